@@ -11,7 +11,8 @@
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
-#include "jit/stoppable_threads.h"
+#include "jit/worker/find_worker.h"
+#include "jit/worker/worker_client.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::jit {
@@ -22,16 +23,15 @@ class BackgroundJit final : public Jit {
   // cache_problem: why there is no cache on disk, if one was asked for.
   BackgroundJit(JitOptions options, std::unique_ptr<CachingCompiler> compiler,
                 std::string cache_problem);
+  ~BackgroundJit() override { Stop(); }
 
   void RequestKernel(const vm::KernelRequest& request,
                      std::shared_ptr<vm::KernelSlot> slot) override;
   void Wait() override { queue_.Wait(); }
   bool is_busy() const override { return queue_.is_busy(); }
+  void Stop() override { compiler_->Stop(); }
   JitTotals totals() const override;
   std::string cache_problem() const override;
-  std::shared_ptr<BackgroundWork> background_work() override {
-    return background_;
-  }
   std::shared_ptr<vm::KernelJudge> judge() override { return oracle_; }
 
  private:
@@ -46,7 +46,6 @@ class BackgroundJit final : public Jit {
   const std::string cache_problem_;
   mutable std::mutex mutex_;  // guards totals_
   JitTotals totals_;
-  const std::shared_ptr<StoppableThreads> background_;
   CompileQueue queue_;  // last: its threads use what is above
 };
 
@@ -59,11 +58,9 @@ BackgroundJit::BackgroundJit(JitOptions options,
                   : std::make_shared<Oracle>(OracleOptions{})),
       compiler_(std::move(compiler)),
       cache_problem_(std::move(cache_problem)),
-      background_(options_.background != nullptr
-                      ? options_.background
-                      : std::make_shared<StoppableThreads>()),
-      queue_({.threads = options_.threads, .stoppable = background_},
-             [this](const CompileQueue::Job& job) { Run(job); }) {}
+      queue_(
+          {.threads = options_.threads, .niceness = NicenessOf(options_.place)},
+          [this](const CompileQueue::Job& job) { Run(job); }) {}
 
 void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
                                   std::shared_ptr<vm::KernelSlot> slot) {
@@ -91,8 +88,6 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
       BuildKernel(job.request, *compiler_, &report);
   if (dumps) Dump(job.request, report);
-  // Sessions and whoever asks for totals wait for these locks.
-  const StoppableThreads::Unstoppable unstoppable;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     totals_.kernels += kernel.ok();
@@ -156,11 +151,21 @@ std::unique_ptr<DiskCache> OpenDiskCache(const CacheOptions& options,
   return nullptr;
 }
 
+StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(CompilePlace place) {
+  if (place == CompilePlace::kThread) return ObjectCompiler::Create();
+  StatusOr<std::unique_ptr<ObjectCompiler>> worker =
+      NotFoundError(std::string(kWorkerProgram) + " is not beside the JIT");
+  const std::string program = FindWorkerProgram();
+  if (!program.empty()) worker = NewRemoteCompiler({.program = program});
+  if (worker.ok() || place == CompilePlace::kWorker) return worker;
+  return ObjectCompiler::Create();
+}
+
 }  // namespace
 
 StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options) {
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
-                         ObjectCompiler::Create());
+                         CompilerAt(options.place));
   std::string problem;
   auto disk = OpenDiskCache(options.cache, compiler->identity(), problem);
   return std::shared_ptr<Jit>(std::make_shared<BackgroundJit>(

@@ -1,42 +1,19 @@
-// Threads that compile beside others which should not notice.
+// Threads that compile beside others which should hardly notice.
 //
-//   EnterBackground();  // first thing in the thread
+//   LowerPriority(19);  // first thing in the thread
 //
-// Linux; elsewhere, and in sandboxes that refuse it, threads compete as others
-// do (or with a lower priority), and their time may not be known.
+// Of the calling thread alone: whoever hosts this library keeps the priorities
+// and cores of his own threads. Linux; elsewhere, and in sandboxes that refuse
+// it, such threads compete as others do.
 #ifndef EMBER_JIT_BACKGROUND_THREAD_H_
 #define EMBER_JIT_BACKGROUND_THREAD_H_
 
-#include <cstdint>
-
-#ifdef __linux__
-#include <ctime>
-#endif
-
 namespace ember::jit {
 
-// The calling thread runs while nobody else wants its core, and leaves it at
-// once to who does (SCHED_IDLE). For good: the system lets no program without
-// privileges take it back. While others want all cores it gets 0.3% of one, in
-// slices of a scheduler's tick.
-void EnterBackground();
-
-// Adds to the calling thread's nice value; 19 is the most.
+// Adds to the calling thread's nice value; 19 is the most. For good: the system
+// lets no program without privileges take it back. A thread of 19 gets 1.5% of
+// a core that another one wants all of, one of 10 gets 10%.
 void LowerPriority(int niceness);
-
-// How long a thread has run on some core.
-class ThreadClock {
- public:
-  static ThreadClock OfThisThread();
-  // Only while the thread lives; negative where it is not known. Thread-safe.
-  int64_t nanoseconds() const;
-
- private:
-#ifdef __linux__
-  clockid_t clock_ = 0;
-  bool is_known_ = false;
-#endif
-};
 
 }  // namespace ember::jit
 

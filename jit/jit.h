@@ -17,7 +17,6 @@
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
 #include "jit/oracle/oracle.h"
-#include "jit/stoppable_threads.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
@@ -39,15 +38,27 @@ class KernelWrapper {
       std::unique_ptr<vm::Kernel> kernel) = 0;
 };
 
+// Where LLVM works.
+enum class CompilePlace : uint8_t {
+  kThread,  // in this process
+  // In the compile worker, a process that this user's processes share
+  // (jit/worker/worker_client.h); an error if it cannot be started.
+  kWorker,
+  kWorkerIfThere,  // else kThread
+};
+
+// Of this process's threads that do the JIT's work (background_thread.h). Those
+// that LLVM works on step back as far as they still get on; those that make
+// loop nests for a worker do as it does.
+constexpr int NicenessOf(CompilePlace place) {
+  return place == CompilePlace::kThread ? 19 : 10;
+}
+
 struct JitOptions {
   // Threads that compile, in the background (compile_queue.h); 0: RequestKernel
   // compiles, and returns when it is done.
   int threads = 1;
-  // Sessions stop those threads here while they need all cores, by SIGURG;
-  // null: at one of the JIT's own. One that has been released: they are never
-  // stopped, no signal's handler is set, and a call may lose its core to them
-  // now and then.
-  std::shared_ptr<StoppableThreads> background;
+  CompilePlace place = CompilePlace::kThread;
   // Writes schedule, nest, LLVM IR and assembly of each kernel here (of a
   // device's: SPIR-V, which is validated then):
   // DIR/NAME.tier2.schedule and so on. Empty: nowhere.
@@ -90,6 +101,9 @@ class Jit : public vm::KernelProvider {
   // and waits for what is being compiled: tens of milliseconds, or seconds
   // where others take all cores.
   virtual bool is_busy() const = 0;
+  // What the compile worker is asked for, now and from now on, is declined, so
+  // that nobody waits for it.
+  virtual void Stop() = 0;
   virtual JitTotals totals() const = 0;
   // Why kernels are not read from or written to the cache on disk that was
   // asked for, or not all; empty while all is well.

@@ -22,7 +22,7 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
 }
 
 // For runtimes that know no JIT; its name is vm::kNewKernelProviderSymbol.
-extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider1(
+extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider2(
     const ember::vm::KernelLibraryOptions& given,
     std::shared_ptr<ember::vm::KernelProvider>* provider,
     std::string* message) {
@@ -32,9 +32,12 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider1(
     options.cache = ember::jit::DefaultCacheOptions();
     options.cache.folder = given.cache_folder;
   }
-  // An application's signals are its own.
-  options.background = std::make_shared<ember::jit::StoppableThreads>();
-  options.background->Release();
+  options.place =
+      given.place == ember::vm::KernelLibraryOptions::Place::kWorker
+          ? ember::jit::CompilePlace::kWorker
+      : given.place == ember::vm::KernelLibraryOptions::Place::kThread
+          ? ember::jit::CompilePlace::kThread
+          : ember::jit::CompilePlace::kWorkerIfThere;
   auto created = ember::jit::NewJit(std::move(options));
   if (!created.ok()) {
     *message = created.status().message();

@@ -13,7 +13,8 @@ where optional libraries are looked for):
   LIB/libember.so, libember.a (of this machine), pkgconfig, cmake
                                             libember-dev
   lib/ember/libember_strings.so             libember, for models with strings; needs libre2
-  lib/ember/libember_jit.so                 libember-jit, needs LLVM
+  lib/ember/libember_jit.so, ember-compile-worker
+                                            libember-jit, needs LLVM
   bin/vm-compile, vm-run, ...               ember-tools
 
 The packages have no copyright file: the project has named no licence yet.
@@ -131,6 +132,8 @@ class Builder:
                 fill(name + ".in", libraries / "cmake/ember" / name, ups)
         elif package == "libember-jit":
             install(self.bin / "jit/libember_jit.so", root / "lib/ember/libember_jit.so", strip=self.strip)
+            install(self.bin / "jit/worker/ember-compile-worker", root / "lib/ember/ember-compile-worker",
+                    mode=0o755, strip=self.strip)
         elif package == "ember-tools":
             for tool in TOOLS:
                 install(self.bin / "tools" / tool, root / "bin" / tool, mode=0o755, strip=self.strip)

@@ -21,7 +21,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, shapes, inputs;
-  std::string format = "md", threads = "1", tiers = "auto", life;
+  std::string format = "md", threads = "1", tiers = "auto", jit = "auto", life;
   BenchmarkOptions benchmark;
   KernelCacheFlags cache;
   bool peak = false;
@@ -34,6 +34,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("threads", &options.threads, "N,N,...",
             "Thread counts; 0: one per core.");
   flags.Add("tier", &options.tiers, "0|1|2|auto,...", "Tiers; see vm-run.");
+  AddJitFlag(flags, &options.jit);
   flags.Add(
       "device", &options.benchmark.device, "NAME",
       "Where to run; see vm-run. On other devices than cpu the table also "
@@ -213,6 +214,7 @@ Status Bench(Options& options) {
         BenchmarkOptions benchmark = options.benchmark;
         benchmark.model = model;
         benchmark.tier = tier;
+        benchmark.jit = options.jit;
         benchmark.threads = count;
         const StatusOr<Measurement> measurement = MeasureInChild(benchmark);
         if (measurement.ok()) {

@@ -41,8 +41,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> models, inputs, outputs, expected, shapes;
-  std::string device = "cpu", tier = "auto", trace, print = "summary",
-              dump_kernels, schedules, shadow, record;
+  std::string device = "cpu", tier = "auto", jit = "auto", trace,
+              print = "summary", dump_kernels, schedules, shadow, record;
   KernelCacheFlags cache;
   KernelCheckFlags checks;
   NativeFlags native;
@@ -89,6 +89,7 @@ void Declare(Options& options, Flags& flags) {
       "0: interpreter; auto: interpreter, while hot dispatches are compiled "
       "beside it; 1, 2:\nkernels, compiled before they run first (quickly, or "
       "with everything); what is not compiled\nis interpreted.");
+  AddJitFlag(flags, &options.jit);
   flags.Add("dump-kernels", &options.dump_kernels, "DIR",
             "Writes schedule, loop nest, LLVM IR and assembly of each kernel.");
   flags.Add("schedules", &options.schedules, "DIR",
@@ -340,7 +341,7 @@ Status Run(const Options& options) {
       OpenTier(options.tier, *device, model.module,
                UserPath(options.dump_kernels), UserPath(options.schedules),
                CacheOptionsOf(options.cache), shadow, options.exact_schedules,
-               options.checks));
+               options.checks, options.jit));
   EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, *device, model.module,
                                          options.models[0], opened));
   const Tier& tier = KeepTier(std::move(opened));

@@ -1,7 +1,6 @@
 #include "hal/cpu/thread_pool.h"
 
 #include <pthread.h>
-#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,7 +9,6 @@
 #include <set>
 #include <thread>
 
-#include "base/core_set.h"
 #include "gtest/gtest.h"
 
 namespace ember::hal {
@@ -68,125 +66,6 @@ TEST(ThreadPoolTest, WakesSleepingWorkers) {
     });
     EXPECT_EQ(arrived.load(), 2);
   }
-}
-
-TEST(ThreadPoolTest, LeavesAShareToTheBackground) {
-  // Where threads take all cores, one pauses; where they do not, none does.
-  const int cores = CoreSet::OfThisThread().count();
-  for (const int threads : {1, cores}) {
-    ThreadPool pool(threads);
-    const auto run = [&] {
-      std::atomic<int64_t> sum{0};
-      pool.Run(64, [&](int64_t chunk, int) { sum += chunk; });
-      EXPECT_EQ(sum, 64 * 63 / 2);
-    };
-    const BackgroundShare share(&pool, 0.5, 0, nullptr);
-    for (int i = 0; i < 1000; ++i) run();
-    // After they slept.
-    while (pool.sleepers() < threads - 1) std::this_thread::yield();
-    run();
-  }
-}
-
-// How often the calling thread has gone to sleep.
-int64_t Sleeps() {
-  rusage usage = {};
-  EXPECT_EQ(getrusage(RUSAGE_THREAD, &usage), 0);
-  return usage.ru_nvcsw;
-}
-
-TEST(ThreadPoolTest, AThreadPausesAgainAndAgain) {
-  if (CoreSet::OfThisThread().count() != 2) GTEST_SKIP() << "not two cores";
-  ThreadPool pool(2);
-  using Clock = std::chrono::steady_clock;
-  // Pauses of 0.4 ms in every 1.6 ms: done after 16 ms, or later where others
-  // have the cores for most of the time.
-  constexpr int64_t kEnough = 10;
-  std::atomic<int64_t> first{-1}, last{-1};
-  const BackgroundShare share(&pool, 0.25, 0, nullptr);
-  while (last - first < kEnough) {
-    pool.Run(2, [&](int64_t, int worker) {
-      const Clock::time_point begin = Clock::now();
-      if (worker == 1) {
-        last = Sleeps();
-        if (first < 0) first = last.load();
-      }
-      while (Clock::now() - begin < std::chrono::microseconds(20)) {
-      }
-    });
-  }
-}
-
-// Notes what is asked of it.
-class NotingWork : public BackgroundWork {
- public:
-  void StandStill() override {
-    EXPECT_FALSE(stands.exchange(true));
-    ++stops;
-  }
-  void GoOn() override { EXPECT_TRUE(stands.exchange(false)); }
-  void RunInstead(int64_t ns) override {
-    EXPECT_TRUE(stands);
-    EXPECT_GT(ns, 0);
-    ++breaks;
-  }
-  void KeepOff(int core) override { left_core = core; }
-  std::atomic<bool> stands{false};
-  std::atomic<int> stops{0}, breaks{0}, left_core{-1};
-};
-
-TEST(ThreadPoolTest, StopsTheBackgroundWhileItIsAwake) {
-  const int cores = CoreSet::OfThisThread().count();
-  if (cores < 2) GTEST_SKIP() << "one core";
-  ThreadPool pool(cores);
-  const auto work = std::make_shared<NotingWork>();
-  constexpr int kShares = 4;
-  const auto run = [&] { pool.Run(10, [&](int64_t, int) {}); };
-  for (int i = 0; i < kShares - 1; ++i) {
-    {
-      const BackgroundShare share(&pool, 0.25, 0, work);
-      // With a pause of 0.4 ms in every 1.6 ms.
-      const int before = work->breaks;
-      // Where others had the caller's core for long, the thread went to sleep.
-      for (int job = 0; job < 500 || work->breaks < before + 3 || !work->stands;
-           ++job) {
-        run();
-      }
-    }
-    // No more jobs come.
-    while (work->stands) std::this_thread::yield();
-  }
-  {
-    const BackgroundShare share(&pool, 0.25, 0, work);
-    while (!work->stands) run();
-  }
-  // Jobs of those that wait for nothing.
-  while (work->stands) run();
-  // Once for many jobs: again only after the thread slept.
-  EXPECT_LE(work->stops, pool.sleeps() + kShares);
-  // A pool that ends leaves nobody behind.
-  {
-    ThreadPool other(cores);
-    other.LeaveToBackground(0.25, 0, work);
-    while (!work->stands) other.Run(1000, [&](int64_t, int) {});
-  }
-  EXPECT_FALSE(work->stands);
-}
-
-TEST(ThreadPoolTest, LeavesOtherCoresToTheBackground) {
-  const CoreSet before = CoreSet::OfThisThread();
-  if (before.count() < 2) GTEST_SKIP() << "one core";
-  ThreadPool pool(1);
-  const auto work = std::make_shared<NotingWork>();
-  const int core = CurrentCore();
-  KeepOn(pthread_self(), CoreSet::Of(core));
-  {
-    const BackgroundShare share(&pool, 0.25, 0, work);
-    pool.Run(2, [&](int64_t, int) {});
-  }
-  KeepOn(pthread_self(), before);
-  EXPECT_EQ(work->left_core, core);
-  EXPECT_EQ(work->stops, 0);
 }
 
 TEST(ThreadPoolTest, ConcurrentCallers) {

@@ -40,6 +40,8 @@ class CachingCompiler final : public Compiler {
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
+  // ObjectCompiler::Stop.
+  void Stop() { compiler_->Stop(); }
   // Null for none.
   const DiskCache* disk() const { return disk_.get(); }
   Digest KeyOf(const loops::LoopNest& nest,

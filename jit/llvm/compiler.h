@@ -95,6 +95,10 @@ class ObjectCompiler : public Compiler {
   virtual StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                                  const CompileOptions& options,
                                                  CompiledNest* figures) = 0;
+
+  // Where others are asked: calls that wait for an answer, and those from now
+  // on, end with kCancelled.
+  virtual void Stop() {}
 };
 
 // Verified code for this machine, of a nest with so many phases in its

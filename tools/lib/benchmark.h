@@ -27,6 +27,7 @@ struct BenchmarkOptions {
   std::string model;
   std::string device = "cpu";
   std::string tier = "auto";  // tools/lib/tier.h
+  std::string jit = "auto";   // AddJitFlag
   jit::CacheOptions cache;    // no folder: none
   std::string schedules;      // tools/lib/tier.h: a folder with some
   bool exact_schedules = false;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "jit/compile_queue.h"
-#include "jit/stoppable_threads.h"
 
 namespace ember::tools {
 namespace {
@@ -38,8 +37,10 @@ class LazyJit final : public jit::Jit {
  public:
   explicit LazyJit(jit::JitOptions options)
       : options_(WithDefaults(std::move(options))),
-        queue_({.threads = options_.threads, .stoppable = options_.background},
+        queue_({.threads = options_.threads,
+                .niceness = jit::NicenessOf(options_.place)},
                [this](const jit::CompileQueue::Job& job) { Compile(job); }) {}
+  ~LazyJit() override { Stop(); }
 
   void RequestKernel(const vm::KernelRequest& request,
                      std::shared_ptr<vm::KernelSlot> slot) override {
@@ -47,6 +48,10 @@ class LazyJit final : public jit::Jit {
   }
   void Wait() override { queue_.Wait(); }
   bool is_busy() const override { return queue_.is_busy(); }
+  void Stop() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (IsLoaded()) (*jit_)->Stop();
+  }
   jit::JitTotals totals() const override {
     std::lock_guard<std::mutex> lock(mutex_);
     return IsLoaded() ? (*jit_)->totals() : jit::JitTotals{};
@@ -55,17 +60,12 @@ class LazyJit final : public jit::Jit {
     std::lock_guard<std::mutex> lock(mutex_);
     return IsLoaded() ? (*jit_)->cache_problem() : "";
   }
-  std::shared_ptr<BackgroundWork> background_work() override {
-    return options_.background;
-  }
   std::shared_ptr<vm::KernelJudge> judge() override { return options_.oracle; }
 
  private:
   static jit::JitOptions WithDefaults(jit::JitOptions options) {
     if (options.oracle == nullptr)
       options.oracle = std::make_shared<jit::Oracle>(jit::OracleOptions{});
-    if (options.background == nullptr)
-      options.background = std::make_shared<jit::StoppableThreads>();
     return options;
   }
   bool IsLoaded() const { return jit_.ok() && *jit_ != nullptr; }

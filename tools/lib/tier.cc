@@ -88,7 +88,24 @@ StatusOr<const void*> LoadTable(const std::string& file,
   return table;
 }
 
+// is_beside: calls go on while kernels are compiled.
+jit::CompilePlace PlaceOf(const std::string& jit, bool is_beside) {
+  if (jit == "worker") return jit::CompilePlace::kWorker;
+  return jit == "auto" && is_beside ? jit::CompilePlace::kWorkerIfThere
+                                    : jit::CompilePlace::kThread;
+}
+
 }  // namespace
+
+void AddJitFlag(Flags& flags, std::string* value) {
+  flags.AddChoice(
+      "jit", value, {"auto", "worker", "thread", "off"},
+      "Where kernels are compiled. worker: in a process of its own, "
+      "ember-compile-worker, which is\nstarted when a first kernel is wanted "
+      "and serves all processes of this user; thread: in\nthis process; off: "
+      "nowhere; auto: with --tier=auto in the worker if it is there, else in "
+      "a\nthread.");
+}
 
 Status CheckTier(const std::string& name) {
   if (name == "0" || name == "1" || name == "2" || name == "auto")
@@ -103,11 +120,13 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         const std::string& schedule_folder,
                         const jit::CacheOptions& cache,
                         std::shared_ptr<jit::KernelWrapper> wrapper,
-                        bool exact_schedules, const KernelCheckFlags& checks) {
+                        bool exact_schedules, const KernelCheckFlags& checks,
+                        const std::string& jit) {
   EMBER_RETURN_IF_ERROR(CheckTier(name));
   Tier tier;
-  if (name == "0") return tier;
+  if (name == "0" || jit == "off") return tier;
   jit::JitOptions options;
+  options.place = PlaceOf(jit, name == "auto");
   options.dump_folder = dump_folder;
   options.schedule_folder = schedule_folder;
   options.exact_schedules = exact_schedules;
@@ -133,9 +152,9 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
     return tier;
   }
   options.threads = 0;
-  StatusOr<std::shared_ptr<jit::Jit>> jit = LoadJit(options);
-  if (!jit.ok()) return jit.status().WithContext("--tier=" + name);
-  tier.jit = *std::move(jit);
+  StatusOr<std::shared_ptr<jit::Jit>> loaded = LoadJit(options);
+  if (!loaded.ok()) return loaded.status().WithContext("--tier=" + name);
+  tier.jit = *std::move(loaded);
   vm::Tiering::Options policy = vm::Tiering::Eager(name == "1" ? 1 : 2);
   policy.checks_kernels = tier.oracle != nullptr;
   tier.tiering =

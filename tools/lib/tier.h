@@ -39,6 +39,7 @@ struct Tier {
 // no kernel is checked but by the wrapper.
 // checks: of the first call of each kernel; on devices that are not the host
 // there are none.
+// jit: AddJitFlag.
 // cache: no folder: kernels are kept for the process only. One that cannot be
 // used is reported on stderr. Errors: an unknown name; "1" and "2": no JIT
 // beside this program, or LLVM's library is missing.
@@ -49,7 +50,11 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         const jit::CacheOptions& cache = {},
                         std::shared_ptr<jit::KernelWrapper> wrapper = nullptr,
                         bool exact_schedules = false,
-                        const KernelCheckFlags& checks = {});
+                        const KernelCheckFlags& checks = {},
+                        const std::string& jit = "auto");
+// Declares --jit, which says where kernels are compiled. `value` must outlive
+// the parsing.
+void AddJitFlag(Flags& flags, std::string* value);
 // Whose native kernels may run.
 struct NativeFlags {
   bool is_allowed = false;  // any module's

@@ -66,10 +66,4 @@ void LazyKernels::LoadAndAsk() {
 
 std::shared_ptr<vm::KernelJudge> LazyKernels::judge() { return judge_; }
 
-std::shared_ptr<BackgroundWork> LazyKernels::background_work() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return is_loaded_ && provider_.ok() ? (*provider_)->background_work()
-                                      : nullptr;
-}
-
 }  // namespace ember::api

@@ -31,7 +31,6 @@ class LazyKernels final : public vm::KernelProvider {
 
   void RequestKernel(const vm::KernelRequest& request,
                      std::shared_ptr<vm::KernelSlot> slot) override;
-  std::shared_ptr<BackgroundWork> background_work() override;
   std::shared_ptr<vm::KernelJudge> judge() override;
 
  private:

@@ -211,7 +211,6 @@ Status Executor::Run(std::span<const Tensor> inputs,
   results->resize(entry.program->results.size());
   Enter(entry);
   StartLimits();
-  if (AwaitsKernels()) LeaveToCompiler();
   StartAccount();
   if (device_ != nullptr) device_->StartRun(*pool_);
   if (side_by_side_ != nullptr) {
@@ -242,7 +241,6 @@ Status Executor::Run(std::span<const Tensor> inputs,
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
   Drop(entry.inputs);  // copies of those that were not aligned
   EndTracking(status.ok());
-  background_.reset();
   return status;
 }
 

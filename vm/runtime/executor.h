@@ -121,8 +121,6 @@ class Executor final : public Session {
   // and write.
   bool PassesKeptCalls(const ProgramInstruction& instruction) const;
   bool HasAllKernels() const;
-  // Whether a kernel that this session asked for may be being compiled.
-  bool AwaitsKernels();
   // Makes the frame the one that runs.
   void Enter(Frame& frame) {
     frame_ = &frame;
@@ -251,14 +249,9 @@ class Executor final : public Session {
   bool StaysInterpreted(const PlanEntry& entry) const;
   // After a call that `used` a kernel, or tier 0 if null.
   void Judge(SiteState& site, const Kernel* used, int64_t ns);
-  // A call that took ns, and best_ns at best.
-  void Account(const KernelTrial& trial, int64_t ns, int64_t best_ns);
+  // A call that took ns.
+  void Account(const KernelTrial& trial, int64_t ns);
   void StartAccount();
-  // From now until the run's end: whoever compiles kernels in the meantime
-  // steps back for it.
-  void LeaveToCompiler();
-  // Of a core's time during a run, by the account of the last one.
-  double ShareForCompiler() const;
 
   // Only with device_ (executor_device.cc).
   Status BindOnDevice(size_t input, const Tensor& tensor);
@@ -329,15 +322,11 @@ class Executor final : public Session {
   std::vector<std::vector<int64_t>> tidy_dims_;  // inputs of such a run
   bool is_tidy_ = false;
 
-  bool awaits_kernels_ = false;                // true: perhaps
-  std::optional<BackgroundShare> background_;  // within a run
-
   // Nobody should notice that kernels are tried: a run may lose a small part of
   // what the last one would have taken at tier 0, by its dispatches' best
   // times. What faster kernels have saved in it counts. No bound in the first
   // run.
   int64_t interpreted_ns_ = 0;
-  int64_t best_ns_ = 0;  // with the kernels that are used
   int64_t lost_ns_ = 0;
   bool has_measured_ = true;  // something in this run
   bool accounts_ = true;      // in this run, as the last one measured something

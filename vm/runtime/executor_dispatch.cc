@@ -86,7 +86,7 @@ Status Executor::RunSite(SiteState& site) {
   }
   if (accounts_) {
     const int64_t best = BestTime(entry.trial, entry.kernel);
-    Account(entry.trial, best, best);
+    Account(entry.trial, best);
   }
   if (side_by_side_ == nullptr) return RunWith(site, entry.kernel);
   if (entry.kernel == nullptr) {
@@ -176,8 +176,6 @@ void Executor::RequestKernels(const SiteState& site) {
   const std::span<const int64_t> parameters =
       tier >= 2 ? std::span<const int64_t>(entry.parameters)
                 : std::span<const int64_t>();
-  awaits_kernels_ = true;
-  LeaveToCompiler();
   tiering.Request(site.group, tier, parameters, options_.device->target());
 }
 
@@ -211,41 +209,17 @@ bool Executor::StaysInterpreted(const PlanEntry& entry) const {
          (entry.trial.WantsInterpreter() || lost_ns_ > may_lose_ns_);
 }
 
-void Executor::Account(const KernelTrial& trial, int64_t ns, int64_t best_ns) {
+void Executor::Account(const KernelTrial& trial, int64_t ns) {
   interpreted_ns_ += trial.interpreted_ns();
-  best_ns_ += trial.interpreted_ns() > 0 ? best_ns : 0;
   if (trial.interpreted_ns() > 0) lost_ns_ += ns - trial.interpreted_ns();
 }
 
 void Executor::StartAccount() {
   constexpr int64_t kMayLose = 32;  // one of so many nanoseconds
   if (interpreted_ns_ > 0) may_lose_ns_ = interpreted_ns_ / kMayLose;
-  interpreted_ns_ = best_ns_ = lost_ns_ = 0;
+  interpreted_ns_ = lost_ns_ = 0;
   accounts_ = has_measured_;
   has_measured_ = false;
-}
-
-void Executor::LeaveToCompiler() {
-  if (background_.has_value()) return;
-  const double share = ShareForCompiler();
-  background_.emplace(
-      &runner_, share,
-      static_cast<int64_t>(share * static_cast<double>(interpreted_ns_)),
-      options_.tiering->background_work());
-}
-
-double Executor::ShareForCompiler() const {
-  // Nobody should notice, here either: a run takes as long as it would at tier
-  // 0 less a quarter of what faster kernels save, and before there are any a
-  // fortieth longer. All its threads bear what one of them loses.
-  constexpr double kLeast = 1.0 / 40, kOfSaved = 3.0 / 4, kMostOfACore = 0.5;
-  double saved = 0;
-  if (interpreted_ns_ > 0) {
-    saved = 1 - static_cast<double>(best_ns_) /
-                    static_cast<double>(interpreted_ns_);
-  }
-  return std::min(std::max(kOfSaved * saved, kLeast) * runner_.worker_count(),
-                  kMostOfACore);
 }
 
 void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
@@ -258,8 +232,7 @@ void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
     trial.AddCompiled(ns);
   }
   // Tier 0's own times, which are never below its best, are no loss of trials.
-  Account(trial, used == nullptr ? trial.interpreted_ns() : ns,
-          BestTime(trial, used));
+  Account(trial, used == nullptr ? trial.interpreted_ns() : ns);
   has_measured_ = true;
   if (!IsKept(entry.kernel)) {
     const KernelTrial::Verdict verdict = trial.verdict();
@@ -311,14 +284,6 @@ std::vector<SiteProfile> Executor::Profile() const {
 bool Executor::IsSettled() const {
   return HasAllKernels() &&
          (side_by_side_ == nullptr || side_by_side_->is_decided());
-}
-
-bool Executor::AwaitsKernels() {
-  awaits_kernels_ =
-      awaits_kernels_ && std::ranges::any_of(sites_, [](const SiteState& site) {
-        return site.slot != nullptr && site.slot->is_pending();
-      });
-  return awaits_kernels_;
 }
 
 bool Executor::HasAllKernels() const {

@@ -11,6 +11,7 @@
 #ifndef EMBER_VM_RUNTIME_KERNEL_LIBRARY_H_
 #define EMBER_VM_RUNTIME_KERNEL_LIBRARY_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,9 +20,13 @@
 namespace ember::vm {
 
 struct KernelLibraryOptions {
-  // Threads of the lowest priority that compile beside the calls; 0: requests
+  // Threads of a low priority that compile beside the calls; 0: requests
   // compile, and return when that is done.
   int threads = 0;
+  // Where the compiler itself works: in a process of its own, in this one, or
+  // in its own if it can be started.
+  enum class Place : uint8_t { kWorkerIfThere, kThread, kWorker };
+  Place place = Place::kWorkerIfThere;
   // Kernels are kept there for later processes; empty: they are not.
   std::string cache_folder;
 };
@@ -32,7 +37,7 @@ struct KernelLibraryOptions {
 using NewKernelProviderFunction =
     bool(const KernelLibraryOptions& options,
          std::shared_ptr<KernelProvider>* provider, std::string* message);
-inline constexpr char kNewKernelProviderSymbol[] = "EmberNewKernelProvider1";
+inline constexpr char kNewKernelProviderSymbol[] = "EmberNewKernelProvider2";
 
 }  // namespace ember::vm
 

@@ -129,9 +129,6 @@ class KernelProvider {
   // slot, once per request.
   virtual void RequestKernel(const KernelRequest& request,
                              std::shared_ptr<KernelSlot> slot) = 0;
-  // What goes on until the answers are there, for the threads of sessions that
-  // wait for some; null: it cannot be stopped.
-  virtual std::shared_ptr<BackgroundWork> background_work() { return nullptr; }
   // Who sees the first call of each of its kernels (Tiering::Options); null:
   // kernels are used as they are.
   virtual std::shared_ptr<KernelJudge> judge() { return nullptr; }

@@ -226,10 +226,6 @@ class Tiering {
   bool has_provider() const { return provider_ != nullptr; }
   // The provider's, if kernels are to be checked; else null.
   KernelJudge* judge() const { return judge_.get(); }
-  // The provider's.
-  std::shared_ptr<BackgroundWork> background_work() const {
-    return provider_ == nullptr ? nullptr : provider_->background_work();
-  }
 
  private:
   std::shared_ptr<const Module> module_;

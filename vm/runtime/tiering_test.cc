@@ -390,55 +390,6 @@ TEST_F(TieringTest, KernelsOnTrialDoNotPayForTierZero) {
   EXPECT_EQ(session_->Profile()[kChain - 1].tier_calls[2], 8);
 }
 
-// Runs alone, and remembers what it was to leave to the background.
-class RecordingRunner : public ParallelRunner {
- public:
-  int worker_count() const override { return workers; }
-  void Run(int64_t chunk_count, ChunkFunction function) override {
-    SerialRunner().Run(chunk_count, function);
-  }
-  void LeaveToBackground(double share, int64_t pause_ns,
-                         const std::shared_ptr<BackgroundWork>&) override {
-    if (share > 0) last_pause_ns = pause_ns;
-    shares.push_back(share);
-  }
-  int workers = 1;
-  std::vector<double> shares;
-  int64_t last_pause_ns = 0;
-};
-
-TEST_F(TieringTest, TheCompilerGetsAShareOfRunsThatAwaitKernels) {
-  RecordingRunner runner;
-  device_ = *hal::CreateCpuDevice({.host_runner = &runner});
-  StartWith({.least_ns = 0, .tier1_calls = 1});
-  constexpr int64_t kRows = 20000, kOtherRows = 1;
-  const auto share_of_run = [&] {
-    runner.shares.clear();
-    Run(kRows);
-    if (runner.shares.empty()) return 0.0;
-    EXPECT_EQ(runner.shares.size(), 2u);
-    EXPECT_EQ(runner.shares.back(), 0) << "it ends with the run";
-    return runner.shares[0];
-  };
-  EXPECT_EQ(share_of_run(), 1.0 / 40) << "from the first request on";
-  EXPECT_EQ(share_of_run(), 1.0 / 40);
-  runner.workers = 4;
-  EXPECT_EQ(share_of_run(), 1.0 / 10) << "borne by all";
-  runner.workers = 1;
-  Run(kOtherRows);
-  share_of_run();
-  EXPECT_EQ(share_of_run(), 1.0 / 40);
-  EXPECT_GT(runner.last_pause_ns, 0);
-  // One kernel makes runs faster, others are awaited still.
-  KernelSlot& slot = *tiering_->slot(0);
-  slot.Install(std::make_unique<NoWorkKernel>(2, std::vector<int64_t>{kRows}));
-  for (int i = 0; i < 20; ++i) share_of_run();
-  EXPECT_TRUE(slot.is_pending());
-  EXPECT_GT(share_of_run(), 1.0 / 4);
-  while (slot.is_pending()) slot.Decline("not wanted");
-  EXPECT_EQ(share_of_run(), 0);
-}
-
 TEST_F(TieringTest, SlowKernelsStayWhereThatIsWanted) {
   StartWith({.least_ns = 0, .tier1_calls = 1, .keeps_slow_kernels = true});
   for (int i = 0; i < 4; ++i) Run(2);

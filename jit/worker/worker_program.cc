@@ -1,0 +1,120 @@
+#include "jit/worker/worker_program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "jit/worker/worker_client.h"
+#include "jit/worker/worker_server.h"
+
+namespace ember::jit {
+namespace {
+
+constexpr int kListener = 3;  // StartProcess
+
+constexpr char kHelp[] =
+    "Usage: ember-compile-worker --socket=PATH --lock=PATH [--idle-ms=N] "
+    "[--most-ms=N]\n\n"
+    "Compiles kernels for programs of this user that run models with Ember. "
+    "Those start it, with\na socket to listen at as file 3, and it ends when "
+    "none of them needed it for a minute. It\nruns with a low priority; "
+    "killing "
+    "it costs kernels that are being compiled, and no result.\n";
+
+// "--NAME=" and a number of milliseconds.
+bool ReadMilliseconds(std::string_view argument, std::string_view name,
+                      std::chrono::milliseconds& value) {
+  if (!argument.starts_with(name)) return false;
+  argument.remove_prefix(name.size());
+  int64_t count = 0;
+  const auto read = std::from_chars(argument.data(),
+                                    argument.data() + argument.size(), count);
+  if (read.ec != std::errc() || read.ptr != argument.data() + argument.size() ||
+      count < 0)
+    return false;
+  value = std::chrono::milliseconds(count);
+  return true;
+}
+
+bool ReadArguments(int argc, char** argv, ServeOptions& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    constexpr std::string_view kSocket = "--socket=", kLock = "--lock=";
+    if (argument.starts_with(kSocket)) {
+      options.socket = argument.substr(kSocket.size());
+    } else if (argument.starts_with(kLock)) {
+      options.lock = argument.substr(kLock.size());
+    } else if (!ReadMilliseconds(argument, "--idle-ms=", options.idle) &&
+               !ReadMilliseconds(argument, "--most-ms=", options.most_time)) {
+      return false;
+    }
+  }
+  return !options.socket.empty() && !options.lock.empty();
+}
+
+// A process of its own may do to itself what a library must not do to its host.
+void StepBack() {
+  setpriority(PRIO_PROCESS, 0,
+              std::min(getpriority(PRIO_PROCESS, 0) + kWorkerNiceness, 19));
+  // The first to go where memory runs out.
+  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score >= 0) {
+    static_cast<void>(!write(score, "500", 3));
+    close(score);
+  }
+  // The terminal of whoever started it is not its own.
+  signal(SIGHUP, SIG_IGN);
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+#ifndef EMBER_SANITIZER
+  // What compiling one kernel may come to need is no reason to swap.
+  const rlimit memory = {rlim_t{4} << 30, rlim_t{4} << 30};
+  setrlimit(RLIMIT_AS, &memory);
+#endif
+}
+
+}  // namespace
+
+int RunWorker(int argc, char** argv,
+              const std::function<std::unique_ptr<ObjectCompiler>(
+                  std::unique_ptr<ObjectCompiler>)>& wrap) {
+  ServeOptions options;
+  if (argc == 2 && std::string_view(argv[1]) == "--help") {
+    std::fputs(kHelp, stdout);
+    return 0;
+  }
+  int listens = 0;
+  socklen_t size = sizeof listens;
+  if (!ReadArguments(argc, argv, options) ||
+      getsockopt(kListener, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 ||
+      listens == 0) {
+    std::fputs(
+        "ember-compile-worker: expected --socket, --lock and a listening "
+        "socket as file 3,\nas programs that use it give it (see --help)\n",
+        stderr);
+    return 2;
+  }
+  fcntl(kListener, F_SETFD, FD_CLOEXEC);
+  StepBack();
+  constexpr unsigned kMostThreads = 4;
+  options.threads = static_cast<int>(
+      std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMostThreads));
+  auto compiler = ObjectCompiler::Create();
+  if (!compiler.ok()) return 1;
+  const std::unique_ptr<ObjectCompiler> used = wrap(*std::move(compiler));
+  Serve(Descriptor(kListener), *used, options);
+  // Threads that still wait for clients use the compiler.
+  _exit(0);
+}
+
+}  // namespace ember::jit

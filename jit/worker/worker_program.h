@@ -1,0 +1,25 @@
+// What a compile worker's program does before it serves: reads its arguments,
+// lowers its priority and its claims.
+//
+//   int main(int argc, char** argv) {
+//     return RunWorker(argc, argv, [](auto compiler) { return compiler; });
+//   }
+#ifndef EMBER_JIT_WORKER_WORKER_PROGRAM_H_
+#define EMBER_JIT_WORKER_WORKER_PROGRAM_H_
+
+#include <functional>
+#include <memory>
+
+#include "jit/llvm/compiler.h"
+
+namespace ember::jit {
+
+// The process's exit status. `wrap` may put another compiler in the place of
+// the one for this machine: tests do.
+int RunWorker(int argc, char** argv,
+              const std::function<std::unique_ptr<ObjectCompiler>(
+                  std::unique_ptr<ObjectCompiler>)>& wrap);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_WORKER_WORKER_PROGRAM_H_

@@ -1,0 +1,155 @@
+#include "jit/worker/worker_socket.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/concat.h"
+#include "base/private_folder.h"
+#include "jit/llvm/sha256.h"
+
+namespace ember::jit {
+namespace {
+
+constexpr int kWaiting = 64;  // clients that were not accepted yet
+
+Status Error(const std::string& what) {
+  return FailedPreconditionError(Concat({what, ": ", std::strerror(errno)}));
+}
+
+std::string DefaultFolder() {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && runtime[0] == '/')
+    return Concat({runtime, "/ember"});
+  return "/tmp/ember-" + std::to_string(geteuid());
+}
+
+sockaddr_un AddressOf(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+SocketIdentity IdentityOf(const std::string& path) {
+  struct stat about = {};
+  if (lstat(path.c_str(), &about) != 0) return {};
+  return {about.st_ino, int64_t{about.st_ctim.tv_sec} * 1'000'000'000 +
+                            about.st_ctim.tv_nsec};
+}
+
+// Held while the descriptor lives; not open where it cannot be.
+Descriptor Lock(const std::string& path) {
+  Descriptor file(
+      open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  int result = -1;
+  do {
+    result = file.is_open() ? flock(file.get(), LOCK_EX) : 0;
+  } while (result != 0 && errno == EINTR);
+  return file;
+}
+
+// Not open where nobody listens.
+Descriptor Connect(const std::string& path) {
+  Descriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = AddressOf(path);
+  if (client.is_open() &&
+      connect(client.get(), reinterpret_cast<const sockaddr*>(&address),
+              sizeof address) == 0) {
+    return client;
+  }
+  return {};
+}
+
+StatusOr<Descriptor> Listen(const std::string& path) {
+  unlink(path.c_str());
+  Descriptor listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = AddressOf(path);
+  if (!listener.is_open() ||
+      bind(listener.get(), reinterpret_cast<const sockaddr*>(&address),
+           sizeof address) != 0 ||
+      listen(listener.get(), kWaiting) != 0) {
+    return Error(path);
+  }
+  return listener;
+}
+
+}  // namespace
+
+StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
+                                      const std::string& folder) {
+  struct stat about = {};
+  if (stat(program.c_str(), &about) != 0) return Error(program);
+  const std::string place = folder.empty() ? DefaultFolder() : folder;
+  EMBER_RETURN_IF_ERROR(PrivateFolder::Open(place).status());
+  const std::string version =
+      Concat({program, " ", std::to_string(about.st_dev), " ",
+              std::to_string(about.st_ino), " ", std::to_string(about.st_size),
+              " ", std::to_string(about.st_mtim.tv_sec), ".",
+              std::to_string(about.st_mtim.tv_nsec)});
+  constexpr size_t kDigits = 16;
+  const std::string base =
+      Concat({place, "/worker-", ToHex(Sha256({version})).substr(0, kDigits)});
+  if (base.size() + sizeof ".socket" > sizeof sockaddr_un::sun_path) {
+    return FailedPreconditionError(
+        Concat({place, ": expected a shorter path of a folder for sockets"}));
+  }
+  return WorkerPlace{base + ".socket", base + ".lock"};
+}
+
+WorkerSocket::WorkerSocket(std::string socket, std::string lock)
+    : socket_(std::move(socket)),
+      lock_(std::move(lock)),
+      identity_(IdentityOf(socket_)) {}
+
+bool WorkerSocket::RemoveIfUnused(int listener) const {
+  const Descriptor lock = Lock(lock_);
+  if (IdentityOf(socket_) != identity_) return true;
+  pollfd entry = {.fd = listener, .events = POLLIN, .revents = 0};
+  if (poll(&entry, 1, 0) > 0) return false;
+  unlink(socket_.c_str());
+  return true;
+}
+
+StatusOr<ConnectedSocket> ConnectOrStart(
+    const WorkerPlace& place, const SocketIdentity& avoid,
+    const std::function<Status(const Descriptor& listener)>& start) {
+  const auto connect = [&]() -> ConnectedSocket {
+    // Before: one that replaces it meanwhile is another, which no harm comes
+    // from.
+    const SocketIdentity identity = IdentityOf(place.socket);
+    if (identity == avoid) return {};
+    return {Connect(place.socket), identity};
+  };
+  ConnectedSocket connected = connect();
+  if (connected.descriptor.is_open()) return connected;
+  const Descriptor lock = Lock(place.lock);
+  if (!lock.is_open()) return Error(place.lock);
+  connected = connect();
+  if (connected.descriptor.is_open()) return connected;
+  EMBER_ASSIGN_OR_RETURN(const Descriptor listener, Listen(place.socket));
+  const Status started = start(listener);
+  if (!started.ok()) {
+    unlink(place.socket.c_str());
+    return started;
+  }
+  connected = connect();
+  if (connected.descriptor.is_open()) return connected;
+  return Error(place.socket);
+}
+
+int AcceptFor(int listener, std::chrono::milliseconds patience) {
+  pollfd entry = {.fd = listener, .events = POLLIN, .revents = 0};
+  if (poll(&entry, 1, static_cast<int>(patience.count())) <= 0) return -1;
+  return accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+}
+
+}  // namespace ember::jit
