@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/one_line.h"
-#include "frontends/stablehlo/byte_cursor.h"
 #include "frontends/stablehlo/bytecode_attributes.h"
+#include "frontends/stablehlo/bytecode_cursor.h"
 
 namespace ember::stablehlo {
 namespace {
@@ -67,7 +67,7 @@ class BytecodeReader {
     EMBER_RETURN_IF_ERROR(ReadDialects());
     EMBER_RETURN_IF_ERROR(ReadOffsets());
     EMBER_RETURN_IF_ERROR(ReadProperties());
-    ByteCursor ir(sections_[kIrSection]);
+    BytecodeCursor ir(sections_[kIrSection]);
     const uint64_t block = ir.Varint();
     if (!ir.ok() || block >> 1 != 1 || (block & 1) != 0)
       return DataLossError("expected one module in the bytecode");
@@ -97,7 +97,7 @@ class BytecodeReader {
 
   // The contents of the section that begins at the cursor.
   StatusOr<std::pair<uint8_t, std::span<const uint8_t>>> ReadSection(
-      ByteCursor& cursor, size_t base) {
+      BytecodeCursor& cursor, size_t base) {
     const uint8_t id = cursor.Byte();
     const uint64_t length = cursor.Varint();
     if ((id & 0x80) != 0) {
@@ -118,7 +118,7 @@ class BytecodeReader {
   }
 
   Status ReadSections() {
-    ByteCursor cursor(bytes_);
+    BytecodeCursor cursor(bytes_);
     cursor.Take(kMagic.size());
     version_ = cursor.Varint();
     cursor.Terminated();  // who wrote it
@@ -136,7 +136,7 @@ class BytecodeReader {
   }
 
   Status ReadStrings() {
-    ByteCursor cursor(sections_[kStringSection]);
+    BytecodeCursor cursor(sections_[kStringSection]);
     const uint64_t count = cursor.Count();
     std::vector<uint64_t> sizes(count);
     for (uint64_t i = count; i-- > 0;) sizes[i] = cursor.Varint();
@@ -155,7 +155,7 @@ class BytecodeReader {
   }
 
   Status ReadDialects() {
-    ByteCursor cursor(sections_[kDialectSection]);
+    BytecodeCursor cursor(sections_[kDialectSection]);
     const size_t base = OffsetOf(sections_[kDialectSection]);
     const uint64_t count = cursor.Count();
     for (uint64_t i = 0; i < count; ++i) {
@@ -188,8 +188,8 @@ class BytecodeReader {
   }
 
   Status ReadOffsets() {
-    ByteCursor cursor(sections_[kAttrTypeOffsetSection]);
-    ByteCursor data(sections_[kAttrTypeSection]);
+    BytecodeCursor cursor(sections_[kAttrTypeOffsetSection]);
+    BytecodeCursor data(sections_[kAttrTypeSection]);
     const uint64_t attribute_count = cursor.Varint();
     const uint64_t type_count = cursor.Varint();
     const uint64_t size = sections_[kAttrTypeOffsetSection].size();
@@ -219,7 +219,7 @@ class BytecodeReader {
   }
 
   Status ReadProperties() {
-    ByteCursor cursor(sections_[kPropertiesSection]);
+    BytecodeCursor cursor(sections_[kPropertiesSection]);
     if (cursor.AtEnd()) return OkStatus();
     const uint64_t count = cursor.Count();
     for (uint64_t i = 0; i < count; ++i)
@@ -231,7 +231,7 @@ class BytecodeReader {
   Status AddProperties(const OperationName& name, uint64_t number,
                        AttributeList& attributes) {
     if (number >= properties_.size()) return Damaged("property number");
-    ByteCursor cursor(properties_[number]);
+    BytecodeCursor cursor(properties_[number]);
     if (!name.is_registered) {
       EMBER_ASSIGN_OR_RETURN(Attribute all,
                              attributes_->GetAttribute(cursor.Varint()));
@@ -274,7 +274,7 @@ class BytecodeReader {
     return cursor.ok() ? OkStatus() : Damaged("properties");
   }
 
-  StatusOr<Header> ReadHeader(ByteCursor& cursor) {
+  StatusOr<Header> ReadHeader(BytecodeCursor& cursor) {
     Header header;
     const uint64_t number = cursor.Varint();
     const uint8_t mask = cursor.Byte();
@@ -319,7 +319,7 @@ class BytecodeReader {
   }
 
   // In what order values are used, which says nothing about a program.
-  static Status SkipUseLists(ByteCursor& cursor, size_t values) {
+  static Status SkipUseLists(BytecodeCursor& cursor, size_t values) {
     const uint64_t lists = values == 1 ? 1 : cursor.Count();
     for (uint64_t i = 0; i < lists; ++i) {
       if (values != 1) cursor.Varint();
@@ -331,7 +331,7 @@ class BytecodeReader {
   }
 
   // A module or a function.
-  Status ReadTop(ByteCursor& cursor, int depth) {
+  Status ReadTop(BytecodeCursor& cursor, int depth) {
     if (depth > kMaximumDepth) return Damaged("modules in each other");
     EMBER_ASSIGN_OR_RETURN(const Header header, ReadHeader(cursor));
     const Operation& operation = header.operation;
@@ -342,8 +342,8 @@ class BytecodeReader {
           "found '" +
           OnOneLine(operation.name) + "'");
     if (header.regions != 1) return Damaged("module or function");
-    ByteCursor inside;
-    ByteCursor* region = &cursor;
+    BytecodeCursor inside;
+    BytecodeCursor* region = &cursor;
     if (header.isolated && version_ >= kLazyRegions) {
       EMBER_ASSIGN_OR_RETURN(inside, Isolated(cursor));
       region = &inside;
@@ -368,7 +368,7 @@ class BytecodeReader {
     return OkStatus();
   }
 
-  Status ReadFunction(const Operation& operation, ByteCursor& cursor) {
+  Status ReadFunction(const Operation& operation, BytecodeCursor& cursor) {
     Function function;
     for (const auto& [key, value] : operation.attributes) {
       if (key == "sym_name") {
@@ -406,7 +406,7 @@ class BytecodeReader {
     return OkStatus();
   }
 
-  Status ReadRegion(ByteCursor& cursor, Scope& scope, Region& region,
+  Status ReadRegion(BytecodeCursor& cursor, Scope& scope, Region& region,
                     int depth) {
     if (depth > kMaximumDepth) return Damaged("regions in each other");
     const uint64_t blocks = cursor.Varint();
@@ -449,12 +449,12 @@ class BytecodeReader {
 
   // The regions of an operation. Those that use nothing from around count
   // their values from 0, and are a section.
-  Status ReadInner(const Header& header, ByteCursor& cursor, Scope& scope,
+  Status ReadInner(const Header& header, BytecodeCursor& cursor, Scope& scope,
                    Operation& operation, int depth) {
     Scope own;
     own.function = scope.function;
-    ByteCursor section;
-    ByteCursor* inside = &cursor;
+    BytecodeCursor section;
+    BytecodeCursor* inside = &cursor;
     if (header.isolated && header.regions > 0 && version_ >= kLazyRegions) {
       EMBER_ASSIGN_OR_RETURN(section, Isolated(cursor));
       inside = &section;
@@ -467,15 +467,15 @@ class BytecodeReader {
   }
 
   // The section that holds the regions of an isolated operation.
-  StatusOr<ByteCursor> Isolated(ByteCursor& cursor) {
+  StatusOr<BytecodeCursor> Isolated(BytecodeCursor& cursor) {
     // Padding of sections in sections would count from the file's beginning;
     // nobody writes any.
     EMBER_ASSIGN_OR_RETURN(const auto section, ReadSection(cursor, 0));
     if (section.first != kIrSection) return Damaged("region");
-    return ByteCursor(section.second);
+    return BytecodeCursor(section.second);
   }
 
-  Status ReadArguments(ByteCursor& cursor, Scope& scope, Region& region) {
+  Status ReadArguments(BytecodeCursor& cursor, Scope& scope, Region& region) {
     const uint64_t count = cursor.Count();
     for (uint64_t i = 0; i < count; ++i) {
       uint64_t type = cursor.Varint();

@@ -90,7 +90,7 @@ BytecodeAttributes::FindAttribute(uint64_t number) {
   const Extent extent_before = std::exchange(extent_, Extent());
   const Status status_before = std::exchange(status_, OkStatus());
   ++depth_;
-  ByteCursor cursor(entry.bytes);
+  BytecodeCursor cursor(entry.bytes);
   KnownAttribute known;
   if (entry.is_text) {
     AttributeParser parser(cursor.Terminated());
@@ -133,7 +133,7 @@ StatusOr<const BytecodeAttributes::KnownType*> BytecodeAttributes::FindType(
   const Extent extent_before = std::exchange(extent_, Extent());
   const Status status_before = std::exchange(status_, OkStatus());
   ++depth_;
-  ByteCursor cursor(entry.bytes);
+  BytecodeCursor cursor(entry.bytes);
   KnownType known;
   if (entry.is_text) {
     AttributeParser parser(cursor.Terminated());
@@ -163,7 +163,7 @@ StatusOr<const BytecodeAttributes::KnownType*> BytecodeAttributes::FindType(
 
 // --- parts ---
 
-Attribute BytecodeAttributes::NextAttribute(ByteCursor& cursor) {
+Attribute BytecodeAttributes::NextAttribute(BytecodeCursor& cursor) {
   const uint64_t number = cursor.Varint();
   if (!cursor.ok() || !status_.ok() || extent_.size > kMaximumSize) return {};
   const auto known = FindAttribute(number);
@@ -175,7 +175,7 @@ Attribute BytecodeAttributes::NextAttribute(ByteCursor& cursor) {
   return extent_.size > kMaximumSize ? Attribute() : (*known)->value;
 }
 
-Type BytecodeAttributes::NextType(ByteCursor& cursor) {
+Type BytecodeAttributes::NextType(BytecodeCursor& cursor) {
   const uint64_t number = cursor.Varint();
   if (!cursor.ok() || !status_.ok() || extent_.size > kMaximumSize) return {};
   const auto known = FindType(number);
@@ -187,14 +187,14 @@ Type BytecodeAttributes::NextType(ByteCursor& cursor) {
   return extent_.size > kMaximumSize ? Type() : (*known)->value;
 }
 
-std::string BytecodeAttributes::NextString(ByteCursor& cursor) {
+std::string BytecodeAttributes::NextString(BytecodeCursor& cursor) {
   const uint64_t number = cursor.Varint();
   if (number < strings_.size()) return std::string(strings_[number]);
   cursor.Fail();
   return "";
 }
 
-std::vector<Type> BytecodeAttributes::NextTypes(ByteCursor& cursor) {
+std::vector<Type> BytecodeAttributes::NextTypes(BytecodeCursor& cursor) {
   std::vector<Type> types;
   const uint64_t count = cursor.Count();
   for (uint64_t i = 0; i < count && cursor.ok() && status_.ok(); ++i)
@@ -203,7 +203,7 @@ std::vector<Type> BytecodeAttributes::NextTypes(ByteCursor& cursor) {
 }
 
 // Up to 8 bits are a byte, up to 64 a signed number.
-Attribute BytecodeAttributes::NextNumber(ByteCursor& cursor, bool is_float) {
+Attribute BytecodeAttributes::NextNumber(BytecodeCursor& cursor, bool is_float) {
   Attribute attribute;
   attribute.type = NextType(cursor);
   const std::string& element = attribute.type.element;
@@ -231,7 +231,7 @@ Attribute BytecodeAttributes::NextNumber(ByteCursor& cursor, bool is_float) {
   return attribute;
 }
 
-Attribute BytecodeAttributes::NextElements(ByteCursor& cursor) {
+Attribute BytecodeAttributes::NextElements(BytecodeCursor& cursor) {
   Attribute attribute;
   attribute.type = NextType(cursor);
   const auto blob = cursor.Take(cursor.Varint());
@@ -249,7 +249,7 @@ Attribute BytecodeAttributes::NextElements(ByteCursor& cursor) {
   return attribute;
 }
 
-Attribute BytecodeAttributes::NextList(ByteCursor& cursor) {
+Attribute BytecodeAttributes::NextList(BytecodeCursor& cursor) {
   Attribute list;
   list.kind = Attribute::Kind::kArray;
   const uint64_t count = cursor.Count();
@@ -258,7 +258,7 @@ Attribute BytecodeAttributes::NextList(ByteCursor& cursor) {
   return list;
 }
 
-Attribute BytecodeAttributes::NextDictionary(ByteCursor& cursor) {
+Attribute BytecodeAttributes::NextDictionary(BytecodeCursor& cursor) {
   Attribute dictionary;
   dictionary.kind = Attribute::Kind::kDictionary;
   const uint64_t count = cursor.Count();
@@ -270,7 +270,7 @@ Attribute BytecodeAttributes::NextDictionary(ByteCursor& cursor) {
 }
 
 // array<i64: …>
-Attribute BytecodeAttributes::NextDenseArray(ByteCursor& cursor) {
+Attribute BytecodeAttributes::NextDenseArray(BytecodeCursor& cursor) {
   Attribute attribute;
   attribute.type = NextType(cursor);
   const uint64_t count = cursor.Varint();
@@ -305,7 +305,7 @@ Attribute BytecodeAttributes::NextDenseArray(ByteCursor& cursor) {
 }
 
 Attribute BytecodeAttributes::NextEnum(
-    ByteCursor& cursor, std::span<const std::string_view> words) {
+    BytecodeCursor& cursor, std::span<const std::string_view> words) {
   const uint64_t value = cursor.Varint();
   return Word(Attribute::Kind::kEnum, value < words.size()
                                           ? std::string(words[value])
@@ -314,7 +314,7 @@ Attribute BytecodeAttributes::NextEnum(
 
 // --- the dialects ---
 
-Attribute BytecodeAttributes::ReadBuiltin(ByteCursor& cursor) {
+Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
   switch (cursor.Varint()) {
     case 0:
       return NextList(cursor);
@@ -350,7 +350,7 @@ Attribute BytecodeAttributes::ReadBuiltin(ByteCursor& cursor) {
   }
 }
 
-Attribute BytecodeAttributes::ReadVhlo(ByteCursor& cursor) {
+Attribute BytecodeAttributes::ReadVhlo(BytecodeCursor& cursor) {
   switch (cursor.Varint()) {
     case 1:
       return NextList(cursor);
@@ -396,7 +396,7 @@ Attribute BytecodeAttributes::ReadVhlo(ByteCursor& cursor) {
   }
 }
 
-Type BytecodeAttributes::NextTensor(ByteCursor& cursor) {
+Type BytecodeAttributes::NextTensor(BytecodeCursor& cursor) {
   Type type;
   type.kind = Type::Kind::kTensor;
   const uint64_t rank = cursor.Count();
@@ -410,7 +410,7 @@ Type BytecodeAttributes::NextTensor(ByteCursor& cursor) {
   return type;
 }
 
-Type BytecodeAttributes::ReadBuiltinType(ByteCursor& cursor) {
+Type BytecodeAttributes::ReadBuiltinType(BytecodeCursor& cursor) {
   Type type;
   const uint64_t code = cursor.Varint();
   switch (code) {
@@ -453,7 +453,7 @@ Type BytecodeAttributes::ReadBuiltinType(ByteCursor& cursor) {
   }
 }
 
-Type BytecodeAttributes::ReadVhloType(ByteCursor& cursor) {
+Type BytecodeAttributes::ReadVhloType(BytecodeCursor& cursor) {
   Type type;
   const uint64_t code = cursor.Varint();
   if (code < std::size(kVhloElements) && !kVhloElements[code].empty())

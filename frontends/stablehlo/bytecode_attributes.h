@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "frontends/stablehlo/byte_cursor.h"
+#include "frontends/stablehlo/bytecode_cursor.h"
 #include "frontends/stablehlo/module.h"
 
 namespace ember::stablehlo {
@@ -58,22 +58,22 @@ class BytecodeAttributes {
   StatusOr<const KnownAttribute*> FindAttribute(uint64_t number);
   StatusOr<const KnownType*> FindType(uint64_t number);
   // Parts of what is read now; each counts.
-  Attribute NextAttribute(ByteCursor& cursor);
-  Type NextType(ByteCursor& cursor);
-  std::string NextString(ByteCursor& cursor);
-  std::vector<Type> NextTypes(ByteCursor& cursor);
-  Attribute NextNumber(ByteCursor& cursor, bool is_float);
-  Attribute NextElements(ByteCursor& cursor);
-  Attribute NextList(ByteCursor& cursor);
-  Attribute NextDictionary(ByteCursor& cursor);
-  Attribute NextDenseArray(ByteCursor& cursor);
-  Attribute NextEnum(ByteCursor& cursor,
+  Attribute NextAttribute(BytecodeCursor& cursor);
+  Type NextType(BytecodeCursor& cursor);
+  std::string NextString(BytecodeCursor& cursor);
+  std::vector<Type> NextTypes(BytecodeCursor& cursor);
+  Attribute NextNumber(BytecodeCursor& cursor, bool is_float);
+  Attribute NextElements(BytecodeCursor& cursor);
+  Attribute NextList(BytecodeCursor& cursor);
+  Attribute NextDictionary(BytecodeCursor& cursor);
+  Attribute NextDenseArray(BytecodeCursor& cursor);
+  Attribute NextEnum(BytecodeCursor& cursor,
                      std::span<const std::string_view> words);
-  Attribute ReadBuiltin(ByteCursor& cursor);
-  Attribute ReadVhlo(ByteCursor& cursor);
-  Type ReadBuiltinType(ByteCursor& cursor);
-  Type ReadVhloType(ByteCursor& cursor);
-  Type NextTensor(ByteCursor& cursor);
+  Attribute ReadBuiltin(BytecodeCursor& cursor);
+  Attribute ReadVhlo(BytecodeCursor& cursor);
+  Type ReadBuiltinType(BytecodeCursor& cursor);
+  Type ReadVhloType(BytecodeCursor& cursor);
+  Type NextTensor(BytecodeCursor& cursor);
   void Fail(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }
