@@ -584,10 +584,10 @@ Status AttributeParser::ParseResources(Module& module) {
         if (data.kind != Token::kString || data.text.size() < 12 ||
             !data.text.starts_with("\"0x") || data.text.back() != '"')
           return ErrorAt(data, "expected the bytes of a resource in hex");
-        const auto bytes =
-            BytesOfHex(data.text.substr(11, data.text.size() - 12));
+        auto bytes = BytesOfHex(data.text.substr(11, data.text.size() - 12));
         if (!bytes.ok()) return ErrorAt(data, bytes.status().message());
-        auto owner = std::make_shared<const std::vector<uint8_t>>(*bytes);
+        auto owner =
+            std::make_shared<const std::vector<uint8_t>>(*std::move(bytes));
         Elements elements;
         elements.bytes = *owner;
         elements.owner = std::move(owner);

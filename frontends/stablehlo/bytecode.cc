@@ -57,9 +57,8 @@ std::string FullName(std::string_view dialect, std::string_view name) {
 
 class BytecodeReader {
  public:
-  explicit BytecodeReader(std::string_view contents)
-      : bytes_(reinterpret_cast<const uint8_t*>(contents.data()),
-               contents.size()) {}
+  BytecodeReader(std::string_view contents, std::shared_ptr<const void> owner)
+      : bytes_(AsBytes(contents)), owner_(std::move(owner)) {}
 
   StatusOr<Module> Read() {
     EMBER_RETURN_IF_ERROR(ReadSections());
@@ -143,8 +142,7 @@ class BytecodeReader {
     for (const uint64_t size : sizes) {
       const auto text = cursor.Take(size);
       if (!cursor.ok() || text.empty()) return Damaged("strings");
-      strings_.emplace_back(reinterpret_cast<const char*>(text.data()),
-                            text.size() - 1);  // without its 0
+      strings_.push_back(AsText(text.first(text.size() - 1)));  // without its 0
     }
     return cursor.ok() ? OkStatus() : Damaged("strings");
   }
@@ -214,7 +212,7 @@ class BytecodeReader {
       }
     }
     attributes_ = std::make_unique<BytecodeAttributes>(
-        std::move(attributes), std::move(types), strings_);
+        std::move(attributes), std::move(types), strings_, owner_);
     return OkStatus();
   }
 
@@ -494,6 +492,7 @@ class BytecodeReader {
   }
 
   std::span<const uint8_t> bytes_;
+  std::shared_ptr<const void> owner_;
   uint64_t version_ = 0;
   std::array<std::span<const uint8_t>, kSectionCount> sections_;
   std::vector<std::string_view> strings_, dialects_;
@@ -510,8 +509,9 @@ bool IsBytecode(std::string_view contents) {
   return contents.starts_with(kMagic);
 }
 
-StatusOr<Module> ReadBytecode(std::string_view contents) {
-  return BytecodeReader(contents).Read();
+StatusOr<Module> ReadBytecode(std::string_view contents,
+                              std::shared_ptr<const void> owner) {
+  return BytecodeReader(contents, std::move(owner)).Read();
 }
 
 }  // namespace ember::stablehlo

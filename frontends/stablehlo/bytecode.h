@@ -9,13 +9,14 @@
 // properties that only it can read, is refused. Operations of the module have
 // their number as line.
 //
-// Errors are one line. The module holds its constants' bytes itself; the
-// contents may go. Thread-safe.
+// Errors are one line. Constants stay where `owner` keeps the contents; without
+// an owner they are copied, and the contents may go. Thread-safe.
 //
 // Source: MLIR's documentation of its bytecode format.
 #ifndef EMBER_FRONTENDS_STABLEHLO_BYTECODE_H_
 #define EMBER_FRONTENDS_STABLEHLO_BYTECODE_H_
 
+#include <memory>
 #include <string_view>
 
 #include "base/status.h"
@@ -24,7 +25,8 @@
 namespace ember::stablehlo {
 
 bool IsBytecode(std::string_view contents);
-StatusOr<Module> ReadBytecode(std::string_view contents);
+StatusOr<Module> ReadBytecode(std::string_view contents,
+                              std::shared_ptr<const void> owner = nullptr);
 
 }  // namespace ember::stablehlo
 

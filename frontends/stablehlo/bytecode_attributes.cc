@@ -203,7 +203,8 @@ std::vector<Type> BytecodeAttributes::NextTypes(BytecodeCursor& cursor) {
 }
 
 // Up to 8 bits are a byte, up to 64 a signed number.
-Attribute BytecodeAttributes::NextNumber(BytecodeCursor& cursor, bool is_float) {
+Attribute BytecodeAttributes::NextNumber(BytecodeCursor& cursor,
+                                         bool is_float) {
   Attribute attribute;
   attribute.type = NextType(cursor);
   const std::string& element = attribute.type.element;
@@ -239,7 +240,10 @@ Attribute BytecodeAttributes::NextElements(BytecodeCursor& cursor) {
     cursor.Fail();
     return attribute;
   }
-  auto elements = ElementsOfBytes({blob.begin(), blob.end()}, attribute.type);
+  auto elements =
+      owner_ == nullptr
+          ? ElementsOfBytes({blob.begin(), blob.end()}, attribute.type)
+          : ElementsOfHeld({.owner = owner_, .bytes = blob}, attribute.type);
   if (elements.ok()) {
     attribute.kind = Attribute::Kind::kElements;
     attribute.elements = std::make_shared<const Elements>(*std::move(elements));

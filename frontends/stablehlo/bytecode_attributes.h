@@ -4,7 +4,8 @@
 //   EMBER_ASSIGN_OR_RETURN(const Attribute value, attributes.GetAttribute(7));
 //
 // Each is read when it is asked for first, and kept. Errors are one line with
-// the number. Does not own the file; not thread-safe.
+// the number. Does not own the file, which constants share if it has an owner;
+// not thread-safe.
 //
 // Source: MLIR's documentation of its bytecode format and of builtin's codes;
 // the codes of vhlo.
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,10 +38,12 @@ class BytecodeAttributes {
  public:
   BytecodeAttributes(std::vector<EncodedEntry> attributes,
                      std::vector<EncodedEntry> types,
-                     std::vector<std::string_view> strings)
+                     std::vector<std::string_view> strings,
+                     std::shared_ptr<const void> owner)
       : attributes_(std::move(attributes)),
         types_(std::move(types)),
-        strings_(std::move(strings)) {}
+        strings_(std::move(strings)),
+        owner_(std::move(owner)) {}
 
   StatusOr<Attribute> GetAttribute(uint64_t number);
   StatusOr<Type> GetType(uint64_t number);
@@ -80,6 +84,7 @@ class BytecodeAttributes {
 
   std::vector<EncodedEntry> attributes_, types_;
   std::vector<std::string_view> strings_;
+  std::shared_ptr<const void> owner_;
   std::map<uint64_t, KnownAttribute> known_attributes_;
   std::map<uint64_t, KnownType> known_types_;
   int depth_ = 0;

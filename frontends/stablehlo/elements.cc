@@ -12,6 +12,7 @@
 
 #include "base/checked_math.h"
 #include "base/one_line.h"
+#include "frontends/model_bytes.h"
 
 namespace ember::stablehlo {
 namespace {
@@ -253,9 +254,13 @@ StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type) {
   const std::optional<int64_t> width = ElementBytes(type.element);
   const bool whole = width && type.element != "i1" &&
                      static_cast<int64_t>(held.bytes.size()) == count * *width;
-  const auto address = reinterpret_cast<uintptr_t>(held.bytes.data());
-  if (whole && address % 16 == 0)
-    return Elements{.owner = held.owner, .bytes = held.bytes};
+  // Parts of a complex number are aligned, not the pair.
+  if (whole) {
+    graph::ConstantData data = frontends::AlignedData(
+        held.bytes, static_cast<size_t>(std::min<int64_t>(*width, 8)),
+        held.owner);
+    return Elements{.owner = std::move(data.owner), .bytes = data.bytes};
+  }
   return ElementsOfBytes({held.bytes.begin(), held.bytes.end()}, type);
 }
 

@@ -1,11 +1,12 @@
 #include "frontends/stablehlo/import.h"
 
 #include <memory>
-#include <span>
 #include <utility>
 
-#include "base/file.h"
+#include "base/byte_cursor.h"
 #include "base/one_line.h"
+#include "frontends/model_bytes.h"
+#include "frontends/model_errors.h"
 #include "frontends/stablehlo/bytecode.h"
 #include "frontends/stablehlo/elements.h"
 #include "frontends/stablehlo/graph_importer.h"
@@ -52,31 +53,30 @@ Status ResolveResources(Module& module, Region& region) {
   return OkStatus();
 }
 
-StatusOr<Module> Read(std::string_view contents) {
-  EMBER_ASSIGN_OR_RETURN(Module module, IsBytecode(contents)
-                                            ? ReadBytecode(contents)
-                                            : ParseModule(contents));
+// owner: keeps the contents, or null.
+StatusOr<Module> Read(std::string_view contents,
+                      std::shared_ptr<const void> owner) {
+  EMBER_ASSIGN_OR_RETURN(Module module,
+                         IsBytecode(contents)
+                             ? ReadBytecode(contents, std::move(owner))
+                             : ParseModule(contents));
   for (Function& function : module.functions)
     EMBER_RETURN_IF_ERROR(ResolveResources(module, function.body));
   return module;
 }
 
 StatusOr<Module> ReadPath(const std::string& path) {
-  EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  const std::span<const uint8_t> bytes = file.bytes();
-  return Read({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-Status InModel(const Status& status, std::string_view name) {
-  return status.WithContext("model '" + OnOneLine(name) + "'");
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
+                         frontends::MapModelFile(path));
+  return Read(AsText(file.bytes), file.owner);
 }
 
 StatusOr<graph::Graph> Import(const StatusOr<Module>& module,
                               const frontends::ImportOptions& options,
                               std::string_view name) {
-  if (!module.ok()) return InModel(module.status(), name);
+  if (!module.ok()) return frontends::OfModel(module.status(), name);
   StatusOr<graph::Graph> graph = GraphImporter(*module, options).Import();
-  if (!graph.ok()) return InModel(graph.status(), name);
+  if (!graph.ok()) return frontends::OfModel(graph.status(), name);
   return graph;
 }
 
@@ -85,7 +85,7 @@ StatusOr<graph::Graph> Import(const StatusOr<Module>& module,
 StatusOr<graph::Graph> ImportModelContents(
     std::string_view contents, const frontends::ImportOptions& options,
     std::string_view name) {
-  return Import(Read(contents), options, name);
+  return Import(Read(contents, nullptr), options, name);
 }
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
@@ -96,9 +96,9 @@ StatusOr<graph::Graph> ImportModel(const std::string& path,
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options) {
   const StatusOr<Module> module = ReadPath(path);
-  if (!module.ok()) return InModel(module.status(), path);
+  if (!module.ok()) return frontends::OfModel(module.status(), path);
   const auto inputs = GraphImporter(*module, options).Inputs();
-  if (!inputs.ok()) return InModel(inputs.status(), path);
+  if (!inputs.ok()) return frontends::OfModel(inputs.status(), path);
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input : *inputs)
     infos.push_back({.name = input.name, .has_rank = true});

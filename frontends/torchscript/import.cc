@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "base/file.h"
-#include "base/one_line.h"
+#include "frontends/model_bytes.h"
+#include "frontends/model_errors.h"
 #include "frontends/torchscript/model_importer.h"
 #include "frontends/torchscript/module.h"
 
@@ -16,26 +16,17 @@ namespace {
 // the other.
 constexpr int kMostTries = 32;
 
-Status InContext(const Status& status, std::string_view name) {
-  return Status(status.code(), OnOneLine(status.message()))
-      .WithContext("model '" + OnOneLine(name) + "'");
-}
-
 }  // namespace
 
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
-  if (owner == nullptr) {
-    auto copy =
-        std::make_shared<std::vector<uint8_t>>(bytes.begin(), bytes.end());
-    bytes = *copy;
-    owner = std::move(copy);
-  }
+  const graph::ConstantData held =
+      frontends::KeptBytes(bytes, std::move(owner));
   const auto import = [&]() -> StatusOr<graph::Graph> {
     EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<ModuleFile> file,
-                           ModuleFile::Open(bytes, owner));
+                           ModuleFile::Open(held.bytes, held.owner));
     std::map<std::string, DType> dtypes;
     for (const auto& [input, value] : options.input_values)
       dtypes[input] = value.dtype;
@@ -52,29 +43,29 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
   };
   StatusOr<graph::Graph> graph = import();
   if (graph.ok()) return graph;
-  return InContext(graph.status(), name);
+  return frontends::OfModel(graph.status(), name);
 }
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options) {
-  EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
-  const auto owner = std::make_shared<const MappedFile>(std::move(file));
-  return ImportModelBytes(owner->bytes(), owner, options,
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file,
+                         frontends::MapModelFile(path));
+  return ImportModelBytes(file.bytes, file.owner, options,
                           std::filesystem::path(path).filename().string());
 }
 
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options) {
   const std::string name = std::filesystem::path(path).filename().string();
-  EMBER_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(path));
-  const auto owner = std::make_shared<const MappedFile>(std::move(mapped));
+  EMBER_ASSIGN_OR_RETURN(const graph::ConstantData mapped,
+                         frontends::MapModelFile(path));
   StatusOr<std::unique_ptr<ModuleFile>> file =
-      ModuleFile::Open(owner->bytes(), owner);
-  if (!file.ok()) return InContext(file.status(), name);
+      ModuleFile::Open(mapped.bytes, mapped.owner);
+  if (!file.ok()) return frontends::OfModel(file.status(), name);
   frontends::ImportSteps steps(nullptr);
   const StatusOr<Arguments> arguments =
       ModelImporter(**file, options, {}, steps).MethodArguments();
-  if (!arguments.ok()) return InContext(arguments.status(), name);
+  if (!arguments.ok()) return frontends::OfModel(arguments.status(), name);
   std::vector<frontends::InputInfo> infos;
   for (const frontends::ModelInput& input : arguments->inputs())
     infos.push_back({.name = input.name, .has_rank = input.dims.has_value()});
