@@ -1,5 +1,5 @@
-// What the importer of one Caffe layer sees: its bottoms, parameters and
-// weights, and where its tops go.
+// What the importer of one Caffe layer sees: its bottoms (inputs), parameters
+// and weights, and where its tops (outputs) go.
 //
 //   void ImportReLU(LayerContext& c) {
 //     const Tensor x = c.Input(0);
@@ -7,7 +7,7 @@
 //     c.SetOutput(0, Select(Less(x, 0), x * slope, x));
 //   }
 //
-// Errors and lifetime as for ImportContext.
+// Errors and lifetime as for OperandContext.
 #ifndef EMBER_FRONTENDS_CAFFE_LAYER_CONTEXT_H_
 #define EMBER_FRONTENDS_CAFFE_LAYER_CONTEXT_H_
 
@@ -22,7 +22,7 @@
 #include "frontends/caffe/weights.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
-#include "frontends/ops/import_context.h"
+#include "frontends/ops/operand_context.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/ops/windows.h"
 
@@ -39,32 +39,17 @@ using ops::kMaximumRank;
 using ops::Shape;
 using ops::Tensor;
 
-class LayerContext : public ops::ImportContext {
+class LayerContext : public ops::OperandContext {
  public:
   // blobs: null if the weights have none of this layer.
   LayerContext(graph::GraphBuilder& builder, const LayerParameter& layer,
                std::vector<Tensor> inputs, const std::vector<Blob>* blobs)
-      : ImportContext(builder),
+      : OperandContext(builder, std::move(inputs),
+                       static_cast<size_t>(layer.top_size())),
         layer_(layer),
-        inputs_(std::move(inputs)),
-        blobs_(blobs),
-        outputs_(static_cast<size_t>(layer.top_size())) {}
+        blobs_(blobs) {}
 
   const LayerParameter& layer() const { return layer_; }
-
-  // Bottoms.
-  int input_count() const { return static_cast<int>(inputs_.size()); }
-  Tensor Input(int index) const {
-    return index < input_count() ? inputs_[index] : Tensor();
-  }
-  const std::vector<Tensor>& inputs() const { return inputs_; }
-
-  // Tops.
-  int output_count() const { return static_cast<int>(outputs_.size()); }
-  void SetOutput(int index, Tensor value) {
-    if (index < output_count()) outputs_[index] = value;
-  }
-  const std::vector<Tensor>& outputs() const { return outputs_; }
 
   // Weights.
   int blob_count() const {
@@ -114,9 +99,7 @@ class LayerContext : public ops::ImportContext {
                 const std::vector<int64_t>& dims);
 
   const LayerParameter& layer_;
-  std::vector<Tensor> inputs_;
   const std::vector<Blob>* blobs_;
-  std::vector<Tensor> outputs_;
   std::vector<State> states_;
 };
 

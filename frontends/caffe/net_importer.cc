@@ -175,7 +175,7 @@ Status NetImporter::ImportLayer(const LayerParameter& layer, int index) {
   row->import(c);
   EMBER_RETURN_IF_ERROR(builder_.status());
   for (int i = 0; i < layer.top_size(); ++i) {
-    const Tensor value = c.outputs()[static_cast<size_t>(i)];
+    const Tensor value = c.Output(i);
     if (!value) {
       return UnimplementedError("node '" + origin + "': top " +
                                 std::to_string(i) + " is not supported");

@@ -194,7 +194,7 @@ void ImportMax(OperatorContext& c) { Combined(c, Larger); }
 void ImportMin(OperatorContext& c) { Combined(c, Smaller); }
 void ImportMean(OperatorContext& c) {
   Combined(c, Sum);
-  c.SetOutput(c.outputs()[0] / static_cast<double>(c.input_count()));
+  c.SetOutput(c.Output(0) / static_cast<double>(c.input_count()));
 }
 
 void ImportWhere(OperatorContext& c) {

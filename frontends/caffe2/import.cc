@@ -39,6 +39,16 @@ std::string NameOf(const OperatorDef& op) {
   return op.output_size() > 0 ? op.output(0) : "";
 }
 
+// Those that its importer sets.
+std::string ResultNames(const OperatorDef& op, const OperatorContext& c) {
+  std::string names;
+  for (int i = 0; i < op.output_size(); ++i) {
+    if (c.Output(i))
+      names += (names.empty() ? "'" : ", '") + OnOneLine(op.output(i)) + "'";
+  }
+  return names;
+}
+
 class NetImporter {
  public:
   NetImporter(std::shared_ptr<const Model> model,
@@ -135,13 +145,13 @@ class NetImporter {
     row->import(c);
     EMBER_RETURN_IF_ERROR(builder_.status());
     for (int i = 0; i < op.output_size(); ++i) {
-      const auto at = static_cast<size_t>(i);
-      if (at >= c.outputs().size() || !c.outputs()[at]) {
-        return UnimplementedError(what + ": result " + std::to_string(i) +
-                                  " ('" + OnOneLine(op.output(i)) +
-                                  "') is not here");
+      const Tensor result = c.Output(i);
+      if (!result) {
+        return UnimplementedError(
+            what + ": expected the results " + ResultNames(op, c) +
+            " alone, found '" + OnOneLine(op.output(i)) + "' (result " +
+            std::to_string(i) + "), which is not computed here");
       }
-      const Tensor result = c.outputs()[at];
       if (result.value()->name().empty())
         result.value()->set_name(op.output(i));
       blobs_[op.output(i)] = result;

@@ -88,7 +88,7 @@ void ImportConv(OperatorContext& c) {
 
 void ImportConvRelu(OperatorContext& c) {
   ImportConv(c);
-  if (c.ok()) c.SetOutput(ops::Relu(c.outputs()[0]));
+  if (c.ok()) c.SetOutput(ops::Relu(c.Output(0)));
 }
 
 void ImportConvTranspose(OperatorContext& c) {

@@ -5,7 +5,7 @@
 //     c.SetOutput(Select(Less(x, 0), x * c.Number("alpha", 0.01), x));
 //   }
 //
-// Errors and lifetime as for ImportContext.
+// Errors and lifetime as for OperandContext.
 #ifndef EMBER_FRONTENDS_CAFFE2_OPERATOR_CONTEXT_H_
 #define EMBER_FRONTENDS_CAFFE2_OPERATOR_CONTEXT_H_
 
@@ -20,7 +20,7 @@
 #include "compiler/graph/builder.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
-#include "frontends/ops/import_context.h"
+#include "frontends/ops/operand_context.h"
 #include "frontends/ops/tensor.h"
 #include "third_party/caffe2/caffe2.pb.h"
 
@@ -46,34 +46,17 @@ std::optional<DType> TypeOfNumber(int64_t number);
 // Null if the operator has no argument of the name.
 const Argument* FindArgument(const OperatorDef& op, std::string_view name);
 
-class OperatorContext : public ops::ImportContext {
+class OperatorContext : public ops::OperandContext {
  public:
   // owner keeps `op`.
   OperatorContext(graph::GraphBuilder& builder, const OperatorDef& op,
                   std::shared_ptr<const void> owner, std::vector<Tensor> inputs)
-      : ImportContext(builder),
+      : OperandContext(builder, std::move(inputs)),
         op_(op),
-        owner_(std::move(owner)),
-        inputs_(std::move(inputs)) {}
+        owner_(std::move(owner)) {}
 
   const OperatorDef& op() const { return op_; }
   const std::shared_ptr<const void>& owner() const { return owner_; }
-
-  int input_count() const { return static_cast<int>(inputs_.size()); }
-  Tensor Input(int index) const {
-    return index >= 0 && index < input_count()
-               ? inputs_[static_cast<size_t>(index)]
-               : Tensor();
-  }
-  const std::vector<Tensor>& inputs() const { return inputs_; }
-
-  void SetOutput(Tensor value) { SetOutput(0, value); }
-  void SetOutput(int index, Tensor value) {
-    const auto at = static_cast<size_t>(index);
-    if (outputs_.size() <= at) outputs_.resize(at + 1);
-    outputs_[at] = value;
-  }
-  const std::vector<Tensor>& outputs() const { return outputs_; }
 
   // Arguments; one of another kind is an error.
   bool Has(std::string_view name) const {
@@ -95,11 +78,6 @@ class OperatorContext : public ops::ImportContext {
   // Whether the argument "order" says that channels come last.
   bool ChannelsLast();
 
-  // Fails unless the input is there and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
-    return ImportContext::CheckRank(
-        Input(input), "input " + std::to_string(input), minimum, maximum);
-  }
   // A vector with an element for each channel, along dim `axis` of `rank`, in
   // the type that is computed in. A failed tensor if it is no vector.
   Tensor PerChannel(int input, int axis, int rank, DType type);
@@ -107,8 +85,6 @@ class OperatorContext : public ops::ImportContext {
  private:
   const OperatorDef& op_;
   std::shared_ptr<const void> owner_;
-  std::vector<Tensor> inputs_;
-  std::vector<Tensor> outputs_;
 };
 
 // [product of the dims before axis, product of the others].

@@ -5,7 +5,7 @@
 //     c.SetOutput(0, Softmax(c.Input(0), c.Axis(-3, c.Input(0).rank())));
 //   }
 //
-// Errors and lifetime as for ImportContext.
+// Errors and lifetime as for OperandContext.
 #ifndef EMBER_FRONTENDS_COREML_LAYER_CONTEXT_H_
 #define EMBER_FRONTENDS_COREML_LAYER_CONTEXT_H_
 
@@ -21,7 +21,7 @@
 #include "frontends/coreml/model.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
-#include "frontends/ops/import_context.h"
+#include "frontends/ops/operand_context.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/ops/windows.h"
 
@@ -43,29 +43,16 @@ Tensor ReadWeights(graph::GraphBuilder& builder, const ProtobufView& weights,
                    const std::shared_ptr<const void>& owner,
                    const std::vector<int64_t>& dims);
 
-class LayerContext : public ops::ImportContext {
+class LayerContext : public ops::OperandContext {
  public:
   LayerContext(graph::GraphBuilder& builder, const ProtobufView& parameters,
                std::shared_ptr<const void> owner, std::vector<Tensor> inputs,
                size_t outputs)
-      : ImportContext(builder),
+      : OperandContext(builder, std::move(inputs), outputs),
         parameters_(parameters),
-        owner_(std::move(owner)),
-        inputs_(std::move(inputs)),
-        outputs_(outputs) {}
+        owner_(std::move(owner)) {}
 
   const ProtobufView& parameters() const { return parameters_; }
-
-  int input_count() const { return static_cast<int>(inputs_.size()); }
-  Tensor Input(int index) const {
-    return index < input_count() ? inputs_[index] : Tensor();
-  }
-  const std::vector<Tensor>& inputs() const { return inputs_; }
-  int output_count() const { return static_cast<int>(outputs_.size()); }
-  void SetOutput(int index, Tensor value) {
-    if (index < output_count()) outputs_[index] = value;
-  }
-  const std::vector<Tensor>& outputs() const { return outputs_; }
 
   // The weights in a field of a message.
   Tensor Weights(const ProtobufView& message, uint64_t field,
@@ -81,11 +68,6 @@ class LayerContext : public ops::ImportContext {
 
   // Ascending; fails for one that is named twice.
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-  // Fails unless the input is there and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
-    return ImportContext::CheckRank(
-        Input(input), "input " + std::to_string(input), minimum, maximum);
-  }
   // Fails unless it is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
                   int64_t maximum = ops::kMaximumWindow) {
@@ -97,8 +79,6 @@ class LayerContext : public ops::ImportContext {
  private:
   ProtobufView parameters_;
   std::shared_ptr<const void> owner_;
-  std::vector<Tensor> inputs_;
-  std::vector<Tensor> outputs_;
 };
 
 }  // namespace ember::coreml

@@ -6,7 +6,7 @@
 //     c.SetOutput(Select(Less(c.Input(0), 0), c.Input(0) * slope, c.Input(0)));
 //   }
 //
-// Errors and lifetime as for ImportContext.
+// Errors and lifetime as for OperandContext.
 #ifndef EMBER_FRONTENDS_MXNET_NODE_CONTEXT_H_
 #define EMBER_FRONTENDS_MXNET_NODE_CONTEXT_H_
 
@@ -20,7 +20,7 @@
 #include "frontends/mxnet/symbol.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
-#include "frontends/ops/import_context.h"
+#include "frontends/ops/operand_context.h"
 #include "frontends/ops/tensor.h"
 
 namespace ember::mxnet {
@@ -40,29 +40,13 @@ using ops::Shape;
 using ops::SmallerOf;
 using ops::Tensor;
 
-class NodeContext : public ops::ImportContext {
+class NodeContext : public ops::OperandContext {
  public:
   NodeContext(graph::GraphBuilder& builder, const Node& node,
               std::vector<Tensor> inputs)
-      : ImportContext(builder), node_(node), inputs_(std::move(inputs)) {}
+      : OperandContext(builder, std::move(inputs)), node_(node) {}
 
   const Node& node() const { return node_; }
-
-  int input_count() const { return static_cast<int>(inputs_.size()); }
-  Tensor Input(int index) const {
-    return index >= 0 && index < input_count()
-               ? inputs_[static_cast<size_t>(index)]
-               : Tensor();
-  }
-  const std::vector<Tensor>& inputs() const { return inputs_; }
-
-  void SetOutput(Tensor value) { SetOutput(0, value); }
-  void SetOutput(int index, Tensor value) {
-    const auto at = static_cast<size_t>(index);
-    if (outputs_.size() <= at) outputs_.resize(at + 1);
-    outputs_[at] = value;
-  }
-  const std::vector<Tensor>& outputs() const { return outputs_; }
 
   // Attributes. "None" is as if it were not there; what cannot be read is an
   // error.
@@ -81,16 +65,8 @@ class NodeContext : public ops::ImportContext {
   // The type an attribute names; `otherwise` if it is not there.
   DType Type(std::string_view name, DType otherwise);
 
-  // Fails unless the input is there and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
-    return ImportContext::CheckRank(
-        Input(input), "input " + std::to_string(input), minimum, maximum);
-  }
-
  private:
   const Node& node_;
-  std::vector<Tensor> inputs_;
-  std::vector<Tensor> outputs_;
 };
 
 }  // namespace ember::mxnet

@@ -176,6 +176,16 @@ TEST(Caffe2Errors, UnsupportedOperators) {
   EXPECT_THAT(ErrorOf(OneNode("Relu"), xavier), HasSubstr("give its shape"));
 }
 
+TEST(Caffe2Errors, ResultsThatAreNotComputed) {
+  EXPECT_EQ(
+      ErrorOf("op { type: 'Relu' input: 'x' output: 'y' output: 'z' name: "
+              "'node' }",
+              "op { type: 'ConstantFill' output: 'x' arg { name: 'shape' "
+              "ints: 2 } }"),
+      "model 'predict_net.pb': node 'node (Relu)': expected the results "
+      "'y' alone, found 'z' (result 1), which is not computed here");
+}
+
 TEST(Caffe2Errors, Nets) {
   EXPECT_EQ(ErrorOf(std::string("\x0a\xff", 2)),
             "model 'predict_net.pb': expected the predict net of Caffe2 of at "

@@ -1,0 +1,77 @@
+// What the importer of an operator has in formats whose operators take a list
+// of operands and set a list of results.
+//
+//   class LayerContext : public ops::OperandContext { … };
+//
+//   void ImportSplit(LayerContext& c) {
+//     if (!c.CheckRank(0, 2)) return;
+//     c.SetOutput(0, FirstHalf(c.Input(0)));
+//     c.SetOutput(1, SecondHalf(c.Input(0)));
+//   }
+//
+// Errors and lifetime as for ImportContext.
+#ifndef EMBER_FRONTENDS_OPS_OPERAND_CONTEXT_H_
+#define EMBER_FRONTENDS_OPS_OPERAND_CONTEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/graph/builder.h"
+#include "frontends/ops/import_context.h"
+#include "frontends/ops/tensor.h"
+
+namespace ember::ops {
+
+class OperandContext : public ImportContext {
+ public:
+  // As many outputs as are set.
+  OperandContext(graph::GraphBuilder& builder, std::vector<Tensor> inputs)
+      : ImportContext(builder), inputs_(std::move(inputs)) {}
+  // The outputs that the model names; others that are set are dropped.
+  OperandContext(graph::GraphBuilder& builder, std::vector<Tensor> inputs,
+                 size_t outputs)
+      : ImportContext(builder),
+        inputs_(std::move(inputs)),
+        outputs_(outputs),
+        counted_(true) {}
+
+  int input_count() const { return static_cast<int>(inputs_.size()); }
+  // Absent where there is none of this number.
+  Tensor Input(int index) const { return At(inputs_, index); }
+  const std::vector<Tensor>& inputs() const { return inputs_; }
+
+  int output_count() const { return static_cast<int>(outputs_.size()); }
+  void SetOutput(Tensor value) { SetOutput(0, value); }
+  void SetOutput(int index, Tensor value) {
+    const auto at = static_cast<size_t>(index);
+    if (at >= outputs_.size()) {
+      if (counted_) return;
+      outputs_.resize(at + 1);
+    }
+    outputs_[at] = value;
+  }
+  // Absent where none was set.
+  Tensor Output(int index) const { return At(outputs_, index); }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+
+  // Fails unless the input is there and has a rank in [minimum, maximum].
+  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+    return ImportContext::CheckRank(
+        Input(input), "input " + std::to_string(input), minimum, maximum);
+  }
+
+ private:
+  static Tensor At(const std::vector<Tensor>& tensors, int index) {
+    const auto at = static_cast<size_t>(index);
+    return at < tensors.size() ? tensors[at] : Tensor();
+  }
+
+  std::vector<Tensor> inputs_, outputs_;
+  bool counted_ = false;
+};
+
+}  // namespace ember::ops
+
+#endif  // EMBER_FRONTENDS_OPS_OPERAND_CONTEXT_H_
