@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/one_line.h"
-#include "frontends/stablehlo/attribute_parser.h"
 #include "frontends/stablehlo/elements.h"
 
 namespace ember::stablehlo {
@@ -54,137 +53,99 @@ constexpr std::string_view kVhloElements[] = {
 
 }  // namespace
 
-Status BytecodeAttributes::CountGiven(const Extent& extent) {
-  given_ += extent.size;
-  if (given_ <= kMaximumNamedSize) return OkStatus();
-  return ResourceExhaustedError(
-      "bytecode: expected attributes and types of at "
-      "most " +
-      std::to_string(kMaximumNamedSize) + " values in all");
+template <typename T>
+T BytecodeAttributes::Parsed(StatusOr<T> (AttributeParser::*parse)(),
+                             BytecodeCursor& cursor) {
+  AttributeParser parser(cursor.Terminated());
+  StatusOr<T> parsed = (parser.*parse)();
+  if (parsed.ok()) return *std::move(parsed);
+  Fail(parsed.status());
+  return {};
+}
+
+template <>
+Attribute BytecodeAttributes::ReadEntry(const EncodedEntry& entry,
+                                        BytecodeCursor& cursor) {
+  if (entry.is_text) return Parsed(&AttributeParser::ParseAttribute, cursor);
+  if (entry.dialect == "builtin") return ReadBuiltin(cursor);
+  if (entry.dialect == "vhlo") return ReadVhlo(cursor);
+  return Word(Attribute::Kind::kOther, std::string(entry.dialect));
+}
+
+template <>
+Type BytecodeAttributes::ReadEntry(const EncodedEntry& entry,
+                                   BytecodeCursor& cursor) {
+  if (entry.is_text) return Parsed(&AttributeParser::ParseType, cursor);
+  if (entry.dialect == "builtin") return ReadBuiltinType(cursor);
+  if (entry.dialect == "vhlo") return ReadVhloType(cursor);
+  Type type;
+  type.element = "!" + std::string(entry.dialect);
+  return type;
+}
+
+template <typename T>
+StatusOr<const BytecodeAttributes::Known<T>*> BytecodeAttributes::Find(
+    Table<T>& table, uint64_t number) {
+  const auto found = table.known.find(number);
+  if (found != table.known.end()) return &found->second;
+  const std::string what =
+      std::string(table.kind) + " " + std::to_string(number);
+  if (number >= table.entries.size())
+    return DataLossError(what + ": expected one of " +
+                         std::to_string(table.entries.size()));
+  if (depth_ >= kMaximumDepth)
+    return DataLossError(what + ": expected at most " +
+                         std::to_string(kMaximumDepth) + " in each other");
+  const EncodedEntry& entry = table.entries[number];
+  const Extent extent_before = std::exchange(extent_, Extent());
+  const Status status_before = std::exchange(status_, OkStatus());
+  ++depth_;
+  BytecodeCursor cursor(entry.bytes);
+  Known<T> known;
+  known.value = ReadEntry<T>(entry, cursor);
+  --depth_;
+  known.extent = std::exchange(extent_, extent_before);
+  if (entry.is_text) known.extent = ExtentOf(known.value);
+  const Status status = std::exchange(status_, status_before);
+  if (!status.ok()) return status.WithContext(what);
+  if (!cursor.ok() || known.extent.size > kMaximumSize ||
+      known.extent.depth > kMaximumDepth)
+    return DataLossError(what + ": damaged");
+  return &table.known.emplace(number, std::move(known)).first->second;
+}
+
+template <typename T>
+StatusOr<T> BytecodeAttributes::Get(Table<T>& table, uint64_t number) {
+  EMBER_ASSIGN_OR_RETURN(const Known<T>* known, Find(table, number));
+  given_ += known->extent.size;
+  if (given_ > kMaximumNamedSize)
+    return ResourceExhaustedError(
+        "bytecode: expected attributes and types of at most " +
+        std::to_string(kMaximumNamedSize) + " values in all");
+  return known->value;
 }
 
 StatusOr<Attribute> BytecodeAttributes::GetAttribute(uint64_t number) {
-  EMBER_ASSIGN_OR_RETURN(const KnownAttribute* known, FindAttribute(number));
-  EMBER_RETURN_IF_ERROR(CountGiven(known->extent));
-  return known->value;
+  return Get(attributes_, number);
 }
 
 StatusOr<Type> BytecodeAttributes::GetType(uint64_t number) {
-  EMBER_ASSIGN_OR_RETURN(const KnownType* known, FindType(number));
-  EMBER_RETURN_IF_ERROR(CountGiven(known->extent));
-  return known->value;
-}
-
-StatusOr<const BytecodeAttributes::KnownAttribute*>
-BytecodeAttributes::FindAttribute(uint64_t number) {
-  const auto found = known_attributes_.find(number);
-  if (found != known_attributes_.end()) return &found->second;
-  const std::string what = "attribute " + std::to_string(number);
-  if (number >= attributes_.size())
-    return DataLossError(what + ": expected one of " +
-                         std::to_string(attributes_.size()));
-  if (depth_ >= kMaximumDepth)
-    return DataLossError(what + ": expected at most " +
-                         std::to_string(kMaximumDepth) + " in each other");
-  const EncodedEntry& entry = attributes_[number];
-  const Extent extent_before = std::exchange(extent_, Extent());
-  const Status status_before = std::exchange(status_, OkStatus());
-  ++depth_;
-  BytecodeCursor cursor(entry.bytes);
-  KnownAttribute known;
-  if (entry.is_text) {
-    AttributeParser parser(cursor.Terminated());
-    auto parsed = parser.ParseAttribute();
-    if (parsed.ok()) {
-      known.value = *std::move(parsed);
-    } else {
-      Fail(parsed.status());
-    }
-  } else if (entry.dialect == "builtin") {
-    known.value = ReadBuiltin(cursor);
-  } else if (entry.dialect == "vhlo") {
-    known.value = ReadVhlo(cursor);
-  } else {
-    known.value = Word(Attribute::Kind::kOther, std::string(entry.dialect));
-  }
-  --depth_;
-  known.extent = std::exchange(extent_, extent_before);
-  if (entry.is_text) known.extent = ExtentOf(known.value);
-  const Status status = std::exchange(status_, status_before);
-  if (!status.ok()) return status.WithContext(what);
-  if (!cursor.ok() || known.extent.size > kMaximumSize ||
-      known.extent.depth > kMaximumDepth)
-    return DataLossError(what + ": damaged");
-  return &known_attributes_.emplace(number, std::move(known)).first->second;
-}
-
-StatusOr<const BytecodeAttributes::KnownType*> BytecodeAttributes::FindType(
-    uint64_t number) {
-  const auto found = known_types_.find(number);
-  if (found != known_types_.end()) return &found->second;
-  const std::string what = "type " + std::to_string(number);
-  if (number >= types_.size())
-    return DataLossError(what + ": expected one of " +
-                         std::to_string(types_.size()));
-  if (depth_ >= kMaximumDepth)
-    return DataLossError(what + ": expected at most " +
-                         std::to_string(kMaximumDepth) + " in each other");
-  const EncodedEntry& entry = types_[number];
-  const Extent extent_before = std::exchange(extent_, Extent());
-  const Status status_before = std::exchange(status_, OkStatus());
-  ++depth_;
-  BytecodeCursor cursor(entry.bytes);
-  KnownType known;
-  if (entry.is_text) {
-    AttributeParser parser(cursor.Terminated());
-    auto parsed = parser.ParseType();
-    if (parsed.ok()) {
-      known.value = *std::move(parsed);
-    } else {
-      Fail(parsed.status());
-    }
-  } else if (entry.dialect == "builtin") {
-    known.value = ReadBuiltinType(cursor);
-  } else if (entry.dialect == "vhlo") {
-    known.value = ReadVhloType(cursor);
-  } else {
-    known.value.element = "!" + std::string(entry.dialect);
-  }
-  --depth_;
-  known.extent = std::exchange(extent_, extent_before);
-  if (entry.is_text) known.extent = ExtentOf(known.value);
-  const Status status = std::exchange(status_, status_before);
-  if (!status.ok()) return status.WithContext(what);
-  if (!cursor.ok() || known.extent.size > kMaximumSize ||
-      known.extent.depth > kMaximumDepth)
-    return DataLossError(what + ": damaged");
-  return &known_types_.emplace(number, std::move(known)).first->second;
+  return Get(types_, number);
 }
 
 // --- parts ---
 
-Attribute BytecodeAttributes::NextAttribute(BytecodeCursor& cursor) {
+template <typename T>
+T BytecodeAttributes::Next(Table<T>& table, BytecodeCursor& cursor) {
   const uint64_t number = cursor.Varint();
   if (!cursor.ok() || !status_.ok() || extent_.size > kMaximumSize) return {};
-  const auto known = FindAttribute(number);
+  const auto known = Find(table, number);
   if (!known.ok()) {
     Fail(known.status());
     return {};
   }
   extent_.Add((*known)->extent);
-  return extent_.size > kMaximumSize ? Attribute() : (*known)->value;
-}
-
-Type BytecodeAttributes::NextType(BytecodeCursor& cursor) {
-  const uint64_t number = cursor.Varint();
-  if (!cursor.ok() || !status_.ok() || extent_.size > kMaximumSize) return {};
-  const auto known = FindType(number);
-  if (!known.ok()) {
-    Fail(known.status());
-    return {};
-  }
-  extent_.Add((*known)->extent);
-  return extent_.size > kMaximumSize ? Type() : (*known)->value;
+  return extent_.size > kMaximumSize ? T() : (*known)->value;
 }
 
 std::string BytecodeAttributes::NextString(BytecodeCursor& cursor) {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "frontends/stablehlo/attribute_parser.h"
 #include "frontends/stablehlo/bytecode_cursor.h"
 #include "frontends/stablehlo/module.h"
 
@@ -40,8 +41,10 @@ class BytecodeAttributes {
                      std::vector<EncodedEntry> types,
                      std::vector<std::string_view> strings,
                      std::shared_ptr<const void> owner)
-      : attributes_(std::move(attributes)),
-        types_(std::move(types)),
+      : attributes_{.kind = "attribute",
+                    .entries = std::move(attributes),
+                    .known = {}},
+        types_{.kind = "type", .entries = std::move(types), .known = {}},
         strings_(std::move(strings)),
         owner_(std::move(owner)) {}
 
@@ -49,21 +52,37 @@ class BytecodeAttributes {
   StatusOr<Type> GetType(uint64_t number);
 
  private:
-  struct KnownAttribute {
-    Attribute value;
+  template <typename T>
+  struct Known {
+    T value;
     Extent extent;
   };
-  struct KnownType {
-    Type value;
-    Extent extent;
+  // Of attributes, or of types.
+  template <typename T>
+  struct Table {
+    std::string_view kind;  // "attribute"
+    std::vector<EncodedEntry> entries;
+    std::map<uint64_t, Known<T>> known;
   };
 
-  Status CountGiven(const Extent& extent);
-  StatusOr<const KnownAttribute*> FindAttribute(uint64_t number);
-  StatusOr<const KnownType*> FindType(uint64_t number);
+  // What there is once for attributes and once for types.
+  template <typename T>
+  StatusOr<T> Get(Table<T>& table, uint64_t number);
+  template <typename T>
+  StatusOr<const Known<T>*> Find(Table<T>& table, uint64_t number);
+  template <typename T>
+  T Next(Table<T>& table, BytecodeCursor& cursor);
+  template <typename T>
+  T ReadEntry(const EncodedEntry& entry, BytecodeCursor& cursor);
+  // What the parser's function makes of the text.
+  template <typename T>
+  T Parsed(StatusOr<T> (AttributeParser::*parse)(), BytecodeCursor& cursor);
+
   // Parts of what is read now; each counts.
-  Attribute NextAttribute(BytecodeCursor& cursor);
-  Type NextType(BytecodeCursor& cursor);
+  Attribute NextAttribute(BytecodeCursor& cursor) {
+    return Next(attributes_, cursor);
+  }
+  Type NextType(BytecodeCursor& cursor) { return Next(types_, cursor); }
   std::string NextString(BytecodeCursor& cursor);
   std::vector<Type> NextTypes(BytecodeCursor& cursor);
   Attribute NextNumber(BytecodeCursor& cursor, bool is_float);
@@ -82,11 +101,10 @@ class BytecodeAttributes {
     if (status_.ok()) status_ = std::move(status);
   }
 
-  std::vector<EncodedEntry> attributes_, types_;
+  Table<Attribute> attributes_;
+  Table<Type> types_;
   std::vector<std::string_view> strings_;
   std::shared_ptr<const void> owner_;
-  std::map<uint64_t, KnownAttribute> known_attributes_;
-  std::map<uint64_t, KnownType> known_types_;
   int depth_ = 0;
   Extent extent_;      // of what is read now
   int64_t given_ = 0;  // the size of all that was asked for

@@ -162,29 +162,14 @@ Tensor CopySign(Call& c) {
   return ops::Select(negative, -a, a);
 }
 
-Tensor Equal(Call& c) {
+// a > b is b < a.
+enum class Order { kGiven, kSwapped };
+template <Opcode opcode, Order order = Order::kGiven>
+Tensor Compare(Call& c) {
   const Operands x = Promoted(c);
-  return c.ok() ? ops::Equal(x.a, x.b) : x.a;
-}
-Tensor NotEqual(Call& c) {
-  const Operands x = Promoted(c);
-  return c.ok() ? ops::NotEqual(x.a, x.b) : x.a;
-}
-Tensor Less(Call& c) {
-  const Operands x = Promoted(c);
-  return c.ok() ? ops::Less(x.a, x.b) : x.a;
-}
-Tensor LessEqual(Call& c) {
-  const Operands x = Promoted(c);
-  return c.ok() ? ops::LessEqual(x.a, x.b) : x.a;
-}
-Tensor Greater(Call& c) {
-  const Operands x = Promoted(c);
-  return c.ok() ? ops::Less(x.b, x.a) : x.a;
-}
-Tensor GreaterEqual(Call& c) {
-  const Operands x = Promoted(c);
-  return c.ok() ? ops::LessEqual(x.b, x.a) : x.a;
+  if (!c.ok()) return x.a;
+  return order == Order::kGiven ? ops::Binary(opcode, x.a, x.b)
+                                : ops::Binary(opcode, x.b, x.a);
 }
 
 // A function of floats; integers become f32.
@@ -422,17 +407,21 @@ constexpr OperatorRow kRows[] = {
     {"logaddexp(Tensor self, Tensor other)", LogAddExp},
     {"xlogy(Operand self, Operand other)", Xlogy},
     {"copysign(Operand self, Operand other)", CopySign},
-    {"eq(Operand self, Operand other)", Equal},
-    {"ne(Operand self, Operand other)", NotEqual},
-    {"not_equal(Operand self, Operand other)", NotEqual},
-    {"lt(Operand self, Operand other)", Less},
-    {"less(Operand self, Operand other)", Less},
-    {"le(Operand self, Operand other)", LessEqual},
-    {"less_equal(Operand self, Operand other)", LessEqual},
-    {"gt(Operand self, Operand other)", Greater},
-    {"greater(Operand self, Operand other)", Greater},
-    {"ge(Operand self, Operand other)", GreaterEqual},
-    {"greater_equal(Operand self, Operand other)", GreaterEqual},
+    {"eq(Operand self, Operand other)", Compare<Opcode::kEqual>},
+    {"ne(Operand self, Operand other)", Compare<Opcode::kNotEqual>},
+    {"not_equal(Operand self, Operand other)", Compare<Opcode::kNotEqual>},
+    {"lt(Operand self, Operand other)", Compare<Opcode::kLess>},
+    {"less(Operand self, Operand other)", Compare<Opcode::kLess>},
+    {"le(Operand self, Operand other)", Compare<Opcode::kLessEqual>},
+    {"less_equal(Operand self, Operand other)", Compare<Opcode::kLessEqual>},
+    {"gt(Operand self, Operand other)",
+     Compare<Opcode::kLess, Order::kSwapped>},
+    {"greater(Operand self, Operand other)",
+     Compare<Opcode::kLess, Order::kSwapped>},
+    {"ge(Operand self, Operand other)",
+     Compare<Opcode::kLessEqual, Order::kSwapped>},
+    {"greater_equal(Operand self, Operand other)",
+     Compare<Opcode::kLessEqual, Order::kSwapped>},
     {"neg(Tensor self)", Numeric<Opcode::kNegate>},
     {"negative(Tensor self)", Numeric<Opcode::kNegate>},
     {"abs(Tensor self)", Absolute},
