@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "frontends/model_errors.h"
 #include "frontends/onnx/import.h"
 #include "frontends/protobuf_fields.h"
 #include "third_party/onnx/onnx.pb.h"
@@ -59,11 +60,8 @@ TensorBytes BytesOf(const std::string& name, const KnownTensor& known) {
 
 StatusOr<graph::Graph> Import(const std::string& path,
                               const frontends::ImportOptions& options) {
-  if (!options.entry.empty()) {
-    return InvalidArgumentError(
-        "entry: expected none, as a model in ONNX has one graph, found '" +
-        options.entry + "'");
-  }
+  EMBER_RETURN_IF_ERROR(
+      frontends::CheckNoEntry(options, "a model in ONNX has one graph"));
   ImportOptions import;
   import.progress = options.progress;
   import.input_shapes = options.input_shapes;
