@@ -74,7 +74,7 @@ bool Equal(const Graph& a, const Graph& b) {
   if (a.name() != b.name() || a.inputs().size() != b.inputs().size() ||
       !std::ranges::equal(a.input_logical_types(), b.input_logical_types()) ||
       !std::ranges::equal(a.output_logical_types(), b.output_logical_types()) ||
-      a.strings() != b.strings() ||
+      a.strings() != b.strings() || a.metadata() != b.metadata() ||
       a.operations().size() != b.operations().size()) {
     return false;
   }

@@ -24,7 +24,9 @@
 #define EMBER_COMPILER_GRAPH_GRAPH_H_
 
 #include <cstdint>
+#include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -154,6 +156,8 @@ inline constexpr int kMaximumRank = 16;
 Status CheckType(const TensorType& type);
 std::string ToString(const TensorType& type);  // "f32[N, 3]"
 
+using Metadata = std::map<std::string, std::string, std::less<>>;
+
 class Graph {
  public:
   explicit Graph(std::string name = "main") : name_(std::move(name)) {}
@@ -176,6 +180,11 @@ class Graph {
   void set_strings(std::vector<std::string> strings) {
     strings_ = std::move(strings);
   }
+  // What the model's maker wrote beside it: texts by their keys, for the user
+  // of the module; nothing of it is computed. Of a graph that is no region.
+  // Rules: base/metadata_rules.h; the verifier checks them.
+  const Metadata& metadata() const { return metadata_; }
+  void set_metadata(Metadata metadata) { metadata_ = std::move(metadata); }
   // In definition order. Iterate over a copy of the pointers (Operations())
   // while rewriting.
   const std::list<std::unique_ptr<Operation>>& operations() const {
@@ -233,6 +242,7 @@ class Graph {
   std::vector<std::string> output_names_;
   std::vector<std::string> input_logical_types_, output_logical_types_;
   std::vector<std::string> strings_;
+  Metadata metadata_;
   std::list<std::unique_ptr<Operation>> operations_;
 };
 

@@ -15,6 +15,7 @@ namespace {
 struct Resources {
   std::unordered_map<std::string, ConstantData> constants;
   std::vector<std::string> strings;
+  Metadata metadata;
 };
 
 // Text may come from anyone: a limit for the parser's own stack.
@@ -42,8 +43,21 @@ StatusOr<Resources> ParseResources(std::string_view text) {
       resources.strings.push_back(std::move(text));
       continue;
     }
+    if (lexer.Accept("metadata")) {
+      EMBER_ASSIGN_OR_RETURN(const Token token,
+                             lexer.Expect(Token::kString, "a key"));
+      EMBER_ASSIGN_OR_RETURN(std::string key, StringValue(token));
+      EMBER_RETURN_IF_ERROR(lexer.Expect("="));
+      EMBER_ASSIGN_OR_RETURN(const Token value,
+                             lexer.Expect(Token::kString, "a value"));
+      EMBER_ASSIGN_OR_RETURN(std::string text, StringValue(value));
+      if (!resources.metadata.emplace(std::move(key), std::move(text)).second)
+        return ErrorAt(token, "expected each key once, found it again");
+      continue;
+    }
     if (!lexer.Accept("dense"))
-      return lexer.ExpectedError("'text', 'dense' or the end of the text");
+      return lexer.ExpectedError(
+          "'text', 'metadata', 'dense' or the end of the text");
     EMBER_ASSIGN_OR_RETURN(const Token name_token,
                            lexer.Expect(Token::kString, "a name"));
     EMBER_ASSIGN_OR_RETURN(std::string name, StringValue(name_token));
@@ -416,6 +430,7 @@ StatusOr<Graph> Parse(std::string_view text) {
   Lexer lexer(text);
   EMBER_ASSIGN_OR_RETURN(Graph graph, GraphParser(lexer, resources).Parse());
   graph.set_strings(std::move(resources.strings));
+  graph.set_metadata(std::move(resources.metadata));
   return graph;
 }
 

@@ -219,6 +219,8 @@ std::string Print(const Graph& graph, const PrintOptions& options) {
   printer.EndLine();
   for (const std::string& text : graph.strings())
     printer.Line("text ", QuoteString(text));
+  for (const auto& [key, value] : graph.metadata())
+    printer.Line("metadata ", QuoteString(key), " = ", QuoteString(value));
   if (!options.elide_constants) {
     for (const auto& [name, bytes] : resources) {
       printer.Line("dense ", QuoteString(name), " = \"", EncodeBase64(bytes),

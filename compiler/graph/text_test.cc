@@ -32,6 +32,34 @@ TEST(TextTest, CanonicalTextPrintsAsItWas) {
   EXPECT_EQ(Print(*graph), kCanonical);
 }
 
+TEST(TextTest, MetadataFollowsTheGraph) {
+  constexpr std::string_view kText =
+      R"text(graph @g(%x: f32[2]) -> (%y) {
+  %y: f32[2] = neg(%x)
+}
+text "word"
+metadata "a.labels" = "cat\x0adog"
+metadata "author" = ""
+)text";
+  const StatusOr<Graph> graph = Parse(kText);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->metadata().at("a.labels"), "cat\ndog");
+  EXPECT_EQ(Print(*graph), kText);
+  EXPECT_TRUE(Verify(*graph).ok());
+  StatusOr<Graph> other = Parse(kText);
+  ASSERT_TRUE(other.ok());
+  EXPECT_TRUE(Equal(*graph, *other));
+  other->set_metadata({{"author", "\xff"}});
+  EXPECT_FALSE(Equal(*graph, *other));
+  EXPECT_EQ(Verify(*other).message(),
+            "metadata 'author': expected a value in UTF-8 without a byte 0, "
+            "found other bytes");
+  EXPECT_EQ(Parse(std::string(kText) + "metadata \"author\" = \"\"\n")
+                .status()
+                .message(),
+            "7:10: expected each key once, found it again");
+}
+
 // Regions within each other, which a parser reads by calling itself.
 std::string Nested(int depth) {
   std::string text = "graph @g(%c: bool[], %x: f32[4]) -> (%y) {\n";

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "base/metadata_rules.h"
 #include "compiler/graph/operators.h"
 
 namespace ember::graph {
@@ -32,6 +33,9 @@ class GraphVerifier {
                                 .WithContext(DescribeOperation(*operation)));
     }
     EMBER_RETURN_IF_ERROR(VerifyOutputs());
+    MetadataRules rules;
+    for (const auto& [key, value] : graph_.metadata())
+      EMBER_RETURN_IF_ERROR(rules.Check(key, value));
     return VerifyUses();
   }
 

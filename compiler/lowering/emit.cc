@@ -1,6 +1,7 @@
 #include "compiler/lowering/emit.h"
 
 #include "compiler/lowering/program_emitter.h"
+#include "vm/format/model_metadata.h"
 
 namespace ember::compiler {
 
@@ -11,6 +12,8 @@ StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph,
                             .Emit(/*is_entry=*/true)
                             .status());
   module.definition.strings = graph.strings();
+  for (const auto& [key, value] : graph.metadata())
+    vm::SetMetadata(key, value, module.definition.metadata);
   return std::move(module.definition);
 }
 

@@ -77,6 +77,11 @@ constexpr EmberApi kApi = {
     // Version 5.
     ModuleAddKernels,
     ModuleAddOverlay,
+    // Version 6.
+    ModuleMetadataCount,
+    ModuleMetadataKey,
+    ModuleMetadataValue,
+    ModuleMetadata,
 };
 
 }  // namespace

@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-#define EMBER_API_VERSION 5
+#define EMBER_API_VERSION 6
 
 #if defined(_WIN32)
 #define EMBER_EXPORT __declspec(dllexport)
@@ -460,6 +460,19 @@ typedef struct EmberApi {
    * EMBER_INVALID_ARGUMENT: it is of another module; whether this processor can
    * run it, and whether it is signed, session_native_kernels tells. */
   EmberStatus (*module_add_overlay)(EmberModule* module, const char* path);
+
+  /* --- version 6 --- */
+  /* What the model's maker wrote beside it, such as labels and the author, and
+   * what was added when it was compiled: texts by their keys, in ascending
+   * order of the keys (docs/formats.md says which there are). UTF-8,
+   * terminated; they live as long as the module. On any thread. */
+  int32_t (*module_metadata_count)(const EmberModule* module);
+  /* NULL for an index out of range. */
+  const char* (*module_metadata_key)(const EmberModule* module, int32_t index);
+  const char* (*module_metadata_value)(const EmberModule* module,
+                                       int32_t index);
+  /* The value of a key; NULL where the module has none of it. */
+  const char* (*module_metadata)(const EmberModule* module, const char* key);
 } EmberApi;
 
 /* NULL if the library is older than the version asked for. */

@@ -7,14 +7,14 @@
 //   session.Run().value();
 //   for (float p : session.Get<float>(0).value()) printf("%f\n", p);
 //
-// Header only; it needs ember.h and a library of version 5 or later.
+// Header only; it needs ember.h and a library of version 6 or later.
 // What can fail gives a Result: ok(), status(), message(), value(). value() of
 // an error throws ember::Error; where exceptions are off, or with
 // EMBER_NO_EXCEPTIONS defined, it prints the message and aborts, so ask ok()
 // first there.
 //
 // Ownership, threads and errors are those of the functions of ember.h that the
-// members are named after. All names are in ember::api_v5, so that the header
+// members are named after. All names are in ember::api_v6, so that the header
 // can be used beside the runtime's own.
 #ifndef EMBER_VM_API_EMBER_HPP_
 #define EMBER_VM_API_EMBER_HPP_
@@ -42,14 +42,14 @@
 #endif
 
 namespace ember {
-inline namespace api_v5 {
+inline namespace api_v6 {
 
 // The library's table. Ends the process if the library is older than this
 // header.
 inline const EmberApi& Api() {
-  static const EmberApi* const api = ember_get_api(5);
+  static const EmberApi* const api = ember_get_api(6);
   if (api == nullptr) {
-    std::fputs("ember: expected a library of version 5 or later\n", stderr);
+    std::fputs("ember: expected a library of version 6 or later\n", stderr);
     std::abort();
   }
   return *api;
@@ -255,6 +255,19 @@ class Module {
     const EmberStatus status = Api().module_result_info(get(), index, &info);
     return Told(status, info);
   }
+  // What the model's maker wrote beside it: texts by ascending keys, which live
+  // as long as the module. Null: there is none of the key.
+  const char* metadata(const char* key) const {
+    return Api().module_metadata(get(), key);
+  }
+  std::vector<std::pair<std::string_view, std::string_view>> metadata() const {
+    std::vector<std::pair<std::string_view, std::string_view>> entries;
+    const int32_t count = Api().module_metadata_count(get());
+    for (int32_t i = 0; i < count; ++i)
+      entries.emplace_back(Api().module_metadata_key(get(), i),
+                           Api().module_metadata_value(get(), i));
+    return entries;
+  }
   // Of result `index` for inputs of these shapes; -1: depends on the data.
   Result<std::vector<int64_t>> ResultShape(
       const std::vector<std::vector<int64_t>>& inputs, int32_t index) const {
@@ -410,7 +423,7 @@ class Session {
   std::unique_ptr<EmberSession, SessionReleaser> handle_;
 };
 
-}  // namespace api_v5
+}  // namespace api_v6
 }  // namespace ember
 
 #endif  // EMBER_VM_API_EMBER_HPP_

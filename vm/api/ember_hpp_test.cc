@@ -31,6 +31,10 @@ void TestRun(const ember::Module& module) {
   EXPECT(z.dims().size() == 2 && z.dims()[0] == 2 && z.dims()[1] == 2);
   EXPECT((std::vector<float>(z.begin(), z.end()) ==
           std::vector<float>{0, 6.25f, 0, 1.75f}));
+  EXPECT(module.metadata().size() == 2);
+  EXPECT(module.metadata()[1].first == "labels");
+  EXPECT(module.metadata()[1].second == module.metadata("labels"));
+  EXPECT(module.metadata("none") == nullptr);
   EXPECT(session.Get<int32_t>(0).message() ==
          "result 0: expected EmberType 3, found 11");
 

@@ -114,6 +114,19 @@ static EmberStatus RunOnce(EmberSession* session) {
   return ember->session_run(session);
 }
 
+static void TestMetadata(const EmberModule* module) {
+  EXPECT(ember->module_metadata_count(module) == 2);
+  EXPECT(ember->module_metadata_count(NULL) == 0);
+  EXPECT(strcmp(ember->module_metadata_key(module, 0), "author") == 0);
+  EXPECT(strcmp(ember->module_metadata_value(module, 0), "nobody") == 0);
+  EXPECT(strcmp(ember->module_metadata_key(module, 1), "labels") == 0);
+  EXPECT(ember->module_metadata_key(module, 2) == NULL);
+  EXPECT(ember->module_metadata_value(module, -1) == NULL);
+  EXPECT(strcmp(ember->module_metadata(module, "labels"), "cat\ndog") == 0);
+  EXPECT(ember->module_metadata(module, "label") == NULL);
+  EXPECT(ember->module_metadata(module, NULL) == NULL);
+}
+
 static void TestLimits(EmberModule* module) {
   EmberSession* session = NULL;
   EmberSessionOptions options = {sizeof(options), 1, 0, 0, 0, 0};
@@ -152,6 +165,7 @@ int main(int argc, char** argv) {
   EXPECT(ember->module_load_file(argv[1], &module) == EMBER_OK);
   if (module == NULL) return 1;
   TestInfo(module);
+  TestMetadata(module);
   EXPECT(ember->session_create(module, &options, &session) == EMBER_OK);
   if (session == NULL) return 1;
   TestRun(session);

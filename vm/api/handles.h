@@ -144,6 +144,11 @@ EmberStatus ModuleResultShape(const EmberModule* module,
                               const EmberShape* inputs, int32_t input_count,
                               int32_t index, int64_t* dims);
 
+int32_t ModuleMetadataCount(const EmberModule* module);
+const char* ModuleMetadataKey(const EmberModule* module, int32_t index);
+const char* ModuleMetadataValue(const EmberModule* module, int32_t index);
+const char* ModuleMetadata(const EmberModule* module, const char* key);
+
 // session_create.cc
 EmberStatus SessionCreate(EmberModule* module,
                           const EmberSessionOptions* options,

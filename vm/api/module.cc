@@ -5,6 +5,7 @@
 
 #include "base/concat.h"
 #include "vm/api/handles.h"
+#include "vm/format/model_metadata.h"
 #include "vm/runtime/result_shapes.h"
 
 namespace ember::api {
@@ -95,6 +96,14 @@ const char* LogicalType(std::span<const TensorSignature> signatures,
   if (index < 0 || static_cast<size_t>(index) >= signatures.size())
     return nullptr;
   return signatures[static_cast<size_t>(index)].logical_type.c_str();
+}
+
+// Null for an index out of range.
+const vm::MetadataEntry* FindEntry(const EmberModule* module, int32_t index) {
+  if (module == nullptr || index < 0) return nullptr;
+  const auto& entries = module->module->definition().metadata;
+  const auto at = static_cast<size_t>(index);
+  return at < entries.size() ? &entries[at] : nullptr;
 }
 
 const char* DimText(const std::vector<TensorInfo>& infos, int32_t index,
@@ -191,6 +200,28 @@ EmberStatus ModuleResultShape(const EmberModule* module,
   }
   return Report(FindShape(*module, {inputs, static_cast<size_t>(input_count)},
                           index, dims));
+}
+
+int32_t ModuleMetadataCount(const EmberModule* module) {
+  if (module == nullptr) return 0;
+  return static_cast<int32_t>(module->module->definition().metadata.size());
+}
+
+const char* ModuleMetadataKey(const EmberModule* module, int32_t index) {
+  const vm::MetadataEntry* entry = FindEntry(module, index);
+  return entry == nullptr ? nullptr : entry->key.data();
+}
+
+const char* ModuleMetadataValue(const EmberModule* module, int32_t index) {
+  const vm::MetadataEntry* entry = FindEntry(module, index);
+  return entry == nullptr ? nullptr : entry->value.data();
+}
+
+const char* ModuleMetadata(const EmberModule* module, const char* key) {
+  if (module == nullptr || key == nullptr) return nullptr;
+  const vm::MetadataEntry* entry =
+      vm::FindMetadata(module->module->definition().metadata, key);
+  return entry == nullptr ? nullptr : entry->value.data();
 }
 
 }  // namespace ember::api

@@ -136,6 +136,15 @@ struct DispatchProfile {
   bool operator==(const DispatchProfile&) const = default;
 };
 
+// A text that the model's maker, or who compiled it, wrote beside the model;
+// for the user of the module, nothing of it is computed. Keys and values are
+// UTF-8 without bytes 0, and a byte 0 follows each. Rules:
+// base/metadata_rules.h.
+struct MetadataEntry {
+  std::string_view key, value;
+  std::shared_ptr<const void> owner;  // keeps both alive
+};
+
 struct ModuleDefinition {
   std::string producer;  // e.g. "ember 0.1 (onnx opset 17)"
   std::string source_name;
@@ -147,6 +156,7 @@ struct ModuleDefinition {
   std::vector<std::string> strings;      // each once
   std::vector<NativeSection> natives;    // each target once
   std::vector<DispatchProfile> profile;  // the hottest first; each once
+  std::vector<MetadataEntry> metadata;   // by key, each once
   ModuleSignature signature;             // not written
 };
 

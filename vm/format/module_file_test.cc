@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "gtest/gtest.h"
 #include "vm/format/container.h"
+#include "vm/format/model_metadata.h"
 #include "vm/format/module_generated.h"
 #include "vm/format/reader.h"
 #include "vm/format/verifier.h"
@@ -286,6 +287,106 @@ TEST_F(LyingFileTest, EnumsOutOfRange) {
   EXPECT_EQ(Error(),
             "DATA_LOSS: module file: element type: expected a number below 13, "
             "found 77");
+}
+
+std::string MetadataText(const ModuleDefinition& module) {
+  std::string text;
+  for (const MetadataEntry& entry : module.metadata)
+    text += std::string(entry.key) + "=" + entry.value.data() + ";";
+  return text;
+}
+
+TEST(ModuleFileTest, MetadataStaysInTheFile) {
+  ModuleDefinition module = SampleNamed("static");
+  SetMetadata("author", "somebody", module.metadata);
+  SetMetadata("a", "", module.metadata);
+  const std::vector<uint8_t> file = Serialize(module);
+  // Memory for constants is aligned; else all of it would be copied.
+  std::shared_ptr<void> aligned(
+      std::aligned_alloc(64, file.size() / 64 * 64 + 64), std::free);
+  std::memcpy(aligned.get(), file.data(), file.size());
+  const auto* begin = static_cast<const uint8_t*>(aligned.get());
+  const StatusOr<ModuleDefinition> again =
+      ReadModule({begin, file.size()}, aligned);
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  EXPECT_EQ(MetadataText(*again), "a=;author=somebody;labels=cat\ndog;");
+  for (const MetadataEntry& entry : again->metadata) {
+    const auto* value = reinterpret_cast<const uint8_t*>(entry.value.data());
+    EXPECT_TRUE(value > begin && value < begin + file.size());
+    EXPECT_EQ(FindMetadata(again->metadata, entry.key), &entry);
+  }
+  EXPECT_EQ(FindMetadata(again->metadata, "b"), nullptr);
+  // What has none is as it was before there was any.
+  module.metadata.clear();
+  const StatusOr<ModuleDefinition> none =
+      ReadModule(Serialize(module), nullptr);
+  ASSERT_TRUE(none.ok()) << none.status().ToString();
+  EXPECT_TRUE(none->metadata.empty());
+}
+
+// The entries as a stranger writes them, whatever their order.
+std::vector<uint8_t> FileWithMetadata(
+    const std::vector<std::pair<std::string, std::string>>& entries) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<flatbuffers::Offset<fbs::MetadataEntry>> offsets;
+  for (const auto& [key, value] : entries) {
+    const auto key_offset = builder.CreateString(key);
+    offsets.push_back(fbs::CreateMetadataEntry(builder, key_offset,
+                                               builder.CreateString(value)));
+  }
+  const auto metadata = builder.CreateVector(offsets);
+  fbs::ModuleBuilder module(builder);
+  module.add_metadata(metadata);
+  fbs::FinishModuleBuffer(builder, module.Finish());
+  ContainerHeader header;
+  header.metadata_size = builder.GetSize();
+  header.file_size = sizeof(header) + header.metadata_size;
+  std::vector<uint8_t> file(header.file_size);
+  std::memcpy(file.data(), &header, sizeof(header));
+  std::memcpy(file.data() + sizeof(header), builder.GetBufferPointer(),
+              header.metadata_size);
+  Reseal(file);
+  return file;
+}
+
+TEST(ModuleFileTest, MetadataOfStrangersIsChecked) {
+  const auto error =
+      [](const std::vector<std::pair<std::string, std::string>>& entries) {
+        return ReadError(FileWithMetadata(entries));
+      };
+  // Nothing is wrong with the metadata.
+  EXPECT_EQ(error({{"a", "1"}, {"b", "2"}}),
+            "INVALID_ARGUMENT: module: expected at least one program, found "
+            "none");
+  const std::string key_error =
+      "INVALID_ARGUMENT: metadata: expected keys of 1 to 1024 bytes in UTF-8 "
+      "without a byte 0, found another";
+  EXPECT_EQ(error({{"", "1"}}), key_error);
+  EXPECT_EQ(error({{std::string(1025, 'k'), "1"}}), key_error);
+  EXPECT_EQ(error({{"\xff", "1"}}), key_error);
+  EXPECT_EQ(error({{std::string("a\0b", 3), "1"}}), key_error);
+  for (const char* second : {"a", "b"}) {
+    EXPECT_EQ(error({{"b", "1"}, {second, "2"}}),
+              std::string("INVALID_ARGUMENT: metadata '") + second +
+                  "': expected keys in ascending order, each once, found 'b' "
+                  "before it");
+  }
+  EXPECT_EQ(error({{"a", "\xc3"}}),
+            "INVALID_ARGUMENT: metadata 'a': expected a value in UTF-8 without "
+            "a byte 0, found other bytes");
+  EXPECT_EQ(error({{"a", std::string((1 << 20) + 1, 'v')}}),
+            "INVALID_ARGUMENT: metadata 'a': expected a value of at most "
+            "1048576 bytes, found 1048577");
+  std::vector<std::pair<std::string, std::string>> many;
+  for (int i = 0; i <= 4096; ++i)
+    many.emplace_back(std::to_string(10000 + i), "");
+  EXPECT_EQ(error(many),
+            "INVALID_ARGUMENT: metadata '14096': expected at most 4096 entries "
+            "of at most 16777216 bytes in all, found more");
+  std::vector<std::pair<std::string, std::string>> large;
+  for (int i = 0; i < 16; ++i)
+    large.emplace_back(std::to_string(10 + i), std::string(1 << 20, 'v'));
+  EXPECT_NE(error(large).find("found more"), std::string::npos);
 }
 
 // A small file that names one dispatch a thousand times asks for a thousand

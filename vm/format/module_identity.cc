@@ -26,10 +26,8 @@ class Appender {
 
  private:
   template <typename T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void Add(T value) {
-    writer_.Number(value);
-  }
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void Add(T value) { writer_.Number(value); }
   void Add(const std::string& text) { writer_.Text(text); }
   template <typename T>
   void Add(const std::vector<T>& items) {
@@ -95,10 +93,11 @@ class Appender {
 
 ModuleIdentity IdentityOf(const ModuleDefinition& module) {
   const auto& [producer, source_name, constants, dispatches, origins, programs,
-               strings, natives, profile, signature] = module;
+               strings, natives, profile, metadata, signature] = module;
   static_cast<void>(producer), static_cast<void>(source_name);
   static_cast<void>(origins), static_cast<void>(natives);
-  static_cast<void>(profile), static_cast<void>(signature);
+  static_cast<void>(profile), static_cast<void>(metadata);
+  static_cast<void>(signature);
   Appender appender;
   appender.All(std::string("Ember: identity of a module, 1"), constants,
                dispatches, programs, strings);

@@ -1,5 +1,6 @@
 #include "vm/format/reader.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -7,6 +8,7 @@
 #include "base/concat.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/metadata_rules.h"
 #include "vm/format/container.h"
 #include "vm/format/module_generated.h"
 #include "vm/format/verifier.h"
@@ -310,6 +312,23 @@ void ReadProfile(const fbs::Module& stored, ValueReader& values,
   }
 }
 
+// The texts stay where they are. The verifier of flatbuffers has seen the byte
+// 0 behind each.
+void ReadMetadata(const fbs::Module& stored,
+                  const std::shared_ptr<const void>& owner,
+                  ModuleDefinition& module) {
+  // One more than there may be is enough for an error.
+  const size_t count =
+      std::min(SizeOf(stored.metadata()), kMaxMetadataEntries + 1);
+  for (size_t i = 0; i < count; ++i) {
+    const fbs::MetadataEntry& in =
+        *stored.metadata()->Get(static_cast<flatbuffers::uoffset_t>(i));
+    module.metadata.push_back({{in.key()->c_str(), in.key()->size()},
+                               {in.value()->c_str(), in.value()->size()},
+                               owner});
+  }
+}
+
 Status CheckFlatbuffer(std::span<const uint8_t> metadata) {
   // Every table takes 8 bytes: its head, and the offset by which its parent
   // names it.
@@ -354,6 +373,7 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
   EMBER_RETURN_IF_ERROR(
       ReadNatives(stored, header, file, owner, values, module));
   ReadProfile(stored, values, module);
+  ReadMetadata(stored, owner, module);
   EMBER_RETURN_IF_ERROR(values.status());
   if (header.signature_offset != 0) {
     const uint8_t* const at = file.data() + header.signature_offset;

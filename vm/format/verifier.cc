@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "base/concat.h"
+#include "base/metadata_rules.h"
 #include "tensor/verifier.h"
 #include "vm/isa/analysis.h"
 #include "vm/isa/limits.h"
@@ -151,6 +152,9 @@ Status VerifyModule(const ModuleDefinition& module) {
   EMBER_RETURN_IF_ERROR(VerifyStrings(module));
   EMBER_RETURN_IF_ERROR(VerifyNatives(module));
   EMBER_RETURN_IF_ERROR(VerifyProfile(module));
+  MetadataRules rules;
+  for (const MetadataEntry& entry : module.metadata)
+    EMBER_RETURN_IF_ERROR(rules.Check(entry.key, entry.value));
   const size_t origins = module.dispatch_origins.size();
   if (origins != 0 && origins != module.dispatches.size()) {
     return InvalidArgumentError(Concat(

@@ -141,6 +141,14 @@ Offset<fbs::DispatchProfile> WriteProfile(FlatBufferBuilder& builder,
   return fbs::CreateDispatchProfile(builder, profile.dispatch, shapes);
 }
 
+Offset<fbs::MetadataEntry> WriteMetadataEntry(FlatBufferBuilder& builder,
+                                              const MetadataEntry& entry) {
+  const auto key = builder.CreateString(entry.key.data(), entry.key.size());
+  const auto value =
+      builder.CreateString(entry.value.data(), entry.value.size());
+  return fbs::CreateMetadataEntry(builder, key, value);
+}
+
 uint64_t AlignUp(uint64_t value) {
   return (value + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
 }
@@ -206,10 +214,15 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
           ? Offset<flatbuffers::Vector<Offset<fbs::DispatchProfile>>>()
           : WriteTables<fbs::DispatchProfile>(builder, module.profile,
                                               WriteProfile);
+  const auto metadata =
+      module.metadata.empty()
+          ? Offset<flatbuffers::Vector<Offset<fbs::MetadataEntry>>>()
+          : WriteTables<fbs::MetadataEntry>(builder, module.metadata,
+                                            WriteMetadataEntry);
   fbs::FinishModuleBuffer(
       builder, fbs::CreateModule(builder, producer, source_name,
                                  constant_vector, dispatch_vector, programs,
-                                 strings, native_vector, profile));
+                                 strings, native_vector, profile, metadata));
 }
 
 // Header and metadata, and where each piece of data goes.

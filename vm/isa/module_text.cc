@@ -1,5 +1,6 @@
 #include "base/hash.h"
 #include "tensor/text.h"
+#include "vm/format/model_metadata.h"
 #include "vm/isa/limits.h"
 #include "vm/isa/program_text.h"
 #include "vm/isa/text.h"
@@ -52,9 +53,10 @@ class ModuleParser {
     if (token.Is("origin")) return ParseOrigin();
     if (token.Is("dispatch")) return ParseDispatch();
     if (token.Is("strings")) return ParseStrings();
+    if (token.Is("metadata")) return ParseMetadata();
     if (!token.Is("program")) {
       return lexer_.ExpectedError(
-          "constant, strings, origin, dispatch or program");
+          "constant, strings, metadata, origin, dispatch or program");
     }
     EMBER_ASSIGN_OR_RETURN(ParsedProgram parsed,
                            ParseProgramFrom(lexer_, module_));
@@ -104,6 +106,19 @@ class ModuleParser {
       EMBER_ASSIGN_OR_RETURN(std::string text, StringValue(token));
       module_.strings.push_back(std::move(text));
     }
+    return OkStatus();
+  }
+
+  Status ParseMetadata() {
+    lexer_.Next();
+    const Token at = lexer_.Peek();
+    EMBER_ASSIGN_OR_RETURN(const std::string key, ParseName(lexer_, "a key"));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
+    EMBER_ASSIGN_OR_RETURN(const std::string value,
+                           ParseName(lexer_, "a value"));
+    if (FindMetadata(module_.metadata, key) != nullptr)
+      return ErrorAt(at, "expected each key once, found it again");
+    SetMetadata(key, value, module_.metadata);
     return OkStatus();
   }
 
@@ -162,6 +177,10 @@ std::string PrintModule(const ModuleDefinition& module,
       printer.Print(QuoteString(text));
     });
     printer.Line("]");
+  }
+  for (const MetadataEntry& entry : module.metadata) {
+    printer.Line("metadata ", QuoteString(entry.key), " = ",
+                 QuoteString(entry.value));
   }
   for (size_t i = 0; i < module.dispatches.size(); ++i) {
     printer.EndLine();

@@ -21,6 +21,11 @@ void ExpectSameModule(const ModuleDefinition& a, const ModuleDefinition& b) {
   EXPECT_EQ(a.dispatch_origins, b.dispatch_origins);
   EXPECT_EQ(a.programs, b.programs);
   EXPECT_EQ(a.strings, b.strings);
+  ASSERT_EQ(a.metadata.size(), b.metadata.size());
+  for (size_t i = 0; i < a.metadata.size(); ++i) {
+    EXPECT_EQ(a.metadata[i].key, b.metadata[i].key);
+    EXPECT_EQ(a.metadata[i].value, b.metadata[i].value);
+  }
   ASSERT_EQ(a.constants.size(), b.constants.size());
   for (size_t i = 0; i < a.constants.size(); ++i) {
     EXPECT_EQ(a.constants[i].name, b.constants[i].name);
@@ -75,6 +80,19 @@ TEST(ModuleTextTest, PrintsReadably) {
   return
 }
 )");
+}
+
+TEST(ModuleTextTest, MetadataIsSortedAndUnique) {
+  const StatusOr<ModuleDefinition> module = ParseModule(
+      "module a from b metadata z = \"\" metadata a = \"\\xc3\\xa4\\x0a\"");
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  EXPECT_EQ(PrintModule(*module),
+            "module \"a\" from \"b\"\nmetadata \"a\" = "
+            "\"\\xc3\\xa4\\x0a\"\nmetadata \"z\" = \"\"\n");
+  EXPECT_EQ(ParseModule("module a from b metadata k = \"\" metadata k = \"\"")
+                .status()
+                .message(),
+            "1:42: expected each key once, found it again");
 }
 
 TEST(ModuleTextTest, LargeConstantsAreElided) {

@@ -43,6 +43,8 @@ constexpr std::string_view kStatic = R"(
 module "by hand" from "static"
 constant w: f32[3, 2] = [1, -2, 0.5, 4, -1, 0.25]
 constant "b:0" : f32[2] = [0.125, -0.5]
+metadata author = "nobody"
+metadata "labels" = "cat\x0adog"
 origin "Gemm_0 + Relu_1"
 dispatch @gemm(%x: f32[2, 3], %w: f32[3, 2]) -> (%y: f32[2, 2]) {
   %y[i, j] = sum(k<3) %x[i, k] * %w[k, j]
