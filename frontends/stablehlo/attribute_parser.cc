@@ -105,7 +105,7 @@ StatusOr<AttributeList> AttributeParser::ParseAttributes(
     lexer_.Next();
     attributes.emplace_back(std::move(key), Attribute());
     if (!lexer_.Accept("=")) continue;
-    EMBER_ASSIGN_OR_RETURN(attributes.back().second, ParseAttribute());
+    EMBER_ASSIGN_OR_RETURN(attributes.back().value, ParseAttribute());
   }
   return attributes;
 }
@@ -279,7 +279,7 @@ StatusOr<Attribute> AttributeParser::ParseStructEntries(std::string name) {
     if (!IsWord(key)) return ErrorAt(key, "expected a name");
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     attribute.entries.emplace_back(std::string(key.text), Attribute());
-    EMBER_ASSIGN_OR_RETURN(attribute.entries.back().second, ParseLoose());
+    EMBER_ASSIGN_OR_RETURN(attribute.entries.back().value, ParseLoose());
   }
   return attribute;
 }

@@ -266,7 +266,7 @@ class BytecodeReader {
         value >>= 1;
       }
       attributes.emplace_back(std::string(property.name), Attribute());
-      EMBER_ASSIGN_OR_RETURN(attributes.back().second,
+      EMBER_ASSIGN_OR_RETURN(attributes.back().value,
                              attributes_->GetAttribute(value));
     }
     return cursor.ok() ? OkStatus() : Damaged("properties");

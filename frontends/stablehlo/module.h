@@ -81,8 +81,8 @@ struct Elements {
   std::string resource;
 };
 
-struct Attribute;
-using AttributeList = std::vector<std::pair<std::string, Attribute>>;
+struct NamedAttribute;
+using AttributeList = std::vector<NamedAttribute>;
 
 struct Attribute {
   enum class Kind : uint8_t {
@@ -112,6 +112,11 @@ struct Attribute {
   std::vector<double> numbers;
   AttributeList entries;
   std::shared_ptr<const Elements> elements;
+};
+
+struct NamedAttribute {
+  std::string name;
+  Attribute value;
 };
 
 // 64 bits each.

@@ -119,14 +119,14 @@ Status OperationParser::ParseKeyword(Operation& operation,
     const std::string kind =
         name == "batching_dims" ? "batching" : "contracting";
     if (operation.attributes.empty() ||
-        operation.attributes.back().first != "dot_dimension_numbers") {
+        operation.attributes.back().name != "dot_dimension_numbers") {
       Attribute dims;
       dims.kind = Attribute::Kind::kStruct;
       dims.text = "dot";
       operation.attributes.emplace_back("dot_dimension_numbers",
                                         std::move(dims));
     }
-    AttributeList& entries = operation.attributes.back().second.entries;
+    AttributeList& entries = operation.attributes.back().value.entries;
     entries.emplace_back("lhs_" + kind + "_dimensions", std::move(value));
     entries.emplace_back("rhs_" + kind + "_dimensions", std::move(other));
     return OkStatus();

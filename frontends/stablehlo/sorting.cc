@@ -39,9 +39,9 @@ bool SameElements(const Attribute& a, const Attribute& b) {
 bool SameAttributes(const AttributeList& a, const AttributeList& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
-    const Attribute& x = a[i].second;
-    const Attribute& y = b[i].second;
-    if (a[i].first != b[i].first || x.kind != y.kind || x.text != y.text ||
+    const Attribute& x = a[i].value;
+    const Attribute& y = b[i].value;
+    if (a[i].name != b[i].name || x.kind != y.kind || x.text != y.text ||
         x.integer != y.integer || !SameElements(x, y) ||
         x.integers != y.integers || !x.array.empty() || !y.array.empty() ||
         !x.entries.empty() || !y.entries.empty() || x.number != y.number)
