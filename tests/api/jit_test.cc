@@ -1,5 +1,11 @@
 // Tiers of the C API: the JIT as a library that is found, or not.
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -119,6 +125,55 @@ TEST_F(JitTest, AutoComesToKernels) {
   Api().session_release(session);
   EXPECT_TRUE(lines_.lines.empty()) << lines_.lines[0];
   ExpectNear(result);
+}
+
+// Of this process and thread, what a library must leave alone.
+struct HostState {
+  HostState() {
+    for (int number = 1; number < NSIG; ++number) {
+      struct sigaction action = {};
+      // The C library keeps some for itself.
+      if (sigaction(number, nullptr, &action) == 0)
+        handlers.push_back(action.sa_handler);
+    }
+    sched_getaffinity(0, sizeof cores, &cores);
+  }
+  bool operator==(const HostState& other) const {
+    return handlers == other.handlers && CPU_EQUAL(&cores, &other.cores) &&
+           policy == other.policy && niceness == other.niceness;
+  }
+  std::vector<void (*)(int)> handlers;
+  cpu_set_t cores = {};
+  int policy = sched_getscheduler(0);
+  int niceness = getpriority(PRIO_PROCESS, 0);
+};
+
+TEST_F(JitTest, WhereItCompilesIsTheHostsChoiceAndLeavesTheHostAlone) {
+  const HostState before;
+  options_.tier = EMBER_TIER_AUTO;
+  for (const EmberCompileIn place :
+       {EMBER_COMPILE_IN_WORKER_IF_THERE, EMBER_COMPILE_IN_THREAD,
+        EMBER_COMPILE_IN_WORKER}) {
+    options_.compile_in = place;
+    EmberSession* const session = Create();
+    ASSERT_NE(session, nullptr);
+    while (TierCalls(session)[2] == 0) {
+      Run(session);
+      EXPECT_TRUE(HostState() == before) << place;
+    }
+    Api().session_release(session);
+    EXPECT_TRUE(HostState() == before) << place;
+    // No child is left to wait for.
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+  EXPECT_TRUE(lines_.lines.empty()) << lines_.lines[0];
+  options_.compile_in = 3;
+  EmberSession* none = nullptr;
+  EXPECT_EQ(Api().session_create(module_, &options_, &none),
+            EMBER_INVALID_ARGUMENT);
+  EXPECT_STREQ(Api().error_message(),
+               "compile_in: expected one of EmberCompileIn, found 3");
 }
 
 TEST_F(JitTest, WithoutTheLibrary) {

@@ -116,6 +116,19 @@ typedef enum EmberTier {
   EMBER_TIER_AUTO = 3
 } EmberTier;
 
+/* Since version 6: where kernels are compiled. A worker is a process of its
+ * own, ember-compile-worker beside libember_jit.so, which the library starts
+ * when a first kernel is wanted, which serves all processes of this user, and
+ * which ends when nobody needed it for a minute. Neither signals nor priorities
+ * of this process are touched, and what goes wrong in a compiler costs a
+ * kernel. */
+typedef enum EmberCompileIn {
+  /* Else, and for tiers whose callers wait for their kernels, in a thread */
+  EMBER_COMPILE_IN_WORKER_IF_THERE = 0,
+  EMBER_COMPILE_IN_THREAD = 1, /* the caller's, or one of low priority */
+  EMBER_COMPILE_IN_WORKER = 2  /* if it cannot be started, nowhere */
+} EmberCompileIn;
+
 /* Where memory for tensors comes from: the arena, results, what the program
  * allocates, and what the interpreter packs, pads and works with. Not the small
  * memory that describes modules and sessions, nor what kernels and drivers of
@@ -200,6 +213,7 @@ typedef struct EmberSessionOptions {
   /* Where allow_native is 0: a public key of 32 bytes; native code may run if
    * the module is signed by it (vm-sign). NULL: none may. */
   const uint8_t* native_key;
+  int32_t compile_in; /* since version 6: an EmberCompileIn */
 } EmberSessionOptions;
 
 /* Where a module is read from, in order of the file, each byte once. */

@@ -36,6 +36,12 @@ StatusOr<EmberSessionOptions> CopyOptions(const EmberSessionOptions* given) {
     return InvalidArgumentError(
         Concat({"tier: expected one of EmberTier, found ", options.tier}));
   }
+  if (options.compile_in < EMBER_COMPILE_IN_WORKER_IF_THERE ||
+      options.compile_in > EMBER_COMPILE_IN_WORKER) {
+    return InvalidArgumentError(
+        Concat({"compile_in: expected one of EmberCompileIn, found ",
+                options.compile_in}));
+  }
   return options;
 }
 
@@ -64,6 +70,16 @@ StatusOr<std::shared_ptr<hal::Device>> OpenSessionDevice(
   return OpenDevice(name, device_options);
 }
 
+// in_background: no caller waits.
+vm::KernelLibraryOptions::Place PlaceOf(int32_t compile_in,
+                                        bool in_background) {
+  using Place = vm::KernelLibraryOptions::Place;
+  if (compile_in == EMBER_COMPILE_IN_WORKER) return Place::kWorker;
+  return in_background && compile_in == EMBER_COMPILE_IN_WORKER_IF_THERE
+             ? Place::kWorkerIfThere
+             : Place::kThread;
+}
+
 // Null where AUTO finds no JIT.
 StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
     const EmberModule& module, const EmberSessionOptions& options, bool is_host,
@@ -71,6 +87,7 @@ StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
   const bool in_background = options.tier == EMBER_TIER_AUTO && is_host;
   vm::KernelLibraryOptions library;
   library.cache_folder = OrEmpty(options.kernel_cache_folder);
+  library.place = PlaceOf(options.compile_in, in_background);
   // A few on machines where sessions rarely use all cores.
   constexpr unsigned kMostThreads = 4;
   if (in_background) {
