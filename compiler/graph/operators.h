@@ -163,6 +163,21 @@ enum class ResultMemory : uint8_t {
   kFirstMade,  // result 0 is made, the others are given
 };
 
+// How an operation reads the elements of its first operand: what lowering needs
+// to know to decide whether a value is worth memory of its own.
+enum class Reading : uint8_t {
+  kOnce,      // an element for each element of the result, in the same order
+  kReshaped,  // as kOnce, with other dims around the same elements
+  kPermuted,  // as kOnce, with the dims in another order: `permutation`
+  kPadded,    // as kOnce, and a value where there is no element: `low`, `high`,
+              // `mode`
+  kJoined,    // as a part of the result; so are the other operands
+  kWindows,   // in windows that may overlap: `window`
+  kConvolved,  // in windows, times weights that are operand 1: `low`, `high`,
+               // `groups`; channels are the last dim
+  kByData,     // those that other operands name, which may be the same often
+};
+
 // A field without a default: a record that leaves it out does not build.
 template <typename T>
 class Stated {
@@ -182,6 +197,7 @@ struct OperatorRecord {
   std::span<const AttributeSpec> attributes = {};
   OperatorTrait trait = OperatorTrait::kOther;
   Stated<ResultMemory> result_memory;
+  Reading reading = Reading::kOnce;
   // Result types from operands and attributes; checks all that the definition
   // relies on.
   StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) =

@@ -492,6 +492,7 @@ const OperatorRecord kRecords[] = {
      .attributes = kConvAttributes,
      .trait = OperatorTrait::kContraction,
      .result_memory = ResultMemory::kGiven,
+     .reading = Reading::kConvolved,
      .infer = InferConv,
      .definition = {.stages = DefineConv}},
     {.name = "conv_transpose",

@@ -213,6 +213,7 @@ const OperatorRecord kRecords[] = {
      .attributes = kReduceWindowAttributes,
      .trait = OperatorTrait::kReduction,
      .result_memory = ResultMemory::kGiven,
+     .reading = Reading::kWindows,
      .infer = InferReduceWindow,
      .definition = {.stages = DefineReduceWindow}},
 };

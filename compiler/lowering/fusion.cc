@@ -34,7 +34,7 @@ constexpr int64_t kMaximumOperandElements = 2 * 1024 * 1024;
 
 bool IsWindowed(const Operation& operation) {
   return operation.record().trait == OperatorTrait::kContraction ||
-         operation.name() == "reduce_window";
+         operation.record().reading == graph::Reading::kWindows;
 }
 
 class GroupFormer {

@@ -266,7 +266,7 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
       return stage.Pad(buffer, indices, beyond.value);
     }
     // A transpose only renames indices: outside stays outside.
-    if (value->producer()->name() == "transpose") {
+    if (value->producer()->record().reading == graph::Reading::kPermuted) {
       const auto& permutation =
           value->producer()->attributes().Get<Permutation>("permutation");
       const std::vector<Scalar> moved =

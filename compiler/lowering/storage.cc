@@ -16,6 +16,7 @@ namespace {
 using graph::Dim;
 using graph::Operation;
 using graph::OperatorTrait;
+using graph::Reading;
 using graph::Value;
 
 // Longer inlined expressions are cut: they save little and make slow strips.
@@ -24,7 +25,7 @@ constexpr int kMaximumInlinedOperations = 24;
 // Index arithmetic only. A gather also loads its indices, so it counts as work.
 bool IsView(const Operation& operation) {
   return operation.record().trait == OperatorTrait::kView &&
-         operation.name().substr(0, 6) != "gather";
+         operation.record().reading != Reading::kByData;
 }
 
 bool IsElement(const Operation& operation) {
@@ -34,33 +35,32 @@ bool IsElement(const Operation& operation) {
 // Reads of the operand that are not one pass in some order: several windows see
 // an element, or a contraction reads it once per block.
 bool ReadsRepeatedly(const Operation& user, int operand) {
-  const std::string_view name = user.name();
   if (user.record().trait == OperatorTrait::kContraction) return true;
-  if (name == "reduce_window") {
+  const Reading reading = user.record().reading;
+  if (reading == Reading::kWindows) {
     for (int64_t extent :
          user.attributes().Get<std::vector<int64_t>>("window")) {
       if (extent > 1) return true;
     }
     return false;
   }
-  // Data-dependent reads: an element may be read any number of times.
-  if (name.substr(0, 6) == "gather" || name.substr(0, 7) == "scatter")
-    return operand == 0;
+  if (reading == Reading::kByData) return operand == 0;
   // A guarded read evaluates the operand outside its extents.
-  return name == "pad";
+  return reading == Reading::kPadded;
 }
 
 // A pad with a constant that convolutions alone read, which do not pad
 // themselves: they read through it, as through padding of their own.
 bool PadsForConvolutions(const Operation& pad) {
   const bool is_constant =
-      pad.name() == "pad" &&
+      pad.record().reading == Reading::kPadded &&
       pad.attributes().Get<std::string>("mode") == "constant" &&
       (pad.operand_count() == 1 || UniformConstant(pad.operand(1)).has_value());
   if (!is_constant || pad.result()->is_graph_output()) return false;
   const auto is_zero = [](const Dim& dim) { return dim == Dim(0); };
   const auto reads_plainly = [&](const Operation* user) {
-    if (user->name() != "conv" || user->operand(1) == pad.result())
+    if (user->record().reading != Reading::kConvolved ||
+        user->operand(1) == pad.result())
       return false;
     const auto& attributes = user->attributes();
     return std::ranges::all_of(attributes.Get<graph::Shape>("low"), is_zero) &&
@@ -79,7 +79,7 @@ bool PadsForConvolutions(const Operation& pad) {
 // where results are many, and the channels' lines do not stay in the first
 // cache: because they are many, or several rows of a window are read.
 bool GathersChannels(const Operation& transpose) {
-  if (transpose.name() != "transpose") return false;
+  if (transpose.record().reading != Reading::kPermuted) return false;
   constexpr int64_t kChannelsOfPoints = 512;
   constexpr int64_t kChannelsOfWindows = 32;
   constexpr int64_t kResults = 64;
@@ -92,7 +92,8 @@ bool GathersChannels(const Operation& transpose) {
   }
   const int64_t channels = EstimateElements({result->shape().back()});
   return std::ranges::any_of(result->users(), [&](const Operation* user) {
-    if (user->name() != "conv" || user->operand(0) != result ||
+    if (user->record().reading != Reading::kConvolved ||
+        user->operand(0) != result ||
         user->attributes().Get<int64_t>("groups") != 1) {
       return false;
     }
@@ -137,7 +138,8 @@ bool IsOfNarrowValue(const Operation& operation) {
 // True if a reshape keeps every dim but those of extent 1, so that indices stay
 // simple.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
-  if (reshape.name() == "assume") return true;
+  // One that only says what its operand's dims are changes none.
+  if (reshape.record().reading != Reading::kReshaped) return true;
   graph::Shape from, to;
   for (const Dim& dim : reshape.operand(0)->shape()) {
     if (dim != Dim(1)) from.push_back(dim);
@@ -150,7 +152,7 @@ bool ChangesOnlyUnitDims(const Operation& reshape) {
 
 // True if elements come in another order: by more than dims of extent 1.
 bool MovesElements(const Operation& transpose) {
-  if (transpose.name() != "transpose") return false;
+  if (transpose.record().reading != Reading::kPermuted) return false;
   const graph::Shape& shape = transpose.operand(0)->shape();
   int64_t last = -1;
   for (int64_t dim :
@@ -170,13 +172,13 @@ bool IsReadByNarrowConvolutions(const Value* transposed) {
     return false;
   }
   return std::ranges::all_of(transposed->users(), [](const Operation* user) {
-    if (user->name() == "pad")
+    if (user->record().reading == Reading::kPadded)
       return IsReadByNarrowConvolutions(user->result());
     return WidensForProducts(*user) &&
-           std::ranges::all_of(user->result()->users(),
-                               [](const Operation* product) {
-                                 return product->name() == "conv";
-                               });
+           std::ranges::all_of(
+               user->result()->users(), [](const Operation* product) {
+                 return product->record().reading == Reading::kConvolved;
+               });
   });
 }
 
@@ -247,7 +249,7 @@ class StorageChooser {
     }
     if (!store && operation.operand_count() > 0) {
       // A pad inside a window's own guard would be tested element by element.
-      if (operation.name() == "pad")
+      if (operation.record().reading == Reading::kPadded)
         store = uses_.at(operation.result()).repeated &&
                 !PadsForConvolutions(operation);
       else if (IsView(operation))
@@ -301,7 +303,7 @@ class StorageChooser {
     if (ReadsRepeatedly(user, operand)) return {1, true, 0};
     int64_t reads = EstimateElements(user.result()->shape());
     if (user.record().trait == OperatorTrait::kReduction ||
-        user.name() == "concat") {
+        user.record().reading == Reading::kJoined) {
       reads = EstimateElements(user.operand(operand)->shape());
     }
     const bool inlined = IsElement(user) && !stored_.contains(user.result());
