@@ -1,4 +1,6 @@
-// Whoever limits memory that others allocate.
+// A limit on how much memory an operation may allocate. Code that is about to
+// allocate asks the budget first and tells it when the memory is free again, so
+// that one limit can cover allocations in many places:
 //
 //   EMBER_RETURN_IF_ERROR(budget.Charge(bytes));   // before it is allocated
 //   ...

@@ -12,9 +12,10 @@
 // Nothing that the pool has noted as the range of a node is used: a fact is
 // what the nest itself says, and this contract:
 //
-//   Whoever runs a nest refuses parameters for which an extent of an input or
-//   output overflows or is outside of 0..2^40, or such a buffer has more than
-//   2^62 elements, extents of 0 counted as 1.
+//   A nest is never executed with parameters for which an extent of an input
+//   or output overflows or is outside of 0..2^40, or for which such a buffer has
+//   more than 2^62 elements (where extents of 0 count as 1). The caller of the
+//   nest checks this and refuses such parameters.
 //
 // What a load gives is the same later only if nothing was written meanwhile. So
 // a fact about a value with loads in it is not noted if any task of the phase
@@ -38,7 +39,7 @@
 
 namespace ember::loops {
 
-// What whoever runs a nest keeps to.
+// The limits of that contract. A test may assume tighter ones.
 struct FactLimits {
   int64_t extent = tensor::kMaximumExtent;  // of inputs and outputs
   int64_t elements = int64_t{1} << 62;

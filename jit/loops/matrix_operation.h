@@ -26,8 +26,9 @@
 // Of matrices in memory, those of factors and what is stored to, one dim moves
 // by 1 and the other by a constant stride (which of them: both layouts), the
 // rows of what is stored do not overlap, and rows begin at multiples of 16
-// bytes, or of their own size where that is less (that buffers do is whoever's
-// who binds them: kernels rely on it). A buffer of a task that matrix loops
+// bytes, or of their own size where that is less. The nest cannot prove where a
+// buffer itself begins: the code that binds buffers to a kernel guarantees it.
+// A buffer of a task that matrix loops
 // access has its elements in memory as an input has.
 #ifndef EMBER_JIT_LOOPS_MATRIX_OPERATION_H_
 #define EMBER_JIT_LOOPS_MATRIX_OPERATION_H_

@@ -68,12 +68,16 @@ class StoreEmitter {
     std::optional<Value> mask;
   };
 
-  // With the mask and the lane that the expressions have now.
+  // Computes the operands of a store, under the mask and in the vector lane
+  // that the expression emitter is set to at this moment.
   Pending Prepare(const loops::Target& target);
-  // What was prepared, lane after lane, `stride` targets in each: where its
-  // mask is on, and of what all invocations share by the first of them.
+  // Emits prepared stores. `all` holds `stride` targets for each lane, one lane
+  // after the other. A store happens only where its mask is set; if all
+  // invocations of the workgroup would store the same value to shared memory,
+  // only the first invocation does.
   void StoreAll(std::span<const Pending> all, size_t stride);
-  // The same of one, by whoever gets here.
+  // Emits one prepared store, which every invocation that executes this place
+  // carries out.
   void Store(const Pending& pending);
 
  private:

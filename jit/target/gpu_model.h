@@ -19,18 +19,20 @@
 namespace ember::jit {
 
 struct GpuModel {
-  // Invocations that run in step.
+  // How many invocations (CUDA: threads) execute in step: a subgroup (a warp).
   int64_t subgroup_size = 32;
-  // Most of a workgroup.
+  // The largest number of invocations in a workgroup (a thread block).
   int64_t max_invocations = 128;
-  // Memory of a workgroup.
+  // Bytes of shared memory that one workgroup may use.
   int64_t shared_bytes = 16 << 10;
-  // 32-bit values of results in progress, and of what they are made from, that
-  // an invocation can hold with many beside it.
+  // How many 32-bit registers a schedule may plan for one invocation's
+  // accumulators and operands. With more, fewer invocations fit on a processor
+  // at once, and its memory latency is no longer hidden.
   int64_t registers = 96;
-  // Invocations of a workgroup where nothing else decides.
+  // The number of invocations that a schedule gives a workgroup unless tiling
+  // asks for another.
   int64_t workgroup_size = 128;
-  // So many at once keep the device busy.
+  // How many invocations must be in flight to keep the whole device busy.
   int64_t busy_invocations = 32 << 10;
   // Vulkan on a CPU, or a GPU built like one: a workgroup runs on one thread,
   // an invocation in a lane of its vectors. Memory of a workgroup is memory as

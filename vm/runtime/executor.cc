@@ -222,7 +222,7 @@ Status Executor::Run(std::span<const Tensor> inputs,
   if (status.ok()) status = Execute(*results);
   if (side_by_side_ != nullptr) {
     // Of calls that came before what failed.
-    Status kept = side_by_side_->Meet();
+    Status kept = side_by_side_->Synchronize();
     if (!kept.ok()) status = std::move(kept);
     side_by_side_->EndRun();
     // Nothing to look for at each instruction any more.
@@ -318,7 +318,7 @@ Status Executor::Execute(std::vector<Tensor>& results) {
   while (true) {
     const ProgramInstruction& in = *pc++;
     if (side_by_side_ != nullptr && !PassesKeptCalls(in))
-      EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
+      EMBER_RETURN_IF_ERROR(side_by_side_->Synchronize());
     switch (in.opcode) {
       case ProgramOpcode::kInteger:
         integers[in.a] = in.immediate;

@@ -248,7 +248,7 @@ class Executor final : public Session {
   bool IsKept(const Kernel* kernel) const;
   bool StaysInterpreted(const PlanEntry& entry) const;
   // After a call that `used` a kernel, or tier 0 if null.
-  void Judge(SiteState& site, const Kernel* used, int64_t ns);
+  void UpdateTrial(SiteState& site, const Kernel* used, int64_t ns);
   // A call that took ns.
   void Account(const KernelTrial& trial, int64_t ns);
   void StartAccount();

@@ -49,7 +49,7 @@ Status Executor::RunChecked(SiteState& site) {
   // Kernels that were there before the first call of tier 0 stay so.
   const bool is_measured = entry.trial.interpreted_ns() > 0;
   if (status.ok()) options_.tiering->Count(site.group, end - begin);
-  if (status.ok() && is_measured) Judge(site, nullptr, end - begin);
+  if (status.ok() && is_measured) UpdateTrial(site, nullptr, end - begin);
   lost_ns_ += SteadyNanoseconds() - start - (end - begin);
   has_measured_ = true;
   if (options_.trace) Trace(site, begin, end);

@@ -62,7 +62,8 @@ Status Executor::RunSite(SiteState& site) {
   if (interrupt_.ShouldStop()) return interrupt_.status();
   if (!HasPlan(site)) {
     // Another plan's parameters may be those of a call that is kept.
-    if (side_by_side_ != nullptr) EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
+    if (side_by_side_ != nullptr)
+      EMBER_RETURN_IF_ERROR(side_by_side_->Synchronize());
     EMBER_RETURN_IF_ERROR(FindPlan(site));
   }
   PlanEntry& entry = *site.entry;
@@ -81,7 +82,8 @@ Status Executor::RunSite(SiteState& site) {
   if (!observed_)
     return entry.plan->Run({pointers_.data(), site.buffer_count}, runner_);
   if (!entry.is_settled || site.slot->kernels() != entry.seen) {
-    if (side_by_side_ != nullptr) EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
+    if (side_by_side_ != nullptr)
+      EMBER_RETURN_IF_ERROR(side_by_side_->Synchronize());
     return RunObserved(site);
   }
   if (accounts_) {
@@ -90,7 +92,7 @@ Status Executor::RunSite(SiteState& site) {
   }
   if (side_by_side_ == nullptr) return RunWith(site, entry.kernel);
   if (entry.kernel == nullptr) {
-    EMBER_RETURN_IF_ERROR(side_by_side_->Meet());
+    EMBER_RETURN_IF_ERROR(side_by_side_->Synchronize());
     return RunWith(site, nullptr);
   }
   ++site.kernel_calls[entry.kernel_tier - 1];
@@ -151,7 +153,7 @@ Status Executor::RunObserved(SiteState& site) {
   ++entry.calls;
   if (site.slot != nullptr && status.ok()) {
     options_.tiering->Count(site.group, end - begin);
-    Judge(site, kernel, end - begin);
+    UpdateTrial(site, kernel, end - begin);
   }
   if (options_.trace) Trace(site, begin, end);
   return status;
@@ -222,7 +224,7 @@ void Executor::StartAccount() {
   has_measured_ = false;
 }
 
-void Executor::Judge(SiteState& site, const Kernel* used, int64_t ns) {
+void Executor::UpdateTrial(SiteState& site, const Kernel* used, int64_t ns) {
   PlanEntry& entry = *site.entry;
   KernelTrial& trial = entry.trial;
   const Tiering::Options& options = options_.tiering->options();

@@ -70,12 +70,12 @@ Status SideBySide::Call(size_t site, const KernelCall& call,
                         size_t input_count) {
   if (state_ == State::kSees) {
     if (is_seen_[site]) {
-      ++meetings_;
+      ++synchronizations_;
     } else {
       is_seen_[site] = true;
       KeptCall& seen = seen_.emplace_back();
       Describe(site, call, kernel, bytes, input_count, seen);
-      seen.meetings = meetings_;
+      seen.synchronizations = synchronizations_;
     }
     return kernel.Run(call);
   }
@@ -84,7 +84,7 @@ Status SideBySide::Call(size_t site, const KernelCall& call,
     return CallInBatch(batches_[static_cast<size_t>(batch)], site, call, kernel,
                        bytes, input_count);
   }
-  EMBER_RETURN_IF_ERROR(Meet());
+  EMBER_RETURN_IF_ERROR(Synchronize());
   return kernel.Run(call);
 }
 
@@ -95,12 +95,12 @@ Status SideBySide::CallInBatch(Batch& batch, size_t site,
   const bool is_timed = batch.verdict == Verdict::kOpen;
   const bool follows = batch.calls > 0 && batch.calls < batch.sites.size() &&
                        batch.sites[batch.calls] == site &&
-                       batch.meetings == meetings_;
+                       batch.synchronizations == synchronizations_;
   if (!follows) {
-    EMBER_RETURN_IF_ERROR(Meet());
+    EMBER_RETURN_IF_ERROR(Synchronize());
     batch.calls = 0;
     if (batch.sites.front() != site) return kernel.Run(call);
-    batch.meetings = meetings_;
+    batch.synchronizations = synchronizations_;
     if (is_timed) batch.begin_ns = clock_();
   }
   if (!batch.is_together) {
@@ -189,7 +189,8 @@ void SideBySide::FormBatches() {
       const auto conflicts = [&](const KeptCall& other) {
         return other.site == call.site || Conflict(other, call);
       };
-      if (is_taken[call.site] || call.meetings != seen_[first].meetings ||
+      if (is_taken[call.site] ||
+          call.synchronizations != seen_[first].synchronizations ||
           std::any_of(seen_.begin() + static_cast<ptrdiff_t>(first),
                       seen_.begin() + static_cast<ptrdiff_t>(end), conflicts)) {
         break;

@@ -6,7 +6,7 @@
 //   SideBySide side_by_side(runner, site_count);
 //   side_by_side.StartRun(/*is_settled=*/true);
 //   side_by_side.Call(site, {parameters, buffers, runner}, kernel, bytes, inputs);
-//   side_by_side.Meet();   // before anything that depends on earlier calls
+//   side_by_side.Synchronize();   // before anything that depends on earlier calls
 //   side_by_side.EndRun();
 //
 // Which calls are neighbours is seen in the first run in which all dispatches
@@ -47,15 +47,15 @@ class SideBySide {
   void StartRun(bool is_settled);
   void EndRun();
 
-  // A call of the site's kernel: runs it, or keeps it until the next Meet at
-  // the latest. `bytes` are the lengths of the call's buffers, of which the
-  // first `input_count` are read and the others written. An error may be that
-  // of an earlier call which was kept.
+  // A call of the site's kernel: runs it, or keeps it until the next
+  // Synchronize at the latest. `bytes` are the lengths of the call's buffers,
+  // of which the first `input_count` are read and the others written. An error
+  // may be that of an earlier call which was kept.
   Status Call(size_t site, const KernelCall& call, const Kernel& kernel,
               std::span<const int64_t> bytes, size_t input_count);
   // Runs what was kept; the first error in order. Cheap if there is nothing.
-  Status Meet() {
-    ++meetings_;
+  Status Synchronize() {
+    ++synchronizations_;
     return kept_count_ == 0 ? OkStatus() : RunKept();
   }
 
@@ -83,7 +83,7 @@ class SideBySide {
     std::vector<void*> buffers;
     std::vector<Range> ranges;
     size_t input_count = 0;
-    int64_t meetings = 0;  // before it
+    int64_t synchronizations = 0;  // before it
     Status status;
   };
 
@@ -102,7 +102,7 @@ class SideBySide {
     // another since when.
     bool is_together = false;
     size_t calls = 0;
-    int64_t meetings = 0;
+    int64_t synchronizations = 0;
     int64_t begin_ns = 0;
   };
 
@@ -129,7 +129,7 @@ class SideBySide {
   std::vector<int> batch_of_site_;  // -1: none
   std::vector<KeptCall> kept_;      // the first kept_count_ are
   size_t kept_count_ = 0;
-  int64_t meetings_ = 0;
+  int64_t synchronizations_ = 0;
   size_t next_try_ = 0;  // batch
   int64_t run_begin_ns_ = 0;
   int64_t run_ns_ = 0;  // of the last run

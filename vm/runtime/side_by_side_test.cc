@@ -94,7 +94,7 @@ class SideBySideTest : public testing::Test {
     Status status;
     for (size_t i = 0; i < steps.size() && status.ok(); ++i)
       status = Call(i, steps[i], cells, runner);
-    const Status last = side_by_side_->Meet();
+    const Status last = side_by_side_->Synchronize();
     side_by_side_->EndRun();
     return status.ok() ? last : status;
   }
@@ -186,7 +186,7 @@ TEST_F(SideBySideTest, MeetRunsWhatIsKept) {
   side_by_side_->StartRun(true);
   ASSERT_TRUE(Call(0, {{0}, 1}, cells, workers_).ok());
   EXPECT_EQ(cells[1], 0u);
-  ASSERT_TRUE(side_by_side_->Meet().ok());
+  ASSERT_TRUE(side_by_side_->Synchronize().ok());
   EXPECT_EQ(cells[1], 31u);
   ASSERT_TRUE(Call(1, {{0}, 2}, cells, workers_).ok());
   EXPECT_EQ(cells[2], 62u);
