@@ -260,10 +260,11 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
         return lexer_.ExpectedError("spatial dims without a gap");
       places.push_back(place);
     }
-    dims.entries.emplace_back(part.first, IntegerAttribute(first));
-    dims.entries.emplace_back(part.second, IntegerAttribute(second));
-    dims.entries.emplace_back(part.spatial,
-                              IntegersAttribute(std::move(places)));
+    dims.entries.push_back({std::string(part.first), IntegerAttribute(first)});
+    dims.entries.push_back(
+        {std::string(part.second), IntegerAttribute(second)});
+    dims.entries.push_back(
+        {std::string(part.spatial), IntegersAttribute(std::move(places))});
     if (!part.separator.empty())
       EMBER_RETURN_IF_ERROR(lexer_.Expect(part.separator));
   }

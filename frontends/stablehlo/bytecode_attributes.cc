@@ -229,7 +229,7 @@ Attribute BytecodeAttributes::NextDictionary(BytecodeCursor& cursor) {
   const uint64_t count = cursor.Count();
   for (uint64_t i = 0; i < count && cursor.ok() && status_.ok(); ++i) {
     const Attribute name = NextAttribute(cursor);
-    dictionary.entries.emplace_back(name.text, NextAttribute(cursor));
+    dictionary.entries.push_back({name.text, NextAttribute(cursor)});
   }
   return dictionary;
 }
