@@ -55,10 +55,12 @@ auto WithType(DType type, Function&& function) {
   __builtin_unreachable();
 }
 
+// `type` is the widest of its kind with these semantics: the others are brought
+// there and back (EvaluateScalar).
 template <DType type>
-uint64_t Arithmetic(Opcode opcode, ScalarOperands operands) {
-  const Compute<type> a = Read<type>(operands.a);
-  const Compute<type> b = Read<type>(operands.b);
+uint64_t Arithmetic(Opcode opcode, uint64_t first, uint64_t second) {
+  const Compute<type> a = Read<type>(first);
+  const Compute<type> b = Read<type>(second);
   switch (opcode) {
 #define EMBER_ROW(name, text, kinds, doc)                 \
   case Opcode::k##name:                                   \
@@ -119,6 +121,20 @@ uint64_t CastBits(uint64_t bits, DType from, DType to) {
   return 0;
 }
 
+template <DType type>
+uint64_t NarrowFloat(Opcode opcode, ScalarOperands operands) {
+  const uint64_t result = Arithmetic<DType::kF32>(
+      opcode, ToBits(Read<type>(operands.a)), ToBits(Read<type>(operands.b)));
+  const InstructionGroup group = InfoOf(opcode).group;
+  const bool is_truth = group == InstructionGroup::kClassify ||
+                        group == InstructionGroup::kCompare;
+  return is_truth ? result : Write<type>(FromBits<float>(result));
+}
+
+uint64_t CutToType(uint64_t bits, DType type) {
+  return IntegerToBits(static_cast<int64_t>(bits), type);
+}
+
 }  // namespace
 
 uint64_t EvaluateScalar(Opcode opcode, DType operand_type, DType result_type,
@@ -131,9 +147,34 @@ uint64_t EvaluateScalar(Opcode opcode, DType operand_type, DType result_type,
                ? operands.a
                : CastBits(operands.a, operand_type, result_type);
   }
-  return WithType(operand_type, [&]<DType type>() {
-    return Arithmetic<type>(opcode, operands);
-  });
+  // Narrow integers are computed in 64 bits: what wraps there wraps the same
+  // when cut to fewer bits, and no amount of a shift that empties the narrow
+  // type leaves anything of it in the wide one. f16 and bf16 are computed in
+  // f32 by definition.
+  const auto widened = [&](uint64_t bits) {
+    return static_cast<uint64_t>(BitsToInteger(bits, operand_type));
+  };
+  switch (KindOf(operand_type)) {
+    case DTypeKind::kBool:
+      return Arithmetic<DType::kBool>(opcode, operands.a, operands.b);
+    case DTypeKind::kSigned:
+      return CutToType(Arithmetic<DType::kI64>(opcode, widened(operands.a),
+                                               widened(operands.b)),
+                       operand_type);
+    case DTypeKind::kUnsigned:
+      return CutToType(Arithmetic<DType::kU64>(opcode, widened(operands.a),
+                                               widened(operands.b)),
+                       operand_type);
+    case DTypeKind::kFloat:
+      break;
+  }
+  if (operand_type == DType::kF64)
+    return Arithmetic<DType::kF64>(opcode, operands.a, operands.b);
+  if (operand_type == DType::kF16)
+    return NarrowFloat<DType::kF16>(opcode, operands);
+  if (operand_type == DType::kBF16)
+    return NarrowFloat<DType::kBF16>(opcode, operands);
+  return Arithmetic<DType::kF32>(opcode, operands.a, operands.b);
 }
 
 uint64_t IntegerToBits(int64_t value, DType type) {

@@ -319,7 +319,7 @@ StatusOr<Contraction> Contraction::Make(
   Contraction c;
   c.type_ = ComputeDType(value_type);
   c.size_ = DTypeByteSize(c.type_);
-  c.micro_ = &HostKernels().products->micro[c.type_ == DType::kF32   ? 0
+  c.micro_ = &HostKernels().products.micro[c.type_ == DType::kF32   ? 0
                                             : c.type_ == DType::kF64 ? 1
                                                                      : 2];
   c.outer_batch_ = Product(analysis, axes.outer_batch);

@@ -13,29 +13,17 @@ using tensor::Instruction;
 using tensor::InstructionGroup;
 using tensor::Opcode;
 
-extern const KernelTable kBaselineKernels;
+void SetBaselineKernels(KernelTable& table);
 #ifdef EMBER_HAVE_X86_KERNELS
-extern const KernelTable kAvx2Kernels;
-extern const KernelTable kAvx512Kernels;
+void SetAvx2Kernels(KernelTable& table);
+void SetAvx512Kernels(KernelTable& table);
 #endif
 
 namespace {
 
-// Null entries of `better` are filled from `table`. A table is nothing but
-// pointers.
-[[maybe_unused]] void Overlay(KernelTable& table, const KernelTable& better) {
-  static_assert(sizeof(KernelTable) % sizeof(void*) == 0);
-  const auto* from = reinterpret_cast<const char*>(&better);
-  auto* to = reinterpret_cast<char*>(&table);
-  for (size_t i = 0; i < sizeof(KernelTable); i += sizeof(void*)) {
-    void* entry;
-    std::memcpy(&entry, from + i, sizeof(entry));
-    if (entry != nullptr) std::memcpy(to + i, &entry, sizeof(entry));
-  }
-}
-
 KernelTable MakeHostKernels() {
-  KernelTable table = kBaselineKernels;
+  KernelTable table = {};
+  SetBaselineKernels(table);
 #ifdef EMBER_HAVE_X86_KERNELS
   const char* wanted = std::getenv("EMBER_ISA");
   const std::string_view limit = wanted == nullptr ? "avx512" : wanted;
@@ -47,9 +35,9 @@ KernelTable MakeHostKernels() {
                       __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
   if (avx512 && limit == "avx512") {
-    Overlay(table, kAvx512Kernels);
+    SetAvx512Kernels(table);
   } else if (avx2 && limit != "baseline") {
-    Overlay(table, kAvx2Kernels);
+    SetAvx2Kernels(table);
   }
 #endif
   return table;

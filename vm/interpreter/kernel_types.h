@@ -124,7 +124,10 @@ struct ProductKernels {
 inline constexpr int kOpcodeSlots = 80;  // at least tensor::kOpcodeCount
 inline constexpr int kDTypeSlots = 16;   // at least ember::kDTypeCount
 
-// One instruction set's kernels; a null entry means "use the baseline's".
+// Filled in when a program first asks: the function of the baseline sets all
+// entries, those of better instruction sets then replace what they do better.
+// (A constant table would be larger where code is position-independent: each
+// pointer in it takes a relocation.)
 struct KernelTable {
   const char* name;
   // Unary, classify, binary and compare instructions, by opcode and operand
@@ -156,7 +159,7 @@ struct KernelTable {
   // is 0 again; then the destination becomes all of it.
   Kernel carry_sum[2];
   Kernel finish_sum[2];
-  const ProductKernels* products;
+  ProductKernels products;
 };
 
 }  // namespace ember::vm

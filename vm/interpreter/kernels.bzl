@@ -6,19 +6,19 @@ load("//bazel:ember.bzl", "ember_cc_library")
 _COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
 def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):
-    """The kernel tables k<table>Kernels and k<table>Products.
+    """Set<table>Kernels and Set<table>Products, which fill in a KernelTable.
 
     Args:
       name: of the library.
-      table: names the tables; "Baseline" has every kernel, others only what gains from them.
+      table: names the functions; "Baseline" sets every kernel, others only what gains from them.
       copts: select the instruction set.
       micro_rows: rows of the contraction kernel's register block.
       vector_bytes: size of a vector register.
     """
     defines = [
-        "EMBER_KERNEL_TABLE=k%sKernels" % table,
+        "EMBER_SET_KERNELS=Set%sKernels" % table,
         "EMBER_KERNEL_NAME=\\\"%s\\\"" % table.lower(),
-        "EMBER_PRODUCTS=k%sProducts" % table,
+        "EMBER_SET_PRODUCTS=Set%sProducts" % table,
         "EMBER_MICRO_ROWS=%d" % micro_rows,
         "EMBER_VECTOR_BYTES=%d" % vector_bytes,
     ] + ([] if table == "Baseline" else ["EMBER_FAST_TYPES_ONLY"])

@@ -33,30 +33,91 @@ bool IsDense(const TileOperand& operand, int64_t columns) {
              : operand.row_stride == 0;
 }
 
+// What a loop does with each element: state that is in the arguments of the
+// tile is read from there.
+template <typename Function>
+inline Function MakeFunction([[maybe_unused]] const TileArguments& t) {
+  if constexpr (std::is_empty_v<Function>)
+    return Function{};
+  else
+    return Function(t);
+}
+
 #ifdef __OPTIMIZE_SIZE__
 
-// One loop for all kinds of operands.
+// Where size matters, an instruction adds nothing but its innermost loop, over
+// operands of all kinds; the loops over rows are there once. Steps are in
+// bytes.
+using UnaryRow = void (*)(char* d, intptr_t d_step, const char* a,
+                          intptr_t a_step, intptr_t count,
+                          const TileArguments& t);
+using BinaryRow = void (*)(char* d, intptr_t d_step, const char* a,
+                           intptr_t a_step, const char* b, intptr_t b_step,
+                           intptr_t count, const TileArguments& t);
+
 template <typename To, typename A, typename Function>
-inline void MapUnary(const TileArguments& t, Function function) {
-  for (int64_t r = 0; r < t.rows; ++r) {
-    To* d = Row<To>(t.destination, r);
-    const A* a = Row<A>(t.a, r);
-    const intptr_t step = static_cast<intptr_t>(t.a.column_stride);
-    for (To* end = d + t.columns; d < end; ++d, a += step) *d = function(*a);
+void UnaryRowOf(char* d, intptr_t d_step, const char* a, intptr_t a_step,
+                intptr_t count, const TileArguments& t) {
+  const Function function = MakeFunction<Function>(t);
+  for (; count > 0; --count, d += d_step, a += a_step) {
+    *reinterpret_cast<To*>(d) = function(*reinterpret_cast<const A*>(a));
   }
 }
 
 template <typename To, typename T, typename Function>
-inline void MapBinary(const TileArguments& t, Function function) {
-  for (int64_t r = 0; r < t.rows; ++r) {
-    To* d = Row<To>(t.destination, r);
-    const T* a = Row<T>(t.a, r);
-    const T* b = Row<T>(t.b, r);
-    const intptr_t a_step = static_cast<intptr_t>(t.a.column_stride);
-    const intptr_t b_step = static_cast<intptr_t>(t.b.column_stride);
-    for (To* end = d + t.columns; d < end; ++d, a += a_step, b += b_step)
-      *d = function(*a, *b);
+void BinaryRowOf(char* d, intptr_t d_step, const char* a, intptr_t a_step,
+                 const char* b, intptr_t b_step, intptr_t count,
+                 const TileArguments& t) {
+  const Function function = MakeFunction<Function>(t);
+  for (; count > 0; --count, d += d_step, a += a_step, b += b_step) {
+    *reinterpret_cast<To*>(d) = function(*reinterpret_cast<const T*>(a),
+                                         *reinterpret_cast<const T*>(b));
   }
+}
+
+[[maybe_unused]] __attribute__((noinline)) void MapRows(const TileArguments& t,
+                                                        UnaryRow row,
+                                                        intptr_t d_step,
+                                                        int a_size) {
+  const intptr_t columns = static_cast<intptr_t>(t.columns);
+  const intptr_t a_step = static_cast<intptr_t>(t.a.column_stride) * a_size;
+  const bool is_transpose = t.rows > 1 && t.a.row_stride == a_size &&
+                            t.a.column_stride != 0 && t.a.column_stride != 1;
+  if (is_transpose) {
+    // Memory is read along its rows, the tile is near.
+    for (intptr_t i = 0; i < columns; ++i) {
+      row(t.destination.data + i * d_step,
+          static_cast<intptr_t>(t.destination.row_stride),
+          t.a.data + i * a_step, a_size, static_cast<intptr_t>(t.rows), t);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < t.rows; ++r) {
+    row(Row<char>(t.destination, r), d_step, Row<char>(t.a, r), a_step, columns,
+        t);
+  }
+}
+
+[[maybe_unused]] __attribute__((noinline)) void MapRows(const TileArguments& t,
+                                                        BinaryRow row,
+                                                        intptr_t d_step,
+                                                        int size) {
+  const intptr_t a_step = static_cast<intptr_t>(t.a.column_stride) * size;
+  const intptr_t b_step = static_cast<intptr_t>(t.b.column_stride) * size;
+  for (int64_t r = 0; r < t.rows; ++r) {
+    row(Row<char>(t.destination, r), d_step, Row<char>(t.a, r), a_step,
+        Row<char>(t.b, r), b_step, static_cast<intptr_t>(t.columns), t);
+  }
+}
+
+template <typename To, typename A, typename Function>
+inline void MapUnary(const TileArguments& t, Function) {
+  MapRows(t, &UnaryRowOf<To, A, Function>, sizeof(To), sizeof(A));
+}
+
+template <typename To, typename T, typename Function>
+inline void MapBinary(const TileArguments& t, Function) {
+  MapRows(t, &BinaryRowOf<To, T, Function>, sizeof(To), sizeof(T));
 }
 
 #else

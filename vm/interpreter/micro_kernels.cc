@@ -84,14 +84,13 @@ void Micro(const MicroArguments& t) {
 }
 
 template <typename T, int kVectors, int kRows>
-constexpr void SetRows(MicroKernels& kernels) {
+void SetRows(MicroKernels& kernels) {
   kernels.run[kVectors - 1][kRows - 1] = &Micro<T, kVectors, kRows>;
   if constexpr (kRows > 1) SetRows<T, kVectors, kRows - 1>(kernels);
 }
 
 template <typename T>
-constexpr MicroKernels MakeKernels() {
-  MicroKernels kernels = {};
+void SetMicroKernels(MicroKernels& kernels) {
   kernels.rows = EMBER_MICRO_ROWS;
   kernels.vector_elements = EMBER_VECTOR_BYTES / sizeof(T);
   SetRows<T, 2, EMBER_MICRO_ROWS>(kernels);
@@ -102,28 +101,23 @@ constexpr MicroKernels MakeKernels() {
 #else
   SetRows<T, 1, EMBER_MICRO_ROWS>(kernels);
 #endif
-  return kernels;
-}
-
-constexpr ProductKernels MakeProducts() {
-  ProductKernels kernels = {};
-  kernels.micro[0] = MakeKernels<float>();
-  kernels.micro[1] = MakeKernels<double>();
-  kernels.micro[2] = MakeKernels<uint32_t>();
-  kernels.multiply_add[0] = &MultiplyAddKernel<float>;
-  kernels.multiply_add[1] = &MultiplyAddKernel<double>;
-  kernels.multiply_add_rows[0] = &MultiplyAddRowsKernel<float>;
-  kernels.multiply_add_rows[1] = &MultiplyAddRowsKernel<double>;
-  kernels.multiply_add_taps[0] = &MultiplyAddTapsKernel<float>;
-#ifndef __OPTIMIZE_SIZE__
-  kernels.multiply_add_taps[1] = &MultiplyAddTapsKernel<double>;
-#endif
-  return kernels;
 }
 
 }  // namespace
 
-extern const ProductKernels EMBER_PRODUCTS;
-constinit const ProductKernels EMBER_PRODUCTS = MakeProducts();
+void EMBER_SET_PRODUCTS(ProductKernels& products);
+void EMBER_SET_PRODUCTS(ProductKernels& products) {
+  SetMicroKernels<float>(products.micro[0]);
+  SetMicroKernels<double>(products.micro[1]);
+  SetMicroKernels<uint32_t>(products.micro[2]);
+  products.multiply_add[0] = &MultiplyAddKernel<float>;
+  products.multiply_add[1] = &MultiplyAddKernel<double>;
+  products.multiply_add_rows[0] = &MultiplyAddRowsKernel<float>;
+  products.multiply_add_rows[1] = &MultiplyAddRowsKernel<double>;
+  products.multiply_add_taps[0] = &MultiplyAddTapsKernel<float>;
+#ifndef __OPTIMIZE_SIZE__
+  products.multiply_add_taps[1] = &MultiplyAddTapsKernel<double>;
+#endif
+}
 
 }  // namespace ember::vm

@@ -107,6 +107,28 @@ struct BF16Format {
   static uint16_t Store(float value) { return BrainBits(value); }
 };
 
+#ifdef __OPTIMIZE_SIZE__
+
+template <typename Format>
+void LoadKernel(const TileArguments& t) {
+  using Storage = typename Format::StorageType;
+  MapUnary<typename Format::TileType, Storage>(
+      t, [](Storage value) { return Format::Load(value); });
+}
+
+template <typename Format>
+void StoreKernel(const TileArguments& t) {
+  using Storage = typename Format::StorageType;
+  using Tile = typename Format::TileType;
+  constexpr auto kStore = [](Tile value) { return Format::Store(value); };
+  MapRows(t, &UnaryRowOf<Storage, Tile, decltype(kStore)>,
+          static_cast<intptr_t>(t.destination.column_stride) *
+              static_cast<intptr_t>(sizeof(Storage)),
+          sizeof(Tile));
+}
+
+#else
+
 template <typename Format>
 void LoadKernel(const TileArguments& t) {
   using Storage = typename Format::StorageType;
@@ -153,6 +175,8 @@ void StoreKernel(const TileArguments& t) {
       d[i * to] = Format::Store(a[i * from]);
   }
 }
+
+#endif  // __OPTIMIZE_SIZE__
 
 // --- casts between compute types ---
 
@@ -240,13 +264,19 @@ inline void RoundHalfKernel(const TileArguments& t) {
 inline void RoundBrainKernel(const TileArguments& t) {
   MapUnary<float, float>(t, [](float value) { return RoundToBrain(value); });
 }
-inline void ClampKernel(const TileArguments& t) {
-  const int32_t low = static_cast<int32_t>(t.immediate[0]);
-  const int32_t high = static_cast<int32_t>(t.immediate[1]);
-  MapUnary<int32_t, int32_t>(t, [low, high](int32_t value) {
+struct ClampFunction {
+  explicit ClampFunction(const TileArguments& t)
+      : low(static_cast<int32_t>(t.immediate[0])),
+        high(static_cast<int32_t>(t.immediate[1])) {}
+  int32_t operator()(int32_t value) const {
     const int32_t raised = value < low ? low : value;
     return raised > high ? high : raised;
-  });
+  }
+  int32_t low;
+  int32_t high;
+};
+inline void ClampKernel(const TileArguments& t) {
+  MapUnary<int32_t, int32_t>(t, ClampFunction(t));
 }
 
 template <typename T>
@@ -345,7 +375,7 @@ void GatherKernel(const TileArguments& t) {
 }
 
 template <typename From>
-constexpr void SetCasts(KernelTable& table, ComputeType from) {
+inline void SetCasts(KernelTable& table, ComputeType from) {
   Kernel* row = table.cast[from];
   row[kTileBool] = &CastKernel<uint8_t, From>;
   row[kTileI32] = &CastKernel<int32_t, From>;
@@ -359,12 +389,12 @@ constexpr void SetCasts(KernelTable& table, ComputeType from) {
 }
 
 template <typename Format>
-constexpr void SetFormat(KernelTable& table, DType type) {
+inline void SetFormat(KernelTable& table, DType type) {
   table.load[static_cast<int>(type)] = &LoadKernel<Format>;
   table.store[static_cast<int>(type)] = &StoreKernel<Format>;
 }
 
-constexpr void SetMoveKernels(KernelTable& table) {
+inline void SetMoveKernels(KernelTable& table) {
   SetFormat<BoolFormat>(table, DType::kBool);
   SetFormat<PlainFormat<int8_t, int32_t>>(table, DType::kI8);
   SetFormat<PlainFormat<int16_t, int32_t>>(table, DType::kI16);

@@ -14,7 +14,12 @@ void MultiplyAddRowsKernel(const TileArguments& t) {
     T* d = Row<T>(t.destination, r);
     const T* a = Row<T>(t.a, r);
     const T* b = Row<T>(t.b, r);
-    if (t.a.column_stride != 0 && t.b.column_stride != 0) {
+#ifdef __OPTIMIZE_SIZE__
+    constexpr bool dense = false;  // one loop for all operands
+#else
+    const bool dense = t.a.column_stride != 0 && t.b.column_stride != 0;
+#endif
+    if (dense) {
       d[0] = ReduceRow<AddOp, T>(d[0], t.columns,
                                  [a, b](int64_t i) { return a[i] * b[i]; });
     } else {

@@ -17,13 +17,7 @@ template <typename Op, typename T, typename Value>
 inline T ReduceRow(T initial, int64_t columns, Value value) {
   T result = initial;
   int64_t i = 0;
-#ifdef __OPTIMIZE_SIZE__
-  constexpr bool kSideBySide =
-      kIsFloat<T>;  // for accuracy; of integers, only for speed
-#else
-  constexpr bool kSideBySide = true;
-#endif
-  if (kSideBySide && columns >= kPartials) {
+  if (columns >= kPartials) {
     T partial[kPartials];
     for (int j = 0; j < kPartials; ++j) partial[j] = value(j);
     for (i = kPartials; i + kPartials <= columns; i += kPartials) {
@@ -41,6 +35,45 @@ inline T ReduceRow(T initial, int64_t columns, Value value) {
   return result;
 }
 
+#ifdef __OPTIMIZE_SIZE__
+
+// ReduceRow for all operations and types, by the loops of their instructions:
+// `copy` moves elements, `combine` is the operation.
+[[maybe_unused]] __attribute__((noinline)) void ReduceRows(
+    const TileArguments& t, UnaryRow copy, BinaryRow combine, int size) {
+  const intptr_t step = static_cast<intptr_t>(t.a.column_stride) * size;
+  for (int64_t r = 0; r < t.rows; ++r) {
+    alignas(8) char partial[kPartials * sizeof(int64_t)];
+    char* d = Row<char>(t.destination, r);
+    const char* a = Row<char>(t.a, r);
+    intptr_t columns = static_cast<intptr_t>(t.columns);
+    if (columns >= kPartials) {
+      copy(partial, size, a, step, kPartials, t);
+      for (columns -= kPartials; columns >= kPartials; columns -= kPartials) {
+        a += kPartials * step;
+        combine(partial, size, partial, size, a, step, kPartials, t);
+      }
+      a += kPartials * step;
+      for (int width = kPartials / 2; width > 0; width /= 2) {
+        combine(partial, size, partial, size, partial + width * size, size,
+                width, t);
+      }
+      combine(d, 0, d, 0, partial, 0, 1, t);
+    }
+    combine(d, 0, d, 0, a, step, columns, t);
+  }
+}
+
+template <typename Op, typename T>
+void ReduceRowsKernel(const TileArguments& t) {
+  constexpr auto kCopy = [](T a) { return a; };
+  constexpr auto kCombine = [](T a, T b) { return Op::template Do<T>(a, b); };
+  ReduceRows(t, &UnaryRowOf<T, T, decltype(kCopy)>,
+             &BinaryRowOf<T, T, decltype(kCombine)>, sizeof(T));
+}
+
+#else
+
 template <typename Op, typename T>
 void ReduceRowsKernel(const TileArguments& t) {
   for (int64_t r = 0; r < t.rows; ++r) {
@@ -55,6 +88,8 @@ void ReduceRowsKernel(const TileArguments& t) {
     }
   }
 }
+
+#endif  // __OPTIMIZE_SIZE__
 
 #ifndef EMBER_VECTOR_BYTES
 #define EMBER_VECTOR_BYTES 16
@@ -145,7 +180,7 @@ void FinishSumKernel(const TileArguments& t) {
 }
 
 template <typename Op>
-constexpr void SetReduceRows(KernelTable& table, int combiner) {
+inline void SetReduceRows(KernelTable& table, int combiner) {
   Kernel* row = table.reduce_rows[combiner];
   row[kTileI32] = &ReduceRowsKernel<Op, int32_t>;
   row[kTileU32] = &ReduceRowsKernel<Op, uint32_t>;
@@ -155,7 +190,7 @@ constexpr void SetReduceRows(KernelTable& table, int combiner) {
   row[kTileF64] = &ReduceRowsKernel<Op, double>;
 }
 
-constexpr void SetReduceKernels(KernelTable& table) {
+inline void SetReduceKernels(KernelTable& table) {
   SetReduceRows<AddOp>(table, 0);
   SetReduceRows<MultiplyOp>(table, 1);
   SetReduceRows<MinimumOp>(table, 2);

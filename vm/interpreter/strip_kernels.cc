@@ -1,5 +1,5 @@
 // The strip kernels of one instruction set. This file is compiled several
-// times, each time with EMBER_KERNEL_TABLE naming the table it defines and,
+// times, each time with EMBER_SET_KERNELS naming the function it defines and,
 // past the baseline, EMBER_FAST_TYPES_ONLY: the types and functions that gain
 // nothing from wide vectors then stay the baseline's.
 #include "tensor/instructions.h"
@@ -13,7 +13,7 @@ namespace ember::vm {
 
 // Compiled apart (micro_kernels.cc): there a * b + c may fuse, in strips it
 // must not.
-extern const ProductKernels EMBER_PRODUCTS;
+void EMBER_SET_PRODUCTS(ProductKernels& products);
 
 namespace {
 
@@ -75,12 +75,17 @@ void TrigonometricKernel(const TileArguments& t) {
 }
 
 template <typename Op, typename T>
+struct ShiftFunction {
+  explicit ShiftFunction(const TileArguments& t) : bits(t.immediate[0]) {}
+  T operator()(T a, T b) const { return Op::template Do<T>(a, b, bits); }
+  int64_t bits;
+};
+
+template <typename Op, typename T>
 void BinaryKernel(const TileArguments& t) {
   if constexpr (std::is_same_v<Op, ShiftLeftOp> ||
                 std::is_same_v<Op, ShiftRightOp>) {
-    const int64_t bits = t.immediate[0];
-    MapBinary<T, T>(
-        t, [bits](T a, T b) { return Op::template Do<T>(a, b, bits); });
+    MapBinary<T, T>(t, ShiftFunction<Op, T>(t));
   } else {
     MapBinary<decltype(Op::template Do<T>(T(), T())), T>(
         t, [](T a, T b) { return Op::template Do<T>(a, b); });
@@ -126,19 +131,22 @@ constexpr Kernel BinaryEntry() {
   }
 }
 
-constexpr KernelTable MakeTable() {
-  KernelTable table = {};
-  table.name = EMBER_KERNEL_NAME;
+// Only entries for which this instruction set has a kernel are written.
+void SetEntry(Kernel& entry, Kernel kernel) {
+  if (kernel != nullptr) entry = kernel;
+}
+
+void SetArithmeticKernels(KernelTable& table) {
 #define EMBER_SET(name, entry, kinds)                                          \
   {                                                                            \
     Kernel* row = table.arithmetic[static_cast<int>(tensor::Opcode::k##name)]; \
-    row[kTileBool] = entry<name##Op, OperandKinds::kinds, uint8_t>();          \
-    row[kTileI32] = entry<name##Op, OperandKinds::kinds, int32_t>();           \
-    row[kTileU32] = entry<name##Op, OperandKinds::kinds, uint32_t>();          \
-    row[kTileI64] = entry<name##Op, OperandKinds::kinds, int64_t>();           \
-    row[kTileU64] = entry<name##Op, OperandKinds::kinds, uint64_t>();          \
-    row[kTileF32] = entry<name##Op, OperandKinds::kinds, float>();             \
-    row[kTileF64] = entry<name##Op, OperandKinds::kinds, double>();            \
+    SetEntry(row[kTileBool], entry<name##Op, OperandKinds::kinds, uint8_t>()); \
+    SetEntry(row[kTileI32], entry<name##Op, OperandKinds::kinds, int32_t>());  \
+    SetEntry(row[kTileU32], entry<name##Op, OperandKinds::kinds, uint32_t>()); \
+    SetEntry(row[kTileI64], entry<name##Op, OperandKinds::kinds, int64_t>());  \
+    SetEntry(row[kTileU64], entry<name##Op, OperandKinds::kinds, uint64_t>()); \
+    SetEntry(row[kTileF32], entry<name##Op, OperandKinds::kinds, float>());    \
+    SetEntry(row[kTileF64], entry<name##Op, OperandKinds::kinds, double>());   \
   }
 #define EMBER_ROW(name, text, kinds, doc) EMBER_SET(name, UnaryEntry, kinds)
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
@@ -150,10 +158,6 @@ constexpr KernelTable MakeTable() {
   EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 #undef EMBER_SET
-  SetMoveKernels(table);
-  SetReduceKernels(table);
-  table.products = &EMBER_PRODUCTS;
-  return table;
 }
 
 static_assert(tensor::kOpcodeCount <= kOpcodeSlots &&
@@ -161,7 +165,13 @@ static_assert(tensor::kOpcodeCount <= kOpcodeSlots &&
 
 }  // namespace
 
-extern const KernelTable EMBER_KERNEL_TABLE;
-constinit const KernelTable EMBER_KERNEL_TABLE = MakeTable();
+void EMBER_SET_KERNELS(KernelTable& table);
+void EMBER_SET_KERNELS(KernelTable& table) {
+  table.name = EMBER_KERNEL_NAME;
+  SetArithmeticKernels(table);
+  SetMoveKernels(table);
+  SetReduceKernels(table);
+  EMBER_SET_PRODUCTS(table.products);
+}
 
 }  // namespace ember::vm

@@ -219,13 +219,13 @@ void StripCompiler::CompileReduction() {
       (type == DType::kF32 || type == DType::kF64);
   if (product) {
     const Kernel* kernels = horizontal
-                                ? HostKernels().products->multiply_add_rows
-                                : HostKernels().products->multiply_add;
+                                ? HostKernels().products.multiply_add_rows
+                                : HostKernels().products.multiply_add;
     const int a = Emit(dispatch_.instructions[value].a);
     const int b = Emit(dispatch_.instructions[value].b);
     AddOp(kStep, swept, kernels[type == DType::kF64], accumulator, a, b);
     if (!horizontal) {
-      FindTaps(HostKernels().products->multiply_add_taps[type == DType::kF64],
+      FindTaps(HostKernels().products.multiply_add_taps[type == DType::kF64],
                false);
     }
   } else if (horizontal) {
