@@ -12,6 +12,7 @@
 #include "frontends/stablehlo/format.h"
 #include "frontends/tensorflow/format.h"
 #include "frontends/tflite/format.h"
+#include "frontends/torch_export/format.h"
 #include "frontends/torchscript/format.h"
 
 namespace ember::frontends {
@@ -20,10 +21,10 @@ namespace {
 // A name ends as the first says that has such an end: those of Caffe2 end as
 // TensorFlow's do, too.
 constexpr const Format* kFormats[] = {
-    &onnx::kFormat,        &tflite::kFormat, &caffe2::kFormat,
-    &tensorflow::kFormat,  &keras::kFormat,  &mxnet::kFormat,
-    &caffe::kFormat,       &coreml::kFormat, &stablehlo::kFormat,
-    &torchscript::kFormat,
+    &onnx::kFormat,        &tflite::kFormat,       &caffe2::kFormat,
+    &tensorflow::kFormat,  &keras::kFormat,        &mxnet::kFormat,
+    &caffe::kFormat,       &coreml::kFormat,       &stablehlo::kFormat,
+    &torchscript::kFormat, &torch_export::kFormat,
 };
 
 }  // namespace

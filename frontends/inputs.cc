@@ -1,6 +1,7 @@
 #include "frontends/inputs.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/one_line.h"
@@ -59,6 +60,7 @@ StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
     if (!pins[i]) continue;
     const bool fixed = input.dims && !(*input.dims)[i].may_differ &&
                        (*input.dims)[i].symbol.empty() &&
+                       !(*input.dims)[i].expression &&
                        (*input.dims)[i].extent != *pins[i];
     if (*pins[i] < 0 || fixed) {
       return InvalidArgumentError(
@@ -68,6 +70,25 @@ StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
     }
   }
   return pins;
+}
+
+struct SymbolPin {
+  std::string symbol;
+  int64_t extent;
+};
+// What N is where a*N + b is `pinned`; nullopt for other expressions.
+std::optional<SymbolPin> SolvedPin(const Dim& expression, int64_t pinned) {
+  const std::set<std::string> symbols = expression.Symbols();
+  if (symbols.size() != 1) return std::nullopt;
+  const std::string& symbol = *symbols.begin();
+  const Dim offset = expression.Substitute({{symbol, Dim(0)}});
+  const Dim scale = expression.Substitute({{symbol, Dim(1)}}) - offset;
+  if (scale * Dim::Symbol(symbol) + offset != expression) return std::nullopt;
+  const Dim extent = FloorDivide(Dim(pinned) - offset, scale);
+  if (!extent.is_valid() || !extent.is_constant() || extent.constant() < 0 ||
+      extent * scale + offset != Dim(pinned))
+    return std::nullopt;
+  return SymbolPin{symbol, extent.constant()};
 }
 
 graph::Value* Known(const ModelInput& input, const KnownTensor& value,
@@ -113,15 +134,19 @@ StatusOr<std::vector<graph::Value*>> AddInputs(
   for (const ModelInput& input : inputs) {
     EMBER_ASSIGN_OR_RETURN(pins.emplace_back(), PinsOf(input, options));
     for (size_t i = 0; input.dims && i < pins.back().size(); ++i) {
-      const std::string& symbol = (*input.dims)[i].symbol;
-      if (symbol.empty() || !pins.back()[i]) continue;
-      const auto [at, is_new] = extents.emplace(symbol, *pins.back()[i]);
-      if (!is_new && at->second != *pins.back()[i]) {
+      if (!pins.back()[i]) continue;
+      const ModelDim& dim = (*input.dims)[i];
+      std::optional<SymbolPin> pin;
+      if (!dim.symbol.empty()) pin = {dim.symbol, *pins.back()[i]};
+      if (dim.expression) pin = SolvedPin(*dim.expression, *pins.back()[i]);
+      if (!pin) continue;
+      const auto [at, is_new] = extents.emplace(pin->symbol, pin->extent);
+      if (!is_new && at->second != pin->extent) {
         return InvalidArgumentError(
             "input '" + OnOneLine(input.name) + "' axis " + std::to_string(i) +
             ": expected " + std::to_string(at->second) +
             ", as another input has for the same dim, found " +
-            std::to_string(*pins.back()[i]));
+            std::to_string(pin->extent));
       }
     }
   }
@@ -135,6 +160,12 @@ StatusOr<std::vector<graph::Value*>> AddInputs(
       const auto pinned = extents.find(dim.symbol);
       if (pins[k][i]) {
         shape.push_back(Dim(*pins[k][i]));
+      } else if (dim.expression) {
+        const Dim known =
+            dim.expression->Substitute({extents.begin(), extents.end()});
+        shape.push_back(known.is_constant()
+                            ? known
+                            : Dim::Symbol(OpenDim(input.name, i).symbol));
       } else if (dim.symbol.empty()) {
         shape.push_back(Dim(dim.extent));
       } else if (pinned != extents.end()) {

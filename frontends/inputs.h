@@ -31,6 +31,10 @@ struct ModelDim {
   // Whether the extent is how the model was saved rather than what it needs: a
   // pin may be another.
   bool may_differ = false;
+  // The dim is an expression of symbols that name other dims ("2*N + 1"). Where
+  // pins say what it is, it is that, else it is open and the caller relates it
+  // to the others. A pin of it pins the symbol of "a*N + b", too.
+  std::optional<graph::Dim> expression = std::nullopt;
 };
 
 // An open dim of an input that the model gives no name: INPUT_AXIS.

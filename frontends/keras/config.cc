@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "frontends/json_text.h"
 
 namespace ember::keras {
 namespace {
 
-// Of a model's description: far above any model's, far below what a computer
-// has.
-constexpr size_t kMaximumText = size_t{256} << 20;
 constexpr size_t kMaximumItems = 1 << 22;
 
 // Of lists and objects only small ones, as printing goes as deep as they do.
@@ -27,33 +25,6 @@ std::string Shown(const Json& json) {
   constexpr size_t kLongest = 60;
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
   return text;
-}
-
-// Python writes numbers that JSON does not have as words, outside of strings.
-std::string WithoutWords(std::string_view text) {
-  std::string result;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      result += c;
-      if (c == '\\' && i + 1 < text.size()) result += text[++i];
-      if (c == '"') in_string = false;
-      continue;
-    }
-    const std::string_view rest = text.substr(i);
-    if (rest.starts_with("Infinity")) {
-      result += "1.7976931348623157e308";
-      i += 7;
-    } else if (rest.starts_with("NaN")) {
-      result += "null";
-      i += 2;
-    } else {
-      in_string = c == '"';
-      result += c;
-    }
-  }
-  return result;
 }
 
 std::optional<int64_t> IntegerOf(const Json& json) {
@@ -264,20 +235,14 @@ Document::~Document() = default;
 
 StatusOr<std::shared_ptr<Document>> Document::Parse(std::string_view text,
                                                     std::string_view what) {
-  if (text.size() > kMaximumText) {
-    return ResourceExhaustedError(std::string(what) + ": expected at most " +
-                                  std::to_string(kMaximumText) +
-                                  " bytes, found " +
-                                  std::to_string(text.size()));
-  }
-  auto json = std::make_unique<Json>(
-      Json::parse(WithoutWords(text), nullptr, /*allow_exceptions=*/false));
-  if (json->is_discarded())
-    return DataLossError(std::string(what) +
-                         ": expected JSON, found text that "
-                         "is none");
+  EMBER_ASSIGN_OR_RETURN(
+      Json json,
+      frontends::ParseJsonText(text, what,
+                               {.infinity = "1.7976931348623157e308",
+                                .negative_infinity = "-1.7976931348623157e308",
+                                .nan = "null"}));
   return std::shared_ptr<Document>(
-      new Document(std::move(json), std::string(what)));
+      new Document(std::make_unique<Json>(std::move(json)), std::string(what)));
 }
 
 Config Document::root() { return {json_.get(), what_, &error_}; }

@@ -128,17 +128,7 @@ Value Arguments::ValueOf(const Part& part, const std::vector<Tensor>& inputs,
   }
   const Tensor input = inputs[part.input];
   if (part.kind == Kind::kTensor) return machine.NewTensor(input);
-  if (input.value() != nullptr) {
-    if (const auto known = input.builder().ConstantContents(input.value());
-        known && known->size() == 1) {
-      const double number = known->front();
-      if (part.kind == Kind::kFloat) return Value::Float(number);
-      Value value = Value::Int(Dim(static_cast<int64_t>(number)));
-      value.kind = part.kind;
-      return value;
-    }
-  }
-  return Value::Dynamic(part.kind, input);
+  return machine.ToNumber(part.kind, input);
 }
 
 std::vector<Value> Arguments::Values(const std::vector<Tensor>& inputs,

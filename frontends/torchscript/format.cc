@@ -5,7 +5,7 @@
 namespace ember::torchscript {
 namespace {
 
-constexpr std::string_view kExtensions[] = {".pt", ".ptl", ".pth", ".pt2"};
+constexpr std::string_view kExtensions[] = {".pt", ".ptl", ".pth"};
 
 }  // namespace
 

@@ -73,11 +73,8 @@ StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
 }
 
 bool IsArchive(std::string_view contents) {
-  if (!archive::ZipArchive::IsArchive(contents)) return false;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(contents.data());
-  const StatusOr<archive::ZipArchive> archive =
-      archive::ZipArchive::Open({bytes, contents.size()}, nullptr);
-  return archive.ok() && KindOfArchive(*archive) != ArchiveKind::kNone;
+  const ArchiveKind kind = KindOfContents(contents);
+  return kind == ArchiveKind::kTorchScript || kind == ArchiveKind::kTensors;
 }
 
 }  // namespace ember::torchscript

@@ -46,7 +46,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options);
 
-// Whether a file is an archive that PyTorch wrote.
+// Whether a file is an archive that torch.jit.save or torch.save wrote.
 bool IsArchive(std::string_view contents);
 
 }  // namespace ember::torchscript

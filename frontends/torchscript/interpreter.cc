@@ -1,6 +1,5 @@
 #include "frontends/torchscript/interpreter.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/one_line.h"
@@ -90,112 +89,11 @@ Value Interpreter::CallOperator(const std::string& name,
                                 const std::vector<Argument>& arguments) {
   if (!machine_.ok()) return {};
   const size_t colon = name.rfind(':');
-  machine_.builder().SetOrigin(OnOneLine(
-      where_ + (where_.empty() ? "line " : ", line ") + std::to_string(line_) +
-      " (" + name.substr(colon == std::string::npos ? 0 : colon + 1) + ")"));
-  if (options_.steps != nullptr) {
-    const Status told = options_.steps->Begin(machine_.builder().origin());
-    if (!told.ok()) {
-      machine_.Fail(told);
-      return {};
-    }
-  }
-  for (const Argument& argument : arguments) {
-    if (argument.value.is(Kind::kConflict)) {
-      machine_.FailUnsupported("expected one kind of value, found " +
-                               argument.value.text);
-      return {};
-    }
-  }
-  // As it is called, or else, for x.op_(), what op gives, written to x.
-  std::vector<std::string> names = {name};
-  if (name.ends_with('_') && !name.ends_with("__"))
-    names.push_back(name.substr(0, name.size() - 1));
-  const OperatorRow* refused = nullptr;
-  bool is_known = false;
-  for (const std::string& one : names) {
-    for (const TableEntry& entry : FindOperator(one)) {
-      is_known = true;
-      if (!entry.row->is_supported()) refused = entry.row;
-      std::optional<std::vector<Value>> values =
-          BindArguments(entry.schema, arguments);
-      if (!values) continue;
-      if (!entry.row->is_supported()) {
-        FailUnknown(name, entry.row->reason);
-        return {};
-      }
-      if (one == name || !(*values)[0].is_tensor())
-        return RunRow(entry, *std::move(values));
-      const Value target = (*values)[0];
-      return WriteBack(target, RunRow(entry, *std::move(values)));
-    }
-  }
-  if (!is_known || refused != nullptr)
-    FailUnknown(name, refused == nullptr ? "" : refused->reason);
-  else
-    FailArguments(names.back(), arguments);
-  return {};
-}
-
-Value Interpreter::RunRow(const TableEntry& entry, std::vector<Value> values) {
-  Call call(machine_, entry.schema, std::move(values), options_.version);
-  if (entry.row->value != nullptr) return entry.row->value(call);
-  const Tensor result = entry.row->tensor(call);
-  if (machine_.ok() && !result) {
-    machine_.FailInvalid("expected a result, found none");
-  }
-  return machine_.NewTensor(result);
-}
-
-// x.op_(…): the result takes the place of what x holds, in its type and shape.
-Value Interpreter::WriteBack(const Value& target, const Value& result) {
-  if (!machine_.ok()) return {};
-  if (!result.is_tensor()) {
-    machine_.FailUnsupported(
-        "expected an operator with a tensor as its result to write in place, "
-        "found " +
-        Describe(result));
-    return {};
-  }
-  const Tensor before = machine_.Read(*target.cell);
-  Tensor after = machine_.Read(*result.cell);
-  if (!machine_.ok()) return {};
-  if (after.rank() > before.rank()) {
-    machine_.FailUnsupported("expected a result of the operand's shape " +
-                             graph::ShapeToString(before.shape()) +
-                             " to write in place, found " +
-                             graph::ShapeToString(after.shape()));
-    return {};
-  }
-  after = ops::Broadcast(ops::Cast(after, before.dtype()), before.shape());
-  machine_.Write(*target.cell, after);
-  return target;
-}
-
-void Interpreter::FailUnknown(const std::string& name,
-                              std::string_view reason) {
-  if (!machine_.ok()) return;
-  machine_.Fail(UnimplementedError(
-      "unsupported operators: " + OnOneLine(name) + " (node '" +
-      machine_.builder().origin() + "'" +
-      (reason.empty() ? "" : "; " + std::string(reason)) + ")"));
-  unknown_ = name;
-}
-
-void Interpreter::FailArguments(const std::string& name,
-                                const std::vector<Argument>& arguments) {
-  std::string found;
-  for (const Argument& argument : arguments) {
-    found += (found.empty() ? "" : ", ") +
-             (argument.keyword.empty() ? "" : argument.keyword + "=") +
-             Describe(argument.value);
-  }
-  std::string expected;
-  for (const TableEntry& entry : FindOperator(name))
-    expected +=
-        (expected.empty() ? "" : " or ") + std::string(entry.row->schema);
-  machine_.FailUnsupported("expected " + expected + ", found (" +
-                           OnOneLine(found) + ")");
+  return caller_.Call(
+      name, arguments,
+      OnOneLine(where_ + (where_.empty() ? "line " : ", line ") +
+                std::to_string(line_) + " (" +
+                name.substr(colon == std::string::npos ? 0 : colon + 1) + ")"));
 }
 
 }  // namespace ember::torchscript

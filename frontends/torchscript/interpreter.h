@@ -3,7 +3,7 @@
 // length unrolled and decided branches taken. Branches and loops that only the
 // run decides on become the graph's.
 //
-//   Interpreter interpreter(machine, code, {.version = 9});
+//   Interpreter interpreter(machine, code, {});
 //   Value result = interpreter.CallMethod(net, "forward", {x});
 //
 // Not executed: reading or writing files, threads, randomness; a model cannot
@@ -24,19 +24,17 @@
 #include <string_view>
 #include <vector>
 
-#include "frontends/import_steps.h"
 #include "frontends/torchscript/code.h"
 #include "frontends/torchscript/machine.h"
+#include "frontends/torchscript/operator_caller.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/value.h"
 
 namespace ember::torchscript {
 
 struct InterpreterOptions {
-  int version = 10;              // of operators
+  CallerOptions operators;
   std::vector<Value> constants;  // CONSTANTS.c0, c1 …
-  // Told of each operator; null: nobody.
-  frontends::ImportSteps* steps = nullptr;
 };
 
 class Interpreter {
@@ -46,12 +44,15 @@ class Interpreter {
   static constexpr int kMostDepth = 500;  // of expressions, blocks and calls
 
   Interpreter(Machine& machine, CodeLibrary& code, InterpreterOptions options)
-      : machine_(machine), code_(code), options_(std::move(options)) {}
+      : machine_(machine),
+        code_(code),
+        options_(std::move(options)),
+        caller_(machine, options_.operators) {}
 
   Value CallMethod(Object& object, std::string_view name,
                    std::vector<Value> arguments);
   // The first operator that the table does not have; empty: none.
-  const std::string& unknown() const { return unknown_; }
+  const std::string& unknown() const { return caller_.unknown(); }
   // What the code raised, if it did: the message.
   const std::optional<std::string>& raised() const { return raised_; }
   // Of a parameter that is not given.
@@ -74,11 +75,6 @@ class Interpreter {
   Value CallFunction(const Function& function, const std::string& where,
                      const std::vector<Argument>& arguments);
   Value CallOperator(const std::string& name,
-                     const std::vector<Argument>& arguments);
-  Value RunRow(const TableEntry& entry, std::vector<Value> values);
-  Value WriteBack(const Value& target, const Value& result);
-  void FailUnknown(const std::string& name, std::string_view reason);
-  void FailArguments(const std::string& name,
                      const std::vector<Argument>& arguments);
 
   // Expressions (expressions.cc).
@@ -126,11 +122,11 @@ class Interpreter {
   Machine& machine_;
   CodeLibrary& code_;
   InterpreterOptions options_;
+  OperatorCaller caller_;
   int64_t steps_ = 0;
   int calls_ = 0, depth_ = 0;
   int line_ = 0;
   std::string where_;
-  std::string unknown_;
   // The message of an exception that is on its way.
   std::optional<std::string> raised_;
 };

@@ -351,4 +351,18 @@ Tensor Machine::ToScalar(const Value& value) {
   return ToTensor(value);
 }
 
+Value Machine::ToNumber(Value::Kind kind, const Tensor& scalar) {
+  if (scalar.value() != nullptr) {
+    if (const auto known = scalar.builder().ConstantContents(scalar.value());
+        known && known->size() == 1) {
+      const double number = known->front();
+      if (kind == Value::Kind::kFloat) return Value::Float(number);
+      Value value = Value::Int(Dim(static_cast<int64_t>(number)));
+      value.kind = kind;
+      return value;
+    }
+  }
+  return Value::Dynamic(kind, scalar);
+}
+
 }  // namespace ember::torchscript

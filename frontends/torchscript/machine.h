@@ -82,6 +82,8 @@ class Machine {
   Dim ToDim(const Value& value);
   // A scalar of the run for a number: i64[], f64[], bool[].
   Tensor ToScalar(const Value& value);
+  // The number of this kind that a scalar is: known, where it is a constant.
+  Value ToNumber(Value::Kind kind, const Tensor& scalar);
 
   // Writes from here on are noted in the journal, until it is popped.
   void Push(Journal& journal) { journals_.push_back(&journal); }

@@ -52,8 +52,7 @@ StatusOr<Arguments> ModelImporter::MethodArguments() {
 
 StatusOr<ModelImporter::Instance> ModelImporter::Load(Machine& machine) {
   InterpreterOptions options;
-  options.version = file_.version();
-  options.steps = &steps_;
+  options.operators = {.version = file_.version(), .steps = &steps_};
   EMBER_ASSIGN_OR_RETURN(options.constants, file_.Constants(machine));
   Instance instance;
   instance.interpreter =

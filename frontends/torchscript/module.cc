@@ -12,78 +12,7 @@ using Kind = PickleValue::Kind;
 
 // Of objects, lists and so on within each other.
 constexpr int kMostDepth = 200;
-constexpr uint64_t kMostPickle = uint64_t{1} << 28;
-
-StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
-                                             const std::string& name) {
-  EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
-                         archive.Read(name, kMostPickle));
-  StatusOr<Pickle> pickle = Pickle::Read(contents.bytes);
-  if (!pickle.ok()) return pickle.status().WithContext(OnOneLine(name));
-  return std::make_unique<Pickle>(*std::move(pickle));
-}
-
-bool IsTensorCall(const PickleValue& value) {
-  return value.kind == Kind::kCall &&
-         (value.callee->text == "torch._utils._rebuild_tensor_v2" ||
-          value.callee->text == "torch._utils._rebuild_tensor");
-}
-
-// Calls whose first argument is what they give.
-bool IsWrapper(std::string_view name) {
-  return name == "torch.jit._pickle.restore_type_tag" ||
-         name == "torch.jit._pickle.build_intlist" ||
-         name == "torch.jit._pickle.build_tensorlist" ||
-         name == "torch.jit._pickle.build_doublelist" ||
-         name == "torch.jit._pickle.build_boollist" ||
-         name == "torch._utils._rebuild_parameter";
-}
-
-// The same for tensors that have the same elements in the same places.
-std::string KeyOf(const StoredTensor& stored) {
-  std::string key =
-      std::to_string(reinterpret_cast<uintptr_t>(stored.storage.data())) + " " +
-      std::string(DTypeName(stored.dtype));
-  for (size_t i = 0; i < stored.dims.size(); ++i) {
-    key += " " + std::to_string(stored.dims[i]) + ":" +
-           std::to_string(stored.strides[i]);
-  }
-  return key;
-}
-
-const PickleValue& Unwrapped(const PickleValue& value) {
-  const PickleValue* at = &value;
-  for (int i = 0; i < 8 && at->kind == Kind::kCall && !at->items.empty() &&
-                  IsWrapper(at->callee->text);
-       ++i)
-    at = at->items[0];
-  return *at;
-}
-
 }  // namespace
-
-ArchiveKind KindOfArchive(const archive::ZipArchive& archive,
-                          std::string* prefix) {
-  ArchiveKind kind = ArchiveKind::kNone;
-  std::string found;
-  for (const std::string& name : archive.names()) {
-    const bool is_exported =
-        name.ends_with("serialized_exported_program.json") ||
-        name.ends_with("models/model.json");
-    if (is_exported) kind = ArchiveKind::kExported;
-    if (kind != ArchiveKind::kNone || !name.ends_with("data.pkl")) continue;
-    const std::string front = name.substr(0, name.size() - 8);
-    if (!front.empty() && front.find('/') != front.size() - 1) continue;
-    found = front;
-    kind = ArchiveKind::kTensors;
-  }
-  if (kind == ArchiveKind::kTensors) {
-    for (const std::string& name : archive.names())
-      if (name.starts_with(found + "code/")) kind = ArchiveKind::kTorchScript;
-  }
-  if (prefix != nullptr) *prefix = found;
-  return kind;
-}
 
 ModuleFile::ModuleFile(archive::ZipArchive archive, std::string prefix)
     : archive_(std::move(archive)), prefix_(std::move(prefix)) {
@@ -112,8 +41,8 @@ StatusOr<std::unique_ptr<ModuleFile>> ModuleFile::Open(
           "tensors or a module without code (torch.save)");
     case ArchiveKind::kExported:
       return UnimplementedError(
-          "archives of torch.export (.pt2) are not supported; expected one "
-          "that torch.jit.save wrote");
+          "expected an archive that torch.jit.save wrote, found one of "
+          "torch.export (format torch-export)");
     case ArchiveKind::kNone:
       return InvalidArgumentError(
           "expected an archive with data.pkl and code, found neither");
@@ -128,15 +57,7 @@ StatusOr<std::unique_ptr<ModuleFile>> ModuleFile::Open(
     const auto* begin = reinterpret_cast<const char*>(contents.bytes.data());
     std::from_chars(begin, begin + contents.bytes.size(), file->version_);
   }
-  if (zip.Has(file->prefix_ + "byteorder")) {
-    EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
-                           zip.Read(file->prefix_ + "byteorder", 64));
-    const std::string order(contents.bytes.begin(), contents.bytes.end());
-    if (!order.starts_with("little")) {
-      return UnimplementedError("byteorder: expected little, found '" +
-                                OnOneLine(order) + "'");
-    }
-  }
+  EMBER_RETURN_IF_ERROR(CheckByteOrder(zip, file->prefix_));
   EMBER_ASSIGN_OR_RETURN(file->data_,
                          ReadPickle(zip, file->prefix_ + "data.pkl"));
   if (zip.Has(file->prefix_ + "constants.pkl")) {
@@ -183,6 +104,11 @@ std::vector<std::optional<StoredTensor>> ModuleFile::TracedInputs(
     if (tensor.ok()) inputs.back() = *std::move(tensor);
   }
   return inputs;
+}
+
+StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
+                                              std::string_view folder) const {
+  return FindStoredTensor(archive_, prefix_ + std::string(folder) + "/", call);
 }
 
 // One conversion of a pickle's values into the machine's.
@@ -261,19 +187,12 @@ class ModuleLoader {
   StatusOr<Value> MakeCall(const PickleValue& value, const std::string& path) {
     const std::string& name = value.callee->text;
     if (IsTensorCall(value)) {
-      StatusOr<StoredTensor> stored = file_.FindTensor(value, folder_);
+      const StatusOr<StoredTensor> stored = file_.FindTensor(value, folder_);
       if (!stored.ok())
         return stored.status().WithContext("'" + OnOneLine(path) + "'");
-      Machine* machine = &machine_;
-      return machine_.NewStored([stored = *std::move(stored), machine, path] {
-        // Tied weights, and those of a second copy of the module, are one.
-        Tensor& constant = machine->stored()[KeyOf(stored)];
-        if (!constant) constant = AddStored(stored, path, machine->outermost());
-        return constant;
-      });
+      return NewStored(*stored, path, machine_);
     }
-    if (IsWrapper(name) && !value.items.empty())
-      return Convert(*value.items[0], path);
+    if (&Unwrapped(value) != &value) return Convert(Unwrapped(value), path);
     if (name == "collections.OrderedDict" && value.items.empty())
       return machine_.NewDict();
     if (name == "torch.device" && !value.items.empty())

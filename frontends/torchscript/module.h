@@ -24,34 +24,16 @@
 #include <string_view>
 #include <vector>
 
-#include "base/dtype.h"
 #include "base/status.h"
 #include "frontends/archive/zip_archive.h"
+#include "frontends/torchscript/archive_kind.h"
 #include "frontends/torchscript/code.h"
 #include "frontends/torchscript/interpreter.h"
 #include "frontends/torchscript/machine.h"
 #include "frontends/torchscript/pickle.h"
+#include "frontends/torchscript/stored_tensor.h"
 
 namespace ember::torchscript {
-
-// What kind of PyTorch's files an archive is, by the names in it.
-enum class ArchiveKind : uint8_t {
-  kNone,
-  kTorchScript,  // data.pkl with code
-  kTensors,      // data.pkl without: torch.save of tensors or of a whole module
-  kExported,     // torch.export
-};
-// prefix: of all names in it.
-ArchiveKind KindOfArchive(const archive::ZipArchive& archive,
-                          std::string* prefix = nullptr);
-
-// A tensor in the archive.
-struct StoredTensor {
-  DType dtype = DType::kF32;
-  std::vector<int64_t> dims, strides;
-  std::span<const uint8_t> storage;  // from the first element on
-  std::shared_ptr<const void> owner;
-};
 
 class ModuleFile {
  public:
@@ -85,10 +67,6 @@ class ModuleFile {
   std::unique_ptr<Pickle> data_, constants_, traced_;
   int version_ = 0;
 };
-
-// Adds the tensor to the graph, in its row-major order.
-Tensor AddStored(const StoredTensor& stored, const std::string& name,
-                 graph::GraphBuilder& builder);
 
 }  // namespace ember::torchscript
 

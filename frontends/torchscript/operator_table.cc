@@ -111,7 +111,8 @@ const Table& TheTable() {
          {CoreRows(), NumberRows(), ElementwiseRows(), ActivationRows(),
           ReductionRows(), MovementRows(), ArrangementRows(), IndexingRows(),
           CreationRows(), ConvolutionRows(), PoolingRows(), NormalizationRows(),
-          ContractionRows(), RecurrentRows(), ImageRows(), RefusedRows()}) {
+          ContractionRows(), RecurrentRows(), ImageRows(), ExportedRows(),
+          RefusedRows()}) {
       for (const OperatorRow& row : rows) {
         Schema schema = ParseSchema(row.schema);
         std::vector<TableEntry>& entries = (*made)[schema.name];

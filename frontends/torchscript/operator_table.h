@@ -55,6 +55,7 @@ std::span<const OperatorRow> NormalizationRows();
 std::span<const OperatorRow> ContractionRows();
 std::span<const OperatorRow> RecurrentRows();
 std::span<const OperatorRow> ImageRows();
+std::span<const OperatorRow> ExportedRows();
 std::span<const OperatorRow> RefusedRows();
 
 struct TableEntry {

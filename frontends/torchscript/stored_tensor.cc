@@ -1,14 +1,18 @@
-// Tensors of an archive: where they are, and as constants of the graph.
+#include "frontends/torchscript/stored_tensor.h"
+
+#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/one_line.h"
-#include "frontends/torchscript/module.h"
 
 namespace ember::torchscript {
 namespace {
 
 using Kind = PickleValue::Kind;
+
+constexpr uint64_t kMostPickle = uint64_t{1} << 28;
 
 std::optional<DType> DTypeOfStorage(std::string_view name) {
   static constexpr std::pair<std::string_view, DType> kNames[] = {
@@ -56,10 +60,68 @@ bool IsContiguous(const StoredTensor& stored) {
   return true;
 }
 
+// Calls whose first argument is what they give.
+bool IsWrapper(std::string_view name) {
+  return name == "torch.jit._pickle.restore_type_tag" ||
+         name == "torch.jit._pickle.build_intlist" ||
+         name == "torch.jit._pickle.build_tensorlist" ||
+         name == "torch.jit._pickle.build_doublelist" ||
+         name == "torch.jit._pickle.build_boollist" ||
+         name == "torch._utils._rebuild_parameter";
+}
+
+// The same for tensors that have the same elements in the same places.
+std::string KeyOf(const StoredTensor& stored) {
+  std::string key =
+      std::to_string(reinterpret_cast<uintptr_t>(stored.storage.data())) + " " +
+      std::string(DTypeName(stored.dtype));
+  for (size_t i = 0; i < stored.dims.size(); ++i) {
+    key += " " + std::to_string(stored.dims[i]) + ":" +
+           std::to_string(stored.strides[i]);
+  }
+  return key;
+}
+
 }  // namespace
 
-StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
-                                              std::string_view folder) const {
+StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
+                                             const std::string& name) {
+  EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
+                         archive.Read(name, kMostPickle));
+  StatusOr<Pickle> pickle = Pickle::Read(contents.bytes);
+  if (!pickle.ok()) return pickle.status().WithContext(OnOneLine(name));
+  return std::make_unique<Pickle>(*std::move(pickle));
+}
+
+Status CheckByteOrder(const archive::ZipArchive& archive,
+                      const std::string& prefix) {
+  if (!archive.Has(prefix + "byteorder")) return OkStatus();
+  EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
+                         archive.Read(prefix + "byteorder", 64));
+  const std::string order(contents.bytes.begin(), contents.bytes.end());
+  if (order.starts_with("little")) return OkStatus();
+  return UnimplementedError("byteorder: expected little, found '" +
+                            OnOneLine(order) + "'");
+}
+
+bool IsTensorCall(const PickleValue& value) {
+  return value.kind == Kind::kCall &&
+         (value.callee->text == "torch._utils._rebuild_tensor_v2" ||
+          value.callee->text == "torch._utils._rebuild_tensor");
+}
+
+const PickleValue& Unwrapped(const PickleValue& value) {
+  const PickleValue* at = &value;
+  for (int i = 0; i < 8 && at->kind == Kind::kCall && !at->items.empty() &&
+                  IsWrapper(at->callee->text);
+       ++i)
+    at = at->items[0];
+  return *at;
+}
+
+StatusOr<StoredTensor> FindStoredTensor(const archive::ZipArchive& archive,
+                                        std::string_view folder,
+                                        const PickleValue& call) {
   if (call.items.size() < 4 || call.items[0]->kind != Kind::kPersistent ||
       call.items[1]->kind != Kind::kInteger || call.items[1]->integer < 0)
     return DataLossError("a tensor: expected its storage, offset and shape");
@@ -67,24 +129,35 @@ StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
   if (id.kind != Kind::kTuple || id.items.size() < 3 ||
       id.items[1]->kind != Kind::kGlobal || id.items[2]->kind != Kind::kString)
     return DataLossError("a tensor: expected its storage to have type and key");
-  StoredTensor stored;
   const std::optional<DType> dtype = DTypeOfStorage(id.items[1]->text);
   if (!dtype) {
     return UnimplementedError(
         "a tensor: expected a storage of integers, floats or booleans, found " +
         OnOneLine(id.items[1]->text));
   }
-  stored.dtype = *dtype;
-  EMBER_ASSIGN_OR_RETURN(stored.dims, Extents(*call.items[2], "the shape"));
-  EMBER_ASSIGN_OR_RETURN(stored.strides,
+  EMBER_ASSIGN_OR_RETURN(std::vector<int64_t> dims,
+                         Extents(*call.items[2], "the shape"));
+  EMBER_ASSIGN_OR_RETURN(std::vector<int64_t> strides,
                          Extents(*call.items[3], "the strides"));
-  if (stored.dims.size() != stored.strides.size())
+  if (dims.size() != strides.size())
     return DataLossError("a tensor: expected a stride per dim");
-  const std::string entry =
-      prefix_ + std::string(folder) + "/" + id.items[2]->text;
+  return TensorInEntry(archive, std::string(folder) + id.items[2]->text, *dtype,
+                       std::move(dims), std::move(strides),
+                       call.items[1]->integer);
+}
+
+StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
+                                     const std::string& entry, DType dtype,
+                                     std::vector<int64_t> dims,
+                                     std::vector<int64_t> strides,
+                                     int64_t offset) {
+  StoredTensor stored;
+  stored.dtype = dtype;
+  stored.dims = std::move(dims);
+  stored.strides = std::move(strides);
   // The last element that it reaches.
   bool is_empty = false;
-  int64_t last = call.items[1]->integer;
+  int64_t last = offset;
   bool fits = true;
   for (size_t i = 0; i < stored.dims.size(); ++i) {
     is_empty |= stored.dims[i] == 0;
@@ -96,7 +169,7 @@ StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
   }
   if (is_empty) return stored;
   EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
-                         archive_.Read(entry, uint64_t{1} << 40));
+                         archive.Read(entry, uint64_t{1} << 40));
   const auto width = static_cast<int64_t>(DTypeByteSize(stored.dtype));
   const auto elements = static_cast<int64_t>(contents.bytes.size()) / width;
   if (!fits || last >= elements) {
@@ -105,8 +178,7 @@ StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
                          (fits ? std::to_string(last + 1) : "2^63") +
                          " elements, found " + std::to_string(elements));
   }
-  stored.storage = contents.bytes.subspan(
-      static_cast<size_t>(call.items[1]->integer * width));
+  stored.storage = contents.bytes.subspan(static_cast<size_t>(offset * width));
   stored.owner = contents.owner;
   return stored;
 }
@@ -170,6 +242,16 @@ Tensor AddStored(const StoredTensor& stored, const std::string& name,
   if (!is_repeated) return constant;
   return ops::Broadcast(constant,
                         Shape(stored.dims.begin(), stored.dims.end()));
+}
+
+Value NewStored(const StoredTensor& stored, const std::string& name,
+                Machine& machine) {
+  return machine.NewStored([stored, name, &machine] {
+    // Tied weights, and those of a second copy of the module, are one.
+    Tensor& constant = machine.stored()[KeyOf(stored)];
+    if (!constant) constant = AddStored(stored, name, machine.outermost());
+    return constant;
+  });
 }
 
 }  // namespace ember::torchscript

@@ -2,17 +2,10 @@
 
 #include <vector>
 
-#include "frontends/torchscript/operator_table.h"
+#include "frontends/torchscript/operator_caller.h"
 
 namespace ember::torchscript {
 namespace {
-
-bool IsSupported(const std::string& name) {
-  for (const TableEntry& entry : FindOperator(name))
-    if (entry.row->is_supported()) return true;
-  if (!name.ends_with('_') || name.ends_with("__")) return false;
-  return IsSupported(name.substr(0, name.size() - 1));
-}
 
 class Walker {
  public:
@@ -63,7 +56,7 @@ class Walker {
     }
     if (op.empty() || op == "prim::RaiseException" || op == "aten::device")
       return;
-    if (!IsSupported(op)) missing_.insert(op);
+    if (!IsSupportedOperator(op)) missing_.insert(op);
   }
 
   CodeLibrary& code_;

@@ -24,6 +24,7 @@
 #include "frontends/stablehlo/testing/sample_models.h"
 #include "frontends/tensorflow/testing/sample_models.h"
 #include "frontends/tflite/testing/sample_models.h"
+#include "frontends/torch_export/testing/sample_models.h"
 #include "frontends/torchscript/testing/sample_models.h"
 
 namespace ember::tests {
@@ -96,6 +97,10 @@ std::vector<SampleFile> SampleFiles() {
         {"torchscript",
          Written(std::string(name) + ".pt", torchscript::SampleModel(name)),
          {{"x", {2, 3}}}});
+  }
+  for (const std::string_view name : torch_export::SampleModelNames()) {
+    files.push_back({"torch-export", Written(std::string(name) + ".pt2",
+                                             torch_export::SampleModel(name))});
   }
   for (const auto& [name, file] : coreml::SampleModels())
     files.push_back({"coreml", Written(name + ".mlmodel", file)});

@@ -43,6 +43,7 @@ TEST(LoadModelTest, SniffsContentsNotNames) {
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.keras"), "keras");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a-symbol.json"), "mxnet");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.pt"), "torchscript");
+  EXPECT_EQ(kind("\xff\xfe\xfd", "a.pt2"), "torch-export");
   EXPECT_EQ(kind("\xff\xfe\xfd", "a.bin"), "other");
 }
 

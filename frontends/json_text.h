@@ -1,0 +1,38 @@
+// JSON as Python's json module writes it, which has words for numbers that JSON
+// does not have: Infinity, -Infinity and NaN.
+//
+//   EMBER_ASSIGN_OR_RETURN(const nlohmann::json config,
+//                          ParseJsonText(text, "config.json",
+//                              {.infinity = "1e308",
+//                               .negative_infinity = "-1e308",
+//                               .nan = "null"}));
+//
+// Text is at most kMaximumJsonText. Errors are one line and name `what`.
+// Thread-safe.
+#ifndef EMBER_FRONTENDS_JSON_TEXT_H_
+#define EMBER_FRONTENDS_JSON_TEXT_H_
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace ember::frontends {
+
+// Of a model's description: far above any model's, far below what a computer
+// has.
+inline constexpr size_t kMaximumJsonText = size_t{256} << 20;
+
+// The JSON that stands for the words.
+struct JsonWords {
+  std::string_view infinity, negative_infinity, nan;
+};
+
+StatusOr<nlohmann::json> ParseJsonText(std::string_view text,
+                                       std::string_view what,
+                                       const JsonWords& words);
+
+}  // namespace ember::frontends
+
+#endif  // EMBER_FRONTENDS_JSON_TEXT_H_

@@ -1,0 +1,75 @@
+// Runs a program's graph once, over values that are known or tensors of the
+// graph that is being built: every node calls a row of frontends/torchscript's
+// operator table, or runs the graphs that it has as arguments.
+//
+//   GraphRunner runner(machine, steps);
+//   std::vector<Value> results = runner.Run(program.graph, inputs);
+//
+// Errors stick in the machine and name the node. Not thread-safe.
+#ifndef EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_RUNNER_H_
+#define EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_RUNNER_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/graph/control_flow.h"
+#include "frontends/import_steps.h"
+#include "frontends/torch_export/program.h"
+#include "frontends/torchscript/machine.h"
+#include "frontends/torchscript/operator_caller.h"
+#include "frontends/torchscript/value.h"
+
+namespace ember::torch_export {
+
+using torchscript::Value;
+
+class GraphRunner {
+ public:
+  GraphRunner(torchscript::Machine& machine, frontends::ImportSteps& steps)
+      : machine_(machine), caller_(machine, {.steps = &steps}) {}
+
+  // One value per output; fewer after an error.
+  std::vector<Value> Run(const Graph& graph, const std::vector<Value>& inputs);
+  // Of an argument that names no value.
+  Value Known(const Argument& argument);
+
+ private:
+  using Scope = std::map<std::string, Value, std::less<>>;
+
+  Value ValueOf(const Argument& argument, const Scope& scope);
+  void RunNode(const Node& node, Scope& scope);
+  void Bind(const Node& node, const Value& result, Scope& scope);
+
+  // Higher-order operators (higher_order.cc).
+  Value RunHigherOrder(const Node& node, const Scope& scope);
+  Value Cond(const Node& node, const Scope& scope);
+  Value While(const Node& node, const Scope& scope);
+  Value Map(const Node& node, const Scope& scope);
+  Value Scan(const Node& node, const Scope& scope);
+  // Runs the body for each slice of the items along their first axis.
+  Value ScanOver(const Graph& body, const std::vector<Value>& carried,
+                 const std::vector<Value>& items,
+                 const std::vector<Value>& others);
+  // The graph behind the first `before` arguments, with all that follow it.
+  Value Invoke(const Node& node, size_t before, const Scope& scope);
+  // Fails where it is no graph.
+  const Graph* GraphOf(const Node& node, size_t index);
+  // The values of an argument that is a list, or of one alone.
+  std::vector<Value> ValuesOf(const Node& node, size_t index,
+                              const Scope& scope);
+  // The values as tensors of their own, whose changes nothing else sees.
+  std::vector<Value> Copied(const std::vector<Value>& values);
+  // What loops carry: tensors, and numbers as scalars.
+  std::vector<graph::Value*> Flat(const std::vector<Value>& values);
+  std::vector<Value> Like(const std::vector<Value>& patterns,
+                          const std::vector<graph::Value*>& flat);
+  void FailNode(const std::string& message);
+
+  torchscript::Machine& machine_;
+  torchscript::OperatorCaller caller_;
+};
+
+}  // namespace ember::torch_export
+
+#endif  // EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_RUNNER_H_

@@ -1,0 +1,89 @@
+// One import of a torch.export archive's program.
+//
+//   ProgramImporter importer(file, options, steps);
+//   StatusOr<graph::Graph> graph = importer.Import();
+//
+// Not thread-safe.
+#ifndef EMBER_FRONTENDS_TORCH_EXPORT_PROGRAM_IMPORTER_H_
+#define EMBER_FRONTENDS_TORCH_EXPORT_PROGRAM_IMPORTER_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/builder.h"
+#include "compiler/graph/graph.h"
+#include "frontends/frontend.h"
+#include "frontends/import_steps.h"
+#include "frontends/inputs.h"
+#include "frontends/torch_export/exported_file.h"
+#include "frontends/torch_export/graph_runner.h"
+#include "frontends/torchscript/machine.h"
+
+namespace ember::torch_export {
+
+class ProgramImporter {
+ public:
+  ProgramImporter(const ExportedFile& file,
+                  const frontends::ImportOptions& options,
+                  frontends::ImportSteps& steps)
+      : file_(file),
+        program_(file.program()),
+        options_(options),
+        steps_(steps) {}
+
+  StatusOr<graph::Graph> Import();
+  // What the user gives, in the program's order.
+  StatusOr<std::vector<frontends::ModelInput>> Inputs() const;
+
+ private:
+  // A buffer or parameter that the program changes: an input and a result.
+  struct State {
+    torchscript::StoredTensor initial;
+    torchscript::Tensor before;  // the input
+    torchscript::Tensor after;
+  };
+  struct Results {
+    std::vector<std::string> names;
+    std::vector<graph::Value*> values;
+  };
+
+  bool IsUserInput(size_t i) const;
+  StatusOr<graph::Graph> ImportOnce();
+  Status CheckRanges(const std::vector<frontends::ModelInput>& inputs,
+                     const std::vector<graph::Value*>& values,
+                     graph::GraphBuilder& builder) const;
+  // The inputs with dims that are expressions of others taken to be that,
+  // which the run checks.
+  static std::vector<graph::Value*> Related(
+      const std::vector<frontends::ModelInput>& inputs,
+      std::vector<graph::Value*> values, graph::GraphBuilder& builder);
+  Status AddState(graph::GraphBuilder& builder);
+  // What the graph's inputs are; user: of those that the user gives.
+  StatusOr<std::vector<Value>> InputValues(
+      const std::vector<graph::Value*>& user, torchscript::Machine& machine,
+      GraphRunner& runner);
+  // Sorts the outputs into what the user asked for and what is kept. Results
+  // are called as the program calls them.
+  StatusOr<Results> Sort(const std::vector<Value>& inputs,
+                         const std::vector<uint64_t>& stamps,
+                         const std::vector<Value>& outputs,
+                         torchscript::Machine& machine);
+  Status AddOutputs(const Results& results, graph::GraphBuilder& builder);
+  std::string FlagName() const;
+
+  const ExportedFile& file_;
+  const Program& program_;
+  const frontends::ImportOptions& options_;
+  frontends::ImportSteps& steps_;
+  // By the name of the buffer. More may be found while the graph is run.
+  std::map<std::string, State> states_;
+  torchscript::Tensor started_;
+  bool has_news_ = false;
+};
+
+}  // namespace ember::torch_export
+
+#endif  // EMBER_FRONTENDS_TORCH_EXPORT_PROGRAM_IMPORTER_H_

@@ -1,0 +1,130 @@
+// Makes archives of torch.export for tests, from the schema: a program node by
+// node, and its tensors.
+//
+//   ProgramBuilder program;
+//   program.Input("x", DType::kF32, {"s0", "3"});
+//   program.Parameter("p_w", "fc.weight", DType::kF32, {2, 3}, bytes);
+//   program.Node("aten.linear.default", {Tensor("x"), Tensor("p_w")}, "linear");
+//   program.Output("linear");
+//   const std::string contents = program.Archive();
+//
+// A test aid; not thread-safe.
+#ifndef EMBER_FRONTENDS_TORCH_EXPORT_TESTING_PROGRAM_BUILDER_H_
+#define EMBER_FRONTENDS_TORCH_EXPORT_TESTING_PROGRAM_BUILDER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "frontends/archive/testing/zip_builder.h"
+
+namespace ember::torch_export {
+
+// An argument of a node, as JSON.
+struct Given {
+  std::string json;
+  std::string name;  // not empty: passed by it
+};
+Given None();
+Given Tensor(const std::string& name);
+Given Tensors(const std::vector<std::string>& names);
+// Names, "" for None.
+Given OptionalTensors(const std::vector<std::string>& names);
+Given Int(int64_t value);
+Given Ints(const std::vector<int64_t>& values);
+Given Float(double value);
+Given Bool(bool value);
+Given Text(const std::string& value);
+Given Type(DType dtype);
+Given Device(const std::string& type);
+Given SymInt(const std::string& name);
+// Digits, or names.
+Given SymInts(const std::vector<std::string>& values);
+Given Named(std::string name, Given argument);
+
+// A graph: the program's own, or one that is an argument.
+class GraphText {
+ public:
+  // extents: digits, or expressions.
+  void TensorInput(const std::string& name, DType dtype,
+                   const std::vector<std::string>& extents);
+  void SymIntInput(const std::string& name);
+  void ConstantInput(const std::string& json);
+  // target: without "torch.ops.", unless it is a function of Python ("math."
+  // and so on). One result, a tensor.
+  void Node(const std::string& target, const std::vector<Given>& inputs,
+            const std::string& result);
+  // Several.
+  void TupleNode(const std::string& target, const std::vector<Given>& inputs,
+                 const std::vector<std::string>& results);
+  // One that is a list of tensors, or a number.
+  void ListNode(const std::string& target, const std::vector<Given>& inputs,
+                const std::vector<std::string>& results);
+  void SymNode(const std::string& target, const std::vector<Given>& inputs,
+               const std::string& result);
+  // Without results.
+  void Effect(const std::string& target, const std::vector<Given>& inputs);
+  void Result(const Given& value);
+  std::string Json() const;
+
+ private:
+  void AddNode(const std::string& target, const std::vector<Given>& inputs,
+               const std::string& outputs, const std::string& name);
+  std::string inputs_, nodes_, outputs_, tensors_;
+};
+Given Graph(const std::string& name, const GraphText& graph);
+
+class ProgramBuilder : public GraphText {
+ public:
+  void Input(const std::string& name, DType dtype,
+             const std::vector<std::string>& extents);
+  void SymInput(const std::string& name);
+  // An argument that the program was exported with.
+  void Constant(const std::string& name, int64_t value);
+  void Parameter(const std::string& name, const std::string& parameter,
+                 DType dtype, const std::vector<int64_t>& dims,
+                 const std::vector<uint8_t>& bytes);
+  void Buffer(const std::string& name, const std::string& buffer, DType dtype,
+              const std::vector<int64_t>& dims,
+              const std::vector<uint8_t>& bytes, bool is_persistent = true);
+  void TensorConstant(const std::string& name, const std::string& constant,
+                      DType dtype, const std::vector<int64_t>& dims,
+                      const std::vector<uint8_t>& bytes);
+  void Output(const std::string& name);
+  void SymOutput(const std::string& name);
+  void BufferMutation(const std::string& name, const std::string& buffer);
+  void InputMutation(const std::string& name, const std::string& input);
+  void Range(const std::string& symbol, std::optional<int64_t> least,
+             std::optional<int64_t> largest);
+  void Version(int64_t major, int64_t minor);
+
+  std::string ProgramJson() const;
+  // As PyTorch 2.8 lays it out, and as 2.3 did, which did not say which
+  // arguments are passed by name.
+  std::string Archive() const;
+  std::string OldArchive() const;
+
+ private:
+  struct Stored {
+    std::string name;
+    DType dtype;
+    std::vector<int64_t> dims;
+    std::vector<uint8_t> bytes;
+    bool is_constant;
+  };
+  void Add(const std::string& name, const std::string& spec, Stored stored);
+  // The entries of one folder, and the JSON that lists them.
+  std::string AddPayloads(archive::ZipBuilder& zip, bool constants) const;
+  std::string SavedDict(bool constants) const;
+
+  std::string input_specs_, output_specs_, ranges_;
+  std::vector<Stored> stored_;
+  int64_t major_ = 8, minor_ = 8;
+};
+
+}  // namespace ember::torch_export
+
+#endif  // EMBER_FRONTENDS_TORCH_EXPORT_TESTING_PROGRAM_BUILDER_H_
