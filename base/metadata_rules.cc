@@ -1,7 +1,6 @@
 #include "base/metadata_rules.h"
 
 #include "base/concat.h"
-#include "base/one_line.h"
 #include "base/utf8.h"
 
 namespace ember {
@@ -15,36 +14,30 @@ bool IsMetadataKey(std::string_view key) {
          IsMetadataText(key);
 }
 
+// One message for all, as this is part of the runtime, which is to be small.
 Status MetadataRules::Check(std::string_view key, std::string_view value) {
-  if (!IsMetadataKey(key)) {
-    return InvalidArgumentError(
-        Concat({"metadata: expected keys of 1 to ", kMaxMetadataKeyBytes,
-                " bytes in UTF-8 without a byte 0, found another"}));
-  }
-  const std::string what = Concat({"metadata '", OnOneLine(key), "': "});
-  if (entries_ > 0 && key <= before_) {
-    return InvalidArgumentError(
-        Concat({what, "expected keys in ascending order, each once, found '",
-                OnOneLine(before_), "' before it"}));
-  }
-  if (value.size() > kMaxMetadataValueBytes) {
-    return InvalidArgumentError(
-        Concat({what, "expected a value of at most ", kMaxMetadataValueBytes,
-                " bytes, found ", value.size()}));
-  }
-  if (!IsMetadataText(value)) {
-    return InvalidArgumentError(Concat(
-        {what,
-         "expected a value in UTF-8 without a byte 0, found other bytes"}));
+  const char* expected = nullptr;
+  bytes_ += key.size() + value.size();
+  const bool is_key = IsMetadataKey(key);
+  if (!is_key) {
+    expected = "a key of 1 to 1024 bytes in UTF-8 without a byte 0";
+  } else if (entries_ > 0 && key <= before_) {
+    expected = "keys in ascending order, each once";
+  } else if (value.size() > kMaxMetadataValueBytes || !IsMetadataText(value)) {
+    expected = "a value of at most 1048576 bytes in UTF-8 without a byte 0";
+  } else if (++entries_ > kMaxMetadataEntries || bytes_ > kMaxMetadataBytes) {
+    expected = "at most 4096 entries of 16777216 bytes in all";
   }
   before_ = key;
-  bytes_ += key.size() + value.size();
-  if (++entries_ > kMaxMetadataEntries || bytes_ > kMaxMetadataBytes) {
-    return InvalidArgumentError(Concat(
-        {what, "expected at most ", kMaxMetadataEntries, " entries of at most ",
-         kMaxMetadataBytes, " bytes in all, found more"}));
-  }
-  return OkStatus();
+  if (expected == nullptr) return OkStatus();
+  return InvalidArgumentError(
+      Concat({"metadata '", is_key ? key : "?", "': expected ", expected,
+              ", found another"}));
 }
+
+static_assert(kMaxMetadataEntries == 4096 && kMaxMetadataKeyBytes == 1024 &&
+                  kMaxMetadataValueBytes == 1048576 &&
+                  kMaxMetadataBytes == 16777216,
+              "the messages say the limits");
 
 }  // namespace ember

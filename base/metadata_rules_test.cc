@@ -31,7 +31,7 @@ TEST(MetadataRulesTest, KeysAscend) {
   EXPECT_TRUE(rules.Check("a.b", "line\nline").ok());
   EXPECT_EQ(rules.Check("a", "").message(),
             "metadata 'a': expected keys in ascending order, each once, found "
-            "'a.b' before it");
+            "another");
 }
 
 TEST(MetadataRulesTest, TextsHaveNoByteZero) {

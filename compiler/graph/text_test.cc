@@ -52,8 +52,8 @@ metadata "author" = ""
   other->set_metadata({{"author", "\xff"}});
   EXPECT_FALSE(Equal(*graph, *other));
   EXPECT_EQ(Verify(*other).message(),
-            "metadata 'author': expected a value in UTF-8 without a byte 0, "
-            "found other bytes");
+            "metadata 'author': expected a value of at most 1048576 bytes in "
+            "UTF-8 without a byte 0, found another");
   EXPECT_EQ(Parse(std::string(kText) + "metadata \"author\" = \"\"\n")
                 .status()
                 .message(),

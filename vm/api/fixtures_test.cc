@@ -18,12 +18,20 @@ struct Fixture {
   // Weighted sums of each result's elements; none: it has strings, which this
   // library lacks.
   std::vector<double> sums;
+  // What the module keeps under "labels"; null: it has no metadata.
+  const char* labels = nullptr;
 };
 
 // Format 1, of November 2026.
 const Fixture kFixtures[] = {
-    {"calls", {6, 19, 8, 5}},   {"digits", {21.9693083}}, {"loop", {542.5}},
-    {"shapes", {2.5, 1, 4, 2}}, {"static", {10.875}},     {"strings", {}},
+    {"calls", {6, 19, 8, 5}},
+    {"digits", {21.9693083}},
+    {"loop", {542.5}},
+    {"shapes", {2.5, 1, 4, 2}},
+    {"static", {10.875}},
+    {"strings", {}},
+    // 1.5: metadata.
+    {"metadata", {10.875}, "cat\ndog"},
 };
 
 size_t SizeOf(EmberType type) {
@@ -87,6 +95,7 @@ TEST_P(FixturesTest, LoadsAndRuns) {
   EmberModule* module = nullptr;
   ASSERT_EQ(Api().module_load_file(path.c_str(), &module), EMBER_OK)
       << Api().error_message();
+  EXPECT_STREQ(Api().module_metadata(module, "labels"), GetParam().labels);
   EmberSession* session = nullptr;
   const EmberStatus created = Api().session_create(module, nullptr, &session);
   if (GetParam().sums.empty()) {

@@ -320,12 +320,12 @@ void ReadMetadata(const fbs::Module& stored,
   // One more than there may be is enough for an error.
   const size_t count =
       std::min(SizeOf(stored.metadata()), kMaxMetadataEntries + 1);
+  module.metadata.resize(count);
   for (size_t i = 0; i < count; ++i) {
     const fbs::MetadataEntry& in =
         *stored.metadata()->Get(static_cast<flatbuffers::uoffset_t>(i));
-    module.metadata.push_back({{in.key()->c_str(), in.key()->size()},
-                               {in.value()->c_str(), in.value()->size()},
-                               owner});
+    module.metadata[i] = {in.key()->string_view(), in.value()->string_view(),
+                          owner};
   }
 }
 
