@@ -8,6 +8,7 @@
 #include "frontends/model_errors.h"
 #include "frontends/tflite/entry.h"
 #include "frontends/tflite/graph_importer.h"
+#include "frontends/tflite/metadata.h"
 #include "frontends/tflite/model.h"
 #include "frontends/tflite/operator_table.h"
 
@@ -57,10 +58,11 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
   graph::ConstantData file = frontends::KeptBytes(bytes, std::move(owner));
-  auto model = Model::Read(file.bytes, std::move(file.owner));
+  const auto model = Model::Read(file.bytes, std::move(file.owner));
   if (!model.ok()) return frontends::OfModel(model.status(), name);
-  StatusOr<graph::Graph> graph = ImportRead(*std::move(model), options);
+  StatusOr<graph::Graph> graph = ImportRead(*model, options);
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  graph->set_metadata(MetadataOf(**model, file.bytes));
   return graph;
 }
 

@@ -46,7 +46,7 @@ void ZipBuilder::AddPacked(const std::string& name, const std::string& contents,
       Number(contents.size(), 4) + Number(name.size(), 2) + Number(0, 2);
   directory_ += "PK\x01\x02" + Number(20, 2) + common + Number(0, 2) +
                 Number(0, 2) + Number(0, 2) + Number(0, 4) +
-                Number(entries_.size(), 4) + name;
+                Number(before_ + entries_.size(), 4) + name;
   entries_ += "PK\x03\x04" + common + name + packed;
   ++count_;
 }
@@ -54,7 +54,7 @@ void ZipBuilder::AddPacked(const std::string& name, const std::string& contents,
 std::string ZipBuilder::Finish() {
   return entries_ + directory_ + "PK\x05\x06" + Number(0, 4) +
          Number(count_, 2) + Number(count_, 2) + Number(directory_.size(), 4) +
-         Number(entries_.size(), 4) + Number(0, 2);
+         Number(before_ + entries_.size(), 4) + Number(0, 2);
 }
 
 }  // namespace ember::archive

@@ -14,6 +14,9 @@ namespace ember::archive {
 
 class ZipBuilder {
  public:
+  // before: bytes of what the archive will be appended to.
+  explicit ZipBuilder(uint64_t before = 0) : before_(before) {}
+
   // Stored as it is.
   void Add(const std::string& name, const std::string& contents);
   void AddDeflated(const std::string& name, const std::string& contents);
@@ -22,6 +25,7 @@ class ZipBuilder {
  private:
   void AddPacked(const std::string& name, const std::string& contents,
                  const std::string& packed, uint64_t method);
+  const uint64_t before_;
   std::string entries_, directory_;
   uint64_t count_ = 0;
 };

@@ -92,6 +92,12 @@ void ModelBuilder::Signature(const std::string& key, int subgraph,
       fbb_, &in, &out, key.c_str(), static_cast<uint32_t>(subgraph)));
 }
 
+void ModelBuilder::Metadata(const std::string& name, const std::string& data) {
+  metadata_.push_back(schema::CreateMetadataDirect(
+      fbb_, name.c_str(), static_cast<uint32_t>(buffers_.size())));
+  buffers_.push_back(data);
+}
+
 std::string ModelBuilder::Finish() {
   std::vector<flatbuffers::Offset<schema::SubGraph>> graphs;
   for (const Graph& graph : graphs_) {
@@ -107,10 +113,10 @@ std::string ModelBuilder::Finish() {
     buffers.push_back(schema::CreateBuffer(fbb_, data.empty() ? 0 : bytes));
   }
   schema::FinishModelBuffer(
-      fbb_,
-      schema::CreateModelDirect(fbb_, version_, &codes_, &graphs,
-                                "made for a test", &buffers, nullptr, nullptr,
-                                signatures_.empty() ? nullptr : &signatures_));
+      fbb_, schema::CreateModelDirect(
+                fbb_, version_, &codes_, &graphs, "made for a test", &buffers,
+                nullptr, metadata_.empty() ? nullptr : &metadata_,
+                signatures_.empty() ? nullptr : &signatures_));
   return {reinterpret_cast<const char*>(fbb_.GetBufferPointer()),
           fbb_.GetSize()};
 }

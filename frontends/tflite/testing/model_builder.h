@@ -72,6 +72,8 @@ class ModelBuilder {
   void Sparsity(flatbuffers::Offset<schema::SparsityParameters> sparsity) {
     sparsity_ = sparsity;
   }
+  // An entry of the model's metadata.
+  void Metadata(const std::string& name, const std::string& data);
   void SetVersion(uint32_t version) { version_ = version; }
 
   // Once.
@@ -92,6 +94,7 @@ class ModelBuilder {
   std::vector<flatbuffers::Offset<schema::OperatorCode>> codes_;
   std::map<std::pair<int, std::string>, uint32_t> code_numbers_;
   std::vector<flatbuffers::Offset<schema::SignatureDef>> signatures_;
+  std::vector<flatbuffers::Offset<schema::Metadata>> metadata_;
   flatbuffers::Offset<schema::SparsityParameters> sparsity_ = 0;
   uint32_t version_ = 3;
 };

@@ -4,10 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/archive/testing/zip_builder.h"
+#include "frontends/tflite/metadata_schema_generated.h"
 #include "frontends/tflite/testing/model_builder.h"
 
 namespace ember::tflite {
 namespace {
+
+namespace said = metadata_schema;
 
 using Code = schema::BuiltinOperator;
 using schema::BuiltinOptions;
@@ -116,15 +120,65 @@ std::string ControlFlow() {
   return m.Finish();
 }
 
+// What makers of image classifiers say: normalisation, and labels behind the
+// model.
+std::string Described() {
+  flatbuffers::FlatBufferBuilder fbb;
+  const std::vector<float> mean = {123.675f, 116.5f}, one = {127.5f};
+  const auto normalization =
+      said::CreateNormalizationOptionsDirect(fbb, &mean, &one).Union();
+  const std::vector units = {said::CreateProcessUnit(
+      fbb, said::ProcessUnitOptions::NormalizationOptions, normalization)};
+  const auto content = said::CreateContent(
+      fbb, said::ContentProperties::ImageProperties,
+      said::CreateImageProperties(fbb, said::ColorSpaceType::RGB).Union());
+  const std::vector inputs = {said::CreateTensorMetadataDirect(
+      fbb, "image", "a picture", nullptr, content, &units,
+      said::CreateStatsDirect(fbb, &one, &mean))};
+  const std::vector files = {
+      said::CreateAssociatedFileDirect(
+          fbb, "labels.txt", nullptr,
+          said::AssociatedFileType::TENSOR_AXIS_LABELS),
+      said::CreateAssociatedFileDirect(
+          fbb, "labels_de.txt", nullptr,
+          said::AssociatedFileType::TENSOR_AXIS_LABELS, "de"),
+      said::CreateAssociatedFileDirect(fbb, "none.txt", nullptr,
+                                       said::AssociatedFileType::VOCABULARY)};
+  const std::vector outputs = {said::CreateTensorMetadataDirect(
+      fbb, "scores", nullptr, nullptr, 0, nullptr, 0, &files)};
+  const std::vector graphs = {said::CreateSubGraphMetadataDirect(
+      fbb, nullptr, nullptr, &inputs, &outputs)};
+  said::FinishModelMetadataBuffer(
+      fbb, said::CreateModelMetadataDirect(fbb, "pets", "Cats and dogs.", "1",
+                                           &graphs, "somebody", "MIT"));
+  ModelBuilder m;
+  const int x = m.Input({.shape = {1, 2}}), y = m.Output({.shape = {1, 2}});
+  m.Operator(Code::ABS, {x}, {y});
+  m.Metadata("min_runtime_version",
+             std::string("1.5.0") + std::string(11, '\0'));
+  m.Metadata("other", "\xff\x01");
+  m.Metadata(
+      "TFLITE_METADATA",
+      {reinterpret_cast<const char*>(fbb.GetBufferPointer()), fbb.GetSize()});
+  const std::string model = m.Finish();
+  archive::ZipBuilder zip(model.size());
+  zip.AddDeflated("labels.txt", "cat\ndog\n");
+  zip.Add("labels_de.txt", "Katze\nHund\n");
+  zip.Add("readme.md", "# Pets");
+  zip.Add("weights.bin", "\xff");
+  return model + zip.Finish();
+}
+
 struct Sample {
   std::string_view name;
   std::string (*make)();
 };
 constexpr Sample kSamples[] = {{"layers", Layers},
                                {"quantized", Quantized},
-                               {"control_flow", ControlFlow}};
+                               {"control_flow", ControlFlow},
+                               {"described", Described}};
 constexpr std::string_view kNames[] = {kSamples[0].name, kSamples[1].name,
-                                       kSamples[2].name};
+                                       kSamples[2].name, kSamples[3].name};
 
 }  // namespace
 

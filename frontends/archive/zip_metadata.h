@@ -1,0 +1,23 @@
+// Files of text in a ZIP archive as metadata of a model.
+//
+//   AddZipEntry(archive, "archive/extra/labels.txt", "extra.labels.txt",
+//               metadata);
+//
+// What cannot be read is left out, and named. Thread-compatible.
+#ifndef EMBER_FRONTENDS_ARCHIVE_ZIP_METADATA_H_
+#define EMBER_FRONTENDS_ARCHIVE_ZIP_METADATA_H_
+
+#include <string_view>
+
+#include "frontends/archive/zip_archive.h"
+#include "frontends/metadata.h"
+
+namespace ember::archive {
+
+// name: of the metadata.
+void AddZipEntry(const ZipArchive& archive, std::string_view entry,
+                 std::string_view name, frontends::MetadataCollector& metadata);
+
+}  // namespace ember::archive
+
+#endif  // EMBER_FRONTENDS_ARCHIVE_ZIP_METADATA_H_

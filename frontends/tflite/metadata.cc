@@ -1,0 +1,229 @@
+#include "frontends/tflite/metadata.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/byte_cursor.h"
+#include "frontends/archive/zip_archive.h"
+#include "frontends/archive/zip_metadata.h"
+#include "frontends/metadata.h"
+#include "frontends/model_bytes.h"
+#include "frontends/tflite/metadata_schema_generated.h"
+
+namespace ember::tflite {
+namespace {
+
+using metadata_schema::AssociatedFileType;
+
+constexpr std::string_view kParsed = "TFLITE_METADATA";
+// Of the metadata's tables in each other, and of all of them; far above any
+// model's.
+constexpr uint32_t kMaximumDepth = 32, kMaximumTables = 1 << 16;
+// Of a list; vectors may name one table many times.
+constexpr uint32_t kMostItems = 4096;
+
+std::string_view ViewOf(const flatbuffers::String* text) {
+  return text == nullptr ? std::string_view()
+                         : std::string_view(text->c_str(), text->size());
+}
+
+// Buffers are padded with bytes 0.
+std::string_view WithoutPadding(std::string_view text) {
+  while (text.ends_with('\0')) text.remove_suffix(1);
+  return text;
+}
+
+template <typename T, typename Function>
+void ForEach(const flatbuffers::Vector<flatbuffers::Offset<T>>* items,
+             Function&& function) {
+  const uint32_t count =
+      items == nullptr ? 0 : std::min(items->size(), kMostItems);
+  for (uint32_t i = 0; i < count; ++i) function(*items->Get(i), i);
+}
+
+class Reader {
+ public:
+  Reader(const Model& model, std::span<const uint8_t> file)
+      : model_(model), file_(file) {}
+
+  graph::Metadata Read() && {
+    metadata_.Add("description", ViewOf(model_.root().description()));
+    OpenArchive();
+    ForEach(model_.root().metadata(),
+            [&](const schema::Metadata& entry, uint32_t) { AddEntry(entry); });
+    if (archive_) {
+      for (const std::string& name : archive_->names()) {
+        if (!used_.contains(name))
+          archive::AddZipEntry(*archive_, name, "file." + name, metadata_);
+      }
+    }
+    return std::move(metadata_).Take();
+  }
+
+ private:
+  // The tools that write metadata append a ZIP archive to the model, whose
+  // offsets count from the file's beginning.
+  void OpenArchive() {
+    StatusOr<archive::ZipArchive> archive =
+        archive::ZipArchive::Open(file_, model_.owner());
+    // Most files have none, and are not damaged.
+    if (archive.ok()) archive_.emplace(*std::move(archive));
+  }
+
+  void AddEntry(const schema::Metadata& entry) {
+    const auto* buffers = model_.root().buffers();
+    const std::string name(ViewOf(entry.name()));
+    if (buffers == nullptr || entry.buffer() >= buffers->size()) {
+      metadata_.LeaveOut(name, "expected one of the model's buffers");
+      return;
+    }
+    const auto* data = buffers->Get(entry.buffer())->data();
+    if (data == nullptr) return;
+    const std::span<const uint8_t> bytes(data->data(), data->size());
+    if (name == kParsed) return AddParsed(bytes);
+    metadata_.Add("metadata." + name, WithoutPadding(AsText(bytes)));
+  }
+
+  void AddParsed(std::span<const uint8_t> bytes) {
+    const graph::ConstantData aligned =
+        frontends::AlignedData(bytes, 8, model_.owner());
+    flatbuffers::Verifier verifier(aligned.bytes.data(), aligned.bytes.size(),
+                                   kMaximumDepth, kMaximumTables);
+    if (!metadata_schema::VerifyModelMetadataBuffer(verifier)) {
+      metadata_.LeaveOut(kParsed, "expected metadata (M001), found " +
+                                      std::to_string(bytes.size()) +
+                                      " bytes that do not verify as it");
+      return;
+    }
+    const auto& root = *metadata_schema::GetModelMetadata(aligned.bytes.data());
+    metadata_.Add("name", ViewOf(root.name()));
+    // Of the model's own there is one already, which is no better.
+    metadata_.Add("metadata_description", ViewOf(root.description()));
+    metadata_.Add("version", ViewOf(root.version()));
+    metadata_.Add("author", ViewOf(root.author()));
+    metadata_.Add("license", ViewOf(root.license()));
+    ForEach(root.subgraph_metadata(),
+            [&](const metadata_schema::SubGraphMetadata& graph, uint32_t i) {
+              const std::string prefix =
+                  i == 0 ? "" : "subgraph." + std::to_string(i) + ".";
+              AddTensors(graph.input_tensor_metadata(), prefix + "input.");
+              AddTensors(graph.output_tensor_metadata(), prefix + "output.");
+            });
+  }
+
+  void AddTensors(
+      const flatbuffers::Vector<
+          flatbuffers::Offset<metadata_schema::TensorMetadata>>* tensors,
+      const std::string& prefix) {
+    ForEach(tensors,
+            [&](const metadata_schema::TensorMetadata& tensor, uint32_t i) {
+              AddTensor(tensor, prefix + std::to_string(i) + ".");
+            });
+  }
+
+  void AddTensor(const metadata_schema::TensorMetadata& tensor,
+                 const std::string& prefix) {
+    if (metadata_.full()) return;
+    metadata_.Add(prefix + "name", ViewOf(tensor.name()));
+    metadata_.Add(prefix + "description", ViewOf(tensor.description()));
+    if (const metadata_schema::Stats* stats = tensor.stats()) {
+      AddNumbers(prefix + "min", stats->min());
+      AddNumbers(prefix + "max", stats->max());
+    }
+    if (const metadata_schema::Content* content = tensor.content()) {
+      const auto* image = content->content_properties_as_ImageProperties();
+      if (image != nullptr) {
+        const char* space =
+            metadata_schema::EnumNameColorSpaceType(image->color_space());
+        metadata_.Add(prefix + "color_space", space);
+      }
+      const auto* audio = content->content_properties_as_AudioProperties();
+      if (audio != nullptr) {
+        metadata_.AddInteger(prefix + "sample_rate", audio->sample_rate());
+        metadata_.AddInteger(prefix + "channels", audio->channels());
+      }
+    }
+    ForEach(tensor.process_units(),
+            [&](const metadata_schema::ProcessUnit& unit, uint32_t) {
+              AddProcessUnit(unit, prefix);
+            });
+    ForEach(tensor.associated_files(),
+            [&](const metadata_schema::AssociatedFile& file, uint32_t) {
+              AddTensorFile(file, prefix);
+            });
+  }
+
+  void AddProcessUnit(const metadata_schema::ProcessUnit& unit,
+                      const std::string& prefix) {
+    if (const auto* normalization = unit.options_as_NormalizationOptions()) {
+      AddNumbers(prefix + "mean", normalization->mean());
+      AddNumbers(prefix + "std", normalization->std());
+    }
+    if (const auto* threshold = unit.options_as_ScoreThresholdingOptions())
+      metadata_.AddNumber(prefix + "score_threshold",
+                          threshold->global_score_threshold());
+  }
+
+  // Those whose meaning for the tensor is known have a name by it.
+  void AddTensorFile(const metadata_schema::AssociatedFile& file,
+                     const std::string& prefix) {
+    std::string key;
+    switch (file.type()) {
+      case AssociatedFileType::TENSOR_AXIS_LABELS:
+        key = "labels";
+        break;
+      case AssociatedFileType::TENSOR_VALUE_LABELS:
+        key = "value_labels";
+        break;
+      case AssociatedFileType::TENSOR_AXIS_SCORE_CALIBRATION:
+        key = "score_calibration";
+        break;
+      case AssociatedFileType::VOCABULARY:
+        key = "vocabulary";
+        break;
+      default:
+        return;
+    }
+    key = prefix + key;
+    if (file.locale() != nullptr && file.locale()->size() > 0)
+      key += "." + std::string(ViewOf(file.locale()));
+    const std::string name(ViewOf(file.name()));
+    if (!archive_) {
+      metadata_.LeaveOut(key, "expected a ZIP archive with '" + name +
+                                  "' behind the model, found none");
+      return;
+    }
+    archive::AddZipEntry(*archive_, name, key, metadata_);
+    used_.insert(name);
+  }
+
+  // "127.5" or "123.675 116.28 103.53".
+  void AddNumbers(const std::string& name,
+                  const flatbuffers::Vector<float>* numbers) {
+    std::string text;
+    const uint32_t count =
+        numbers == nullptr ? 0 : std::min(numbers->size(), kMostItems);
+    for (uint32_t i = 0; i < count; ++i)
+      text += (i == 0 ? "" : " ") + frontends::NumberText(numbers->Get(i));
+    metadata_.Add(name, text);
+  }
+
+  const Model& model_;
+  const std::span<const uint8_t> file_;
+  frontends::MetadataCollector metadata_{"tflite"};
+  std::optional<archive::ZipArchive> archive_;
+  std::set<std::string, std::less<>> used_;  // files that have a key
+};
+
+}  // namespace
+
+graph::Metadata MetadataOf(const Model& model, std::span<const uint8_t> file) {
+  return Reader(model, file).Read();
+}
+
+}  // namespace ember::tflite
