@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/one_line.h"
+#include "frontends/coreml/labels.h"
 #include "frontends/coreml/tables.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/forest.h"
@@ -485,22 +486,13 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
 Status AddChoice(ModelContext& context, const ProtobufView& model,
                  const std::vector<int64_t>& values, bool are_texts,
                  Tensor scores, Features& features) {
-  EMBER_RETURN_IF_ERROR(context.builder.status());
+  EMBER_ASSIGN_OR_RETURN(const Tensor label,
+                         BestLabel(context.builder, scores, values));
   const ProtobufView description = model.Message(kDescription);
-  const Dim count = scores.dim(-1);
-  if (Dim(static_cast<int64_t>(values.size())) != count) {
-    return DataLossError("expected a label for each of " + count.ToString() +
-                         " classes, found " + std::to_string(values.size()));
-  }
-  const Tensor best = ops::Apply("arg_reduce", {scores},
-                                 {{"mode", std::string("maximum")},
-                                  {"axis", int64_t{scores.rank() - 1}},
-                                  {"last", int64_t{0}}});
-  const Tensor all(&context.builder, context.builder.Integers(values));
   const std::string predicted = description.Text(11);
   const std::string probabilities = description.Text(12);
   if (!predicted.empty())
-    features[predicted] = {Gather(all, best, 0), are_texts ? "string" : ""};
+    features[predicted] = {label, are_texts ? "string" : ""};
   if (!probabilities.empty()) features[probabilities] = {scores, ""};
   return context.builder.status();
 }

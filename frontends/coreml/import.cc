@@ -6,6 +6,7 @@
 
 #include "base/one_line.h"
 #include "frontends/coreml/importer.h"
+#include "frontends/coreml/metadata.h"
 #include "frontends/coreml/model.h"
 #include "frontends/inputs.h"
 #include "frontends/model_bytes.h"
@@ -193,6 +194,7 @@ StatusOr<graph::Graph> ImportRead(const StatusOr<Model>& model,
   if (!model.ok()) return frontends::OfModel(model.status(), name);
   StatusOr<graph::Graph> graph = Importer(*model, options).Import();
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  graph->set_metadata(MetadataOf(*model));
   return graph;
 }
 

@@ -60,6 +60,8 @@ void FindMissingOperations(const ProtobufView& program,
                            frontends::UnsupportedParts& missing);
 Status ImportProgram(ModelContext& context, const ProtobufView& model,
                      Features& features);
+// Of a program that classifies; none of others.
+std::vector<std::string> ClassLabelsOf(const ProtobufView& program);
 // classic.cc
 bool IsClassic(uint64_t kind);
 Status ImportClassic(ModelContext& context, const ProtobufView& model,

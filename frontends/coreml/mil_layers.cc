@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/coreml/labels.h"
 #include "frontends/coreml/mil_operation.h"
 #include "frontends/ops/convolution.h"
 #include "frontends/ops/pooling.h"
@@ -361,9 +362,28 @@ void ResizeBilinear(MilOperation& o) {
              x));
 }
 
+// The label, and all probabilities in the order of the labels.
+void Classify(MilOperation& o) {
+  const Tensor probabilities = o.Input("probabilities");
+  const std::vector<std::string> texts = o.Texts("classes");
+  std::vector<int64_t> labels;
+  for (const std::string& text : texts)
+    labels.push_back(o.builder().StringHandle(text));
+  if (texts.empty()) labels = o.Integers("classes");
+  if (!o.ok()) return;
+  Dim count(1);
+  for (const Dim& dim : probabilities.shape()) count = count * dim;
+  const Tensor scores = Reshape(probabilities, {count});
+  const StatusOr<Tensor> label = BestLabel(o.builder(), scores, labels);
+  if (!label.ok()) return o.Fail(label.status());
+  o.SetOutput(0, *label, texts.empty() ? "" : "string");
+  o.SetOutput(1, scores);
+}
+
 constexpr MilRow kRows[] = {
     {"avg_pool", Pool<PoolKind::kAverage>},
     {"batch_norm", BatchNorm},
+    {"classify", Classify},
     {"conv", Convolution},
     {"conv_transpose", ConvolutionTranspose},
     {"instance_norm", InstanceNorm},

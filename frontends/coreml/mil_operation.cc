@@ -95,6 +95,12 @@ std::string MilOperation::Text(std::string_view name, std::string otherwise) {
   return found->second[0].text;
 }
 
+std::vector<std::string> MilOperation::Texts(std::string_view name) const {
+  const auto found = inputs_.find(name);
+  if (found == inputs_.end() || found->second.size() != 1) return {};
+  return found->second[0].texts;
+}
+
 int MilOperation::Axis(std::string_view name, int64_t otherwise, int rank) {
   return ImportContext::Axis(Integer(name, otherwise), rank);
 }

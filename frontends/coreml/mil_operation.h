@@ -37,10 +37,12 @@ using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;
 
-// A tensor, or what is no tensor: a text.
+// A tensor, or what is no tensor: a text, or a list of texts.
 struct MilValue {
-  Tensor tensor;
-  std::string text;
+  Tensor tensor = {};
+  std::string text = {};
+  std::vector<std::string> texts = {};
+  std::string logical_type = {};  // of the tensor: "string"
 };
 
 using MilInputs = std::map<std::string, std::vector<MilValue>, std::less<>>;
@@ -64,6 +66,8 @@ class MilOperation : public ops::ImportContext {
     return Integer(name, otherwise ? 1 : 0) != 0;
   }
   std::string Text(std::string_view name, std::string otherwise);
+  // Of a list of texts; none of another value.
+  std::vector<std::string> Texts(std::string_view name) const;
 
   int Axis(std::string_view name, int64_t otherwise, int rank);
   // All axes where none are given.
@@ -80,14 +84,16 @@ class MilOperation : public ops::ImportContext {
   }
 
   int output_count() const { return static_cast<int>(outputs_.size()); }
-  void SetOutput(int index, Tensor value) {
-    if (index < output_count()) outputs_[index] = value;
+  void SetOutput(int index, Tensor value, std::string logical_type = "") {
+    if (index < output_count())
+      outputs_[static_cast<size_t>(index)] = {
+          .tensor = value, .logical_type = std::move(logical_type)};
   }
-  const std::vector<Tensor>& outputs() const { return outputs_; }
+  const std::vector<MilValue>& outputs() const { return outputs_; }
 
  private:
   MilInputs inputs_;
-  std::vector<Tensor> outputs_;
+  std::vector<MilValue> outputs_;
 };
 
 using MilFunction = void (*)(MilOperation& o);

@@ -136,15 +136,46 @@ StatusOr<Bytes> FindBlob(Bytes file, uint64_t offset) {
   return file.subspan(place, size);
 }
 
+// Of a list, or of a tensor with a few: labels of classes.
+struct Items {
+  std::vector<std::string> texts;
+  std::vector<int64_t> integers;
+};
+Items ItemsOf(const ProtobufView& value) {
+  const bool is_list = value.Message(2).Has(2);
+  Items items;
+  for (const ProtobufView& item : is_list
+                                      ? value.Message(3).Message(3).Messages(1)
+                                      : std::vector<ProtobufView>{value}) {
+    const ProtobufView tensor = item.Message(3).Message(1);
+    for (std::string& text : tensor.Message(4).Texts(1))
+      items.texts.push_back(std::move(text));
+    for (const uint64_t field : {2, 5}) {
+      for (const int64_t number : tensor.Message(field).Integers(1))
+        items.integers.push_back(number);
+    }
+  }
+  return items;
+}
+
 StatusOr<MilValue> ReadValue(ModelContext& context, const ProtobufView& value) {
   const ValueType type = ReadType(value.Message(2));
   const ProtobufView tensor = value.Message(3).Message(1);
   if (type.data_type == kStringType) {
-    const std::vector<std::string> texts = tensor.Message(4).Texts(1);
-    return MilValue{{}, texts.size() == 1 ? texts[0] : ""};
+    std::vector<std::string> texts = tensor.Message(4).Texts(1);
+    const std::string text = texts.size() == 1 ? texts[0] : "";
+    return MilValue{.text = text, .texts = std::move(texts)};
   }
-  // Lists and tuples are of operations that are refused by name.
-  if (!value.Message(2).Has(1)) return MilValue{};
+  // Others than lists are of operations that are refused by name.
+  if (!value.Message(2).Has(1)) {
+    Items items = ItemsOf(value);
+    MilValue list;
+    if (!items.integers.empty())
+      list.tensor =
+          Tensor(&context.builder, context.builder.Integers(items.integers));
+    list.texts = std::move(items.texts);
+    return list;
+  }
   if (!type.dtype) {
     return UnimplementedError("a constant of type " +
                               std::to_string(type.data_type) +
@@ -176,9 +207,9 @@ StatusOr<MilValue> ReadValue(ModelContext& context, const ProtobufView& value) {
         (count ? std::to_string(*count) : std::string("absurdly many")) +
         " bytes, found " + std::to_string(data.bytes.size()));
   }
-  return MilValue{Tensor(&context.builder, context.builder.Constant(
-                                               *type.dtype, type.dims, data)),
-                  ""};
+  return MilValue{
+      .tensor = Tensor(&context.builder,
+                       context.builder.Constant(*type.dtype, type.dims, data))};
 }
 
 class ProgramImporter {
@@ -186,12 +217,12 @@ class ProgramImporter {
   explicit ProgramImporter(ModelContext& context) : context_(context) {}
 
   void Set(const std::string& name, Tensor value) {
-    values_[name] = {value, ""};
+    values_[name] = {.tensor = value};
   }
-  StatusOr<Tensor> Get(const std::string& name) const {
+  StatusOr<FeatureValue> Get(const std::string& name) const {
     const auto found = values_.find(name);
     if (found != values_.end() && found->second.tensor)
-      return found->second.tensor;
+      return FeatureValue{found->second.tensor, found->second.logical_type};
     return DataLossError("output '" + OnOneLine(name) +
                          "': expected a value of the program, found none");
   }
@@ -264,10 +295,10 @@ class ProgramImporter {
     row->import(o);
     EMBER_RETURN_IF_ERROR(context_.builder.status());
     for (size_t i = 0; i < outputs.size(); ++i) {
-      if (!o.outputs()[i])
+      if (!o.outputs()[i].tensor)
         return UnimplementedError("output " + std::to_string(i) +
                                   " is not supported");
-      values_[outputs[i]] = {o.outputs()[i], ""};
+      values_[outputs[i]] = o.outputs()[i];
     }
     return OkStatus();
   }
@@ -316,17 +347,40 @@ Status ImportProgram(ModelContext& context, const ProtobufView& model,
   for (const ProtobufView& operation : operations)
     EMBER_RETURN_IF_ERROR(importer.Import(operation));
   for (const Feature& feature : FeaturesOf(description, 10)) {
-    EMBER_ASSIGN_OR_RETURN(Tensor value, importer.Get(feature.name));
+    EMBER_ASSIGN_OR_RETURN(const FeatureValue found,
+                           importer.Get(feature.name));
+    Tensor value = found.value;
     if (feature.kind == Feature::kArray && value.is_float())
       value = Cast(value, feature.dtype);
+    if (feature.kind == Feature::kDictionary && value.is_float())
+      value = Cast(value, DType::kF32);
     if (feature.kind == Feature::kImage && value.rank() == 4) {
       value = Transpose(value, {0, 2, 3, 1});
       value = Cast(Round(Minimum(Maximum(Cast(value, DType::kF32), 0), 255)),
                    DType::kU8);
     }
-    features[feature.name] = {value, ""};
+    features[feature.name] = {value, found.logical_type};
   }
   return context.builder.status();
+}
+
+std::vector<std::string> ClassLabelsOf(const ProtobufView& program) {
+  std::map<std::string, ProtobufView> constants;
+  for (const ProtobufView& operation :
+       BlockOf(MainFunction(program)).Messages(3)) {
+    const std::string type = operation.Text(1);
+    if (type == "const") {
+      constants[operation.Message(3).Text(1)] = Entry(operation, 5, "val");
+    } else if (type == "classify") {
+      const ProtobufView binding = Entry(operation, 2, "classes").Message(1);
+      Items items = ItemsOf(binding.Has(2) ? binding.Message(2)
+                                           : constants[binding.Text(1)]);
+      for (const int64_t number : items.integers)
+        items.texts.push_back(std::to_string(number));
+      return std::move(items.texts);
+    }
+  }
+  return {};
 }
 
 }  // namespace ember::coreml

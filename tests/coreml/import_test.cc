@@ -59,6 +59,31 @@ TEST(Network, ClassifierOfImages) {
   ExpectStrings((*results)[0], {}, {"dog"});
 }
 
+TEST(Program, Classifier) {
+  const auto results =
+      RunTensors(Sample("classifying program"), {F32({1, 3}, {1, 4, 2})});
+  ASSERT_TRUE(results.ok()) << results.status().ToString();
+  ASSERT_EQ(results->size(), 2u);
+  ExpectStrings((*results)[0], {}, {"dog"});
+  const double sum = std::exp(1.0) + std::exp(4.0) + std::exp(2.0);
+  const std::vector<int64_t> dims = (*results)[1].dims;
+  EXPECT_EQ(dims, (std::vector<int64_t>{3}));
+  const auto* scores = static_cast<const float*>((*results)[1].data);
+  EXPECT_NEAR(scores[1], std::exp(4.0) / sum, 1e-5);
+  // Labels that are integers, and one for each class.
+  const auto classify = [](const std::vector<int64_t>& labels) {
+    return RunOperation("classify", F32({3}, {0.25, 0.25, 0.5}),
+                        {coreml::ConstInts("c", labels)},
+                        {{"probabilities", {"x"}}, {"classes", {"c"}}},
+                        {"y", "p"});
+  };
+  ExpectNumbers(classify({7, 8, 9}),
+                {I64({}, {9}), F32({3}, {0.25, 0.25, 0.5})});
+  EXPECT_EQ(classify({7, 8}).status().message(),
+            "model 'model': node 'y (classify)': expected a label for each of "
+            "3 classes, found 2");
+}
+
 TEST(Network, Layers) {
   const Numbers x = F32({1, 2, 2, 2}, {1, -2, 3, -4, 5, -6, 7, -8});
   struct Case {

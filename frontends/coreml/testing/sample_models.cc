@@ -52,6 +52,11 @@ std::string Network() {
   Message description =
       Description({ImageFeature("image", 4, 4)}, {StringFeature("label")});
   description.Text(11, "label").Text(12, "scores");
+  description.Put(100, Message()
+                           .Text(1, "Cats and dogs.")
+                           .Text(3, "somebody")
+                           .Text(4, "MIT")
+                           .Put(100, Message().Text(1, "size").Text(2, "4")));
   return ModelOf(description, 403, network).bytes();
 }
 
@@ -96,6 +101,39 @@ std::string Program() {
                                      {"keep_dims", {"keep"}}},
                                     "y")},
                        {"y"}))
+      .bytes();
+}
+
+// A classifier whose labels are a list.
+std::string ClassifyingProgram() {
+  Message list;
+  for (const char* label : {"cat", "dog", "cow"})
+    list.Put(1, Message()
+                    .Put(2, TensorTypeOf(2, {}))
+                    .Put(3, Message().Put(1, Message().Put(4, Message().Text(
+                                                                  1, label)))));
+  const Message classes =
+      Message()
+          .Put(2, Message().Put(2, Message().Put(1, TensorTypeOf(2, {}))))
+          .Put(3, Message().Put(3, list));
+  Message classify = OperationOf(
+      "classify", {{"probabilities", {"p"}}, {"classes", {"c"}}}, "label");
+  classify.Put(3, Message().Text(1, "scores"));
+  Message description =
+      Description({ArrayFeature("x", {1, 3})},
+                  {StringFeature("label"), FeatureOf("scores", 6, Message())});
+  description.Text(11, "label").Text(12, "scores");
+  return ModelOf(
+             description, 502,
+             ProgramOf({ConstInts("axis", {-1}),
+                        OperationOf("softmax",
+                                    {{"x", {"x"}}, {"axis", {"axis"}}}, "p"),
+                        Message()
+                            .Text(1, "const")
+                            .Put(3, Message().Text(1, "c"))
+                            .Put(5, Message().Text(1, "val").Put(2, classes)),
+                        classify},
+                       {"label", "scores"}))
       .bytes();
 }
 
@@ -274,9 +312,13 @@ Message ProgramOf(const std::vector<Message>& operations,
 const std::vector<std::pair<std::string, std::string>>& SampleModels() {
   static const auto* const kModels =
       new std::vector<std::pair<std::string, std::string>>{
-          {"network", Network()},     {"trees", Trees()},
-          {"linear", Linear()},       {"program", Program()},
-          {"recurrent", Recurrent()}, {"support vectors", SupportVectors()},
+          {"network", Network()},
+          {"trees", Trees()},
+          {"linear", Linear()},
+          {"program", Program()},
+          {"classifying program", ClassifyingProgram()},
+          {"recurrent", Recurrent()},
+          {"support vectors", SupportVectors()},
           {"neighbors", Neighbors()}};
   return *kModels;
 }

@@ -1,0 +1,26 @@
+// What classifiers choose: the label of the best score.
+//
+//   EMBER_ASSIGN_OR_RETURN(const Tensor label, BestLabel(scores, {3, 4}));
+//
+// Errors of the graph stick in the builder of the scores. Thread-compatible.
+#ifndef EMBER_FRONTENDS_COREML_LABELS_H_
+#define EMBER_FRONTENDS_COREML_LABELS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/graph/builder.h"
+#include "frontends/ops/tensor.h"
+
+namespace ember::coreml {
+
+// labels: integers, or handles of texts, in the order of the scores' last axis,
+// which the result lacks. An error unless there is one for each score.
+StatusOr<ops::Tensor> BestLabel(graph::GraphBuilder& builder,
+                                const ops::Tensor& scores,
+                                const std::vector<int64_t>& labels);
+
+}  // namespace ember::coreml
+
+#endif  // EMBER_FRONTENDS_COREML_LABELS_H_
