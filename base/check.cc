@@ -3,11 +3,16 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/concat.h"
+
 namespace ember {
 
-CheckFailure::CheckFailure(const char* file, int line, const char* condition) {
-  message_ = std::string(file) + ":" + std::to_string(line) +
-             ": check failed: " + condition + " ";
+CheckFailure::CheckFailure(const char* file, int line, const char* condition)
+    : message_(Concat({file, ":", line, ": check failed: ", condition, " "})) {}
+
+void CheckFailure::AppendSigned(int64_t value) { message_ += Concat({value}); }
+void CheckFailure::AppendUnsigned(uint64_t value) {
+  message_ += Concat({value});
 }
 
 CheckFailure::~CheckFailure() {

@@ -26,13 +26,18 @@ class CheckFailure {
     return *this;
   }
   template <typename Integer>
-    requires std::is_integral_v<Integer>
-  CheckFailure& operator<<(Integer value) {
-    message_ += std::to_string(value);
+  requires std::is_integral_v<Integer> CheckFailure& operator<<(Integer value) {
+    if constexpr (std::is_signed_v<Integer>)
+      AppendSigned(value);
+    else
+      AppendUnsigned(value);
     return *this;
   }
 
  private:
+  void AppendSigned(int64_t value);
+  void AppendUnsigned(uint64_t value);
+
   std::string message_;
 };
 

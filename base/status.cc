@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include <cstdlib>
+
 namespace ember {
 
 std::string_view StatusCodeName(StatusCode code) {
@@ -27,18 +29,18 @@ std::string_view StatusCodeName(StatusCode code) {
 }
 
 Status::Status(StatusCode code, std::string message) {
-  if (code != StatusCode::kOk)
-    state_ = std::make_unique<State>(State{code, std::move(message)});
+  if (code != StatusCode::kOk) state_ = new State{code, std::move(message)};
 }
 
 Status::Status(const Status& other)
-    : state_(other.state_ ? std::make_unique<State>(*other.state_) : nullptr) {}
+    : state_(other.ok() ? nullptr : new State(*other.state_)) {}
 
 Status& Status::operator=(const Status& other) {
-  if (this != &other)
-    state_ = other.state_ ? std::make_unique<State>(*other.state_) : nullptr;
+  if (this != &other) *this = Status(other);
   return *this;
 }
+
+void Status::Delete(State* state) { delete state; }
 
 std::string Status::ToString() const {
   if (ok()) return "OK";
@@ -74,5 +76,19 @@ Status InternalError(std::string message) {
 Status CancelledError(std::string message) {
   return Status(StatusCode::kCancelled, std::move(message));
 }
+
+namespace internal {
+
+void FailWithoutError() {
+  EMBER_CHECK(false) << "a StatusOr of OK has no value";
+  std::abort();
+}
+void FailWithoutValue(const Status& status) {
+  EMBER_CHECK(status.ok()) << status.ToString();
+  EMBER_CHECK(false) << "a StatusOr was moved from";
+  std::abort();
+}
+
+}  // namespace internal
 
 }  // namespace ember

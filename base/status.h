@@ -6,12 +6,14 @@
 //   return InvalidArgumentError("input 'x': expected shape 1x3, found 1x4");
 //
 // A message is one line that names the object, what was expected and what was
-// found. An OK status is one null pointer; only errors allocate.
+// found. An OK status is one null pointer; only errors allocate. What every
+// function on a path without errors does with a status is inlined for that
+// reason: a comparison with null, or nothing where the compiler knows; the rest
+// is out of line.
 // Thread-compatible.
 #ifndef EMBER_BASE_STATUS_H_
 #define EMBER_BASE_STATUS_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,13 +44,22 @@ class [[nodiscard]] Status {
   Status(StatusCode code, std::string message);
   Status(const Status& other);
   Status& operator=(const Status& other);
-  Status(Status&&) noexcept = default;
-  Status& operator=(Status&&) noexcept = default;
+  [[gnu::always_inline]] Status(Status&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)) {}
+  [[gnu::always_inline]] Status& operator=(Status&& other) noexcept {
+    State* const taken = std::exchange(other.state_, nullptr);
+    State* const old = std::exchange(state_, taken);
+    if (old != nullptr) Delete(old);
+    return *this;
+  }
+  [[gnu::always_inline]] ~Status() {
+    if (state_ != nullptr) Delete(state_);
+  }
 
   bool ok() const { return state_ == nullptr; }
   StatusCode code() const { return state_ ? state_->code : StatusCode::kOk; }
   std::string_view message() const {
-    return state_ ? state_->message : std::string_view();
+    return state_ ? std::string_view(state_->message) : std::string_view();
   }
   // "INVALID_ARGUMENT: message", or "OK".
   std::string ToString() const;
@@ -60,7 +71,8 @@ class [[nodiscard]] Status {
     StatusCode code;
     std::string message;
   };
-  std::unique_ptr<State> state_;
+  static void Delete(State* state);
+  State* state_ = nullptr;
 };
 
 inline Status OkStatus() { return Status(); }
@@ -73,32 +85,39 @@ Status FailedPreconditionError(std::string message);
 Status InternalError(std::string message);
 Status CancelledError(std::string message);
 
+namespace internal {
+// The checks of StatusOr, once for all types.
+[[noreturn]] void FailWithoutError();
+[[noreturn]] void FailWithoutValue(const Status& status);
+}  // namespace internal
+
 template <typename T>
 class [[nodiscard]] StatusOr {
  public:
   StatusOr(Status status) : status_(std::move(status)) {
-    EMBER_CHECK(!status_.ok());
+    if (status_.ok()) internal::FailWithoutError();
   }
   StatusOr(T value) : value_(std::move(value)) {}
   template <typename U>
-    requires(std::is_convertible_v<U &&, T> &&
-             !std::is_same_v<std::decay_t<U>, StatusOr> &&
-             !std::is_same_v<std::decay_t<U>, Status> &&
-             !std::is_same_v<std::decay_t<U>, T>)
-  StatusOr(U&& value) : value_(std::forward<U>(value)) {}
+  requires(std::is_convertible_v<U&&, T> &&
+           !std::is_same_v<std::decay_t<U>, StatusOr> &&
+           !std::is_same_v<std::decay_t<U>, Status> &&
+           !std::is_same_v<std::decay_t<U>, T>) StatusOr(U&& value)
+      : value_(std::forward<U>(value)) {}
 
   bool ok() const { return value_.has_value(); }
-  const Status& status() const { return status_; }
+  const Status& status() const& { return status_; }
+  Status status() && { return std::move(status_); }
   T& value() & {
-    EMBER_CHECK(ok()) << status_.ToString();
+    CheckValue();
     return *value_;
   }
   const T& value() const& {
-    EMBER_CHECK(ok()) << status_.ToString();
+    CheckValue();
     return *value_;
   }
   T&& value() && {
-    EMBER_CHECK(ok()) << status_.ToString();
+    CheckValue();
     return *std::move(value_);
   }
   T& operator*() & { return value(); }
@@ -108,6 +127,10 @@ class [[nodiscard]] StatusOr {
   const T* operator->() const { return &value(); }
 
  private:
+  void CheckValue() const {
+    if (!ok()) internal::FailWithoutValue(status_);
+  }
+
   Status status_;
   std::optional<T> value_;
 };
@@ -128,7 +151,7 @@ class [[nodiscard]] StatusOr {
                               declaration, expression)
 #define EMBER_ASSIGN_OR_RETURN_IMPL(status_or, declaration, expression) \
   auto status_or = (expression);                                        \
-  if (!status_or.ok()) return status_or.status();                       \
+  if (!status_or.ok()) return std::move(status_or).status();            \
   declaration = *std::move(status_or)
 
 #endif  // EMBER_BASE_STATUS_H_

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/dtype.h"
+#include "base/short_text.h"
 
 namespace ember::tensor {
 
@@ -143,32 +144,36 @@ struct InstructionInfo {
   InstructionGroup group;
   Notation notation;
   OperandKinds kinds;
-  std::string_view doc;
 };
 
-inline constexpr InstructionInfo kInstructionTable[] = {
-#define EMBER_ROW(name, text, doc)                                            \
-  {text, InstructionGroup::kStructural, Notation::Prefix, OperandKinds::kAny, \
-   doc},
+// InstructionInfo as it is stored.
+struct InstructionRow {
+  ShortText<13> text;
+  InstructionGroup group;
+  Notation notation;
+  OperandKinds kinds;
+};
+
+// The docs are for readers: an embedded runtime need not carry them.
+inline constexpr InstructionRow kInstructionTable[] = {
+#define EMBER_ROW(name, text, doc) \
+  {text, InstructionGroup::kStructural, Notation::Prefix, OperandKinds::kAny},
     EMBER_FOR_EACH_STRUCTURAL_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 #define EMBER_ROW(name, text, kinds, doc) \
-  {text, InstructionGroup::kUnary, Notation::Prefix, OperandKinds::kinds, doc},
+  {text, InstructionGroup::kUnary, Notation::Prefix, OperandKinds::kinds},
         EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-#define EMBER_ROW(name, text, kinds, doc)                                    \
-  {text, InstructionGroup::kClassify, Notation::Prefix, OperandKinds::kinds, \
-   doc},
+#define EMBER_ROW(name, text, kinds, doc) \
+  {text, InstructionGroup::kClassify, Notation::Prefix, OperandKinds::kinds},
             EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-#define EMBER_ROW(name, text, notation, kinds, doc)                          \
-  {text, InstructionGroup::kBinary, Notation::notation, OperandKinds::kinds, \
-   doc},
+#define EMBER_ROW(name, text, notation, kinds, doc) \
+  {text, InstructionGroup::kBinary, Notation::notation, OperandKinds::kinds},
                 EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-#define EMBER_ROW(name, text, notation, kinds, doc)                           \
-  {text, InstructionGroup::kCompare, Notation::notation, OperandKinds::kinds, \
-   doc},
+#define EMBER_ROW(name, text, notation, kinds, doc) \
+  {text, InstructionGroup::kCompare, Notation::notation, OperandKinds::kinds},
                     EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 };
@@ -176,8 +181,9 @@ inline constexpr InstructionInfo kInstructionTable[] = {
 inline constexpr int kOpcodeCount =
     sizeof(kInstructionTable) / sizeof(kInstructionTable[0]);
 
-constexpr const InstructionInfo& InfoOf(Opcode opcode) {
-  return kInstructionTable[static_cast<int>(opcode)];
+constexpr InstructionInfo InfoOf(Opcode opcode) {
+  const InstructionRow& row = kInstructionTable[static_cast<int>(opcode)];
+  return {row.text, row.group, row.notation, row.kinds};
 }
 
 // Number of register operands among Instruction::{a,b,c}. Load and Pad keep

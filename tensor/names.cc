@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
+
 namespace ember::tensor {
 namespace {
 
@@ -34,8 +36,7 @@ std::string MakeUnique(std::string name,
     return std::find(taken.begin(), taken.end(), candidate) != taken.end();
   };
   std::string candidate = name;
-  for (int i = 1; is_taken(candidate); ++i)
-    candidate = name + "_" + std::to_string(i);
+  for (int i = 1; is_taken(candidate); ++i) candidate = Concat({name, "_", i});
   return candidate;
 }
 

@@ -52,8 +52,8 @@ class Verifier {
   static Status Error(std::string message) {
     return InvalidArgumentError(std::move(message));
   }
-  static Status Mismatch(const std::string& what, std::string_view expected,
-                         std::string_view found) {
+  static Status Mismatch(const ConcatPiece& what, const ConcatPiece& expected,
+                         const ConcatPiece& found) {
     return Error(Concat({what, ": expected ", expected, ", found ", found}));
   }
 
@@ -72,11 +72,10 @@ class Verifier {
       if (static_cast<uint8_t>(instruction.opcode) >= kOpcodeCount) {
         return Mismatch(RegisterName(i),
                         Concat({"an opcode below ", kOpcodeCount}),
-                        std::to_string(static_cast<int>(instruction.opcode)));
+                        static_cast<int>(instruction.opcode));
       }
       if (!IsValidDType(static_cast<uint8_t>(instruction.type))) {
-        return Mismatch(At(i), "a type",
-                        std::to_string(static_cast<int>(instruction.type)));
+        return Mismatch(At(i), "a type", static_cast<int>(instruction.type));
       }
       EMBER_RETURN_IF_ERROR(CheckInstruction(i, instruction, stage));
       const uint8_t bits = dependences_[i];
@@ -214,8 +213,7 @@ class Verifier {
                     std::string_view what) const {
     const uint64_t found = dispatch_.instructions[number].immediate;
     if (found < limit) return OkStatus();
-    return Mismatch(At(number), Concat({what, " below ", limit}),
-                    std::to_string(found));
+    return Mismatch(At(number), Concat({what, " below ", limit}), found);
   }
 
   Status CheckConstant(uint32_t number, const Instruction& instruction) const {
@@ -231,7 +229,7 @@ class Verifier {
     if (instruction.a >= dispatch_.buffers.size()) {
       return Mismatch(At(number),
                       Concat({"a buffer below ", dispatch_.buffers.size()}),
-                      std::to_string(instruction.a));
+                      instruction.a);
     }
     const Buffer& buffer = dispatch_.buffers[instruction.a];
     const size_t rank = buffer.extents.size();
@@ -329,7 +327,7 @@ class Verifier {
     if (static_cast<uint8_t>(stage.combiner) >
         static_cast<uint8_t>(Combiner::kFold)) {
       return Mismatch("combiner", "one of the table",
-                      std::to_string(static_cast<int>(stage.combiner)));
+                      static_cast<int>(stage.combiner));
     }
     const bool folds = stage.combiner == Combiner::kFold;
     if (stage.reduction.empty() != (stage.combiner == Combiner::kNone)) {
@@ -362,7 +360,7 @@ class Verifier {
       if (store.buffer >= dispatch_.buffers.size()) {
         return Mismatch("store",
                         Concat({"a buffer below ", dispatch_.buffers.size()}),
-                        std::to_string(store.buffer));
+                        store.buffer);
       }
       const Buffer& buffer = dispatch_.buffers[store.buffer];
       const std::string what = Concat({"store to %", buffer.name});
@@ -376,11 +374,11 @@ class Verifier {
       if (static_cast<uint8_t>(store.update) >
           static_cast<uint8_t>(Update::kMaximum)) {
         return Mismatch(what, "an update of the table",
-                        std::to_string(static_cast<int>(store.update)));
+                        static_cast<int>(store.update));
       }
       if (store.indices.size() != buffer.extents.size()) {
         return Mismatch(what, Concat({buffer.extents.size(), " indices"}),
-                        std::to_string(store.indices.size()));
+                        store.indices.size());
       }
       if (store.update != Update::kAssign && !stored_[store.buffer]) {
         return Error(
@@ -412,7 +410,7 @@ class Verifier {
 
   Status CheckFold(const Stage& stage) const {
     for (size_t i = 0; i < stage.values.size(); ++i) {
-      const std::string which = std::to_string(i);
+      const std::string which = Concat({i});
       constexpr uint8_t kStageValues =
           kOnSpatialAxis | kOnReductionAxis | kOnLoad;
       EMBER_RETURN_IF_ERROR(CheckStageRegister(

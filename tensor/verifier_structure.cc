@@ -1,8 +1,8 @@
 #include "tensor/verifier_structure.h"
 
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "base/concat.h"
@@ -31,13 +31,13 @@ std::string Quoted(std::string_view name) {
 Status Error(std::string message) {
   return InvalidArgumentError(std::move(message));
 }
-Status Limit(std::string_view what, size_t found, size_t limit) {
+Status Limit(const char* what, size_t found, size_t limit) {
   if (found <= limit) return OkStatus();
   return Error(
       Concat({"expected at most ", limit, " ", what, ", found ", found}));
 }
-Status Mismatch(const std::string& what, std::string_view expected,
-                std::string_view found) {
+Status Mismatch(const ConcatPiece& what, const ConcatPiece& expected,
+                const ConcatPiece& found) {
   return Error(Concat({what, ": expected ", expected, ", found ", found}));
 }
 
@@ -71,7 +71,7 @@ Status CheckNames(const Dispatch& dispatch) {
   if (!IsSigilName(dispatch.name)) {
     return Mismatch("name", "a name", Quoted(dispatch.name));
   }
-  std::unordered_set<std::string_view> parameters, buffers;
+  std::set<std::string_view> parameters, buffers;
   for (const std::string& name : dispatch.parameters) {
     if (!IsPlainName(name))
       return Mismatch("parameter", "a name", Quoted(name));
@@ -86,7 +86,7 @@ Status CheckNames(const Dispatch& dispatch) {
     }
   }
   for (const Stage& stage : dispatch.stages) {
-    std::unordered_set<std::string_view> axes;
+    std::set<std::string_view> axes;
     for (const std::vector<Axis>* list : {&stage.spatial, &stage.reduction}) {
       for (const Axis& axis : *list) {
         if (!IsPlainName(axis.name))
@@ -110,7 +110,7 @@ Status CheckRanges(const Dispatch& dispatch) {
   if (position > dispatch.instructions.size()) {
     return Mismatch("end of the header",
                     Concat({"at most ", dispatch.instructions.size()}),
-                    std::to_string(position));
+                    position);
   }
   for (size_t i = 0; i < dispatch.stages.size(); ++i) {
     const Stage& stage = dispatch.stages[i];
@@ -123,12 +123,12 @@ Status CheckRanges(const Dispatch& dispatch) {
     if (position > dispatch.instructions.size()) {
       return Mismatch(where,
                       Concat({"an end at most ", dispatch.instructions.size()}),
-                      std::to_string(position));
+                      position);
     }
   }
   if (position != dispatch.instructions.size()) {
     return Mismatch("instructions", Concat({position, " in header and stages"}),
-                    std::to_string(dispatch.instructions.size()));
+                    dispatch.instructions.size());
   }
   return OkStatus();
 }
@@ -138,13 +138,11 @@ Status CheckBufferKinds(const Dispatch& dispatch) {
   for (const Buffer& buffer : dispatch.buffers) {
     const std::string what = Concat({"buffer %", buffer.name});
     if (!IsValidDType(static_cast<uint8_t>(buffer.type))) {
-      return Mismatch(what, "an element type",
-                      std::to_string(static_cast<int>(buffer.type)));
+      return Mismatch(what, "an element type", static_cast<int>(buffer.type));
     }
     if (static_cast<uint8_t>(buffer.kind) >
         static_cast<uint8_t>(BufferKind::kTemporary)) {
-      return Mismatch(what, "a kind",
-                      std::to_string(static_cast<int>(buffer.kind)));
+      return Mismatch(what, "a kind", static_cast<int>(buffer.kind));
     }
     if (buffer.kind < last) {
       return Error(

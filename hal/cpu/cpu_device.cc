@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/concat.h"
 #include "hal/cpu/cpu_target.h"
 #include "hal/cpu/thread_pool.h"
 #include "hal/memory_counter.h"
@@ -181,8 +182,8 @@ class CpuDevice final : public Device {
                             : AllocateBlock(size);
     if (block == nullptr) {
       memory_.Give(size);
-      return ResourceExhaustedError("buffer: expected " + std::to_string(size) +
-                                    " bytes of memory, found less");
+      return ResourceExhaustedError(
+          Concat({"buffer: expected ", size, " bytes of memory, found less"}));
     }
     const uintptr_t address = reinterpret_cast<uintptr_t>(block);
     PreferLargePages(address, static_cast<uint64_t>(size));

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/concat.h"
 #include "base/target_text.h"
 
 namespace ember::hal {
@@ -110,8 +111,7 @@ std::string KindOfMachine() {
 
 void AddCache(int name, const char* text, std::string& target) {
   const long bytes = ::sysconf(name);
-  if (bytes > 0)
-    target += "+" + std::string(text) + "=" + std::to_string(bytes >> 10) + "K";
+  if (bytes > 0) target += Concat({"+", text, "=", bytes >> 10, "K"});
 }
 
 }  // namespace
@@ -156,14 +156,14 @@ std::string HostTarget() {
     target += feature.name;
   }
   if (const int64_t bits = SveBits(); bits > 0)
-    target += "+sve=" + std::to_string(bits);
+    target += Concat({"+sve=", bits});
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
   AddCache(_SC_LEVEL1_DCACHE_SIZE, "l1", target);
   AddCache(_SC_LEVEL2_CACHE_SIZE, "l2", target);
   AddCache(_SC_LEVEL3_CACHE_SIZE, "l3", target);
 #endif
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  return target + "+cores=" + std::to_string(cores);
+  return Concat({target, "+cores=", cores});
 }
 
 std::string HostName() {

@@ -110,8 +110,7 @@ class GraphMaker {
         registers_[instruction.a] = registers_[instruction.b];
         break;
       case Opcode::kLibraryCall:
-        VisitCall(program, instruction,
-                  vm::kLibraryFunctionTable[instruction.a].text);
+        VisitCall(program, instruction, vm::LibraryInfoOf(instruction.a).text);
         break;
       case Opcode::kCallProgram:
         VisitCall(program, instruction, module_.programs[instruction.a].name);

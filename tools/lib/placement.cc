@@ -21,8 +21,7 @@ std::string NameOf(const vm::ModuleDefinition& module,
   if (instruction.opcode == vm::ProgramOpcode::kDispatch)
     return text + " @" + module.dispatches[instruction.a].name;
   if (instruction.opcode == vm::ProgramOpcode::kLibraryCall) {
-    return text + " " +
-           std::string(vm::kLibraryFunctionTable[instruction.a].text);
+    return text + " " + std::string(vm::LibraryInfoOf(instruction.a).text);
   }
   return text;
 }

@@ -33,7 +33,8 @@ for arch in "$@"; do
   (cd "$root" && "$triple-gcc" @"$work/params" -static -o "$work/static")
   "$triple-gcc" -Os -s -static -Wl,--gc-sections "$work/empty.c" -o "$work/empty"
   echo "$arch: $(stat -c %s "$program") bytes stripped; with libc inside $(stat -c %s "$work/static"), of which an empty program has $(stat -c %s "$work/empty")"
-  python3 "$script" "$work/map"
+  "$triple-nm" -CS "$work/program" >"$work/symbols"
+  python3 "$script" "$work/map" "$work/symbols"
   echo "largest functions and tables:"
   "$triple-nm" -CS --size-sort --reverse-sort "$work/program" | head -n 20 |
     while read -r _ size kind symbol; do printf '%8d %s %.100s\n' "$((16#$size))" "$kind" "$symbol"; done

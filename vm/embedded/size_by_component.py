@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Bytes of a program by component, from its linker map.
 
-  size_by_component.py PROGRAM.map
+  size_by_component.py PROGRAM.map SYMBOLS
 
 Counts what is loaded (code, constants, data; not debug information), by the object file that it
-came from. Code that was made when the program was linked (-flto) is all of ember's: where a component
-ends nobody knows then. Padding between sections is counted with the section before it.
+came from. Code that was made when the program was linked (-flto) comes from no file of ours: it is
+counted by the namespaces of its functions and tables, which SYMBOLS (of nm -CS) names. A function that was
+inlined counts where it is. Padding between sections is counted with the section before it.
 """
 
 import re
@@ -16,8 +17,43 @@ COMPONENTS = [
     "vm/interpreter", "vm/runtime", "vm/format", "vm/isa", "vm/embedded", "vm/api",
     "hal", "tensor", "base",
 ]
+LINKED = "ember"
 LOADED = (".text", ".rodata", ".data", ".init_array", ".eh_frame", ".gcc_except_table",
           ".ARM.ex", ".bss", ".tdata", ".tbss", ".data.rel.ro")
+
+
+# Of symbols made by the link, the first that fits.
+NAMESPACES = [
+    (r"ember::vm::.*(Kernel|RowOf|Micro|Taps|ReduceRows|MapRows)\b.*", "kernels of tier 0"),
+    (r"ember::vm::.*(Interpreter|Strip|Runner|Analy[sz]|Contraction|Grouper|Tile|HostKernels|Access).*", "tier 0"),
+    (r"ember::vm::.*", "vm, but for tier 0"),
+    (r"ember::(tensor|hal)::.*", None),
+    (r"ember::.*", "base"),
+    (r"flatbuffers::.*", "flatbuffers"),
+    (r"std::.*", "templates of the standard library"),
+]
+
+
+def component_of_symbol(name):
+    name = name.replace("(anonymous namespace)::", "")
+    name = re.sub(r"^((void|bool|auto|unsigned|int|long|char) )+", "", name)
+    for pattern, component in NAMESPACES:
+        match = re.match(pattern, name)
+        if match:
+            return component or match.group(1)
+    return "ember, other"
+
+
+def symbol_sizes(lines):
+    """Yields (size, component) of the symbols that the link made, those at one address once."""
+    seen = set()
+    for line in lines:
+        match = re.match(r"^([0-9a-f]+) ([0-9a-f]+) ([a-zA-Z]) (.*)$", line)
+        # Capitals: of the libraries, which are counted by file.
+        if not match or match.group(3) not in "tdr" or match.group(1) in seen:
+            continue
+        seen.add(match.group(1))
+        yield int(match.group(2), 16), component_of_symbol(match.group(4))
 
 
 def component_of(path):
@@ -29,7 +65,7 @@ def component_of(path):
     if "libgcc" in path or "crt" in path:
         return "libgcc, startup"
     if ".ltrans" in path:
-        return "ember"
+        return LINKED
     return "other"
 
 
@@ -55,12 +91,19 @@ def sections(lines):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
     sizes = defaultdict(lambda: [0, 0])  # file, bss
     with open(sys.argv[1], encoding="utf-8", errors="replace") as lines:
         for section, size, path in sections(lines):
             sizes[component_of(path)][section.startswith((".bss", ".tbss"))] += size
+    # Ember's bytes that no symbol has are texts, switch tables and padding.
+    linked = sizes.pop(LINKED, [0, 0])
+    with open(sys.argv[2], encoding="utf-8", errors="replace") as lines:
+        for size, component in symbol_sizes(lines):
+            sizes[component][0] += size
+            linked[0] -= size
+    sizes["texts, tables without a name"] = linked
     print("| component | bytes in file | zeroed memory |\n| --- | ---: | ---: |")
     for name, (stored, zeroed) in sorted(sizes.items(), key=lambda item: -item[1][0]):
         print(f"| {name} | {stored} | {zeroed} |")

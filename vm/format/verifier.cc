@@ -1,7 +1,7 @@
 #include "vm/format/verifier.h"
 
+#include <set>
 #include <string>
-#include <unordered_set>
 
 #include "base/checked_math.h"
 #include "base/concat.h"
@@ -47,7 +47,7 @@ Status VerifyConstant(const Constant& constant) {
 }
 
 Status VerifyDispatches(const ModuleDefinition& module) {
-  std::unordered_set<std::string_view> names;
+  std::set<std::string_view> names;
   for (const tensor::Dispatch& dispatch : module.dispatches) {
     const std::string name = Concat({"dispatch @", dispatch.name});
     if (dispatch.name.size() > kMaxTextLength) {
@@ -72,7 +72,7 @@ Status VerifyDispatches(const ModuleDefinition& module) {
 
 // So that equal strings have equal handles.
 Status VerifyStrings(const ModuleDefinition& module) {
-  std::unordered_set<std::string_view> seen;
+  std::set<std::string_view> seen;
   for (size_t i = 0; i < module.strings.size(); ++i) {
     if (seen.insert(module.strings[i]).second) continue;
     return InvalidArgumentError(Concat(
@@ -83,7 +83,7 @@ Status VerifyStrings(const ModuleDefinition& module) {
 
 // What is in them is verified where they are used.
 Status VerifyNatives(const ModuleDefinition& module) {
-  std::unordered_set<std::string_view> targets;
+  std::set<std::string_view> targets;
   for (const NativeSection& native : module.natives) {
     if (native.target.size() > kMaxTextLength) {
       return InvalidArgumentError(
@@ -99,7 +99,7 @@ Status VerifyNatives(const ModuleDefinition& module) {
 }
 
 Status VerifyProfile(const ModuleDefinition& module) {
-  std::unordered_set<uint32_t> seen;
+  std::set<uint32_t> seen;
   for (const DispatchProfile& profile : module.profile) {
     if (profile.dispatch >= module.dispatches.size() ||
         !seen.insert(profile.dispatch).second) {

@@ -137,7 +137,9 @@ void CombineTaps(const TapArguments& t) {
 // In the order of the taps, as if they came one by one.
 template <typename Op>
 void CombineTapsKernel(const TapArguments& t) {
+#ifndef __OPTIMIZE_SIZE__
   if (t.taps == kMaxTaps) return CombineTaps<Op, kMaxTaps>(t);
+#endif
   TapArguments part = t;
   for (int done = 0; done < t.taps; done += part.taps) {
     part.taps = t.taps - done >= 3 ? 3 : 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/concat.h"
 
 namespace ember::vm {
 
@@ -268,7 +269,7 @@ std::string StripProgram::Describe() const {
   static constexpr const char* kNames[] = {"strip", "strip vertical",
                                            "strip horizontal", "strip fold"};
   std::string text = kNames[static_cast<int>(mode)];
-  text += " " + std::to_string(max_rows) + "x" + std::to_string(max_columns);
+  text += Concat({" ", max_rows, "x", max_columns});
   if (ordered) text += " ordered";
   return text;
 }

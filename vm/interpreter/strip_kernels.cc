@@ -53,9 +53,11 @@ void UnaryKernel(const TileArguments& t) {
       t, [](T a) { return Op::template Do<T>(a); });
 }
 
-// Sine and cosine: the polynomial where all elements are within its range.
+// Sine and cosine: the polynomial where an element is within its range. A loop
+// with nothing else vectorises, where any do.
 template <int kQuadrant>
 void TrigonometricKernel(const TileArguments& t) {
+#ifndef __OPTIMIZE_SIZE__
   bool outside = false;
   for (int64_t r = 0; r < t.rows; ++r) {
     const float* a = Row<float>(t.a, r);
@@ -65,13 +67,14 @@ void TrigonometricKernel(const TileArguments& t) {
   }
   if (!outside) {
     MapUnary<float, float>(t, [](float a) { return SinShifted(a, kQuadrant); });
-  } else {
-    MapUnary<float, float>(t, [](float a) {
-      return OutsideTrigonometricRange(a)
-                 ? (kQuadrant == 0 ? __builtin_sinf(a) : __builtin_cosf(a))
-                 : SinShifted(a, kQuadrant);
-    });
+    return;
   }
+#endif
+  MapUnary<float, float>(t, [](float a) {
+    return OutsideTrigonometricRange(a)
+               ? (kQuadrant == 0 ? __builtin_sinf(a) : __builtin_cosf(a))
+               : SinShifted(a, kQuadrant);
+  });
 }
 
 template <typename Op, typename T>

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/short_text.h"
 #include "vm/format/module_definition.h"
 #include "vm/isa/instructions.h"
 
@@ -19,7 +20,13 @@ struct ProgramInstructionInfo {
   std::string_view operands;
 };
 
-inline constexpr ProgramInstructionInfo kProgramInstructionTable[] = {
+// ProgramInstructionInfo as it is stored.
+struct ProgramInstructionRow {
+  ShortText<15> text;
+  ShortText<7> operands;
+};
+
+inline constexpr ProgramInstructionRow kProgramInstructionTable[] = {
 // The docs are for readers: an embedded runtime need not carry them.
 #define EMBER_ROW(name, text, operands, doc) {text, operands},
     EMBER_FOR_EACH_PROGRAM_INSTRUCTION(EMBER_ROW)
@@ -29,8 +36,10 @@ inline constexpr ProgramInstructionInfo kProgramInstructionTable[] = {
 inline constexpr int kProgramOpcodeCount =
     sizeof(kProgramInstructionTable) / sizeof(kProgramInstructionTable[0]);
 
-constexpr const ProgramInstructionInfo& InfoOf(ProgramOpcode opcode) {
-  return kProgramInstructionTable[static_cast<int>(opcode)];
+constexpr ProgramInstructionInfo InfoOf(ProgramOpcode opcode) {
+  const ProgramInstructionRow& row =
+      kProgramInstructionTable[static_cast<int>(opcode)];
+  return {row.text, row.operands};
 }
 
 constexpr bool IsIntegerRegister(char letter) {

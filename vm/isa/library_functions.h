@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/short_text.h"
+
 namespace ember::vm {
 
 // (name, kind, text, operands, doc). Kinds: Core; String, on strings as i64
@@ -59,7 +61,13 @@ struct LibraryFunctionInfo {
   std::string_view operands;
 };
 
-inline constexpr LibraryFunctionInfo kLibraryFunctionTable[] = {
+// LibraryFunctionInfo as it is stored.
+struct LibraryFunctionRow {
+  ShortText<19> text;
+  ShortText<11> operands;
+};
+
+inline constexpr LibraryFunctionRow kLibraryFunctionTable[] = {
 #define EMBER_ROW(name, kind, text, operands, doc) {text, operands},
     EMBER_FOR_EACH_LIBRARY_FUNCTION(EMBER_ROW)
 #undef EMBER_ROW
@@ -67,6 +75,12 @@ inline constexpr LibraryFunctionInfo kLibraryFunctionTable[] = {
 
 inline constexpr uint32_t kLibraryFunctionCount =
     sizeof(kLibraryFunctionTable) / sizeof(kLibraryFunctionTable[0]);
+
+// Of the function with this number, as ProgramInstruction::a has it.
+constexpr LibraryFunctionInfo LibraryInfoOf(uint32_t function) {
+  const LibraryFunctionRow& row = kLibraryFunctionTable[function];
+  return {row.text, row.operands};
+}
 
 }  // namespace ember::vm
 

@@ -30,7 +30,7 @@ std::string ListLetters(const Program& program, const ModuleDefinition& module,
     case ProgramOpcode::kDispatch:
       return DispatchLetters(module.dispatches[instruction.a]);
     case ProgramOpcode::kLibraryCall:
-      return std::string(kLibraryFunctionTable[instruction.a].operands);
+      return std::string(LibraryInfoOf(instruction.a).operands);
     case ProgramOpcode::kCallProgram:
       return CallLetters(module.programs[instruction.a]);
     case ProgramOpcode::kResult:

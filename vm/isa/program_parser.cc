@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "vm/isa/instruction_table.h"
@@ -154,7 +155,7 @@ class ProgramParser {
   static StatusOr<ProgramOpcode> FindOpcode(const Token& mnemonic,
                                             char target) {
     for (int i = 0; i < kProgramOpcodeCount; ++i) {
-      const ProgramInstructionInfo& info = kProgramInstructionTable[i];
+      const ProgramInstructionInfo info = InfoOf(static_cast<ProgramOpcode>(i));
       if (!mnemonic.Is(info.text)) continue;
       const char wanted = info.operands[0] == 'I' || info.operands[0] == 'B'
                               ? info.operands[0]
@@ -328,13 +329,13 @@ class ProgramParser {
 
   Status ParseCall(ProgramInstruction& in) {
     const Token token = lexer_.Next();
-    const LibraryFunctionInfo* info = nullptr;
+    std::optional<LibraryFunctionInfo> info;
     for (uint32_t i = 0; i < kLibraryFunctionCount; ++i) {
-      if (!token.Is(kLibraryFunctionTable[i].text)) continue;
-      info = &kLibraryFunctionTable[i];
+      if (!token.Is(LibraryInfoOf(i).text)) continue;
+      info = LibraryInfoOf(i);
       in.a = i;
     }
-    if (info == nullptr) {
+    if (!info) {
       return ErrorAt(token, "expected a library function, found '" +
                                 std::string(token.text) + "'");
     }

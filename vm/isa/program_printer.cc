@@ -130,7 +130,7 @@ class ProgramPrinter {
       case ProgramOpcode::kCallProgram:
         return PrintCallProgram(in);
       case ProgramOpcode::kLibraryCall: {
-        printer_.Print("call ", kLibraryFunctionTable[in.a].text, "(");
+        printer_.Print("call ", LibraryInfoOf(in.a).text, "(");
         const char* separator = "";
         ForEachListed(in, [&](char letter, uint32_t reg) {
           printer_.Print(separator);

@@ -216,7 +216,7 @@ class StructureChecker {
       case ProgramOpcode::kDispatch:
         return Concat({"dispatch @", module_.dispatches[instruction.a].name});
       case ProgramOpcode::kLibraryCall:
-        return Concat({"call ", kLibraryFunctionTable[instruction.a].text});
+        return Concat({"call ", LibraryInfoOf(instruction.a).text});
       case ProgramOpcode::kCallProgram:
         return Concat({"program ", module_.programs[instruction.a].name});
       default:

@@ -58,7 +58,7 @@ TEST(ModuleTextTest, SamplesUseEveryInstruction) {
     }
   }
   for (int i = 0; i < kProgramOpcodeCount; ++i) {
-    EXPECT_GT(uses[i], 0) << kProgramInstructionTable[i].text;
+    EXPECT_GT(uses[i], 0) << InfoOf(static_cast<ProgramOpcode>(i)).text;
   }
 }
 

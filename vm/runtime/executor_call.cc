@@ -146,7 +146,7 @@ Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
 }
 
 Status Executor::Call(const ProgramInstruction& in) {
-  const LibraryFunctionInfo& info = kLibraryFunctionTable[in.a];
+  const LibraryFunctionInfo info = LibraryInfoOf(in.a);
   int64_t integers[kMaxLibraryOperands];
   int64_t written[kMaxLibraryOperands] = {};
   LibraryMemory memory[kMaxLibraryOperands];

@@ -112,7 +112,7 @@ Status Executor::EndHost(const ProgramInstruction& in,
 // still use: all of them are waited for.
 Status Executor::BeginLibraryCall(const ProgramInstruction& in,
                                   const LibraryCall& call) {
-  const LibraryFunctionInfo& info = kLibraryFunctionTable[in.a];
+  const LibraryFunctionInfo info = LibraryInfoOf(in.a);
   const uint32_t* const operands = frame_->program->operands.data() + in.b;
   accesses_.clear();
   for (size_t i = 0; i < info.operands.size(); ++i) {

@@ -131,8 +131,7 @@ bool Executor::IsRepeatable() const {
         return false;
       }
       if (in.opcode == ProgramOpcode::kLibraryCall &&
-          kLibraryFunctionTable[in.a].operands.find('I') !=
-              std::string_view::npos) {
+          LibraryInfoOf(in.a).operands.find('I') != std::string_view::npos) {
         return false;
       }
     }

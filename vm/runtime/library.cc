@@ -177,6 +177,15 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
   return OkStatus();
 }
 
+// Orders positions by their keys, equal keys by position. One type, so that
+// there is one sort of it.
+struct KeyOrder {
+  const uint64_t* keys;
+  bool operator()(int64_t a, int64_t b) const {
+    return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+  }
+};
+
 int64_t* Integers(uint8_t* data) { return reinterpret_cast<int64_t*>(data); }
 
 void CopyElement(uint8_t* to, int64_t to_index, const uint8_t* from,
@@ -216,10 +225,8 @@ Status TopK(const LibraryCall& call) {
         keys[i] = largest ? ~key : key;
       }
     }));
-    EMBER_RETURN_IF_ERROR(SelectLeast(
-        call, {order.begin(), order.end()}, k, [&](int64_t a, int64_t b) {
-          return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
-        }));
+    EMBER_RETURN_IF_ERROR(SelectLeast(call, {order.begin(), order.end()}, k,
+                                      KeyOrder{keys.data()}));
     for (int64_t i = 0; i < k; ++i) {
       const int64_t to = row / inner * k * inner + i * inner + row % inner;
       CopyElement(call.memory[1].data, to, x, first + order[i] * inner,
@@ -246,7 +253,7 @@ Status NonZero(const LibraryCall& call) {
     for (int64_t i = begin; i < end; ++i) found += !IsZero(x, i, type);
   }));
   EMBER_ASSIGN_OR_RETURN(
-      uint8_t* positions,
+      uint8_t * positions,
       AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
   int64_t next = 0;
   // `next` guards against memory that somebody changes meanwhile.
@@ -312,18 +319,20 @@ Status Unique(const LibraryCall& call) {
   EMBER_RETURN_IF_ERROR(by_rank.Resize(found));
   std::iota(by_rank.begin(), by_rank.end(), int64_t{0});
   if (!sorted) {
+    EMBER_RETURN_IF_ERROR(keys.Resize(found));
+    for (int64_t i = 0; i < found; ++i)
+      keys[i] = static_cast<uint64_t>(groups[i].first);
     EMBER_RETURN_IF_ERROR(
-        Sort(call, {by_rank.begin(), by_rank.end()}, [&](int64_t a, int64_t b) {
-          return groups[a].first < groups[b].first;
-        }));
+        Sort(call, {by_rank.begin(), by_rank.end()}, KeyOrder{keys.data()}));
   }
-  EMBER_ASSIGN_OR_RETURN(uint8_t* values, AllocateBytes(call, call.allocated[0],
-                                                        found * width, size));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* firsts,
+  EMBER_ASSIGN_OR_RETURN(
+      uint8_t * values,
+      AllocateBytes(call, call.allocated[0], found * width, size));
+  EMBER_ASSIGN_OR_RETURN(uint8_t * firsts,
                          AllocateBytes(call, call.allocated[1], found, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* inverse,
+  EMBER_ASSIGN_OR_RETURN(uint8_t * inverse,
                          AllocateBytes(call, call.allocated[2], count, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* counts,
+  EMBER_ASSIGN_OR_RETURN(uint8_t * counts,
                          AllocateBytes(call, call.allocated[3], found, 8));
   for (int64_t rank = 0; rank < found; ++rank) {
     Group& group = groups[by_rank[rank]];
@@ -365,6 +374,7 @@ bool Overlaps(const Box& a, const Box& b, float threshold) {
 // Scores of one class of one batch.
 struct NonMaxWork {
   Scratch<Box> boxes;
+  Scratch<uint64_t> keys;  // of the scores, the best first
   Scratch<int64_t> candidates;
   Scratch<int64_t> kept;
 };
@@ -375,14 +385,14 @@ Status Suppress(const LibraryCall& call, NonMaxWork& work, const float* scores,
   work.candidates.Clear();
   work.kept.Clear();
   for (int64_t i = 0; i < work.boxes.size(); ++i) {
-    if (scores[i] > thresholds[1])
-      EMBER_RETURN_IF_ERROR(work.candidates.Add(i));
+    if (!(scores[i] > thresholds[1])) continue;
+    EMBER_RETURN_IF_ERROR(work.candidates.Add(i));
+    work.keys[i] =
+        ~OrderKey(reinterpret_cast<const uint8_t*>(scores), i, DType::kF32);
   }
-  EMBER_RETURN_IF_ERROR(
-      Sort(call, {work.candidates.begin(), work.candidates.end()},
-           [&](int64_t a, int64_t b) {
-             return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-           }));
+  EMBER_RETURN_IF_ERROR(Sort(call,
+                             {work.candidates.begin(), work.candidates.end()},
+                             KeyOrder{work.keys.data()}));
   int64_t looked_at = 0;
   for (int64_t candidate : work.candidates) {
     if (work.kept.size() >= most) break;
@@ -417,12 +427,15 @@ Status NonMaxSuppression(const LibraryCall& call) {
   const float* raw_boxes = reinterpret_cast<const float*>(call.memory[0].data);
   const float* scores = reinterpret_cast<const float*>(call.memory[1].data);
   const float* thresholds = reinterpret_cast<const float*>(call.memory[2].data);
-  NonMaxWork work{Scratch<Box>(call.pool), Scratch<int64_t>(call.pool),
-                  Scratch<int64_t>(call.pool)};
+  NonMaxWork work{Scratch<Box>(call.pool), Scratch<uint64_t>(call.pool),
+                  Scratch<int64_t>(call.pool), Scratch<int64_t>(call.pool)};
   Scratch<int64_t> rows(call.pool);
   // Nothing to look at: and batches or classes may be any number then.
   const int64_t used_batches = score_count > 0 ? batches : 0;
-  if (used_batches > 0) EMBER_RETURN_IF_ERROR(work.boxes.Resize(count));
+  if (used_batches > 0) {
+    EMBER_RETURN_IF_ERROR(work.boxes.Resize(count));
+    EMBER_RETURN_IF_ERROR(work.keys.Resize(count));
+  }
   for (int64_t batch = 0; batch < used_batches; ++batch) {
     for (int64_t i = 0; i < count; ++i) {
       work.boxes[i] =
@@ -439,7 +452,7 @@ Status NonMaxSuppression(const LibraryCall& call) {
     }
   }
   EMBER_ASSIGN_OR_RETURN(
-      uint8_t* selected,
+      uint8_t * selected,
       AllocateBytes(call, call.allocated[0], rows.size(), sizeof(int64_t)));
   if (rows.size() > 0) {
     std::memcpy(selected, rows.data(),

@@ -114,7 +114,7 @@ std::string SignatureText(const Program& program,
                           const TensorSignature& signature) {
   std::string text;
   for (int64_t dim : signature.dims) {
-    text += dim >= 0 ? std::to_string(dim)
+    text += dim >= 0 ? Concat({dim})
                      : program.symbols[static_cast<size_t>(-1 - dim)];
     text += "x";
   }

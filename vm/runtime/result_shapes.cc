@@ -31,7 +31,7 @@ struct Value {
     return {true, number, "", Binding::kWhole};
   }
   bool is_known() const { return is_number || !text.empty(); }
-  std::string Text() const { return is_number ? std::to_string(number) : text; }
+  std::string Text() const { return is_number ? Concat({number}) : text; }
   Binding OuterBinding() const {
     return is_number && number < 0 ? Binding::kSum : binding;
   }
@@ -176,7 +176,7 @@ void Walker::Call(const ProgramInstruction& in) {
 }
 
 void Walker::CallLibrary(const ProgramInstruction& in) {
-  const std::string_view operands = kLibraryFunctionTable[in.a].operands;
+  const std::string_view operands = LibraryInfoOf(in.a).operands;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i] == 'I') integers_[program_.operands[in.b + i]] = {};
   }

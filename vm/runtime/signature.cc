@@ -95,14 +95,14 @@ Status SymbolValues::BindInput(const TensorSignature& signature,
   if (tensor.byte_size != bytes) {
     return InputError(signature,
                       Concat({bytes, " bytes for ", tensor.TypeText()}),
-                      std::to_string(tensor.byte_size));
+                      Concat({tensor.byte_size}));
   }
   if (is_string) {
     const size_t count = tensor.strings->size();
     if (count == static_cast<uint64_t>(tensor.element_count()))
       return OkStatus();
     return InputError(signature, Concat({tensor.element_count(), " strings"}),
-                      std::to_string(count));
+                      Concat({count}));
   }
   if (tensor.data == nullptr && bytes > 0)
     return InputError(signature, "data", "a null pointer");
