@@ -64,6 +64,8 @@ class GraphRunner {
   std::vector<graph::Value*> Flat(const std::vector<Value>& values);
   std::vector<Value> Like(const std::vector<Value>& patterns,
                           const std::vector<graph::Value*>& flat);
+  // Leaves the region of a loop's body.
+  graph::LoopOutputs Ended(graph::Region& region, graph::LoopOutputs out);
   void FailNode(const std::string& message);
 
   torchscript::Machine& machine_;

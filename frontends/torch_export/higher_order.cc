@@ -71,6 +71,17 @@ std::vector<Value> GraphRunner::Like(const std::vector<Value>& patterns,
   return values;
 }
 
+graph::LoopOutputs GraphRunner::Ended(graph::Region& region,
+                                      graph::LoopOutputs out) {
+  if (!machine_.ok()) {
+    // The loop is not built of what a body that failed left behind.
+    region.builder().Fail(machine_.status());
+    out = {};
+  }
+  machine_.Leave();
+  return out;
+}
+
 Value GraphRunner::Invoke(const Node& node, size_t before, const Scope& scope) {
   const Graph* graph = GraphOf(node, before);
   std::vector<Value> inputs;
@@ -180,8 +191,7 @@ Value GraphRunner::While(const Node& node, const Scope& scope) {
           out.carried = Flat(next);
           out.proceed = proceeds(std::move(next));
         }
-        machine_.Leave();
-        return out;
+        return Ended(region, std::move(out));
       });
   if (!machine_.ok()) return {};
   machine_.builder().SetOrigin(origin);
@@ -259,8 +269,7 @@ Value GraphRunner::ScanOver(const Graph& body,
           out.carried = Flat({next.begin(), split});
           out.stacked = Flat({split, next.end()});
         }
-        machine_.Leave();
-        return out;
+        return Ended(region, std::move(out));
       });
   if (!machine_.ok()) return {};
   machine_.builder().SetOrigin(origin);

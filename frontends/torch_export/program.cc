@@ -14,6 +14,7 @@ using Json = nlohmann::json;
 
 constexpr int kMostGraphs = 32;  // within each other
 constexpr int kMostLists = 8;    // within each other, of arguments
+constexpr int kMostTrees = 32;   // within each other, of results
 constexpr size_t kMostNodes = size_t{1} << 20;
 // Older writers mean infinity by the largest numbers of Python's integers.
 constexpr int64_t kUnlimited = int64_t{1} << 62;
@@ -41,6 +42,36 @@ struct Tagged {
   const Json* value = nullptr;
 };
 
+// The names of the leaves of a tree of results (torch.utils._pytree's spec),
+// whose dicts have their keys as a JSON list. False if it is no such tree.
+bool AddLeafNames(const Json& spec, const std::string& name, int depth,
+                  std::vector<std::string>& names) {
+  if (!spec.is_object() || !spec.contains("type") ||
+      !spec.contains("children_spec") || depth > kMostTrees ||
+      names.size() > kMostNodes)
+    return false;
+  const Json& children = spec["children_spec"];
+  if (!children.is_array()) return false;
+  if (spec["type"].is_null()) {
+    names.push_back(name);
+    return true;
+  }
+  Json keys = spec.contains("context") ? spec["context"] : Json();
+  if (keys.is_string())
+    keys = Json::parse(keys.get<std::string>(), nullptr, false);
+  const bool has_keys = keys.is_array() && keys.size() == children.size();
+  for (size_t i = 0; i < children.size(); ++i) {
+    std::string own;
+    if (has_keys && keys[i].is_string())
+      own = keys[i].get<std::string>();
+    else if (!name.empty())
+      own = std::to_string(i);
+    if (!name.empty()) own = name + "_" + own;
+    if (!AddLeafNames(children[i], own, depth + 1, names)) return false;
+  }
+  return true;
+}
+
 // Reads one document; the first error stays. Parts that are wrong are left
 // empty.
 class Reader {
@@ -55,6 +86,7 @@ class Reader {
       program.outputs.push_back(ReadOutputSpec(item));
     program.graph = ReadGraph(Member(module, "graph"));
     ReadRanges(json, program);
+    ReadResultNames(module, program);
     CheckCount("input", program.graph.inputs.size(), program.inputs.size());
     CheckCount("output", program.graph.outputs.size(), program.outputs.size());
     return program;
@@ -403,6 +435,21 @@ class Reader {
     }
     Fail("expected a kind of output, found '" + OnOneLine(tag) + "'");
     return {};
+  }
+
+  // Only names: what is not understood is left alone.
+  static void ReadResultNames(const Json& module, Program& program) {
+    const Json* calls = Find(module, "module_call_graph");
+    if (calls == nullptr || !calls->is_array() || calls->empty()) return;
+    const Json* signature = Find((*calls)[0], "signature");
+    if (signature == nullptr) return;
+    const Json* text = Find(*signature, "out_spec");
+    if (text == nullptr || !text->is_string()) return;
+    // [version, tree]
+    const Json spec = Json::parse(text->get<std::string>(), nullptr, false);
+    if (!spec.is_array() || spec.size() != 2) return;
+    if (!AddLeafNames(spec[1], "", 0, program.result_names))
+      program.result_names.clear();
   }
 
   void ReadRanges(const Json& json, Program& program) {

@@ -130,6 +130,10 @@ struct Program {
   std::vector<InputSpec> inputs;    // as many as graph.inputs
   std::vector<OutputSpec> outputs;  // as many as graph.outputs
   std::map<std::string, Range, std::less<>> ranges;
+  // Of the user's outputs, in their order: what the keys of dicts among the
+  // results call them; empty where none does. No entries: the file does not
+  // say.
+  std::vector<std::string> result_names;
 };
 
 StatusOr<Program> ReadProgram(const nlohmann::json& json);

@@ -285,16 +285,27 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
     results.values.push_back(machine.ToTensor(value).value());
   };
   std::set<std::string> mutated;  // inputs with a result of their own
+  const auto users =
+      std::count_if(program_.outputs.begin(), program_.outputs.end(),
+                    [](const OutputSpec& spec) {
+                      return spec.kind == OutputSpec::Kind::kUser;
+                    });
+  const bool has_names =
+      program_.result_names.size() == static_cast<size_t>(users);
+  size_t user = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OutputSpec& spec = program_.outputs[i];
     const Argument& argument = program_.graph.outputs[i];
     switch (spec.kind) {
-      case OutputSpec::Kind::kUser:
+      case OutputSpec::Kind::kUser: {
+        std::string name = has_names ? program_.result_names[user] : "";
+        if (name.empty()) name = argument.text;
+        if (name.empty()) name = "output_" + std::to_string(user);
+        ++user;
         if (outputs[i].is_none() || outputs[i].is(Kind::kString)) break;
-        add(argument.text.empty() ? "output_" + std::to_string(i)
-                                  : argument.text,
-            outputs[i]);
+        add(name, outputs[i]);
         break;
+      }
       case OutputSpec::Kind::kBufferMutation:
         states_[spec.name].after = machine.ToTensor(outputs[i]);
         break;

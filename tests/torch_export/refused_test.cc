@@ -132,6 +132,18 @@ TEST(Refused, WhatIsNoProgram) {
       "expected at most 1 results, found 2");
 }
 
+TEST(Refused, LoopsThatCarryWhatIsNoTensor) {
+  std::string archive = torch_export::SampleModel("loop");
+  const std::string result =
+      R"("outputs": [{"as_tensor": {"name": "doubled"}}])";
+  const size_t at = archive.find(result);
+  ASSERT_NE(at, std::string::npos);
+  archive[at + result.find("as_tensor") + 4] = 'a';
+  ExpectImportError(archive,
+                    "expected tensors and numbers to be carried by a "
+                    "loop, found an argument 'as_tansor'");
+}
+
 TEST(Refused, GraphsThatAreNestedWithoutEnd) {
   GraphText graph;
   graph.TensorInput("a", DType::kF32, {"2"});

@@ -318,12 +318,18 @@ std::string ProgramBuilder::ProgramJson() const {
   const std::string signature =
       Object({Member("input_specs", "[" + input_specs_ + "]"),
               Member("output_specs", "[" + output_specs_ + "]")});
+  const std::string calls = List(
+      {Object({Member("fqn", Quoted("")),
+               Member("signature",
+                      Object({Member("inputs", "[]"), Member("outputs", "[]"),
+                              Member("in_spec", Quoted("")),
+                              Member("out_spec", Quoted(out_spec_))}))})});
   const std::string version = Object({Member("major", std::to_string(major_)),
                                       Member("minor", std::to_string(minor_))});
   return Object(
       {Member("graph_module",
               Object({Member("graph", Json()), Member("signature", signature),
-                      Member("module_call_graph", "[]"),
+                      Member("module_call_graph", calls),
                       Member("metadata", "{}")})),
        Member("opset_version", R"({"aten": 10})"),
        Member("range_constraints", "{" + ranges_ + "}"),
@@ -353,13 +359,20 @@ std::string ProgramBuilder::AddPayloads(archive::ZipBuilder& zip,
   return Tagged("config", "{" + config + "}");
 }
 
-std::string ProgramBuilder::Archive() const {
+void ProgramBuilder::Arranged(const std::string& out_spec) {
+  out_spec_ = out_spec;
+}
+void ProgramBuilder::AddTensorsOf(const ProgramBuilder& other) {
+  stored_.insert(stored_.end(), other.stored_.begin(), other.stored_.end());
+}
+
+std::string ProgramBuilder::ArchiveOf(const std::string& program_json) const {
   archive::ZipBuilder zip;
   const std::string weights = AddPayloads(zip, false);
   zip.Add("net/data/weights/model_weights_config.json", weights);
   const std::string constants = AddPayloads(zip, true);
   zip.Add("net/data/constants/model_constants_config.json", constants);
-  zip.Add("net/models/model.json", ProgramJson());
+  zip.Add("net/models/model.json", program_json);
   zip.Add("net/archive_format", "pt2");
   zip.Add("net/archive_version", "0");
   zip.Add("net/byteorder", "little");

@@ -100,11 +100,17 @@ class ProgramBuilder : public GraphText {
   void Range(const std::string& symbol, std::optional<int64_t> least,
              std::optional<int64_t> largest);
   void Version(int64_t major, int64_t minor);
+  // How the results are arranged: a treespec.
+  void Arranged(const std::string& out_spec);
+  // What the other's archive holds, for programs of either.
+  void AddTensorsOf(const ProgramBuilder& other);
 
   std::string ProgramJson() const;
   // As PyTorch 2.8 lays it out, and as 2.3 did, which did not say which
   // arguments are passed by name.
-  std::string Archive() const;
+  std::string Archive() const { return ArchiveOf(ProgramJson()); }
+  // With another program that has the same tensors.
+  std::string ArchiveOf(const std::string& program_json) const;
   std::string OldArchive() const;
 
  private:
@@ -120,7 +126,7 @@ class ProgramBuilder : public GraphText {
   std::string AddPayloads(archive::ZipBuilder& zip, bool constants) const;
   std::string SavedDict(bool constants) const;
 
-  std::string input_specs_, output_specs_, ranges_;
+  std::string input_specs_, output_specs_, ranges_, out_spec_;
   std::vector<Stored> stored_;
   int64_t major_ = 8, minor_ = 8;
 };
