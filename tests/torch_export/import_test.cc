@@ -193,6 +193,36 @@ TEST(Import, MutatedInputsAreResults) {
                 {F32({2}, {2, 3}), F32({2}, {2, 3})});
 }
 
+TEST(Import, ResultsAreCalledAsTheKeysOfDicts) {
+  ProgramBuilder p;
+  p.Input("x", DType::kF32, {"2"});
+  p.Node("aten.neg.default", {T("x")}, "neg");
+  p.Node("aten.abs.default", {T("x")}, "abs_1");
+  p.Output("neg");
+  p.Output("abs_1");
+  p.Output("neg");
+  const std::string leaf =
+      R"({"type": null, "context": null, "children_spec": []})";
+  p.Arranged(R"([1, {"type": "builtins.dict", "context": "[\"y\", \"all\"]", )"
+             R"("children_spec": [)" +
+             leaf +
+             R"(, {"type": "builtins.tuple", "context": "null", )"
+             R"("children_spec": [)" +
+             leaf + ", " + leaf + "]}]}]");
+  const auto names = [](const std::string& archive) {
+    const StatusOr<graph::Graph> graph = ImportArchive(archive);
+    if (!graph.ok()) return std::vector<std::string>();
+    return std::vector<std::string>(graph->output_names().begin(),
+                                    graph->output_names().end());
+  };
+  EXPECT_EQ(names(p.Archive()),
+            (std::vector<std::string>{"y", "all_0", "all_1"}));
+  // One that is not of as many results.
+  p.Arranged("[1, " + leaf + "]");
+  EXPECT_EQ(names(p.Archive()),
+            (std::vector<std::string>{"neg", "abs_1", "neg_2"}));
+}
+
 // Dims that are expressions of others, and arithmetic on them.
 TEST(Import, ExpressionsOfDims) {
   ProgramBuilder p;
