@@ -11,6 +11,7 @@
 #include "base/one_line.h"
 #include "frontends/import_steps.h"
 #include "frontends/onnx/graph_importer.h"
+#include "frontends/onnx/metadata.h"
 #include "frontends/onnx/model_index.h"
 #include "frontends/onnx/sparse_tensors.h"
 #include "third_party/onnx/onnx.pb.h"
@@ -86,13 +87,13 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         const ImportOptions& options,
                                         std::string_view name) {
   const std::string where = "model '" + std::string(name) + "'";
-  auto model = ParseModel(bytes);
+  const auto model = ParseModel(bytes);
   if (!model.ok()) return model.status().WithContext(where);
   const Status supported = CheckOperatorsSupported(ModelIndex(**model), name);
   if (!supported.ok()) return WithNamesOnOneLine(supported);
-  StatusOr<graph::Graph> graph =
-      ImportParsed(*std::move(model), folder, options);
+  StatusOr<graph::Graph> graph = ImportParsed(*model, folder, options);
   if (!graph.ok()) return WithNamesOnOneLine(graph.status()).WithContext(where);
+  graph->set_metadata(MetadataOf(**model));
   return graph;
 }
 
