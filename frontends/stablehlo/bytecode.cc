@@ -120,7 +120,7 @@ class BytecodeReader {
     BytecodeCursor cursor(bytes_);
     cursor.Take(kMagic.size());
     version_ = cursor.Varint();
-    cursor.Terminated();  // who wrote it
+    module_.producer = std::string(cursor.Terminated());
     if (!cursor.ok()) return Damaged("header");
     if (version_ > kNewestVersion)
       return UnimplementedError(

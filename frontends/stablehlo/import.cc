@@ -5,6 +5,7 @@
 
 #include "base/byte_cursor.h"
 #include "base/one_line.h"
+#include "frontends/metadata.h"
 #include "frontends/model_bytes.h"
 #include "frontends/model_errors.h"
 #include "frontends/stablehlo/bytecode.h"
@@ -71,12 +72,30 @@ StatusOr<Module> ReadPath(const std::string& path) {
   return Read(AsText(file.bytes), file.owner);
 }
 
+// Of the module's attributes those that are texts and integers.
+graph::Metadata MetadataOf(const Module& module) {
+  frontends::MetadataCollector metadata("stablehlo");
+  metadata.Add("name", module.name);
+  metadata.Add("producer", module.producer);
+  for (const auto& [name, attribute] : module.attributes) {
+    const std::string key = "attribute." + name;
+    if (attribute.kind == Attribute::Kind::kString)
+      metadata.Add(key, attribute.text);
+    if (attribute.kind == Attribute::Kind::kInteger)
+      metadata.AddInteger(key, attribute.integer);
+    if (attribute.kind == Attribute::Kind::kBool)
+      metadata.Add(key, attribute.integer != 0 ? "true" : "false");
+  }
+  return std::move(metadata).Take();
+}
+
 StatusOr<graph::Graph> Import(const StatusOr<Module>& module,
                               const frontends::ImportOptions& options,
                               std::string_view name) {
   if (!module.ok()) return frontends::OfModel(module.status(), name);
   StatusOr<graph::Graph> graph = GraphImporter(*module, options).Import();
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  graph->set_metadata(MetadataOf(*module));
   return graph;
 }
 

@@ -163,6 +163,8 @@ struct Function {
 
 struct Module {
   std::string name;
+  // Of bytecode: what wrote it.
+  std::string producer;
   AttributeList attributes;
   std::vector<Function> functions;
   // Without the alignment that MLIR writes before each.

@@ -85,6 +85,7 @@ TEST(Bytecode, NamesAreThoseOfStableHlo) {
   EXPECT_EQ(operations[0].name, "stablehlo.dot_general");
   EXPECT_EQ(operations[4].regions[1].operations[0].name, "stablehlo.add");
   EXPECT_EQ(operations.back().name, "func.return");
+  EXPECT_EQ(module->producer, "ember");
 }
 
 // Attributes in each other, in the order in which they are read: deep ones, and
