@@ -34,6 +34,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
     for (int i = 0;; ++i) {
       ModelImporter importer(*file, options, dtypes, steps);
       StatusOr<graph::Graph> graph = importer.Import();
+      if (graph.ok()) graph->set_metadata(file->Metadata());
       if (graph.ok() || i == kMostTries) return graph;
       bool is_news = false;
       for (const auto& [input, dtype] : importer.wanted())

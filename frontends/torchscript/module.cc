@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "frontends/archive/zip_metadata.h"
+#include "frontends/metadata.h"
 
 namespace ember::torchscript {
 namespace {
@@ -69,6 +71,18 @@ StatusOr<std::unique_ptr<ModuleFile>> ModuleFile::Open(
         file->traced_, ReadPickle(zip, file->prefix_ + "traced_inputs.pkl"));
   }
   return file;
+}
+
+graph::Metadata ModuleFile::Metadata() const {
+  frontends::MetadataCollector metadata("torchscript");
+  metadata.AddInteger("version", version_);
+  const std::string extra = prefix_ + "extra/";
+  for (const std::string& name : archive_.names()) {
+    if (!name.starts_with(extra)) continue;
+    archive::AddZipEntry(archive_, name, "extra." + name.substr(extra.size()),
+                         metadata);
+  }
+  return std::move(metadata).Take();
 }
 
 StatusOr<const Class*> ModuleFile::ModuleClass() {

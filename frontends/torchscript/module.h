@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "compiler/graph/graph.h"
 #include "frontends/archive/zip_archive.h"
 #include "frontends/torchscript/archive_kind.h"
 #include "frontends/torchscript/code.h"
@@ -42,6 +43,9 @@ class ModuleFile {
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
 
   int version() const { return version_; }
+  // The version, and the files of text that torch.jit.save was given
+  // (_extra_files), under keys of docs/formats.md.
+  graph::Metadata Metadata() const;
   CodeLibrary& code() { return *code_; }
   // The class of the module.
   StatusOr<const Class*> ModuleClass();

@@ -147,6 +147,8 @@ void AddTexts(ArchiveBuilder& archive) {
       y = parts[-1]
     return {"y": torch.mul(y, self.scale), "all": torch.stack(parts, 1)}
 )");
+  archive.Entry("net/extra/labels.txt", "cat\ndog");
+  archive.Entry("net/extra/model.bin", "\xff");
 }
 
 }  // namespace
