@@ -7,12 +7,14 @@
 #include "base/byte_cursor.h"
 #include "base/one_line.h"
 #include "frontends/archive/zip_archive.h"
+#include "frontends/archive/zip_metadata.h"
 #include "frontends/hdf5/file.h"
 #include "frontends/keras/config.h"
 #include "frontends/keras/graph_importer.h"
 #include "frontends/keras/layer_table.h"
 #include "frontends/keras/network.h"
 #include "frontends/keras/weights.h"
+#include "frontends/metadata.h"
 #include "frontends/model_bytes.h"
 #include "frontends/model_errors.h"
 
@@ -26,7 +28,14 @@ struct ModelFile {
   std::shared_ptr<Document> document;
   int major_version = 2;
   std::unique_ptr<Network> network;
+  frontends::MetadataCollector metadata{"keras"};
 };
+
+// Of a version or the like, where it is one text.
+void AddText(const std::optional<std::vector<std::string>>& texts,
+             std::string_view name, ModelFile& model) {
+  if (texts && texts->size() == 1) model.metadata.Add(name, texts->front());
+}
 
 // "3.4.1" of a version; nullopt for what is none.
 std::optional<int> MajorVersion(std::string_view text) {
@@ -62,6 +71,9 @@ Status OpenHdf5(std::span<const uint8_t> bytes,
   }
   if (version && version->size() == 1)
     model.major_version = MajorVersion(version->front()).value_or(2);
+  AddText(version, "keras_version", model);
+  const auto backend = root.Strings("backend");
+  if (backend.ok()) AddText(*backend, "backend", model);
   return OkStatus();
 }
 
@@ -82,8 +94,16 @@ Status OpenArchive(std::span<const uint8_t> bytes,
     EMBER_ASSIGN_OR_RETURN(
         const auto document,
         Document::Parse(AsText(metadata.bytes), "metadata.json"));
-    model.major_version =
-        MajorVersion(document->root().Text("keras_version")).value_or(3);
+    const std::string version = document->root().Text("keras_version");
+    model.major_version = MajorVersion(version).value_or(3);
+    model.metadata.Add("keras_version", version);
+    model.metadata.Add("date_saved", document->root().Text("date_saved"));
+  }
+  // Vocabularies of layers that look words up.
+  for (const std::string& name : zip.names()) {
+    if (name.starts_with("assets/"))
+      archive::AddZipEntry(zip, name, "asset." + name.substr(7),
+                           model.metadata);
   }
   if (!with_weights) return OkStatus();
   StatusOr<archive::ZipContents> weights = zip.Read("model.weights.h5");
@@ -118,6 +138,7 @@ StatusOr<ModelFile> OpenModel(std::span<const uint8_t> bytes,
                               ": load and save it with Keras 2");
   }
   EMBER_ASSIGN_OR_RETURN(model.network, ReadNetwork(model.document->root()));
+  model.metadata.Add("name", model.network->name);
   EMBER_RETURN_IF_ERROR(model.document->status());
   return model;
 }
@@ -166,7 +187,7 @@ StatusOr<graph::Graph> ImportRead(std::span<const uint8_t> bytes,
                                   const frontends::ImportOptions& options) {
   EMBER_RETURN_IF_ERROR(
       frontends::CheckNoEntry(options, "Keras files have one function"));
-  EMBER_ASSIGN_OR_RETURN(const ModelFile model,
+  EMBER_ASSIGN_OR_RETURN(ModelFile model,
                          OpenModel(bytes, std::move(owner), true));
   EMBER_RETURN_IF_ERROR(CheckLayers(*model.network));
   EMBER_RETURN_IF_ERROR(model.document->status());
@@ -180,9 +201,13 @@ StatusOr<graph::Graph> ImportRead(std::span<const uint8_t> bytes,
   // What is wrong with the configuration is why weights are not as expected.
   EMBER_RETURN_IF_ERROR(model.document->status());
   if (!weights.ok()) return weights.status();
-  return GraphImporter(*model.network, *weights, model.major_version, options,
-                       model.document->status())
-      .Import();
+  EMBER_ASSIGN_OR_RETURN(
+      graph::Graph graph,
+      GraphImporter(*model.network, *weights, model.major_version, options,
+                    model.document->status())
+          .Import());
+  graph.set_metadata(std::move(model.metadata).Take());
+  return graph;
 }
 
 }  // namespace

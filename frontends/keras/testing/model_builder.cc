@@ -114,6 +114,7 @@ std::string ArchiveModel(
   archive::ZipBuilder zip;
   zip.Add("metadata.json", "{\"keras_version\": \"" + version + "\"}");
   zip.AddDeflated("config.json", config);
+  zip.Add("assets/words.txt", "one\ntwo");
   zip.Add("model.weights.h5", file.Finish());
   return zip.Finish();
 }
