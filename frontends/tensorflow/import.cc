@@ -10,6 +10,7 @@
 #include "frontends/model_errors.h"
 #include "frontends/tensorflow/entry.h"
 #include "frontends/tensorflow/graph_importer.h"
+#include "frontends/tensorflow/metadata.h"
 #include "frontends/tensorflow/model.h"
 #include "frontends/tensorflow/operator_table.h"
 
@@ -100,16 +101,13 @@ StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
   return GraphImporter(std::move(model), entry, options, operators).Import();
 }
 
-StatusOr<graph::Graph> Imported(StatusOr<std::shared_ptr<const Model>> model,
-                                const frontends::ImportOptions& options,
-                                std::string_view name) {
-  StatusOr<graph::Graph> graph = InternalError("");
-  if (model.ok()) {
-    graph = ImportRead(*std::move(model), options);
-  } else {
-    graph = model.status();
-  }
+StatusOr<graph::Graph> Imported(
+    const StatusOr<std::shared_ptr<const Model>>& model,
+    const frontends::ImportOptions& options, std::string_view name) {
+  if (!model.ok()) return frontends::OfModel(model.status(), name);
+  StatusOr<graph::Graph> graph = ImportRead(*model, options);
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
+  graph->set_metadata(MetadataOf(**model));
   return graph;
 }
 

@@ -79,6 +79,10 @@ class Model {
   // Null: there is none.
   const FunctionDef* Definition(std::string_view name) const;
   bool is_saved_model() const { return meta_ != nullptr; }
+  // Null for a GraphDef.
+  const MetaGraphDef* meta() const { return meta_; }
+  // Where the files of a SavedModel are; empty: nowhere.
+  const std::string& folder() const { return folder_; }
   // By key; empty for a GraphDef.
   const std::map<std::string, const SignatureDef*>& signatures() const {
     return signatures_;

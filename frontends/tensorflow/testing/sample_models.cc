@@ -149,6 +149,9 @@ SavedModel SampleSavedModel() {
   model.set_saved_model_schema_version(1);
   MetaGraphDef& meta = *model.add_meta_graphs();
   meta.mutable_meta_info_def()->add_tags("serve");
+  meta.mutable_meta_info_def()->set_tensorflow_version("2.15.0");
+  for (const char* asset : {"words.txt", "../saved_model.pb", "none.txt"})
+    meta.add_asset_file_def()->set_filename(asset);
   *meta.mutable_graph_def() = graph.graph();
   meta.mutable_saver_def()->set_restore_op_name("Restore");
   SignatureDef& serve = (*meta.mutable_signature_def())["serving_default"];

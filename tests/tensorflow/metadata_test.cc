@@ -1,0 +1,45 @@
+// What a file says beside its model is kept in the module.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/byte_cursor.h"
+#include "base/file.h"
+#include "frontends/tensorflow/import.h"
+#include "frontends/tensorflow/testing/checkpoint_writer.h"
+#include "frontends/tensorflow/testing/sample_models.h"
+#include "tests/formats/kept_metadata.h"
+
+namespace ember::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+TEST(TensorFlowMetadata, IsKept) {
+  const std::string folder = testing::TempDir() + "metadata_saved_model";
+  tensorflow::WriteSavedModel(folder, tensorflow::SampleSavedModel(),
+                              tensorflow::SampleCheckpoint(false));
+  std::filesystem::create_directories(folder + "/assets");
+  ASSERT_TRUE(
+      WriteFileAtomically(folder + "/assets/words.txt", "one\ntwo").ok());
+  EXPECT_THAT(
+      KeptMetadata(tensorflow::ImportModel(folder + "/saved_model.pb", {})),
+      ElementsAre(
+          Pair("tensorflow.asset.words.txt", "one\ntwo"),
+          Pair("tensorflow.left_out",
+               "asset.../saved_model.pb: expected the name of a file in "
+               "assets\nasset.none.txt: expected a file, found none\n"),
+          Pair("tensorflow.signatures", "count serving_default"),
+          Pair("tensorflow.tags", "serve"),
+          Pair("tensorflow.version", "2.15.0")));
+  const std::string graph = tensorflow::SampleModel("layers");
+  EXPECT_THAT(KeptMetadata(tensorflow::ImportModelBytes(AsBytes(graph), {})),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace ember::tests
