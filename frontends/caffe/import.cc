@@ -11,6 +11,7 @@
 #include "frontends/caffe/net_importer.h"
 #include "frontends/caffe/prototxt.h"
 #include "frontends/caffe/upgrade.h"
+#include "frontends/metadata.h"
 #include "frontends/model_bytes.h"
 #include "frontends/model_errors.h"
 
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 
 // A net with its weights, as it was read.
 struct Model {
+  std::string name;
   std::vector<LayerParameter> layers;
   Weights weights;
   std::vector<std::string> unknown;  // NetText::unknown
@@ -56,12 +58,14 @@ StatusOr<Model> ReadModel(std::string_view prototxt,
     EMBER_ASSIGN_OR_RETURN(file, ReadCaffemodel(caffemodel, std::move(owner)));
   }
   if (prototxt.empty()) {
+    model.name = file.net.name();
     model.weights = std::move(file.weights);
     EMBER_ASSIGN_OR_RETURN(model.layers, UpgradedLayers(file.net));
     return model;
   }
   EMBER_ASSIGN_OR_RETURN(NetText text, ReadPrototxt(prototxt));
   model.unknown = std::move(text.unknown);
+  model.name = text.net.name();
   EMBER_RETURN_IF_ERROR(TakeNet(text.net, model));
   if (!caffemodel.empty()) model.weights = std::move(file.weights);
   return model;
@@ -80,6 +84,11 @@ StatusOr<graph::Graph> ImportRead(const Model& model,
   }
   NetImporter importer(model.layers, model.weights, options);
   StatusOr<graph::Graph> graph = importer.Import();
+  if (graph.ok()) {
+    frontends::MetadataCollector metadata("caffe");
+    metadata.Add("name", model.name);
+    graph->set_metadata(std::move(metadata).Take());
+  }
   if (graph.ok() || model.no_weights.empty() ||
       graph.status().message().find("expected weights") ==
           std::string_view::npos)

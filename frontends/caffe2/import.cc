@@ -17,6 +17,7 @@
 #include "frontends/caffe2/value_info.h"
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"
+#include "frontends/metadata.h"
 #include "frontends/model_errors.h"
 
 namespace ember::caffe2 {
@@ -202,11 +203,17 @@ class NetImporter {
   std::map<std::string, Tensor, std::less<>> blobs_;  // as they are now
 };
 
-StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
+StatusOr<graph::Graph> ImportRead(const std::shared_ptr<const Model>& model,
                                   const frontends::ImportOptions& options) {
   EMBER_RETURN_IF_ERROR(
       frontends::CheckNoEntry(options, "a net of Caffe2 has one"));
-  return NetImporter(std::move(model), options).Import();
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
+                         NetImporter(model, options).Import());
+  frontends::MetadataCollector metadata("caffe2");
+  metadata.Add("name", model->predict.name());
+  metadata.Add("init_name", model->init.name());
+  graph.set_metadata(std::move(metadata).Take());
+  return graph;
 }
 
 // value_info: "" if there is none.
@@ -285,9 +292,9 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
                                         const frontends::ImportOptions& options,
                                         std::string_view name,
                                         std::string_view value_info) {
-  auto model = ReadModel(predict_net, init_net, value_info);
+  const auto model = ReadModel(predict_net, init_net, value_info);
   if (!model.ok()) return frontends::OfModel(model.status(), name);
-  StatusOr<graph::Graph> graph = ImportRead(*std::move(model), options);
+  StatusOr<graph::Graph> graph = ImportRead(*model, options);
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
   return graph;
 }
@@ -295,9 +302,9 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view predict_net,
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options) {
   const std::string name = fs::path(path).filename().string();
-  auto model = OpenModel(path);
+  const auto model = OpenModel(path);
   if (!model.ok()) return frontends::OfModel(model.status(), name);
-  StatusOr<graph::Graph> graph = ImportRead(*std::move(model), options);
+  StatusOr<graph::Graph> graph = ImportRead(*model, options);
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
   return graph;
 }

@@ -13,6 +13,7 @@
 #include "base/one_line.h"
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"
+#include "frontends/metadata.h"
 #include "frontends/model_bytes.h"
 #include "frontends/model_errors.h"
 #include "frontends/mxnet/node_context.h"
@@ -360,7 +361,12 @@ StatusOr<graph::Graph> ImportRead(std::string_view symbol,
   EMBER_ASSIGN_OR_RETURN(const Symbol read, ReadSymbol(symbol));
   EMBER_ASSIGN_OR_RETURN(const Params arrays,
                          ReadParams(params.bytes, params.owner));
-  return GraphImporter(read, arrays, options).Import();
+  EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
+                         GraphImporter(read, arrays, options).Import());
+  frontends::MetadataCollector metadata("mxnet");
+  for (const auto& [name, value] : read.attributes) metadata.Add(name, value);
+  graph.set_metadata(std::move(metadata).Take());
+  return graph;
 }
 
 }  // namespace

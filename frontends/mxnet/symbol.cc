@@ -72,6 +72,17 @@ void ReadAttributes(const Json& json, Node& node) {
   }
 }
 
+// Each with its type: "mxnet_version": ["int", 10901].
+void ReadGraphAttributes(const Json& json, Symbol& symbol) {
+  const auto attributes = json.find("attrs");
+  if (attributes == json.end() || !attributes->is_object()) return;
+  for (const auto& [name, value] : attributes->items()) {
+    if (!value.is_array() || value.size() != 2) continue;
+    std::string text = TextOf(value[1]);
+    if (!text.empty()) symbol.attributes.emplace(name, std::move(text));
+  }
+}
+
 }  // namespace
 
 bool IsSymbol(std::string_view contents) {
@@ -144,6 +155,7 @@ StatusOr<Symbol> ReadSymbol(std::string_view text) {
     symbol.heads.push_back(read);
   }
   if (symbol.heads.empty()) return Malformed("heads", "a result, found none");
+  ReadGraphAttributes(json, symbol);
   return symbol;
 }
 

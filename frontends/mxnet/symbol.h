@@ -47,6 +47,8 @@ struct Node {
 struct Symbol {
   std::vector<Node> nodes;
   std::vector<Entry> heads;
+  // Of the graph, those that are texts and integers: "mxnet_version", "10901".
+  std::map<std::string, std::string, std::less<>> attributes;
 };
 
 inline constexpr size_t kMaximumNodes = 1 << 18;

@@ -30,7 +30,8 @@ constexpr char kConv[] = R"json({"nodes": [
    "inputs": [[4, 0, 0], [5, 0, 0], [6, 0, 0]]},
   {"op": "SliceChannel", "name": "split", "attrs": {"num_outputs": "2"},
    "inputs": [[4, 0, 0]]}],
-  "arg_nodes": [0, 1, 5, 6], "heads": [[7, 0, 0], [8, 1, 0]]})json";
+  "arg_nodes": [0, 1, 5, 6], "heads": [[7, 0, 0], [8, 1, 0]],
+  "attrs": {"mxnet_version": ["int", 10901]}})json";
 
 constexpr char kElements[] = R"json({"nodes": [
   {"op": "null", "param": {}, "name": "x", "attr": {"__shape__": "(2, 3)"},

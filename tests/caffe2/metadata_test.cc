@@ -1,0 +1,30 @@
+// What a file says beside its model is kept in the module.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "frontends/caffe2/import.h"
+#include "frontends/caffe2/testing/sample_models.h"
+#include "tests/formats/kept_metadata.h"
+
+namespace ember::tests {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+TEST(Caffe2Metadata, IsKept) {
+  const caffe2::SampleModel* text = nullptr;
+  for (const caffe2::SampleModel& model : caffe2::SampleModels())
+    if (model.name == "text") text = &model;
+  ASSERT_NE(text, nullptr);
+  EXPECT_THAT(KeptMetadata(caffe2::ImportModelBytes(
+                  "name: 'net' " + text->predict_net,
+                  "name: 'weights' " + text->init_net, {})),
+              ElementsAre(Pair("caffe2.init_name", "weights"),
+                          Pair("caffe2.name", "net")));
+}
+
+}  // namespace
+}  // namespace ember::tests
