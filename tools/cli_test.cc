@@ -248,6 +248,45 @@ onnx::ModelProto ReshapeModel() {
   return model;
 }
 
+TEST_F(CliTest, MetadataIsKeptAndAdded) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(Read("digits.onnx")));
+  model.clear_metadata_props();
+  model.clear_doc_string();
+  model.set_producer_name("somebody");
+  model.set_producer_version("1.2");
+  onnx::StringStringEntryProto& property = *model.add_metadata_props();
+  property.set_key("note");
+  property.set_value("of the model");
+  Write("said.onnx", model.SerializeAsString());
+  Write("labels.txt", "zero\none\n");
+  const Outcome compiled =
+      Run("vm-compile said.onnx -o said.vmfb --metadata labels=@labels.txt "
+          "--metadata author=me --metadata onnx.producer_version=2");
+  EXPECT_EQ(compiled.exit_status, 0) << compiled.output;
+  const std::string dumped = Run("vm-dump said.vmfb --part=metadata").output;
+  EXPECT_EQ(dumped.substr(0, 34), "author: me\nlabels:\n  zero\n  one\no")
+      << dumped;
+  EXPECT_NE(dumped.find("\nonnx.metadata.note: of the model\n"
+                        "onnx.producer_name: somebody\n"
+                        "onnx.producer_version: 2\n"),
+            std::string::npos)
+      << dumped;
+  // Of a model that is no module, too; its results are the same.
+  EXPECT_NE(Run("vm-dump said.onnx --part=metadata")
+                .output.find("onnx.producer_version: 1.2\n"),
+            std::string::npos);
+  EXPECT_EQ(Run("vm-run said.vmfb --print=full").output,
+            Run("vm-run model.vmfb --print=full").output);
+  Write("bytes.bin", "\xff");
+  ExpectError("vm-compile said.onnx -o s.vmfb --metadata a=@bytes.bin",
+              "vm-compile: --metadata: 'a=@bytes.bin': expected a value of at "
+              "most 1048576 bytes in UTF-8 without a byte 0, found 1 bytes");
+  ExpectError("vm-compile said.onnx -o s.vmfb --metadata author",
+              "vm-compile: --metadata: 'author': expected KEY=VALUE, with a "
+              "key of 1 to 1024 bytes in UTF-8");
+}
+
 TEST_F(CliTest, InputsBecomeConstants) {
   Write("reshape.onnx", ReshapeModel().SerializeAsString());
   const std::string compile = "vm-compile reshape.onnx -o r.vmfb ";

@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "base/file.h"
+#include "base/metadata_rules.h"
+#include "base/one_line.h"
 #include "compiler/compile.h"
 #include "frontends/formats.h"
 #include "tools/lib/bind.h"
@@ -18,13 +20,14 @@
 #include "tools/lib/show_progress.h"
 #include "tools/lib/table.h"
 #include "tools/lib/tensor_spec.h"
+#include "vm/format/model_metadata.h"
 #include "vm/format/writer.h"
 
 namespace ember::tools {
 namespace {
 
 struct Options {
-  std::vector<std::string> models, shapes, inputs, disabled_passes;
+  std::vector<std::string> models, shapes, inputs, metadata, disabled_passes;
   std::string output, dump_after, dump_dir, entry, progress = "auto";
   LimitFlags limits;
   bool print_pipeline = false, time_passes = false, list_formats = false;
@@ -45,6 +48,11 @@ void Declare(Options& options, Flags& flags) {
             "Which of several functions of the model is compiled: a signature "
             "of a TensorFlow or\nTensorFlow Lite model, or the nodes of a "
             "TensorFlow graph to cut at: A,B->C.");
+  flags.Add(
+      "metadata", &options.metadata, "KEY=VALUE",
+      "Adds to what the module keeps of the model's own metadata (vm-dump "
+      "--part=metadata), or\nreplaces it; @FILE is the text of a file. "
+      "May be repeated.");
   flags.Add("dump-after", &options.dump_after, "STAGE|all",
             "Prints the text form after a stage of --print-pipeline (import: "
             "what the passes\nbegin with), or after each.");
@@ -68,6 +76,8 @@ void Declare(Options& options, Flags& flags) {
   flags.Example(
       "vm-compile resize.onnx -o resize.vmfb --input=sizes=4xi64=1,3,64,64");
   flags.Example(
+      "vm-compile model.onnx -o model.vmfb --metadata labels=@labels.txt");
+  flags.Example(
       "vm-compile model.onnx -o model.vmfb --dump-after=all "
       "--dump-dir=/tmp/passes");
 }
@@ -86,6 +96,31 @@ StatusOr<std::vector<NamedTensor>> ReadValues(
     values.push_back(*std::move(value));
   }
   return values;
+}
+
+Status AddMetadata(const std::vector<std::string>& specs,
+                   vm::ModuleDefinition& module) {
+  for (const std::string& spec : specs) {
+    const std::string what = "--metadata: '" + OnOneLine(spec) + "'";
+    const size_t equals = spec.find('=');
+    if (equals == std::string::npos || !IsMetadataKey(spec.substr(0, equals)))
+      return InvalidArgumentError(what +
+                                  ": expected KEY=VALUE, with a key of "
+                                  "1 to " +
+                                  std::to_string(kMaxMetadataKeyBytes) +
+                                  " bytes in UTF-8");
+    std::string value = spec.substr(equals + 1);
+    if (value.starts_with('@')) {
+      EMBER_ASSIGN_OR_RETURN(value, ReadFile(UserPath(value.substr(1))));
+    }
+    if (value.size() > kMaxMetadataValueBytes || !IsMetadataText(value))
+      return InvalidArgumentError(what + ": expected a value of at most " +
+                                  std::to_string(kMaxMetadataValueBytes) +
+                                  " bytes in UTF-8 without a byte 0, found " +
+                                  std::to_string(value.size()) + " bytes");
+    vm::SetMetadata(spec.substr(0, equals), value, module.metadata);
+  }
+  return OkStatus();
 }
 
 StatusOr<LoadOptions> MakeLoadOptions(const Options& options,
@@ -187,8 +222,9 @@ Status Compile(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<CompileLimits> limits,
       CompileLimits::Start(options.limits, options.models[0]));
-  EMBER_ASSIGN_OR_RETURN(const vm::ModuleDefinition module,
+  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
                          CompileModel(options.models[0], load));
+  EMBER_RETURN_IF_ERROR(AddMetadata(options.metadata, module));
   progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
   // Nothing ends it in the middle of a file.

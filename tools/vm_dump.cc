@@ -1,8 +1,10 @@
 // vm-dump: any part of a module as text, or as a picture of its dispatches.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "base/file.h"
+#include "base/one_line.h"
 #include "compiler/graph/text.h"
 #include "frontends/formats.h"
 #include "tensor/text.h"
@@ -30,12 +32,14 @@ struct Options {
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
-  flags.AddChoice("part", &options.part,
-                  {"module", "program", "dispatches", "constants", "signature",
-                   "kernels", "graph"},
-                  "What to print; kernels: those that vm-prejit wrote into it; "
-                  "graph, the imported model before any pass, needs a model "
-                  "that is no module.");
+  flags.AddChoice(
+      "part", &options.part,
+      {"module", "program", "dispatches", "constants", "signature", "metadata",
+       "kernels", "graph"},
+      "What to print; metadata: what the model's maker wrote beside "
+      "it; kernels: those that vm-prejit wrote into it; graph, the "
+      "imported model before any pass, needs a model that is no "
+      "module.");
   flags.Add("dispatch", &options.dispatch, "NAME",
             "Prints this dispatch only.");
   flags.AddChoice("emit", &options.emit, {"dot", "svg", "netron"},
@@ -48,6 +52,7 @@ void Declare(Options& options, Flags& flags) {
   AddCompileLimitFlags(flags, &options.limits);
   flags.Example("vm-dump model.vmfb");
   flags.Example("vm-dump model.vmfb --part=signature");
+  flags.Example("vm-dump model.vmfb --part=metadata");
   flags.Example("vm-dump model.vmfb --dispatch=conv_2");
   flags.Example("vm-dump model.vmfb --emit=svg -o model.svg");
   flags.Example("vm-dump model.onnx --part=graph");
@@ -71,6 +76,23 @@ std::string Signature(const vm::ModuleDefinition& module) {
     text += "program " + program.name + "\n  inputs   " +
             DescribeSignatures(program, program.inputs) + "\n  results  " +
             DescribeSignatures(program, program.results) + "\n";
+  }
+  return text;
+}
+
+// "key: value", or the lines of the value below the key.
+std::string Metadata(const vm::ModuleDefinition& module) {
+  std::string text;
+  for (const vm::MetadataEntry& entry : module.metadata) {
+    text += OnOneLine(entry.key) + ":";
+    std::string_view rest = entry.value;
+    const bool has_lines = rest.find('\n') != std::string_view::npos;
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      text += (has_lines ? "\n  " : " ") + OnOneLine(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    text += '\n';
   }
   return text;
 }
@@ -106,6 +128,7 @@ StatusOr<std::string> Part(const Options& options,
   }
   if (options.part == "constants") return ConstantsTable(module);
   if (options.part == "signature") return Signature(module);
+  if (options.part == "metadata") return Metadata(module);
   if (options.part == "kernels") return NativeKernelsTable(module);
   if (options.part == "module") return vm::PrintModule(module);
   std::string text;
