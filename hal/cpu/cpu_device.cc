@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/page_hints.h"
 #include "hal/cpu/cpu_target.h"
 #include "hal/cpu/thread_pool.h"
 #include "hal/memory_counter.h"
@@ -187,6 +188,8 @@ class CpuDevice final : public Device {
     }
     const uintptr_t address = reinterpret_cast<uintptr_t>(block);
     PreferLargePages(address, static_cast<uint64_t>(size));
+    // So that a session's first run need not.
+    TouchPages(block, static_cast<size_t>(size));
     void* data = reinterpret_cast<void*>((address + kAlignment - 1) /
                                          kAlignment * kAlignment);
     return std::unique_ptr<Buffer>(

@@ -324,7 +324,7 @@ void Measure(const Case& c, ParallelRunner& runner, double peak) {
   std::vector<void*> pointers;
   for (size_t i = 0; i < dispatch->input_count() + dispatch->output_count();
        ++i) {
-    const int64_t bytes = (*plan)->required_bytes(static_cast<int>(i));
+    const int64_t bytes = (*plan)->facts().required_bytes[i];
     memory.emplace_back(static_cast<size_t>(bytes / 4 + 32));
     for (size_t j = 0; j < memory.back().size(); ++j) {
       memory.back()[j] = static_cast<float>(j * 37 % 101) * 0.01f - 0.5f;

@@ -84,8 +84,7 @@ class InterpreterPlan final : public Plan {
 
   Status Build();
   Status Run(std::span<void* const> buffers, ParallelRunner& runner) override;
-  int64_t required_bytes(int buffer) const override { return BytesOf(buffer); }
-  bool overwrites(int buffer) const override { return overwrites_[buffer]; }
+  PlanFacts facts() const override { return facts_; }
   std::string Describe() const override;
 
  private:
@@ -134,7 +133,7 @@ class InterpreterPlan final : public Plan {
   };
   std::vector<Zeroed> zeroed_;  // temporaries to clear before each run
   std::vector<Worker> workers_;
-  std::vector<bool> overwrites_;          // of outputs, by buffer
+  PlanFacts facts_;
   const Interrupt* interrupt_ = nullptr;  // of the run
   int io_count_ = 0;
   int64_t scratch_bytes_ = 0;
@@ -200,9 +199,11 @@ Status InterpreterPlan::Build() {
       zeroed_.push_back({buffers_[i], BytesOf(buffer)});
   }
   for (int buffer = 0; buffer < io_count_; ++buffer) {
-    overwrites_.push_back(dispatch_.buffers[static_cast<size_t>(buffer)].kind ==
-                              BufferKind::kOutput &&
-                          IsFullyStored(buffer, stages));
+    facts_.required_bytes.push_back(BytesOf(buffer));
+    facts_.overwrites.push_back(
+        dispatch_.buffers[static_cast<size_t>(buffer)].kind ==
+            BufferKind::kOutput &&
+        IsFullyStored(buffer, stages));
   }
   return OkStatus();
 }
@@ -211,13 +212,7 @@ Status InterpreterPlan::Build() {
 bool InterpreterPlan::IsFullyStored(
     int buffer, const std::vector<AnalyzedStage>& stages) const {
   for (const AnalyzedStage& stage : stages) {
-    const tensor::Stage& definition = stage.analysis.stage();
-    for (size_t i = 0; i < definition.stores.size(); ++i) {
-      if (static_cast<int>(definition.stores[i].buffer) != buffer) continue;
-      return definition.stores[i].update == Update::kAssign &&
-             !stage.analysis.needs_order &&
-             stage.analysis.SpatialPoints() == header_.elements[buffer];
-    }
+    if (const auto stored = stage.analysis.StoresAllOf(buffer)) return *stored;
   }
   return true;  // not used at all
 }

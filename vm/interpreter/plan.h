@@ -38,6 +38,15 @@
 
 namespace ember::vm {
 
+// What callers must know of a run before it.
+struct PlanFacts {
+  // Bytes that each input and output must hold.
+  std::vector<int64_t> required_bytes;
+  // Of each whether it is an output to every element of which a run stores,
+  // whatever it held before.
+  std::vector<bool> overwrites;
+};
+
 class Plan {
  public:
   struct Options {
@@ -67,23 +76,23 @@ class Plan {
   virtual ~Plan() = default;
 
   // buffers: one pointer per input and output buffer in the dispatch's order
-  // (temporaries are the plan's own), each holding at least required_bytes(i),
+  // (temporaries are the plan's own), each holding what facts() says,
   // aligned to the element size. An output may be the same memory as an input
   // only if reads_before_writes(input, output).
   virtual Status Run(std::span<void* const> buffers,
                      ParallelRunner& runner) = 0;
 
-  // Bytes that buffer i (input or output) must hold.
-  virtual int64_t required_bytes(int buffer) const = 0;
-
-  // Whether a run stores to every element of buffer i (an output), whatever it
-  // held before.
-  virtual bool overwrites(int buffer) const = 0;
+  virtual PlanFacts facts() const = 0;
 
   // One line per stage saying how it is executed, e.g. "contraction m=3136 n=64
   // k=576 f32" or "strip 56x64", for --profile and tests.
   virtual std::string Describe() const = 0;
 };
+
+// Without the plan, for calls that a kernel serves: takes a fraction of what
+// making the plan does. Errors: those of Plan::MakeFor but memory.
+StatusOr<PlanFacts> FactsOf(const tensor::Dispatch& dispatch,
+                            const tensor::ConcreteHeader& header);
 
 // True if every element of `output` is written at the same flat position after
 // all reads of that position of `input`, whatever the parameters, so that both

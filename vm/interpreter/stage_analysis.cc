@@ -422,6 +422,15 @@ int64_t StageAnalysis::ReductionPoints() const {
   return points;
 }
 
+std::optional<bool> StageAnalysis::StoresAllOf(int buffer) const {
+  for (const tensor::Store& store : stage().stores) {
+    if (static_cast<int>(store.buffer) != buffer) continue;
+    return store.update == tensor::Update::kAssign && !needs_order &&
+           SpatialPoints() == header->elements[buffer];
+  }
+  return std::nullopt;
+}
+
 StatusOr<StageAnalysis> StageAnalysis::Make(const Dispatch& dispatch,
                                             const PlanHeader& header,
                                             int stage) {

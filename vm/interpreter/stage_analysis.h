@@ -10,6 +10,7 @@
 #define EMBER_VM_INTERPRETER_STAGE_ANALYSIS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -115,6 +116,9 @@ struct StageAnalysis {
   }
   int64_t SpatialPoints() const;
   int64_t ReductionPoints() const;
+  // Whether the stage, the first that stores to the buffer, is plain and stores
+  // to every element; nothing if it does not store to it.
+  std::optional<bool> StoresAllOf(int buffer) const;
 
   static StatusOr<StageAnalysis> Make(const tensor::Dispatch& dispatch,
                                       const PlanHeader& header, int stage);

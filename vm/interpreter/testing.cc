@@ -112,7 +112,7 @@ std::string ExpectMatchesDefinition(const Dispatch& dispatch,
   for (size_t i = 0; i < dispatch.buffers.size(); ++i) {
     if (dispatch.buffers[i].kind == tensor::BufferKind::kTemporary) continue;
     std::vector<char> bytes(
-        static_cast<size_t>((*plan)->required_bytes(static_cast<int>(i))));
+        static_cast<size_t>((*plan)->facts().required_bytes[i]));
     if (dispatch.buffers[i].kind == tensor::BufferKind::kInput) {
       FillRandom(dispatch.buffers[i].type, random, bytes);
       if (options.fill) options.fill(static_cast<int>(i), bytes);

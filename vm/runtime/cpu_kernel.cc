@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "base/page_hints.h"
 #include "vm/runtime/packed_memory.h"
 
 namespace ember::vm {
@@ -19,10 +20,6 @@ constexpr int64_t kChunksPerWorker = 4;
 // takes a few milliseconds: between them a run can be stopped.
 constexpr int64_t kPointsPerChunk = int64_t{1} << 24;
 constexpr int64_t kMostChunks = int64_t{1} << 20;
-
-int64_t Aligned(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 // Of a call, while it runs.
 class Charge {
@@ -157,6 +154,7 @@ Status CpuKernel::TakePacked(const KernelLayout& layout) {
     }
     packed_pointers_[i] = const_cast<uint8_t*>(data.data());  // NOLINT: read
     packed_bytes_[i] = data.size();
+    ReadAhead(data);
   }
   return OkStatus();
 }
@@ -204,7 +202,7 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
                             std::span<void* const> arguments) const {
   const std::vector<KernelBuffer>& buffers = definition_.image.buffers;
   const int workers = call.runner.worker_count();
-  Block block;
+  ScratchBlocks::Block block;
   const int64_t bytes = layout.call_bytes + layout.task_bytes * workers;
   const Charge charge(bytes > 0 ? call.budget : nullptr, bytes);
   if (!charge.status().ok()) {
@@ -212,7 +210,12 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
         Concat({"dispatch @", definition_.image.dispatch, ": temporaries"}));
   }
   if (bytes > 0) {
-    EMBER_ASSIGN_OR_RETURN(block, TakeBlock(bytes));
+    block = scratch_->Take(bytes);
+    if (block.memory == nullptr) {
+      return ResourceExhaustedError(
+          Concat({"dispatch @", definition_.image.dispatch,
+                  ": no memory for temporaries of ", bytes, " bytes"}));
+    }
   }
   // Pointers for each worker, which differ in the memory of tasks.
   const size_t count = buffers.size();
@@ -275,7 +278,7 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
       });
     }
   }
-  if (block.memory != nullptr) ReturnBlock(std::move(block));
+  if (block.memory != nullptr) scratch_->Return(std::move(block));
   const int worker = failed.load();
   if (worker < 0) return OkStatus();
   const IndexFailure& failure = failures[static_cast<size_t>(worker)];
@@ -283,35 +286,6 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
       definition_.image.dispatch,
       failure.buffer < count ? buffers[failure.buffer].name : std::string(),
       failure.dim, failure.index, failure.extent);
-}
-
-StatusOr<CpuKernel::Block> CpuKernel::TakeBlock(int64_t bytes) const {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (size_t i = 0; i < free_blocks_.size(); ++i) {
-      if (free_blocks_[i].bytes < bytes) continue;
-      Block block = std::move(free_blocks_[i]);
-      free_blocks_.erase(free_blocks_.begin() + static_cast<ptrdiff_t>(i));
-      return block;
-    }
-    // Too small for what calls need now.
-    free_blocks_.clear();
-  }
-  Block block;
-  block.bytes = Aligned(std::max<int64_t>(bytes, 1));
-  block.memory.reset(
-      std::aligned_alloc(kAlignment, static_cast<size_t>(block.bytes)));
-  if (block.memory == nullptr) {
-    return ResourceExhaustedError(
-        Concat({"dispatch @", definition_.image.dispatch,
-                ": no memory for temporaries of ", bytes, " bytes"}));
-  }
-  return block;
-}
-
-void CpuKernel::ReturnBlock(Block block) const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  free_blocks_.push_back(std::move(block));
 }
 
 }  // namespace ember::vm

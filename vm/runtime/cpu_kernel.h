@@ -6,14 +6,12 @@
 //   kernel->Run({parameters, buffers, runner});
 //
 // Thread-safe: calls may run at once. Memory that calls need (temporaries, and
-// of tasks) is kept between them, one set per call at once.
+// of tasks) is kept between them, for all kernels (scratch_blocks.h).
 #ifndef EMBER_VM_RUNTIME_CPU_KERNEL_H_
 #define EMBER_VM_RUNTIME_CPU_KERNEL_H_
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +21,7 @@
 #include "vm/format/kernel_image.h"
 #include "vm/runtime/kernel_layout.h"
 #include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/scratch_blocks.h"
 
 namespace ember::vm {
 
@@ -66,17 +65,6 @@ class CpuKernel final : public Kernel {
   std::vector<std::span<const uint8_t>> packed() const;
 
  private:
-  // 64-byte aligned.
-  struct AlignedFree {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  using Memory = std::unique_ptr<void, AlignedFree>;
-
-  struct Block {
-    Memory memory;
-    int64_t bytes = 0;
-  };
-
   explicit CpuKernel(CpuKernelDefinition definition);
   Status Pack();
   Status CheckAlignment(std::span<void* const> arguments) const;
@@ -85,16 +73,13 @@ class CpuKernel final : public Kernel {
   Status RunPhases(size_t first, size_t end, const KernelLayout& layout,
                    const KernelCall& call,
                    std::span<void* const> arguments) const;
-  StatusOr<Block> TakeBlock(int64_t bytes) const;
-  void ReturnBlock(Block block) const;
 
   CpuKernelDefinition definition_;
   KernelLayout constant_layout_;  // where the image has no parameters
   std::vector<std::shared_ptr<void>> packed_;
   std::vector<void*> packed_pointers_;  // by buffer
   std::vector<size_t> packed_bytes_;    // by buffer
-  mutable std::mutex mutex_;
-  mutable std::vector<Block> free_blocks_;
+  const std::shared_ptr<ScratchBlocks> scratch_ = ScratchBlocks::Shared();
 };
 
 }  // namespace ember::vm

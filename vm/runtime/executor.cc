@@ -169,6 +169,7 @@ Status Executor::Initialize() {
     frames_[i].arena = static_cast<uint8_t*>(arena_->host_data()) +
                        module_->arena_offsets()[i];
   }
+  PrepareSites();
   return OkStatus();
 }
 

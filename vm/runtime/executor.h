@@ -226,6 +226,10 @@ class Executor final : public Session {
   Status RunSite(SiteState& site);
   bool HasPlan(const SiteState& site) const;
   Status FindPlan(SiteState& site);
+  // For dispatches whose extents are always the same and that have a kernel
+  // already, what their first call would otherwise do. What is refused is
+  // refused again when it is reached.
+  void PrepareSites();
   Status BufferTooSmall(const SiteState& site, uint32_t buffer) const;
   // Null: tier 0.
   Status RunWith(SiteState& site, const Kernel* kernel);

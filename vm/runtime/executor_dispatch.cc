@@ -53,9 +53,22 @@ Status Executor::FindPlan(SiteState& site) {
   }
   const std::span<const int64_t> parameters(parameters_.data(),
                                             site.parameter_count);
-  EMBER_ASSIGN_OR_RETURN(site.entry,
-                         caches_[site.group]->Get(parameters, work_left_));
+  const bool has_kernels =
+      site.slot != nullptr && site.slot->kernels() != nullptr;
+  EMBER_ASSIGN_OR_RETURN(site.entry, caches_[site.group]->Get(
+                                         parameters, work_left_, !has_kernels));
   return OkStatus();
+}
+
+void Executor::PrepareSites() {
+  for (SiteState& site : sites_) {
+    if (site.parameter_count > 0 || site.slot == nullptr ||
+        site.slot->kernels() == nullptr)
+      continue;
+    StatusOr<PlanEntry*> entry =
+        caches_[site.group]->Get({}, INT64_MAX, /*is_run=*/false);
+    if (entry.ok()) site.entry = *entry;
+  }
 }
 
 Status Executor::RunSite(SiteState& site) {
@@ -120,7 +133,7 @@ Status Executor::BufferTooSmall(const SiteState& site, uint32_t buffer) const {
 Status Executor::RunWith(SiteState& site, const Kernel* kernel) {
   const std::span<void* const> pointers(pointers_.data(), site.buffer_count);
   if (kernel == nullptr) {
-    // It came back from a kernel that was withdrawn.
+    // No kernel was for these parameters, or it was withdrawn.
     if (site.entry->plan == nullptr)
       EMBER_RETURN_IF_ERROR(caches_[site.group]->Restore(*site.entry));
     return site.entry->plan->Run(pointers, runner_);

@@ -8,6 +8,7 @@
 
 #include "base/concat.h"
 #include "base/hash.h"
+#include "base/page_hints.h"
 #include "hal/cpu/cpu_target.h"
 #include "tensor/concrete_header.h"
 #include "vm/format/module_signature.h"
@@ -18,6 +19,7 @@
 #include "vm/isa/limits.h"
 #include "vm/runtime/code_memory.h"
 #include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/dispatch_cost.h"
 #include "vm/runtime/kernel_layout.h"
 
 namespace ember::vm {
@@ -100,6 +102,23 @@ StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
   for (const uint32_t entry : code.entries)
     functions.push_back(reinterpret_cast<PhaseFunction>(address + entry));
   return functions;
+}
+
+// Constants that a kernel reads where they are, and as a whole: a dispatch of
+// fewer points looks up a part of what may be a large table.
+void ReadWhatIsRead(const KernelRequest& request) {
+  const tensor::Dispatch& dispatch = *request.dispatch;
+  if (!dispatch.parameters.empty()) return;
+  const auto header = tensor::ConcreteHeader::Evaluate(dispatch, {});
+  if (!header.ok()) return;
+  const int64_t points = PointsOf(dispatch, *header);
+  for (size_t i = 0; i < request.constant_data.size(); ++i) {
+    const std::span<const uint8_t> data = request.constant_data[i];
+    const int64_t elements = header->ElementCount(dispatch.buffers[i]);
+    const int64_t bytes = elements * DTypeByteSize(dispatch.buffers[i].type);
+    if (data.empty() || elements > points) continue;
+    ReadAhead(data.first(std::min(data.size(), static_cast<size_t>(bytes))));
+  }
 }
 
 class Installer {
@@ -334,6 +353,7 @@ class Installer {
     definition.packed = kernel.packed;
     definition.packed_owner = kernel.packed_owner;
     definition.is_settled = !options_.checks_kernels;
+    if (kernel.packed.empty()) ReadWhatIsRead(request);
     const int tier = definition.image.tier;
     const std::vector<int64_t> shape = definition.image.shape;
     EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CpuKernel> made,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -453,6 +454,33 @@ TEST(NativeKernelsTest, OverlaysAreSectionsOfTheirOwn) {
               ElementsAre("overlay " + Kind() +
                           ": overlay: expected a signature, found none "
                           "(vm-sign makes one)"));
+}
+
+// Sessions of one module, which share its kernels, and modules of their own;
+// for TSan.
+TEST(NativeKernelsTest, EightThreads) {
+  const auto shared = ModuleWith({Section({Gemm(), BiasRelu()})});
+  const auto tiering =
+      std::make_shared<Tiering>(shared, nullptr, Tiering::Options{});
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) {
+        InstallNativeKernels(*tiering);
+        SessionOptions options;
+        options.device = *hal::CreateCpuDevice({.threads = 1});
+        options.tiering = tiering;
+        const auto session = *Session::Create(shared, options);
+        Tensor input = *Tensor::Allocate(DType::kF32, {2, 3});
+        for (float& value : input.elements<float>()) value = 1;
+        std::vector<Tensor> results;
+        EXPECT_TRUE(session->Run(std::span(&input, 1), &results).ok());
+        EXPECT_EQ(session->Profile()[0].tier_calls[2], 1);
+        EXPECT_THAT(RunWith({Section({Gemm(), BiasRelu()})}).result, kNothing);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 // Every byte of a section changed, with a hash that fits: it is refused or

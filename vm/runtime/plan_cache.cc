@@ -8,7 +8,7 @@
 namespace ember::vm {
 
 StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
-                                    int64_t most_points) {
+                                    int64_t most_points, bool is_run) {
   ++clock_;
   for (const std::unique_ptr<PlanEntry>& entry : entries_) {
     if (!std::ranges::equal(entry->parameters, parameters)) continue;
@@ -21,21 +21,22 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   const int64_t points = PointsOf(dispatch_, header);
   if (points > most_points)
     return TooManyPoints(dispatch_, points, most_points);
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan,
-                         Plan::MakeFor(dispatch_, header, options_));
+  std::unique_ptr<Plan> plan;
+  PlanFacts facts;
+  if (is_run) {
+    EMBER_ASSIGN_OR_RETURN(plan, Plan::MakeFor(dispatch_, header, options_));
+    facts = plan->facts();
+  } else {
+    EMBER_ASSIGN_OR_RETURN(facts, FactsOf(dispatch_, header));
+  }
   // Only now: sites may still hold pointers to what it evicts.
   PlanEntry& entry = Vacate();
   entry.plan = std::move(plan);
   entry.parameters.assign(parameters.begin(), parameters.end());
   entry.points = points;
   entry.last_use = clock_;
-  const int count =
-      static_cast<int>(dispatch_.input_count() + dispatch_.output_count());
-  entry.required_bytes.clear();
-  for (int i = 0; i < count; ++i) {
-    entry.required_bytes.push_back(entry.plan->required_bytes(i));
-    entry.overwrites.push_back(entry.plan->overwrites(i));
-  }
+  entry.required_bytes = std::move(facts.required_bytes);
+  entry.overwrites = std::move(facts.overwrites);
   return &entry;
 }
 

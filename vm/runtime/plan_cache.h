@@ -21,8 +21,8 @@ namespace ember::vm {
 // parameters: entries stay where they are, but may come to hold another plan.
 struct PlanEntry {
   std::vector<int64_t> parameters;
-  // Null while a kernel does the work for good: its copies of packed constants
-  // would only take memory. PlanCache::Restore.
+  // Null while a kernel does the work: its copies of packed constants would
+  // only take memory, and making it time. PlanCache::Restore.
   std::unique_ptr<Plan> plan;
   std::vector<int64_t> required_bytes;  // per input and output
   std::vector<bool> overwrites;         // as Plan::overwrites
@@ -50,9 +50,10 @@ class PlanCache {
         options_(std::move(options)),
         capacity_(capacity) {}
 
-  // Finds or makes the plan. One of more points than most_points is not made.
+  // Finds or makes the plan. One of more points than most_points is not made,
+  // nor one that nobody is expected to run, of which there is the entry alone.
   StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters,
-                           int64_t most_points);
+                           int64_t most_points, bool is_run);
 
   // Makes the entry's plan again.
   Status Restore(PlanEntry& entry) const;

@@ -173,8 +173,7 @@ class FakeKernel final : public Kernel {
         return InvalidArgumentError("fake kernel: buffer " + std::to_string(i) +
                                     " is " + refusal);
       }
-      if (ranges[i].length <
-          recording->plan->required_bytes(static_cast<int>(i)))
+      if (ranges[i].length < recording->plan->facts().required_bytes[i])
         return InvalidArgumentError("fake kernel: buffer too small");
     }
     if (refuses_) {

@@ -1,0 +1,43 @@
+#include <utility>
+
+#include "vm/interpreter/plan.h"
+#include "vm/interpreter/stage_analysis.h"
+
+namespace ember::vm {
+namespace {
+
+bool IsFullyStored(int buffer, const std::vector<StageAnalysis>& stages) {
+  for (const StageAnalysis& stage : stages) {
+    if (const auto stored = stage.StoresAllOf(buffer)) return *stored;
+  }
+  return true;  // not used at all
+}
+
+}  // namespace
+
+StatusOr<PlanFacts> FactsOf(const tensor::Dispatch& dispatch,
+                            const tensor::ConcreteHeader& header) {
+  const PlanHeader values(dispatch, header);
+  std::vector<StageAnalysis> stages;
+  stages.reserve(dispatch.stages.size());
+  for (size_t i = 0; i < dispatch.stages.size(); ++i) {
+    EMBER_ASSIGN_OR_RETURN(
+        StageAnalysis analysis,
+        StageAnalysis::Make(dispatch, values, static_cast<int>(i)));
+    stages.push_back(std::move(analysis));
+  }
+  PlanFacts facts;
+  const int count =
+      static_cast<int>(dispatch.input_count() + dispatch.output_count());
+  for (int buffer = 0; buffer < count; ++buffer) {
+    const tensor::Buffer& definition =
+        dispatch.buffers[static_cast<size_t>(buffer)];
+    facts.required_bytes.push_back(values.elements[buffer] *
+                                   DTypeByteSize(definition.type));
+    facts.overwrites.push_back(definition.kind == tensor::BufferKind::kOutput &&
+                               IsFullyStored(buffer, stages));
+  }
+  return facts;
+}
+
+}  // namespace ember::vm

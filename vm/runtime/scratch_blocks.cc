@@ -1,0 +1,74 @@
+#include "vm/runtime/scratch_blocks.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "base/page_hints.h"
+
+namespace ember::vm {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+struct Current {
+  std::mutex mutex;
+  std::weak_ptr<ScratchBlocks> blocks;
+};
+
+}  // namespace
+
+std::shared_ptr<ScratchBlocks> ScratchBlocks::Shared() {
+  // Never destroyed: kernels may be built until the process ends.
+  static Current& current = *new Current;
+  const std::lock_guard<std::mutex> lock(current.mutex);
+  std::shared_ptr<ScratchBlocks> blocks = current.blocks.lock();
+  if (blocks == nullptr) {
+    blocks = std::make_shared<ScratchBlocks>();
+    current.blocks = blocks;
+  }
+  return blocks;
+}
+
+ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
+  Block unused;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    // The smallest that is large enough.
+    auto best = free_.end();
+    for (auto block = free_.begin(); block != free_.end(); ++block) {
+      if (block->bytes >= bytes &&
+          (best == free_.end() || block->bytes < best->bytes))
+        best = block;
+    }
+    if (best != free_.end()) {
+      Block block = std::move(*best);
+      free_.erase(best);
+      return block;
+    }
+    // A larger one takes the place of one that was too small.
+    if (!free_.empty()) {
+      unused = std::move(free_.back());
+      free_.pop_back();
+    }
+  }
+  unused = {};  // first, so that its memory may be used again
+  Block block;
+  const std::optional<int64_t> room =
+      CheckedAdd(std::max<int64_t>(bytes, 1), kAlignment - 1);
+  if (!room || static_cast<uint64_t>(*room) > SIZE_MAX / 2) return block;
+  block.bytes = *room / kAlignment * kAlignment;
+  block.memory.reset(
+      std::aligned_alloc(kAlignment, static_cast<size_t>(block.bytes)));
+  if (block.memory != nullptr)
+    TouchPages(block.memory.get(), static_cast<size_t>(block.bytes));
+  return block;
+}
+
+void ScratchBlocks::Return(Block block) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  free_.push_back(std::move(block));
+}
+
+}  // namespace ember::vm
