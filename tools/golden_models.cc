@@ -9,10 +9,12 @@
 
 #include "base/file.h"
 #include "frontends/formats.h"
+#include "jit/target/compile_target.h"
 #include "tools/lib/child.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/golden.h"
 #include "tools/lib/kernel_checks.h"
+#include "tools/lib/load_prejitted.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/table.h"
 
@@ -31,6 +33,7 @@ struct Options {
   std::string only;
   int64_t threads = 1, timeout = 300;
   std::string tier = "auto", device = "cpu";
+  std::string prejit;
   KernelCheckFlags checks;
   double seconds = 1;
   bool complete = false;
@@ -54,6 +57,11 @@ void Declare(Options& options, Flags& flags) {
             "Threads that compute; 0: one per core.");
   flags.AddChoice("tier", &options.tier, {"0", "1", "2", "auto"},
                   "As of vm-run.");
+  flags.Add("prejit", &options.prejit, "T[,T...]",
+            "Instead of a tier: kernels for these processors (vm-prejit "
+            "--list-targets) are made first,\nwritten into the module's file, "
+            "and loaded from it; tier 0 runs the rest. A file or kernel that\n"
+            "is refused is an error.");
   AddKernelCheckFlags(flags, &options.checks);
   flags.Add("device", &options.device, "NAME",
             "As of vm-run; the note tells how much of a model it ran.");
@@ -66,6 +74,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Example("golden_models --filter=squeezenet");
   flags.Example("golden_models --filter=squeezenet --device=vulkan");
   flags.Example("golden_models --folders=onnx-graphs");
+  flags.Example("golden_models --prejit=host,aarch64,armv7+neon");
 }
 
 bool Exists(const std::string& path) {
@@ -182,17 +191,36 @@ StatusOr<std::vector<GoldenCase>> ReadManifest(const Options& options) {
   return cases;
 }
 
-StatusOr<GoldenResult> RunCase(const GoldenCase& golden,
-                               const Options& options) {
+StatusOr<std::vector<jit::CompileTarget>> PrejitTargets(std::string_view list) {
+  std::vector<jit::CompileTarget> targets;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    auto target = jit::FindCompileTarget(std::string(list.substr(0, comma)));
+    if (!target.ok()) return target.status().WithContext("--prejit");
+    targets.push_back(*std::move(target));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return targets;
+}
+
+StatusOr<GoldenResult> RunCase(const GoldenCase& golden, const Options& options,
+                               const std::vector<jit::CompileTarget>& prejit) {
   if (!Exists(golden.model))
     return NotFoundError(golden.model + ": not there (see --seeded)");
+  const auto prepare = [&](const std::shared_ptr<const vm::Module>& module)
+      -> StatusOr<PreparedModule> {
+    EMBER_ASSIGN_OR_RETURN(PrejittedModule made, LoadPrejitted(module, prejit));
+    return PreparedModule{std::move(made.module), std::move(made.tiering)};
+  };
+  GoldenOptions golden_options{.threads = options.threads,
+                               .device = options.device,
+                               .tier = options.tier,
+                               .checks = options.checks,
+                               .seconds = options.seconds};
+  if (!prejit.empty()) golden_options.prepare = prepare;
   const auto work = [&]() -> StatusOr<std::string> {
     EMBER_ASSIGN_OR_RETURN(const GoldenResult result,
-                           RunGolden(golden, {.threads = options.threads,
-                                              .device = options.device,
-                                              .tier = options.tier,
-                                              .checks = options.checks,
-                                              .seconds = options.seconds}));
+                           RunGolden(golden, golden_options));
     return result.Serialize();
   };
   EMBER_ASSIGN_OR_RETURN(
@@ -245,6 +273,12 @@ Status Run(Options& options) {
                          ": expected a model of --folders=" + options.folders +
                          ", found none");
   }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<jit::CompileTarget> prejit,
+                         PrejitTargets(options.prejit));
+  if (!prejit.empty() && options.device != "cpu") {
+    return InvalidArgumentError("--prejit: expected --device=cpu, found " +
+                                options.device);
+  }
   EMBER_ASSIGN_OR_RETURN(const TableFormat format,
                          ParseTableFormat(options.format));
   std::vector<std::string> columns = {"model",   "status",  "sets",
@@ -256,12 +290,17 @@ Status Run(Options& options) {
   Table table(columns);
   std::map<std::string, size_t> counts;
   size_t all_on_device = 0;
+  int64_t calls = 0, kernel_calls = 0;
   for (const GoldenCase& golden : cases) {
-    const StatusOr<GoldenResult> result = RunCase(golden, options);
+    const StatusOr<GoldenResult> result = RunCase(golden, options, prejit);
     const std::string status = StatusText(result);
     ++counts[status];
     std::fprintf(stderr, "%s: %s\n", golden.name.c_str(), status.c_str());
     const bool ran = result.ok();
+    if (ran) {
+      calls += result->calls;
+      kernel_calls += result->kernel_calls;
+    }
     all_on_device += ran && result->passed && result->calls > 0 &&
                      result->device_calls == result->calls;
     std::vector<Cell> row = {
@@ -291,6 +330,11 @@ Status Run(Options& options) {
           (summary.empty() ? "" : ", ") + std::to_string(count) + " " + status;
     }
     std::printf("%zu models: %s.\n", cases.size(), summary.c_str());
+    if (!prejit.empty()) {
+      std::printf("%lld of %lld calls by kernels of the files.\n",
+                  static_cast<long long>(kernel_calls),
+                  static_cast<long long>(calls));
+    }
     if (options.device != "cpu") {
       std::printf("%zu of %zu ok ran on %s with all their dispatches.\n",
                   all_on_device, counts["ok"], options.device.c_str());

@@ -1,11 +1,10 @@
 // Each allocation of loading, planning, running and compiling kernels fails
 // once. EMBER_EVERY=1 takes all of them where a test takes every n-th.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "tests/faults/allocations.h"
+#include "tests/faults/expect_faults.h"
 #include "tests/faults/fault_points.h"
 #include "tests/faults/tensor_scenarios.h"
 
@@ -22,19 +21,6 @@ struct Part {
 
 void PrintTo(const Part& part, std::ostream* out) { *out << part.name; }
 
-int64_t Every(int64_t usual) {
-  const char* const text = std::getenv("EMBER_EVERY");
-  return text == nullptr ? usual : std::atoll(text);
-}
-
-void Expect(const char* what, const FaultCounts& counts) {
-  std::printf("%s: %s\n", what, counts.Text().c_str());
-  for (const Finding& finding : counts.others.findings) {
-    ADD_FAILURE() << "allocation " << finding.number << ": "
-                  << OutcomeName(finding.outcome) << ": " << finding.how;
-  }
-}
-
 class AllocationFaultsTest : public testing::TestWithParam<Part> {
  protected:
   static void SetUpTestSuite() { PrepareTensorScenarios(); }
@@ -46,7 +32,7 @@ TEST_P(AllocationFaultsTest, DataBecomesAStatus) {
                                                 .least_bytes = kDataBytes,
                                                 .spared_library = "libLLVM"},
                                                GetParam().new_scenario);
-    Expect(stays ? "data, and all behind it" : "data", counts);
+    ExpectNoFindings(stays ? "data, and all behind it" : "data", counts);
     EXPECT_GT(counts.status, 0);
     EXPECT_EQ(counts.ended, 0);
   }
@@ -55,7 +41,7 @@ TEST_P(AllocationFaultsTest, DataBecomesAStatus) {
 TEST_P(AllocationFaultsTest, SmallOnesHarmNobodyElse) {
   const FaultCounts counts = FailAllocations({.every = Every(GetParam().every)},
                                              GetParam().new_scenario);
-  Expect("all sizes", counts);
+  ExpectNoFindings("all sizes", counts);
   EXPECT_GT(counts.points, 0);
 }
 

@@ -2,6 +2,9 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include <cstdio>
 #include <exception>
@@ -77,6 +80,16 @@ Outcome TryPoint(const FaultPlan& plan, int64_t number,
   return status.ok() ? Outcome::kRan : Outcome::kLimit;
 }
 
+// Whether all memory is freed or held by somebody, which ASan knows; it says
+// where what is lost was taken.
+bool LeavesNothing() {
+#if defined(__SANITIZE_ADDRESS__)
+  return __lsan_do_recoverable_leak_check() == 0;
+#else
+  return true;
+#endif
+}
+
 }  // namespace
 
 void EndByBadAlloc() { ::_exit(kSmallAllocationFailed); }
@@ -99,8 +112,10 @@ FaultCounts FailAllocations(
       RunSupervised({1, points + 1, plan.every}, options, [&]() -> Case {
         std::set_terminate(EndWorker);
         return [&](int64_t number) {
-          const std::unique_ptr<Scenario> scenario = new_scenario();
-          return TryPoint(plan, number, *scenario);
+          std::unique_ptr<Scenario> scenario = new_scenario();
+          const Outcome outcome = TryPoint(plan, number, *scenario);
+          scenario = nullptr;
+          return LeavesNothing() ? outcome : Outcome::kInternal;
         };
       });
   FaultCounts counts;

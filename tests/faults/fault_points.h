@@ -8,6 +8,7 @@
 //     LLVM's own tables are large, too, and no tensors: they are spared.
 //   - A smaller one, or one of LLVM's, may do the same, or end the process by std::terminate, as
 //     the runtime has no exceptions; never in another way.
+//   - Under ASan: once the scenario is gone, nothing is left behind.
 #ifndef EMBER_TESTS_FAULTS_FAULT_POINTS_H_
 #define EMBER_TESTS_FAULTS_FAULT_POINTS_H_
 

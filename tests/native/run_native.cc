@@ -4,15 +4,13 @@
 // compared, too. Built for the processors that run it.
 //
 //   run_native MODEL.vmfb [--runs=N] [--expect-all] [--expect-target=T]
+//   run_native MODEL.vmfb --inputs=DIR …             DIR/0.bin … are the inputs
 //   run_native MODEL.vmfb --library=libmodel.so …    kernels of a shared object
-//   run_native MODEL.vmfb --time [--allow-native]    one run, as an application
 //
-// Exit status 0: as expected. With --time it prints how long loading and the
-// first run took.
+// Exit status 0: as expected.
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +24,7 @@
 #include "base/hash.h"
 #include "hal/cpu/cpu_device.h"
 #include "jit/oracle/oracle.h"
+#include "tests/native/inputs.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/native_kernels.h"
 #include "vm/runtime/session.h"
@@ -34,10 +33,9 @@ namespace ember::vm {
 namespace {
 
 struct Arguments {
-  std::string path, target, library;
+  std::string path, target, library, inputs;
   int runs = 3;
   bool expects_all = false;  // a kernel for each dispatch
-  bool is_timed = false, allow_native = false;
 };
 
 bool ParseArguments(int argc, char** argv, Arguments& arguments) {
@@ -54,10 +52,8 @@ bool ParseArguments(int argc, char** argv, Arguments& arguments) {
       arguments.target = target;
     } else if (const char* library = value_of(argv[i], "--library=")) {
       arguments.library = library;
-    } else if (std::strcmp(argv[i], "--time") == 0) {
-      arguments.is_timed = true;
-    } else if (std::strcmp(argv[i], "--allow-native") == 0) {
-      arguments.allow_native = true;
+    } else if (const char* inputs = value_of(argv[i], "--inputs=")) {
+      arguments.inputs = inputs;
     } else if (argv[i][0] == '-' || !arguments.path.empty()) {
       return false;
     } else {
@@ -82,31 +78,6 @@ class JudgeOnly final : public KernelProvider {
   const std::shared_ptr<KernelJudge> judge_ =
       std::make_shared<jit::Oracle>(jit::OracleOptions{});
 };
-
-StatusOr<std::vector<Tensor>> MakeInputs(const Module& module, uint64_t seed) {
-  std::vector<Tensor> inputs;
-  for (const TensorSignature& signature : module.inputs()) {
-    std::vector<int64_t> dims = signature.dims;
-    for (int64_t& dim : dims) dim = dim < 0 ? 2 : dim;
-    EMBER_ASSIGN_OR_RETURN(Tensor input,
-                           Tensor::Allocate(signature.type, std::move(dims)));
-    if (signature.type == DType::kF32) {
-      for (float& value : input.elements<float>()) {
-        seed = HashMix(seed + 0x9e3779b97f4a7c15ULL);
-        value = static_cast<float>(static_cast<int>(seed % 4001) - 2000) / 1000;
-      }
-    } else if (DTypeByteSize(signature.type) == 1 &&
-               signature.type != DType::kBool) {
-      for (uint8_t& value : std::span(static_cast<uint8_t*>(input.data),
-                                      static_cast<size_t>(input.byte_size))) {
-        seed = HashMix(seed + 0x9e3779b97f4a7c15ULL);
-        value = static_cast<uint8_t>(seed);
-      }
-    }
-    inputs.push_back(std::move(input));
-  }
-  return inputs;
-}
 
 // The largest difference, relative to the largest magnitude, of float results;
 // infinite where others differ at all.
@@ -203,20 +174,27 @@ Status Compare(const Arguments& arguments) {
   // The first calls give tier 0's results, whatever the kernels do.
   constexpr int kChecked = 4;
   double largest = 0;
+  uint64_t hash = 0;  // of what tier 0 gave
   for (int run = 0; run < kChecked + arguments.runs; ++run) {
     EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
-                           MakeInputs(*module, static_cast<uint64_t>(run) + 1));
+                           InputsOf(*module, arguments.inputs, run));
     std::vector<Tensor> want, got;
     EMBER_RETURN_IF_ERROR(portable->Run(inputs, &want));
     EMBER_RETURN_IF_ERROR(native->Run(inputs, &got));
-    for (size_t i = 0; i < want.size(); ++i)
+    for (size_t i = 0; i < want.size(); ++i) {
       largest = std::max(largest, DifferenceOf(want[i], got[i]));
+      hash =
+          HashBytes(want[i].data, static_cast<size_t>(want[i].byte_size), hash);
+    }
   }
   EMBER_RETURN_IF_ERROR(CheckSlots(*options.tiering));
   int64_t calls = 0;
   for (const SiteProfile& site : native->Profile()) calls += site.tier_calls[2];
-  std::printf("%lld calls of kernels; largest difference %.3g\n",
-              static_cast<long long>(calls), largest);
+  std::printf(
+      "%lld calls of kernels; largest difference %.3g; tier 0's results "
+      "%016llx\n",
+      static_cast<long long>(calls), largest,
+      static_cast<unsigned long long>(hash));
   if (report.kernels > 0 && calls == 0)
     return Differ("calls of kernels", "some", "none");
   // Each dispatch was judged by bounds; this is of all of them in a row.
@@ -224,48 +202,6 @@ Status Compare(const Arguments& arguments) {
   if (!(largest <= kLargest)) return Differ("results", "tier 0's", "others");
   if (HasCompilerInMemory())
     return Differ("memory", "no compiler", "LLVM's library");
-  return OkStatus();
-}
-
-double MillisecondsSince(std::chrono::steady_clock::time_point start) {
-  const std::chrono::duration<double, std::milli> took =
-      std::chrono::steady_clock::now() - start;
-  return took.count();
-}
-
-Status Time(const Arguments& arguments) {
-  const auto start = std::chrono::steady_clock::now();
-  EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<const Module> module,
-                         Module::Load(arguments.path));
-  const double load = MillisecondsSince(start);
-  SessionOptions options;
-  EMBER_ASSIGN_OR_RETURN(options.device, hal::CreateCpuDevice({.threads = 1}));
-  NativeReport report;
-  if (arguments.allow_native) {
-    options.tiering =
-        std::make_shared<Tiering>(module, nullptr, Tiering::Options{});
-    report = InstallNativeKernels(*options.tiering);
-  }
-  const double native = MillisecondsSince(start);
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
-                         Session::Create(module, options));
-  EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
-                         MakeInputs(*module, 1));
-  std::vector<Tensor> results;
-  const double before = MillisecondsSince(start);
-  EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
-  const double first = MillisecondsSince(start);
-  double best = INFINITY;
-  for (int run = 0; run < arguments.runs; ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
-    best = std::min(best, MillisecondsSince(begin));
-  }
-  std::printf(
-      "load %.1f ms, kernels %.1f, session and inputs %.1f, first run %.1f; "
-      "first result after %.1f ms, best later run %.2f ms; %s\n",
-      load, native - load, before - native, first - before, first, best,
-      arguments.allow_native ? report.Text().c_str() : "tier 0");
   return OkStatus();
 }
 
@@ -278,13 +214,11 @@ int main(int argc, char** argv) {
   if (!ParseArguments(argc, argv, arguments)) {
     std::fprintf(stderr,
                  "usage: %s MODEL.vmfb [--runs=N] [--expect-all] "
-                 "[--expect-target=T] [--library=FILE.so] [--time] "
-                 "[--allow-native]\n",
+                 "[--expect-target=T] [--library=FILE.so] [--inputs=DIR]\n",
                  argv[0]);
     return 2;
   }
-  const ember::Status status =
-      arguments.is_timed ? Time(arguments) : Compare(arguments);
+  const ember::Status status = Compare(arguments);
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return 1;

@@ -116,6 +116,8 @@ class GoldenRunner {
     const Placement placement = PlacementOf(session_->Profile());
     result_.calls += placement.calls;
     result_.device_calls += placement.device_calls;
+    for (const vm::SiteProfile& site : session_->Profile())
+      result_.kernel_calls += site.tier_calls[1] + site.tier_calls[2];
     if (tier_.oracle != nullptr) wrong_kernels_ += tier_.oracle->totals().wrong;
   }
 
@@ -130,7 +132,11 @@ class GoldenRunner {
                            OpenDevice(options_.device, options_.threads));
     CountCalls();
     session_ = nullptr;
-    if (options_.provider != nullptr) {
+    PreparedModule prepared{model.module, nullptr};
+    if (options_.prepare != nullptr) {
+      EMBER_ASSIGN_OR_RETURN(prepared, options_.prepare(model.module));
+      tier_ = {prepared.tiering, nullptr};
+    } else if (options_.provider != nullptr) {
       tier_ = {EagerTiering(model.module, options_.provider), nullptr};
     } else {
       EMBER_ASSIGN_OR_RETURN(
@@ -138,7 +144,7 @@ class GoldenRunner {
                           nullptr, false, options_.checks));
     }
     EMBER_ASSIGN_OR_RETURN(
-        session_, vm::Session::Create(model.module,
+        session_, vm::Session::Create(prepared.module,
                                       {.device = std::move(device),
                                        .device_support = vm::NewDeviceSupport,
                                        .strings = vm::NewStringSupport,
@@ -298,7 +304,7 @@ std::string GoldenResult::Serialize() const {
   // Infinity is not read back by a stream.
   text << passed << ' ' << std::min(max_absolute, 1e300) << ' '
        << std::min(max_relative, 1e300) << ' ' << milliseconds << ' ' << calls
-       << ' ' << device_calls << ' ' << note;
+       << ' ' << device_calls << ' ' << kernel_calls << ' ' << note;
   return text.str();
 }
 
@@ -306,7 +312,8 @@ StatusOr<GoldenResult> GoldenResult::Parse(const std::string& text) {
   GoldenResult result;
   std::istringstream fields(text);
   fields >> result.passed >> result.max_absolute >> result.max_relative >>
-      result.milliseconds >> result.calls >> result.device_calls;
+      result.milliseconds >> result.calls >> result.device_calls >>
+      result.kernel_calls;
   if (!fields) return InternalError("unexpected answer '" + text + "'");
   fields >> std::ws;
   std::getline(fields, result.note);

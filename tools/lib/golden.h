@@ -9,6 +9,7 @@
 #define EMBER_TOOLS_LIB_GOLDEN_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "tools/lib/compare.h"
 #include "tools/lib/kernel_checks.h"
 #include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::tools {
 
@@ -40,11 +43,17 @@ struct GoldenResult {
   // Calls of dispatches in all runs, and how many of them ran on a device that
   // is not the host.
   int64_t calls = 0, device_calls = 0;
+  int64_t kernel_calls = 0;  // of calls, those that ran compiled code
   std::string note;  // the first difference, or how the model was compiled
 
   // One line for a pipe.
   std::string Serialize() const;
   static StatusOr<GoldenResult> Parse(const std::string& text);
+};
+
+struct PreparedModule {
+  std::shared_ptr<const vm::Module> module;
+  std::shared_ptr<vm::Tiering> tiering;
 };
 
 struct GoldenOptions {
@@ -55,6 +64,11 @@ struct GoldenOptions {
   double seconds = 1;         // for the timed runs: 3 to 200
   // Instead of a tier: asked for a kernel before each dispatch runs first.
   std::shared_ptr<vm::KernelProvider> provider;
+  // Instead of a tier: what runs of a model once it is compiled. Its errors are
+  // the case's.
+  std::function<StatusOr<PreparedModule>(
+      const std::shared_ptr<const vm::Module>&)>
+      prepare;
 };
 
 // A model whose shapes must be known to compile is compiled again for the

@@ -32,6 +32,8 @@ const Fixture kFixtures[] = {
     {"strings", {}},
     // 1.5: metadata.
     {"metadata", {10.875}, "cat\ndog"},
+    // Signed, with kernels for x86-64-v2, aarch64 and armv7+neon.
+    {"digits_native", {21.9693083}},
 };
 
 size_t SizeOf(EmberType type) {

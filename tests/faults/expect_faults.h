@@ -1,0 +1,31 @@
+// What tests of allocations that fail share: how many points they take, and
+// what becomes of findings. Needs GoogleTest.
+#ifndef EMBER_TESTS_FAULTS_EXPECT_FAULTS_H_
+#define EMBER_TESTS_FAULTS_EXPECT_FAULTS_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "gtest/gtest.h"
+#include "tests/faults/fault_points.h"
+
+namespace ember::tests {
+
+// EMBER_EVERY=1 takes all points where a test takes every n-th.
+inline int64_t Every(int64_t usual) {
+  const char* const text = std::getenv("EMBER_EVERY");
+  return text == nullptr ? usual : std::atoll(text);
+}
+
+inline void ExpectNoFindings(const char* what, const FaultCounts& counts) {
+  std::printf("%s: %s\n", what, counts.Text().c_str());
+  for (const Finding& finding : counts.others.findings) {
+    ADD_FAILURE() << "allocation " << finding.number << ": "
+                  << OutcomeName(finding.outcome) << ": " << finding.how;
+  }
+}
+
+}  // namespace ember::tests
+
+#endif  // EMBER_TESTS_FAULTS_EXPECT_FAULTS_H_
