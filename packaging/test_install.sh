@@ -5,6 +5,8 @@
 # It installs packages, so it is for a chroot: ./dev package --test.
 set -euo pipefail
 packages="$(realpath "$1")"
+# Packages for other machines may lie beside them.
+arch="$(dpkg --print-architecture)"
 repo="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 module="$repo/vm/api/testdata/digits.vmfb"
 picture="$repo/samples/raspberry_pi/testdata/seven.pgm"
@@ -22,8 +24,8 @@ expect_digits() {
 export DEBIAN_FRONTEND=noninteractive
 step "libember-dev: what it brings along"
 apt-get -qq update
-apt-get -qq install -y --no-install-recommends gcc libc6-dev cmake make pkg-config "$packages"/libember_*.deb \
-  "$packages"/libember-dev_*.deb >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
+apt-get -qq install -y --no-install-recommends gcc libc6-dev cmake make pkg-config "$packages"/libember_*_"$arch".deb \
+  "$packages"/libember-dev_*_"$arch".deb >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
 dpkg -s libember libember-dev | grep -E '^(Package|Version|Depends|Recommends|Installed-Size):'
 
 step "a CMake project of five lines, in C, with no C++ compiler"
@@ -72,7 +74,7 @@ grep -qx '1 input, 1 result' output.txt
 
 step "the tar.gz, from a folder of its own"
 mkdir elsewhere
-tar -xzf "$packages"/ember-*-linux-"$(dpkg --print-architecture)".tar.gz -C elsewhere --strip-components=1
+tar -xzf "$packages"/ember-*-linux-"$arch".tar.gz -C elsewhere --strip-components=1
 cmake -S five_lines -B moved -DAPP_SOURCE=main.c -DCMAKE_PREFIX_PATH="$PWD/elsewhere" >cmake.log || { cat cmake.log && exit 1; }
 cmake --build moved >cmake.log || { cat cmake.log && exit 1; }
 readelf -d moved/app | grep -q "RUNPATH.*$PWD/elsewhere/lib"
@@ -108,7 +110,7 @@ cat output.txt
 grep -q '^libember_jit.so: expected it in ' output.txt
 
 step "ember-tools: compile, run"
-apt-get -qq install -y --no-install-recommends "$packages"/libember-jit_*.deb "$packages"/ember-tools_*.deb \
+apt-get -qq install -y --no-install-recommends "$packages"/libember-jit_*_"$arch".deb "$packages"/ember-tools_*_"$arch".deb \
   >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
 dpkg -s libember-jit ember-tools | grep -E '^(Package|Version|Depends|Installed-Size):'
 for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/null || { echo "FAILED: $tool --help" && exit 1; }; done

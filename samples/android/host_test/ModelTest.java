@@ -4,8 +4,25 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** ModelTest MODEL.vmfb: the digits model by dev.ember.Model, and what it refuses, on this machine's Java. */
+/** ModelTest MODEL.vmfb [KERNELS.so]: the digits model by dev.ember.Model, and what it refuses, on this machine's Java. */
 public final class ModelTest {
+  /** That a shared object's kernels run, and give what the interpreter does. */
+  private static void checkKernels(ByteBuffer module, String kernels) {
+    float[][] scores = new float[2][10];
+    for (int i = 0; i < 2; ++i) {
+      try (Model model = i == 0 ? new Model(module, 1) : new Model(module, 1, kernels)) {
+        String wanted = i == 0 ? "the module has no native kernels" : "native kernels for 5 of 5 dispatches";
+        check(model.nativeKernels().startsWith(wanted), "kernels, found " + model.nativeKernels());
+        ByteBuffer pixels = Model.bytes(28 * 28 * 4);
+        for (int p = 0; p < 28 * 28; ++p) pixels.putFloat(4 * p, (p % 16) / 15f);
+        model.setInput(0, pixels, 1, 1, 28, 28);
+        model.run();
+        model.result(0).asFloatBuffer().get(scores[i]);
+      }
+    }
+    for (int d = 0; d < 10; ++d) check(Math.abs(scores[0][d] - scores[1][d]) < 1e-5, "kernels give other results");
+  }
+
   public static void main(String[] arguments) throws Exception {
     ByteBuffer module;
     try (FileChannel file = FileChannel.open(Path.of(arguments[0]))) {
@@ -45,6 +62,8 @@ public final class ModelTest {
       closed = model;
     }
     refused("closed", closed::run);
+    if (arguments.length > 1) checkKernels(module, arguments[1]);
+    refused("no_such_kernels.so", () -> new Model(module, 1, "no_such_kernels.so"));
     refused("module", () -> new Model(Model.bytes(100), 1));
     refused("direct buffer", () -> new Model(ByteBuffer.wrap(new byte[100]), 1));
     System.out.println("ModelTest: all checks passed");

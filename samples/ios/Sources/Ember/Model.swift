@@ -18,13 +18,20 @@ public final class Model {
   private var session: OpaquePointer?
 
   /// The file is mapped, not copied: it must not change while the model lives. threads: 0 is one per core.
-  public init(contentsOf url: URL, threads: Int32 = 0) throws {
+  /// usesLinkedKernels: of this model, where the framework was built with some (build_xcframework.sh).
+  public init(contentsOf url: URL, threads: Int32 = 0, usesLinkedKernels: Bool = false) throws {
     // The version that this file was written for: a newer library has it, too.
-    guard let table = ember_get_api(4) else {
-      throw EmberError(description: "expected version 4 or later of the runtime's API")
+    guard let table = ember_get_api(5) else {
+      throw EmberError(description: "expected version 5 or later of the runtime's API")
     }
     api = table.pointee
     try check(api.module_load_file(url.path, &module))
+    if usesLinkedKernels {
+      guard let kernels = ember_linked_kernels() else {
+        throw EmberError(description: "expected a framework with kernels, found one without")
+      }
+      try check(api.module_add_kernels(module, kernels))
+    }
     var options = EmberSessionOptions()
     options.struct_size = MemoryLayout<EmberSessionOptions>.size
     options.threads = threads

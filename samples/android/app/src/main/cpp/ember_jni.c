@@ -4,6 +4,7 @@
  * buffers alive that are read in place, and calls on one thread at a time. What
  * the API refuses becomes a pending EmberException; the value that is returned
  * then is never seen. */
+#include <dlfcn.h>
 #include <ember.h>
 #include <jni.h>
 #include <stdint.h>
@@ -21,7 +22,7 @@ typedef struct Model {
 
 static const EmberApi* Api(void) {
   /* The version that this file was written for: a newer library has it, too. */
-  return ember_get_api(4);
+  return ember_get_api(5);
 }
 
 static void Throw(JNIEnv* env, const char* message) {
@@ -44,14 +45,30 @@ static void Release(Model* model) {
   free(model);
 }
 
+/* Kernels in a shared object (vm-prejit --emit=shared), which stays loaded: an
+ * app may load code from its jniLibs only. */
+static int AddKernels(JNIEnv* env, Model* model, const char* library) {
+  void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  const void* const table =
+      handle == NULL ? NULL : dlsym(handle, "ember_kernels");
+  if (table == NULL) {
+    Throw(env, dlerror());
+    return 0;
+  }
+  return Succeeded(env, Api()->module_add_kernels(model->module, table));
+}
+
 METHOD(jlong, create)
-(JNIEnv* env, jclass type, jobject module, jlong size, jint threads) {
+(JNIEnv* env, jclass type, jobject module, jlong size, jint threads,
+ jstring kernels) {
+  const char* library = NULL;
+  int is_ready;
   EmberSessionOptions options;
   Model* model;
   const void* data = (*env)->GetDirectBufferAddress(env, module);
   (void)type;
   if (Api() == NULL) {
-    Throw(env, "expected a library of version 4 or later of its API");
+    Throw(env, "expected a library of version 5 or later of its API");
     return 0;
   }
   model = calloc(1, sizeof(*model));
@@ -63,14 +80,24 @@ METHOD(jlong, create)
   memset(&options, 0, sizeof(options));
   options.struct_size = sizeof(options);
   options.threads = threads;
-  if (!Succeeded(
-          env, Api()->module_load_memory(data, (size_t)size, &model->module)) ||
-      !Succeeded(env, Api()->session_create(model->module, &options,
-                                            &model->session))) {
-    Release(model);
-    return 0;
-  }
-  return (jlong)(intptr_t)model;
+  if (kernels != NULL) library = (*env)->GetStringUTFChars(env, kernels, NULL);
+  is_ready =
+      (kernels == NULL || library != NULL) &&
+      Succeeded(
+          env, Api()->module_load_memory(data, (size_t)size, &model->module)) &&
+      (library == NULL || AddKernels(env, model, library)) &&
+      Succeeded(
+          env, Api()->session_create(model->module, &options, &model->session));
+  if (library != NULL) (*env)->ReleaseStringUTFChars(env, kernels, library);
+  if (is_ready) return (jlong)(intptr_t)model;
+  Release(model);
+  return 0;
+}
+
+METHOD(jstring, nativeKernels)(JNIEnv* env, jclass type, jlong handle) {
+  (void)type;
+  return (*env)->NewStringUTF(
+      env, Api()->session_native_kernels(ModelOf(handle)->session));
 }
 
 METHOD(void, release)(JNIEnv* env, jclass type, jlong handle) {

@@ -47,9 +47,22 @@ public final class Model implements AutoCloseable {
    * @param threads that compute; 0: one per core
    */
   public Model(ByteBuffer module, int threads) {
+    this(module, threads, null);
+  }
+
+  /**
+   * @param kernels of this module, in a shared object of the app's jniLibs, such as "libmodel_kernels.so"; null: the
+   *     interpreter runs all of it
+   */
+  public Model(ByteBuffer module, int threads, String kernels) {
     this.module = direct(module);
-    this.handle = create(this.module, this.module.remaining(), threads);
+    this.handle = create(this.module, this.module.remaining(), threads, kernels);
     this.inputs = new ByteBuffer[inputCount(handle)];
+  }
+
+  /** One line, for people: how much of the model its kernels run, or why they do not. */
+  public String nativeKernels() {
+    return nativeKernels(open());
   }
 
   /** Memory for elements, in the order of bytes that the runtime takes. */
@@ -115,7 +128,9 @@ public final class Model implements AutoCloseable {
     return buffer.slice().order(ByteOrder.nativeOrder());
   }
 
-  private static native long create(ByteBuffer module, long size, int threads);
+  private static native long create(ByteBuffer module, long size, int threads, String kernels);
+
+  private static native String nativeKernels(long handle);
 
   private static native void release(long handle);
 
