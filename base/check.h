@@ -26,7 +26,8 @@ class CheckFailure {
     return *this;
   }
   template <typename Integer>
-  requires std::is_integral_v<Integer> CheckFailure& operator<<(Integer value) {
+    requires std::is_integral_v<Integer>
+  CheckFailure& operator<<(Integer value) {
     if constexpr (std::is_signed_v<Integer>)
       AppendSigned(value);
     else

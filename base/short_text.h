@@ -20,8 +20,8 @@ template <size_t kRoom>
 class ShortText {
  public:
   template <size_t kSize>
-  requires(kSize <= kRoom + 1) consteval ShortText(const char (&text)[kSize])
-      : size_(kSize - 1) {
+    requires(kSize <= kRoom + 1)
+  consteval ShortText(const char (&text)[kSize]) : size_(kSize - 1) {
     for (size_t i = 0; i + 1 < kSize; ++i) text_[i] = text[i];
   }
 

@@ -99,11 +99,11 @@ class [[nodiscard]] StatusOr {
   }
   StatusOr(T value) : value_(std::move(value)) {}
   template <typename U>
-  requires(std::is_convertible_v<U&&, T> &&
-           !std::is_same_v<std::decay_t<U>, StatusOr> &&
-           !std::is_same_v<std::decay_t<U>, Status> &&
-           !std::is_same_v<std::decay_t<U>, T>) StatusOr(U&& value)
-      : value_(std::forward<U>(value)) {}
+    requires(std::is_convertible_v<U &&, T> &&
+             !std::is_same_v<std::decay_t<U>, StatusOr> &&
+             !std::is_same_v<std::decay_t<U>, Status> &&
+             !std::is_same_v<std::decay_t<U>, T>)
+  StatusOr(U&& value) : value_(std::forward<U>(value)) {}
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const& { return status_; }

@@ -320,8 +320,8 @@ StatusOr<Contraction> Contraction::Make(
   c.type_ = ComputeDType(value_type);
   c.size_ = DTypeByteSize(c.type_);
   c.micro_ = &HostKernels().products.micro[c.type_ == DType::kF32   ? 0
-                                            : c.type_ == DType::kF64 ? 1
-                                                                     : 2];
+                                           : c.type_ == DType::kF64 ? 1
+                                                                    : 2];
   c.outer_batch_ = Product(analysis, axes.outer_batch);
   c.inner_batch_ = Product(analysis, axes.inner_batch);
   c.m_ = Product(analysis, axes.m);
