@@ -163,16 +163,18 @@ std::string SnakeCase(std::string_view name) {
 struct Row {
   std::string name;
   Opcode opcode;
+  std::string_view doc;
 };
 
 // The names live as long as the records that view them.
 const std::vector<Row>& Rows() {
   static const auto* const rows = new std::vector<Row>{
-#define EMBER_ROW(name, text, ...) {text, Opcode::k##name},
+#define EMBER_ROW(name, text, kinds, doc) {text, Opcode::k##name, doc},
       EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
           EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
-#define EMBER_ROW(name, ...) {SnakeCase(#name), Opcode::k##name},
+#define EMBER_ROW(name, text, notation, kinds, doc) \
+  {SnakeCase(#name), Opcode::k##name, doc},
               EMBER_FOR_EACH_BINARY_INSTRUCTION(EMBER_ROW)
                   EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
@@ -187,7 +189,7 @@ std::vector<OperatorRecord> MakeRecords() {
     const int operands = tensor::RegisterOperandCount(row.opcode);
     records.push_back(
         {.name = row.name,
-         .doc = InfoOf(row.opcode).doc,
+         .doc = row.doc,
          .minimum_operands = operands,
          .maximum_operands = operands,
          .trait = OperatorTrait::kElementwise,
