@@ -86,7 +86,7 @@ TEST(Parser, FormsAreOneModule) {
 }
 
 const Attribute& ConstantOf(const Module& module) {
-  return module.functions[0].body.operations[0].attributes[0].second;
+  return module.functions[0].body.operations[0].attributes[0].value;
 }
 
 TEST(Parser, Constants) {
