@@ -265,7 +265,7 @@ TEST_F(CliTest, MetadataIsKeptAndAdded) {
           "--metadata author=me --metadata onnx.producer_version=2");
   EXPECT_EQ(compiled.exit_status, 0) << compiled.output;
   const std::string dumped = Run("vm-dump said.vmfb --part=metadata").output;
-  EXPECT_EQ(dumped.substr(0, 34), "author: me\nlabels:\n  zero\n  one\no")
+  EXPECT_EQ(dumped.substr(0, 33), "author: me\nlabels:\n  zero\n  one\no")
       << dumped;
   EXPECT_NE(dumped.find("\nonnx.metadata.note: of the model\n"
                         "onnx.producer_name: somebody\n"

@@ -35,6 +35,7 @@ class FakeJit : public jit::Jit {
     slot->Install(std::move(kernel));
   }
   void Wait() override {}
+  void Stop() override {}
   bool is_busy() const override { return false; }
   jit::JitTotals totals() const override { return {}; }
   std::string cache_problem() const override { return ""; }
