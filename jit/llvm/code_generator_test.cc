@@ -373,6 +373,57 @@ TEST(CodeGeneratorTest, PadsInAnyDim) {
   }
 }
 
+// Digits of one value are the value again where they lie behind each other in
+// memory, and bounds on its quotient are bounds on it.
+TEST(CodeGeneratorTest, DigitsOfLanes) {
+  const std::string text = R"(loops @digits<H, V>(
+      %x: input f32[H, V, D], %y: output f32[8, H, 7, D]) {
+    phase i < H {
+      for b < 6 {
+        vector l < 16 {
+          let %t = b * 16 + l
+          if %t < 7 * D {
+            %y[0, i, floordiv(%t, D), mod(%t, D)] =
+              pad(%x[i - 1, floordiv(%t, D) - 1, mod(%t, D)], 0.5)
+            %y[1, i, floordiv(%t, D), mod(%t, D)] =
+              pad(%x[i, floordiv(%t, D) + i - 2, mod(%t, D)], f32(l))
+            %y[2, i, floordiv(%t, D), mod(%t, D)] =
+              pad(%x[i, 2 - floordiv(%t, D), mod(%t, D)], 1.0)
+            %y[3, i, floordiv(%t, D), mod(%t, D)] =
+              pad(%x[i, floordiv(17 - %t, D) + 1, mod(17 - %t, D)], 2.0)
+            %y[4, i, floordiv(%t, D), mod(%t, D)] =
+              pad(%x[i, floordiv(%t - 5, D), mod(%t - 4, D)], 3.0)
+            %y[5, i, floordiv(%t, D), mod(%t, D)] =
+              pad(%x[mod(%t, D), floordiv(%t, D), i], 4.0)
+            %y[6, i, floordiv(%t, D), mod(%t, D)] =
+              pad(%x[i, floordiv(%t * 2, D) - V, mod(%t * 2, D)], 5.0)
+            %y[7, i, floordiv(%t, D), mod(%t, D)] =
+              pad(%x[i, floordiv(%t, D) - 9223372036854775807, 0], 6.0)
+          }
+        }
+      }
+    }
+  })";
+  for (const char* digit : {"1", "2", "3", "5", "8", "12"}) {
+    for (int64_t width : {1, 4, 5, 30})
+      ExpectAsEvaluated(Replaced(text, "D", digit), {4, width});
+  }
+  const std::string copy = CompileOrDie(ParseOrDie(R"(loops @copy(
+      %x: input f32[320, 3], %y: output f32[321, 3]) {
+    phase b < 60 {
+      vector l < 16 {
+        let %t = b * 16 + l
+        %y[floordiv(%t, 3), mod(%t, 3)] =
+          pad(%x[floordiv(%t, 3) - 1, mod(%t, 3)], 0.0)
+      }
+    }
+  })"),
+                                        {.keep_llvm = true})
+                               ->llvm;
+  for (const char* slow : {"div ", "rem ", "gather", "scatter"})
+    EXPECT_EQ(copy.find(slow), std::string::npos) << copy;
+}
+
 TEST(CodeGeneratorTest, PadsOfOneElement) {
   ExpectAsEvaluated(R"(loops @pad<H>(%x: input i8[H, 3],
                                      %y: output i8[H + 4, 6]) {

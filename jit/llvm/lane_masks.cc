@@ -24,6 +24,28 @@ bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
          (index.lane_constant == 1 || index.lane_constant == -1);
 }
 
+// x floordiv n + c is (x + c * n) floordiv n, which is below an extent where x
+// + c * n is below n times it.
+int64_t LaneMasks::LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index) {
+  if (IsLaneStep(id, index)) return 1;
+  const std::optional<ShiftedQuotient> quotient = linearizer_.QuotientOf(id);
+  if (!quotient) return 0;
+  const int64_t divisor = quotient->divisor;
+  const Interval small = {kSmall.low / divisor + 1, kSmall.high / divisor - 1};
+  if (!pool_[id].range.Within(small) || !pool_[extent].range.Within(small) ||
+      !IsLaneStep(quotient->dividend, index))
+    return 0;
+  for (const Placed& term : quotient->rest.uniform) {
+    index.uniform.push_back(
+        linearizer_.ValueOf(linearizer_.Times(Factor{divisor, {}}, term)));
+  }
+  index.constant =
+      static_cast<int64_t>(static_cast<uint64_t>(index.constant) +
+                           static_cast<uint64_t>(divisor) *
+                               static_cast<uint64_t>(quotient->rest.constant));
+  return divisor;
+}
+
 Value* LaneMasks::BoundOf(NodeId id) {
   Value* value = emit_(id);
   if (pool_[id].range.Within(kSmall)) return value;
@@ -127,9 +149,12 @@ void LaneMasks::AddInBounds(NodeId index_id, NodeId extent_id, LaneSet& set) {
                                            scopes_.PlaceOf(extent_id)));
   LinearIndex index;
   const bool varies = scopes_.VariesByLane(index_id);
-  if (varies && IsLaneStep(index_id, index)) {
+  const int64_t scale = varies ? LaneStepsOf(index_id, extent_id, index) : 0;
+  if (scale != 0) {
     Value* bound = not_above ? nullptr : BoundOf(extent_id);
     const Scopes::At at(scopes_, set.depth);
+    if (scale != 1 && bound != nullptr)
+      bound = b_.CreateMul(bound, b_.getInt64(static_cast<uint64_t>(scale)));
     if (!not_below) AddNotBelow(index, b_.getInt64(0), set);
     if (!not_above) AddBelow(index, bound, set);
     return;

@@ -3,6 +3,7 @@
 // elements as narrow as may be.
 //
 //   i * 16 + j < n, in lanes of j   ->   lane < clamp(n - i * 16, 0, 16)
+//   j floordiv 3 - 1 >= 0           ->   lane >= 3
 #ifndef EMBER_JIT_LLVM_LANE_MASKS_H_
 #define EMBER_JIT_LLVM_LANE_MASKS_H_
 
@@ -58,6 +59,9 @@ class LaneMasks {
   // The node's value, or 0 if it is negative.
   llvm::Value* ExtentOf(NodeId id);
   bool IsLaneStep(NodeId id, LinearIndex& index);
+  // Whether 0 <= id < extent is 0 <= index < extent * result, and index is i +
+  // lane or i - lane without wrapping; 0: no.
+  int64_t LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index);
   void And(llvm::Value*& all, llvm::Value* one);
 
   const tensor::ExpressionPool& pool_;

@@ -36,7 +36,62 @@ void AddTerm(Placed term, std::vector<Placed>& terms, int64_t& constant) {
 LinearIndex IndexLinearizer::Of(NodeId id) {
   LinearIndex index;
   Add(id, Factor{}, index);
+  JoinDigits(index);
   return index;
+}
+
+bool IndexLinearizer::IsDigit(NodeId id) {
+  const tensor::Node& node = pool_[id];
+  if (node.opcode != Opcode::kFloorDivide && node.opcode != Opcode::kModulo)
+    return false;
+  const auto divisor = pool_.IntegerConstant(node.operands[1]);
+  return divisor && *divisor > 0 && scopes_.VariesByLane(node.operands[0]);
+}
+
+// x floordiv n * (n * f) + x mod n * f = x * f
+void IndexLinearizer::JoinDigits(LinearIndex& index) {
+  while (!index.digits.empty()) {
+    const Digit digit = index.digits.front();
+    index.digits.erase(index.digits.begin());
+    const tensor::Node& node = pool_[digit.node];
+    const NodeId value = node.operands[0];
+    const int64_t divisor = *pool_.IntegerConstant(node.operands[1]);
+    const auto other = std::ranges::find_if(index.digits, [&](const Digit& d) {
+      const tensor::Node& candidate = pool_[d.node];
+      if (candidate.opcode == node.opcode || candidate.operands[0] != value ||
+          pool_.IntegerConstant(candidate.operands[1]) != divisor)
+        return false;
+      const bool is_quotient = node.opcode == Opcode::kFloorDivide;
+      const Factor& quotient = is_quotient ? digit.factor : d.factor;
+      const Factor& remainder = is_quotient ? d.factor : digit.factor;
+      return quotient.value.value == remainder.value.value &&
+             quotient.constant == WrappingMultiply(remainder.constant, divisor);
+    });
+    if (other == index.digits.end()) {
+      AddAtom(digit.node, digit.factor, index);
+      continue;
+    }
+    const Factor factor =
+        node.opcode == Opcode::kModulo ? digit.factor : other->factor;
+    index.digits.erase(other);
+    Add(value, factor, index);
+  }
+}
+
+std::optional<ShiftedQuotient> IndexLinearizer::QuotientOf(NodeId id) {
+  ShiftedQuotient result;
+  Add(id, Factor{}, result.rest);
+  if (!result.rest.IsUniform() || result.rest.digits.size() != 1)
+    return std::nullopt;
+  const Digit digit = result.rest.digits.front();
+  const tensor::Node& node = pool_[digit.node];
+  if (node.opcode != Opcode::kFloorDivide || digit.factor.constant != 1 ||
+      digit.factor.value.value != nullptr)
+    return std::nullopt;
+  result.rest.digits.clear();
+  result.dividend = node.operands[0];
+  result.divisor = *pool_.IntegerConstant(node.operands[1]);
+  return result;
 }
 
 void IndexLinearizer::Add(NodeId id, const Factor& factor, LinearIndex& index) {
@@ -58,6 +113,10 @@ void IndexLinearizer::Add(NodeId id, const Factor& factor, LinearIndex& index) {
   }
   if (scopes_.IsLane(id)) {
     AddTerm(ValueOf(factor), index.per_lane, index.lane_constant);
+    return;
+  }
+  if (IsDigit(id)) {
+    index.digits.push_back({id, factor});
     return;
   }
   AddAtom(id, factor, index);

@@ -2,6 +2,7 @@
 //
 //   i0 * 64 + j * n + 3, in lanes of j   ->   (i0 * 64 + 3) + n * lane
 //   (j floordiv 2) + i0                  ->   i0 + an irregular vector
+//   (j floordiv 3) * 3 + (j mod 3)       ->   lane
 //
 // The parts are scalars, each computed in the outermost scope it can be (see
 // jit/llvm/scopes.h); vectors of indices appear only where lanes are irregular.
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "jit/llvm/ir.h"
@@ -23,6 +25,13 @@ struct Factor {
   Placed value;
 };
 
+// factor * node, which is x floordiv n or x mod n, for a positive constant n
+// and an x that varies by lane.
+struct Digit {
+  NodeId node = 0;
+  Factor factor;
+};
+
 // Modulo 2^64, as i64 arithmetic is.
 struct LinearIndex {
   std::vector<Placed> uniform;  // to be added, and the constant
@@ -30,6 +39,7 @@ struct LinearIndex {
   std::vector<Placed> per_lane;  // to be added, and the constant
   int64_t lane_constant = 0;
   std::vector<Placed> irregular;  // vectors, to be added
+  std::vector<Digit> digits;      // to be added, until they are joined
 
   bool IsUniform() const {
     return per_lane.empty() && lane_constant == 0 && irregular.empty();
@@ -40,6 +50,13 @@ struct LinearIndex {
   }
 };
 
+// dividend floordiv divisor + rest, where only the dividend varies by lane.
+struct ShiftedQuotient {
+  NodeId dividend = 0;
+  int64_t divisor = 1;
+  LinearIndex rest;
+};
+
 class IndexLinearizer {
  public:
   // emit: the value of a node, placed where the scopes say.
@@ -47,9 +64,16 @@ class IndexLinearizer {
                   Builder& builder, std::function<llvm::Value*(NodeId)> emit)
       : pool_(pool), scopes_(scopes), b_(builder), emit_(std::move(emit)) {}
 
-  // index += factor * id, an i64 node.
+  // index += factor * id, an i64 node. Digits of it wait for others: those of
+  // one value in several dims of a buffer may be steps through it.
   void Add(NodeId id, const Factor& factor, LinearIndex& index);
+  // Adds the digits that wait: those of one value together where they are it
+  // again, times something; else each as it is.
+  void JoinDigits(LinearIndex& index);
+  // Of one node, its digits joined.
   LinearIndex Of(NodeId id);
+  // nullopt: the node has no such form.
+  std::optional<ShiftedQuotient> QuotientOf(NodeId id);
 
   Factor Times(const Factor& a, int64_t constant);
   Factor Times(const Factor& a, Placed value);
@@ -66,6 +90,7 @@ class IndexLinearizer {
  private:
   void AddProduct(NodeId id, const Factor& factor, LinearIndex& index);
   void AddAtom(NodeId id, const Factor& factor, LinearIndex& index);
+  bool IsDigit(NodeId id);
   // The value in outer * id = in the sum: an atom of it.
   Placed Atom(NodeId id);
   Placed Product(Placed a, Placed b);

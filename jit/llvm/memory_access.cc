@@ -202,6 +202,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     // One index that varies, as others would be in each other's way.
     address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
+  linearizer_.JoinDigits(offset);
   // Outer scopes first, the constant last, where it costs nothing.
   std::stable_sort(
       offset.uniform.begin(), offset.uniform.end(),
