@@ -66,7 +66,7 @@ inline constexpr int kMany = 1 << 20;
   control(620, loopBreak, 0, 0) \
   control(625, loopContinue, 0, 0) \
   row(635, rangeStatic, 0, 0, ImportRangeStatic) \
-  no(640, rangeDynamic, kNotYet) \
+  row(640, rangeDynamic, 1, 3, ImportRangeDynamic) \
   row(660, clip, 1, 1, ImportClip) \
   row(665, ceil, 1, 1, ImportCeil) \
   row(670, floor, 1, 1, ImportFloor) \
@@ -109,20 +109,20 @@ inline constexpr int kMany = 1 << 20;
   row(920, tile, 1, 1, ImportTile) \
   row(925, stack, 1, kMany, ImportStack) \
   row(930, gather, 2, 2, ImportGather) \
-  no(935, scatter, kNotYet) \
-  no(940, gatherND, kNotYet) \
-  no(945, scatterND, kNotYet) \
+  row(935, scatter, 3, 3, ImportScatter) \
+  row(940, gatherND, 2, 2, ImportGatherNd) \
+  row(945, scatterND, 3, 3, ImportScatterNd) \
   row(950, softmaxND, 1, 1, ImportSoftmaxNd) \
   row(952, gatherAlongAxis, 2, 2, ImportGatherAlongAxis) \
-  no(954, scatterAlongAxis, kNotYet) \
+  row(954, scatterAlongAxis, 3, 3, ImportScatterAlongAxis) \
   row(960, reverse, 1, 1, ImportReverse) \
-  no(965, reverseSeq, kNotYet) \
+  row(965, reverseSeq, 2, 2, ImportReverseSequences) \
   row(975, splitND, 1, 1, ImportSplitNd) \
   row(980, concatND, 1, kMany, ImportConcatNd) \
   row(985, transpose, 1, 1, ImportTranspose) \
   row(995, sliceStatic, 1, 1, ImportSliceStatic) \
-  no(1000, sliceDynamic, kNotYet) \
-  no(1005, slidingWindows, kNotYet) \
+  row(1000, sliceDynamic, 2, 7, ImportSliceDynamic) \
+  row(1005, slidingWindows, 1, 1, ImportSlidingWindows) \
   row(1015, topK, 1, 1, ImportTopK) \
   row(1020, argMin, 1, 1, ImportArgMin) \
   row(1025, argMax, 1, 1, ImportArgMax) \
@@ -132,17 +132,18 @@ inline constexpr int kMany = 1 << 20;
   row(1070, loadConstantND, 0, 0, ImportLoadConstantNd) \
   row(1080, fillLike, 1, 1, ImportFillLike) \
   row(1085, fillStatic, 0, 0, ImportFillStatic) \
-  no(1090, fillDynamic, kNotYet) \
+  row(1090, fillDynamic, 1, 1, ImportFillDynamic) \
   row(1100, broadcastToLike, 2, 2, ImportBroadcastToLike) \
   row(1105, broadcastToStatic, 1, 1, ImportBroadcastToStatic) \
-  no(1110, broadcastToDynamic, kNotYet) \
+  row(1110, broadcastToDynamic, 2, 2, ImportBroadcastToDynamic) \
   row(1120, squeeze, 1, 1, ImportSqueeze) \
   row(1125, expandDims, 1, 1, ImportExpandDims) \
   row(1130, flattenTo2D, 1, 1, ImportFlattenTo2d) \
   row(1135, reshapeLike, 2, 2, ImportReshapeLike) \
   row(1140, reshapeStatic, 1, 1, ImportReshapeStatic) \
-  no(1145, reshapeDynamic, kNotYet) \
+  row(1145, reshapeDynamic, 2, 2, ImportReshapeDynamic) \
   row(1150, rankPreservingReshape, 1, 1, ImportReshapeStatic) \
+  row(1155, constantPad, 1, 2, ImportConstantPad) \
   no(1170, randomNormalLike, kRandom) \
   no(1175, randomNormalStatic, kRandom) \
   no(1180, randomNormalDynamic, kRandom) \
@@ -163,21 +164,21 @@ inline constexpr int kMany = 1 << 20;
   row(1285, reduceLogSum, 1, 1, ImportReduceLogSum) \
   row(1290, reduceSumSquare, 1, 1, ImportReduceSumSquare) \
   row(1295, reduceLogSumExp, 1, 1, ImportReduceLogSumExp) \
-  no(1313, whereNonZero, kNotYet) \
+  row(1313, whereNonZero, 1, 1, ImportWhereNonZero) \
   row(1315, matrixBandPart, 1, 1, ImportMatrixBandPart) \
   row(1320, lowerTriangular, 1, 1, ImportLowerTriangular) \
   row(1325, upperTriangular, 1, 1, ImportUpperTriangular) \
   row(1330, whereBroadcastable, 3, 3, ImportWhere) \
   row(1350, layerNormalization, 1, 1, ImportLayerNormalization) \
-  no(1400, NonMaximumSuppression, kNotYet) \
-  no(1450, oneHot, kNotYet) \
+  row(1400, NonMaximumSuppression, 2, 5, ImportNonMaximumSuppression) \
+  row(1450, oneHot, 1, 2, ImportOneHot) \
   row(1455, cumSum, 1, 1, ImportCumSum) \
   row(1460, clampedReLU, 1, 1, ImportClampedRelu) \
   row(1461, argSort, 1, 1, ImportArgSort) \
-  no(1465, pooling3d, kNotYet) \
-  no(1466, globalPooling3d, kNotYet) \
-  no(1470, sliceBySize, kNotYet) \
-  no(1471, convolution3d, kNotYet)
+  row(1465, pooling3d, 1, 1, ImportPooling3d) \
+  row(1466, globalPooling3d, 1, 1, ImportGlobalPooling3d) \
+  row(1470, sliceBySize, 2, 2, ImportSliceBySize) \
+  row(1471, convolution3d, 1, 1, ImportConvolution3d)
 // clang-format on
 
 using ImportFunction = void (*)(LayerContext& c);

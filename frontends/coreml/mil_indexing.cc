@@ -8,103 +8,63 @@
 
 #include "frontends/coreml/matrices.h"
 #include "frontends/coreml/mil_operation.h"
+#include "frontends/coreml/places.h"
 #include "frontends/ops/einsum.h"
 
 namespace ember::coreml {
 namespace {
 
-// Modes of scatters: how the graph updates, and with what.
-struct Update {
-  std::string name;
-  Tensor values;
-};
-std::optional<Update> ReadUpdate(MilOperation& o) {
-  const std::string mode = o.Text("mode", "add");
-  const Tensor values = o.Input("updates");
-  if (!o.ok()) return std::nullopt;
-  if (mode == "update") return Update{"assign", values};
-  if (mode == "add") return Update{"add", values};
-  if (mode == "sub") return Update{"add", -values};
-  if (mode == "mul") return Update{"multiply", values};
-  if (mode == "div" && values.is_float())
-    return Update{"multiply", 1.0 / values};
-  if (mode == "max") return Update{"maximum", values};
-  if (mode == "min") return Update{"minimum", values};
-  o.FailUnsupported("mode: found '" + mode + "'");
-  return std::nullopt;
-}
-
-// [.., length] of places in the first dims of x.
-Tensor Places(MilOperation& o, const Tensor& x) {
-  const Tensor indices = o.Input("indices");
-  if (!o.ok()) return indices;
-  const Dim length = indices.rank() > 0 ? indices.dim(-1) : Dim(0);
-  if (!length.is_constant() || length.constant() < 1 ||
-      length.constant() > x.rank()) {
-    o.FailInvalid("indices: expected tuples of 1 to " +
-                  std::to_string(x.rank()) + " elements, found " +
-                  graph::ShapeToString(indices.shape()));
-    return indices;
-  }
-  const Shape extents(x.shape().begin(), x.shape().begin() + length.constant());
-  const Tensor wide = Cast(indices, DType::kI64);
-  return Select(Less(wide, 0), wide + o.Wrap(o.builder().ShapeValue(extents)),
-                wide);
+std::optional<PlaceUpdate> ReadUpdate(MilOperation& o) {
+  return UpdateOf(o, o.Text("mode", "add"), o.Input("updates"));
 }
 
 void GatherNd(MilOperation& o) {
-  const Tensor x = o.Input("x");
-  const Tensor places = Places(o, x);
-  if (!o.ok()) return;
-  o.SetOutput(0, Apply("gather_nd", {x, places}, {{"batch_dims", int64_t{0}}}));
+  o.SetOutput(0, GatherPlaces(o, o.Input("x"), o.Input("indices")));
 }
 
 void ScatterNd(MilOperation& o) {
-  const Tensor data = o.Input("data");
-  const Tensor places = Places(o, data);
-  const std::optional<Update> update = ReadUpdate(o);
-  if (!update || !o.ok()) return;
-  o.SetOutput(0, Apply("scatter_nd", {data, places, update->values},
-                       {{"update", update->name}}));
+  const std::optional<PlaceUpdate> update = ReadUpdate(o);
+  if (!update) return;
+  o.SetOutput(0,
+              ScatterPlaces(o, o.Input("data"), o.Input("indices"), *update));
 }
 
 void ScatterAlongAxis(MilOperation& o) {
   const Tensor data = o.Input("data");
   const int axis = o.Axis("axis", 0, data.rank());
-  const Tensor indices = o.Input("indices");
-  const std::optional<Update> update = ReadUpdate(o);
+  const std::optional<PlaceUpdate> update = ReadUpdate(o);
   if (!update || !o.ok()) return;
-  o.SetOutput(0, Apply("scatter_elements",
-                       {data, ops::NormalizeIndices(indices, data.dim(axis)),
-                        update->values},
-                       {{"axis", int64_t{axis}}, {"update", update->name}}));
+  o.SetOutput(0, ScatterAlong(data, o.Input("indices"), *update, axis));
 }
 
-// Slices along an axis: those of the first one, when it is in front.
-void ScatterSlices(MilOperation& o) {
+void Scatter(MilOperation& o) {
   const Tensor data = o.Input("data");
   const int axis = o.Axis("axis", 0, data.rank());
-  if (!o.CheckRank("indices", 1, 1)) return;
-  const std::optional<Update> update = ReadUpdate(o);
+  const std::optional<PlaceUpdate> update = ReadUpdate(o);
   if (!update || !o.ok()) return;
-  if (update->values.rank() != data.rank()) {
-    return o.FailInvalid("updates: expected rank " +
-                         std::to_string(data.rank()) + ", found " +
-                         std::to_string(update->values.rank()));
-  }
-  std::vector<int64_t> to_front = {axis}, back;
-  for (int i = 0; i < data.rank(); ++i) {
-    if (i != axis) to_front.push_back(i);
-    back.push_back(i < axis ? i + 1 : i == axis ? 0 : i);
-  }
-  const Tensor places =
-      ops::NormalizeIndices(o.Input("indices"), data.dim(axis));
-  o.SetOutput(
-      0, Transpose(Apply("scatter_nd",
-                         {Transpose(data, to_front), Unsqueeze(places, {1}),
-                          Transpose(update->values, to_front)},
-                         {{"update", update->name}}),
-                   back));
+  o.SetOutput(0, ScatterSlices(o, data, o.Input("indices"), *update, axis));
+}
+
+void NonZero(MilOperation& o) {
+  if (o.CheckRank("x", 1))
+    o.SetOutput(0, Cast(PlacesOfNonZero(o.Input("x")), DType::kI32));
+}
+
+void ReverseSequence(MilOperation& o) {
+  if (!o.CheckRank("x", 2) || !o.CheckRank("lengths", 1, 1)) return;
+  const Tensor x = o.Input("x");
+  const int axis = o.Axis("seq_axis", 0, x.rank());
+  const int batch = o.Axis("batch_axis", 0, x.rank());
+  if (o.ok())
+    o.SetOutput(0, ReverseSequences(x, o.Input("lengths"), batch, axis));
+}
+
+void Windows(MilOperation& o) {
+  const Tensor x = o.Input("x");
+  const int axis = o.Axis("axis", 0, x.rank());
+  if (!o.ok()) return;
+  o.SetOutput(0, SlidingWindows(o, x, axis, o.Integer("size", 1),
+                                o.Integer("stride", 1)));
 }
 
 void OneHot(MilOperation& o) {
@@ -192,11 +152,14 @@ constexpr MilRow kRows[] = {
     {"einsum", EinsumOf},
     {"fill_like", FillLike},
     {"gather_nd", GatherNd},
+    {"non_zero", NonZero},
     {"one_hot", OneHot},
     {"range_1d", Range},
-    {"scatter", ScatterSlices},
+    {"reverse_sequence", ReverseSequence},
+    {"scatter", Scatter},
     {"scatter_along_axis", ScatterAlongAxis},
     {"scatter_nd", ScatterNd},
+    {"sliding_windows", Windows},
 };
 
 }  // namespace

@@ -1,0 +1,60 @@
+// Elements taken and put by their places, as networks' layers and programs'
+// operations do it.
+//
+//   const auto update = UpdateOf(c, "add", updates);
+//   if (update) c.SetOutput(0, ScatterSlices(c, data, indices, *update, 0));
+//
+// Negative places count from the end. Errors stick in the context's graph
+// builder. Thread-compatible.
+#ifndef EMBER_FRONTENDS_COREML_PLACES_H_
+#define EMBER_FRONTENDS_COREML_PLACES_H_
+
+#include <optional>
+#include <string>
+
+#include "frontends/ops/import_context.h"
+#include "frontends/ops/tensor.h"
+
+namespace ember::coreml {
+
+// How a scatter changes an element, by the graph's name of it, and with what.
+struct PlaceUpdate {
+  std::string name;
+  ops::Tensor values;
+};
+// mode: update, add, sub, mul, div, max or min. None after an error.
+std::optional<PlaceUpdate> UpdateOf(ops::ImportContext& c,
+                                    const std::string& mode,
+                                    const ops::Tensor& values);
+
+// indices [.., length]: tuples of places in the first dims of x.
+ops::Tensor GatherPlaces(ops::ImportContext& c, const ops::Tensor& x,
+                         const ops::Tensor& indices);
+ops::Tensor ScatterPlaces(ops::ImportContext& c, const ops::Tensor& data,
+                          const ops::Tensor& indices,
+                          const PlaceUpdate& update);
+// Single elements along an axis; indices have the shape of the updates.
+ops::Tensor ScatterAlong(const ops::Tensor& data, const ops::Tensor& indices,
+                         const PlaceUpdate& update, int axis);
+// Slices along an axis. The updates have the dims of the indices in its place.
+ops::Tensor ScatterSlices(ops::ImportContext& c, const ops::Tensor& data,
+                          const ops::Tensor& indices, const PlaceUpdate& update,
+                          int axis);
+
+// All windows along an axis, which becomes two: which window, and the place in
+// it. The extent must be known.
+ops::Tensor SlidingWindows(ops::ImportContext& c, const ops::Tensor& x,
+                           int axis, int64_t size, int64_t step);
+
+// Of each row of a batch the first lengths[row] elements along an axis in
+// reverse. lengths [batch].
+ops::Tensor ReverseSequences(const ops::Tensor& x, const ops::Tensor& lengths,
+                             int batch_axis, int axis);
+
+// The places of what is not zero, i64 [count, rank of x], in row-major order;
+// the count is as the data says.
+ops::Tensor PlacesOfNonZero(const ops::Tensor& x);
+
+}  // namespace ember::coreml
+
+#endif  // EMBER_FRONTENDS_COREML_PLACES_H_

@@ -1,0 +1,224 @@
+// Layers and operations that take, put and reshape by numbers that others
+// compute, layers of volumes, and suppression, against their formulas.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "frontends/coreml/testing/sample_models.h"
+#include "tests/coreml/one_model.h"
+#include "tests/formats/numbers.h"
+
+namespace ember::tests {
+namespace {
+
+using coreml::ArrayFeature;
+using coreml::ConstInts;
+using coreml::Description;
+using coreml::LayerOf;
+using coreml::Message;
+using coreml::ModelOf;
+
+const Numbers kSix = F32({2, 3}, {1, 2, 3, 4, 5, 6});
+const Numbers kSquare = F32({2, 2}, {1, 2, 3, 4});
+
+// One layer on x, whose other inputs are constants.
+StatusOr<std::vector<Numbers>> RunOnConstants(
+    uint64_t kind, const Message& parameters, const Numbers& x,
+    const std::vector<Numbers>& constants) {
+  Message network;
+  std::vector<std::string> inputs = {"x"};
+  for (const Numbers& constant : constants) {
+    inputs.push_back("c" + std::to_string(inputs.size()));
+    const std::vector<float> values(constant.values.begin(),
+                                    constant.values.end());
+    network.Put(1, LayerOf(1070,
+                           Message()
+                               .Integers(1, constant.dims)
+                               .Put(2, Message().Floats(1, values)),
+                           {}, {inputs.back()}));
+  }
+  network.Put(1, LayerOf(kind, parameters, inputs, {"y"})).Integer(5, 1);
+  return RunModel(
+      ModelOf(Description({ArrayFeature("x", x.dims)}, {ArrayFeature("y", {})}),
+              500, network)
+          .bytes(),
+      {x});
+}
+
+TEST(Layers, ScattersAndGathers) {
+  const Message along_columns = Message().Integer(1, 1).Integer(2, 1);
+  ExpectNumbers(
+      RunLayer(935, along_columns,
+               {kSix, F32({2}, {2, -3}), F32({2, 2}, {10, 20, 30, 40})}),
+      {F32({2, 3}, {21, 2, 13, 44, 5, 36})});
+  // The indices' dims take the place of the axis.
+  ExpectNumbers(RunLayer(935, Message().Integer(1, 0).Integer(2, 1),
+                         {F32({3}, {0, 0, 0}), F32({2, 2}, {0, 1, 1, 2}),
+                          F32({2, 2}, {1, 2, 3, 4})}),
+                {F32({3}, {1, 5, 4})});
+  ExpectNumbers(
+      RunLayer(945, Message(), {kSquare, F32({1, 2}, {1, 0}), F32({1}, {9})}),
+      {F32({2, 2}, {1, 2, 9, 4})});
+  ExpectNumbers(RunLayer(954, Message().Integer(1, 0),
+                         {kSquare, F32({1, 2}, {1, 0}), F32({1, 2}, {7, 8})}),
+                {F32({2, 2}, {1, 8, 7, 4})});
+  ExpectNumbers(RunLayer(940, Message(), {kSquare, F32({2, 1}, {1, 0})}),
+                {F32({2, 2}, {3, 4, 1, 2})});
+  const auto wrong = RunLayer(935, Message().Integer(2, 7),
+                              {kSix, F32({1}, {0}), F32({1, 3}, {1, 2, 3})});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_NE(wrong.status().message().find(
+                "mode: expected a value in [0, 6], found 7"),
+            std::string::npos)
+      << wrong.status().message();
+}
+
+TEST(Layers, PlacesWindowsAndSequences) {
+  ExpectNumbers(RunLayer(1313, Message(), {F32({4}, {0, 1, 0, 2})}),
+                {F32({2, 1}, {1, 3})});
+  ExpectNumbers(RunLayer(1313, Message(), {F32({2, 2}, {0, 5, 6, 0})}),
+                {F32({2, 2}, {0, 1, 1, 0})});
+  ExpectNumbers(RunLayer(965, Message().Integer(1, 0).Integer(2, 1),
+                         {kSix, F32({2}, {2, 3})}),
+                {F32({2, 3}, {2, 1, 3, 6, 5, 4})});
+  ExpectNumbers(
+      RunLayer(1005, Message().Integer(1, 0).Integer(2, 2).Integer(3, 1),
+               {F32({3}, {1, 2, 3})}),
+      {F32({2, 2}, {1, 2, 2, 3})});
+  const Message hot = Message().Integer(2, -1).Float(3, 5).Float(4, -1);
+  ExpectNumbers(RunOnConstants(1450, hot, F32({2}, {2, -1}), {F32({1}, {4})}),
+                {F32({2, 4}, {-1, -1, 5, -1, -1, -1, -1, -1})});
+}
+
+TEST(Layers, ShapesThatOthersCompute) {
+  ExpectNumbers(
+      RunLayer(640, Message().Float(2, 1).Float(3, 2), {F32({1}, {6})}),
+      {F32({3}, {1, 3, 5})});
+  ExpectNumbers(RunLayer(1090, Message().Float(1, 3), {F32({2}, {2, 1})}),
+                {F32({2, 1}, {3, 3})});
+  ExpectNumbers(
+      RunLayer(1110, Message(), {F32({1, 2}, {1, 2}), F32({2}, {2, 2})}),
+      {F32({2, 2}, {1, 2, 1, 2})});
+  ExpectNumbers(RunLayer(1145, Message(), {kSix, F32({2}, {3, 2})}),
+                {F32({3, 2}, {1, 2, 3, 4, 5, 6})});
+  ExpectNumbers(RunOnConstants(1145, Message(), kSix, {F32({1}, {-1})}),
+                {F32({6}, {1, 2, 3, 4, 5, 6})});
+  ExpectNumbers(RunLayer(1470, Message().Integer(2, 2).Integer(3, 1),
+                         {kSix, F32({1}, {1})}),
+                {F32({2, 2}, {2, 3, 5, 6})});
+}
+
+TEST(Layers, SlicesAndPads) {
+  const auto slice = [](const std::vector<int64_t>& squeeze) {
+    return Message()
+        .Integers(2, {1, 0})
+        .Integers(3, {2, -1})
+        .Integers(4, {0, 0})
+        .Integers(5, {1, 1})
+        .Integers(6, squeeze);
+  };
+  const Numbers begin = F32({2}, {1, 1});
+  ExpectNumbers(RunOnConstants(1000, slice({0, 0}), kSix, {begin}),
+                {F32({2, 1}, {2, 5})});
+  ExpectNumbers(RunOnConstants(1000, slice({0, 1}), kSix, {begin}),
+                {F32({2}, {2, 5})});
+  ExpectNumbers(RunLayer(1155, Message().Float(1, 7).Integers(2, {1, 2}),
+                         {F32({2}, {1, 2})}),
+                {F32({5}, {7, 1, 2, 7, 7})});
+  // Amounts that say how long the result is.
+  ExpectNumbers(
+      RunLayer(1155, Message().Float(1, 7).Integers(2, {0, 4}).Integer(3, 1),
+               {F32({2}, {1, 2})}),
+      {F32({4}, {1, 2, 7, 7})});
+}
+
+// Dims of 1 are dropped where the description gives no shape.
+TEST(Layers, Volumes) {
+  std::vector<double> values;
+  for (int i = 1; i <= 18; ++i) values.push_back(i);
+  const Numbers volume = F32({1, 1, 2, 3, 3}, values);
+  Message pool;
+  for (uint64_t field = 2; field < 5; ++field) pool.Integer(field, 2);
+  ExpectNumbers(RunLayer(1465, Message(pool).Integer(15, 1), {volume}),
+                {F32({1, 2, 2}, {14, 15, 17, 18})});
+  const Numbers column = F32({1, 1, 2, 1, 1}, {2, 4});
+  const Message mean = Message().Integer(1, 1).Integer(2, 2).Integer(8, 1);
+  ExpectNumbers(RunLayer(1465, mean, {column}), {F32({2}, {1, 3})});
+  ExpectNumbers(RunLayer(1465, Message(mean).Integer(14, 1), {column}),
+                {F32({2}, {2, 3})});
+  ExpectNumbers(RunLayer(1466, Message(), {volume}), {F32({1}, {18})});
+  ExpectNumbers(RunLayer(1466, Message().Integer(1, 1), {volume}),
+                {F32({1}, {9.5})});
+  const Message convolution =
+      Message()
+          .Integer(1, 1)
+          .Integer(2, 1)
+          .Integer(10, 1)
+          .Integer(20, 2)
+          .Integer(21, 1)
+          .Integer(22, 2)
+          .Integer(50, 1)
+          .Put(60, Message().Floats(1, {1, 10, 100, 1000}))
+          .Put(61, Message().Floats(1, {1}));
+  ExpectNumbers(
+      RunLayer(1471, convolution, {F32({1, 1, 2, 1, 2}, {1, 2, 3, 4})}),
+      {F32({1}, {4322})});
+  const Message transposed = Message()
+                                 .Integer(1, 1)
+                                 .Integer(10, 1)
+                                 .Integer(20, 2)
+                                 .Put(60, Message().Floats(1, {3, 5}))
+                                 .Integer(86, 1);
+  ExpectNumbers(RunLayer(1471, transposed, {F32({1, 1, 1, 1, 1}, {2})}),
+                {F32({2}, {6, 10})});
+}
+
+TEST(Layers, Suppression) {
+  const Numbers boxes = F32({1, 4, 4}, {9, 9, 2, 2, 0, 0, 2, 2,  //
+                                        0.1f, 0, 2, 2, 5, 5, 2, 2});
+  const Numbers scores = F32({1, 4, 1}, {0.05f, 0.9f, 0.8f, 0.3f});
+  const auto run = [&](float least, int64_t most, const Numbers& ranks,
+                       bool per_class) {
+    return RunLayer(
+        1400,
+        Message().Float(1, 0.5f).Float(2, least).Integer(3, most).Integer(
+            4, per_class ? 1 : 0),
+        {boxes, ranks}, 4);
+  };
+  // The second best overlaps the best, the last is too bad.
+  ExpectNumbers(run(0.1f, 3, scores, false),
+                {F32({1, 3, 4}, {0, 0, 2, 2, 5, 5, 2, 2, 0, 0, 0, 0}),
+                 F32({1, 3, 1}, {0.9f, 0.3f, 0}), F32({1, 3}, {1, 3, -1}),
+                 F32({1}, {2})});
+  // More than there are boxes; the best one stays where none is good enough.
+  ExpectNumbers(run(0.95f, 5, scores, false),
+                {F32({1, 5, 4}, {0, 0, 2, 2, 0, 0, 0, 0, 0, 0,
+                                 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+                 F32({1, 5, 1}, {0.9f, 0, 0, 0, 0}),
+                 F32({1, 5}, {1, -1, -1, -1, -1}), F32({1}, {1})});
+  // Boxes of another class do not suppress.
+  ExpectNumbers(
+      run(0.1f, 3, F32({1, 4, 2}, {0.05f, 0, 0.9f, 0, 0, 0.8f, 0.3f, 0}), true),
+      {F32({1, 3, 4}, {0, 0, 2, 2, 0.1f, 0, 2, 2, 5, 5, 2, 2}),
+       F32({1, 3, 2}, {0.9f, 0, 0, 0.8f, 0.3f, 0}), F32({1, 3}, {1, 2, 3}),
+       F32({1}, {3})});
+}
+
+TEST(Operations, PlacesWindowsAndSequences) {
+  ExpectNumbers(RunOperation("non_zero", F32({2, 2}, {0, 5, 6, 0}), {}, {}),
+                {I32({2, 2}, {0, 1, 1, 0})});
+  ExpectNumbers(
+      RunOperation(
+          "reverse_sequence", kSix,
+          {ConstInts("l", {2, 3}), ConstInts("s", {1}), ConstInts("b", {0})},
+          {{"lengths", {"l"}}, {"seq_axis", {"s"}}, {"batch_axis", {"b"}}}),
+      {F32({2, 3}, {2, 1, 3, 6, 5, 4})});
+  ExpectNumbers(RunOperation("sliding_windows", F32({3}, {1, 2, 3}),
+                             {ConstInts("a", {0}), ConstInts("n", {2})},
+                             {{"axis", {"a"}}, {"size", {"n"}}}),
+                {F32({2, 2}, {1, 2, 2, 3})});
+}
+
+}  // namespace
+}  // namespace ember::tests
