@@ -154,7 +154,8 @@ std::unique_ptr<DiskCache> OpenDiskCache(const CacheOptions& options,
 StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(vm::CompilePlace place) {
   if (place == vm::CompilePlace::kThread) return ObjectCompiler::Create();
   StatusOr<std::unique_ptr<ObjectCompiler>> worker =
-      NotFoundError(std::string(kWorkerProgram) + " is not beside the JIT");
+      NotFoundError(std::string(kWorkerProgram) +
+                    ": expected it beside the JIT's library, found none there");
   const std::string program = FindWorkerProgram();
   if (!program.empty()) worker = NewRemoteCompiler({.program = program});
   if (worker.ok() || place == vm::CompilePlace::kWorker) return worker;

@@ -54,7 +54,7 @@ PACKAGES = {
     "libember-jit": ("libs", "runs compiled models: kernels made while a model runs", """\
  Compiles hot parts of a model to machine code, by LLVM. The runtime finds
  and loads it when a session asks for it."""),
-    "ember-tools": ("utils", "compiles models (ONNX, TensorFlow Lite) to modules, runs and measures them", """\
+    "ember-tools": ("utils", "compiles models (ONNX, TensorFlow, PyTorch, Core ML, ...) to modules, runs and measures them", """\
  vm-compile, vm-run, vm-bench, vm-dump, vm-diff, vm-prejit, vm-sign."""),
 }
 
@@ -160,7 +160,7 @@ class Builder:
     def depends(self, package, root):
         exact = "(= %s)" % self.version
         files = [p for p in sorted(root.rglob("*")) if p.is_file() and not p.is_symlink() and
-                 (".so" in p.name or p.parent.name == "bin")]
+                 (".so" in p.name or os.access(p, os.X_OK))]
         # Strings are for few models: without libre2 the others run.
         optional = [p for p in files if p.name == "libember_strings.so"]
         fields = {"Depends": self.shared_library_depends(package, [p for p in files if p not in optional])}

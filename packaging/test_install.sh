@@ -117,13 +117,26 @@ for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/
 vm-run "$module" --tier=0
 # Tier 2 needs the JIT, which is looked for from /usr/bin.
 vm-run "$module" --tier=2 | tee output.txt
+# --jit=worker has no other way: without the process of its own this fails.
+vm-run "$module" --tier=2 --jit=worker --explain | tee worker.txt
+grep -qE '^5 kernels of .*; 0 declined\.$' worker.txt
 if [[ -f "$packages/digits.onnx" ]]; then
   vm-compile "$packages/digits.onnx" -o compiled.vmfb
   vm-run compiled.vmfb
 fi
 
-step "the library finds the JIT, too"
+step "the library finds the JIT and the compile worker, too"
 ./tier "$module"
+sed 's/= EMBER_TIER_OPTIMIZED;/&\n  options.compile_in = EMBER_COMPILE_IN_WORKER;/; s/ember_get_api(4)/ember_get_api(6)/' tier.c >worker.c
+grep -q EMBER_COMPILE_IN_WORKER worker.c
+# shellcheck disable=SC2046
+cc worker.c -o worker $(pkg-config --cflags --libs ember)
+./worker "$module"
+mv /usr/lib/ember/ember-compile-worker hidden
+if ./worker "$module" >output.txt; then echo "FAILED: a worker that is not there" && exit 1; fi
+cat output.txt
+grep -q 'ember-compile-worker' output.txt
+mv hidden /usr/lib/ember/ember-compile-worker
 
 step "removed again"
 apt-get -qq purge -y libember libember-dev libember-jit ember-tools >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }

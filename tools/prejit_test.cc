@@ -103,8 +103,10 @@ TEST_F(PrejitTest, DamagedSectionsAreLeftOut) {
 }
 
 TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
-  ASSERT_EQ(Run("vm-sign --make-keys=mine").output, "");
-  ASSERT_EQ(Run("vm-sign --make-keys=other").output, "");
+  EXPECT_EQ(Run("vm-sign --make-keys=mine").output,
+            "mine.secret signs, and must stay with you; mine.public is for "
+            "those who run\n");
+  ASSERT_EQ(Run("vm-sign --make-keys=other").exit_status, 0);
   EXPECT_EQ(Run("stat -c %a mine.secret").output, "600\n");
   ExpectError("vm-sign --make-keys=mine",
               "vm-sign: cannot make 'mine.secret': File exists");
@@ -139,6 +141,13 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
       "vm-sign model.vmfb --key=mine.secret -o x.vmfb",
       "vm-sign: model.vmfb: expected native kernels to sign, found none "
       "(vm-prejit makes some)");
+  ExpectError(
+      "vm-run signed.vmfb --key=mine.public --allow-native",
+      "vm-run: --key: expected no --allow-native beside it, which would "
+      "let code run that nobody signed");
+  ExpectError("vm-sign signed.vmfb --make-keys=third",
+              "vm-sign: --make-keys: expected nothing beside it, as it signs "
+              "nothing");
   ExpectError("vm-run signed.vmfb --key=mine.secret",
               "vm-run: mine.secret: expected a line of 64 hexadecimal digits, "
               "found another");
@@ -146,7 +155,7 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
 
 // With the checksums made to fit, as somebody who wants to do harm would.
 TEST_F(PrejitTest, TamperedModulesAreNoLongerSigned) {
-  ASSERT_EQ(Run("vm-sign --make-keys=key").output, "");
+  ASSERT_EQ(Run("vm-sign --make-keys=key").exit_status, 0);
   ASSERT_EQ(Run("vm-sign native.vmfb --key=key.secret -o signed.vmfb").output,
             "");
   const std::string file = Read("signed.vmfb");
@@ -219,7 +228,7 @@ TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
   // it, too.
   ASSERT_EQ(
       Run("vm-prejit model.vmfb --target=host -o packed.vmfb").exit_status, 0);
-  ASSERT_EQ(Run("vm-sign --make-keys=weights").output, "");
+  ASSERT_EQ(Run("vm-sign --make-keys=weights").exit_status, 0);
   ASSERT_EQ(
       Run("vm-sign packed.vmfb --key=weights.secret -o signed_weights.vmfb")
           .output,
@@ -306,7 +315,7 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   const std::string host =
       Run("ls beside | grep -v armv7 | grep overlay").output;
   const std::string path = "beside/" + host.substr(0, host.find('\n'));
-  ASSERT_EQ(Run("vm-sign --make-keys=overlay").output, "");
+  ASSERT_EQ(Run("vm-sign --make-keys=overlay").exit_status, 0);
   const std::string with_key = run + " --key=overlay.public" + kCheck;
   EXPECT_THAT(Run(with_key).output,
               HasSubstr("overlay: expected a signature, found none"));

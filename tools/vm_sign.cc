@@ -1,4 +1,5 @@
 // vm-sign: makes keys, and signs the native kernels of a module with one.
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,19 @@ void Declare(Options& options, Flags& flags) {
 }
 
 Status Run(const Options& options) {
-  if (!options.make_keys.empty()) return MakeKeys(options.make_keys);
+  if (!options.make_keys.empty()) {
+    if (!options.models.empty() || !options.key.empty() ||
+        !options.output.empty()) {
+      return InvalidArgumentError(
+          "--make-keys: expected nothing beside it, as it signs nothing");
+    }
+    EMBER_RETURN_IF_ERROR(MakeKeys(options.make_keys));
+    std::printf(
+        "%s.secret signs, and must stay with you; %s.public is for those who "
+        "run\n",
+        options.make_keys.c_str(), options.make_keys.c_str());
+    return OkStatus();
+  }
   if (options.models.empty() || options.key.empty() || options.output.empty()) {
     return InvalidArgumentError(
         "expected MODEL.vmfb, --key=NAME.secret and -o FILE (see --help)");

@@ -101,7 +101,8 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
   if (!greeting.ok()) {
     const std::lock_guard<std::mutex> lock(mutex_);
     silent_ = connected.identity;
-    return greeting.status();
+    return greeting.status().WithContext(
+        options_.program + ": expected a greeting of the compile worker");
   }
   if (greeting->kind != MessageKind::kGreeting)
     return DataLossError("expected a greeting, found another message");

@@ -257,6 +257,10 @@ TEST_F(WorkerTest, WhatCannotBeStartedSaysSo) {
   options_.program = folder_ / "text";
   EXPECT_THAT(std::string(NewRemoteCompiler(options_).status().message()),
               HasSubstr("text: Permission denied"));
+  options_.program = "/bin/true";
+  EXPECT_THAT(
+      std::string(NewRemoteCompiler(options_).status().message()),
+      HasSubstr("/bin/true: expected a greeting of the compile worker"));
   options_.program = fs::absolute(kProgram);
   fs::create_directory(folder_ / "open");
   fs::permissions(folder_ / "open", fs::perms::all);

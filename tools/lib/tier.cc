@@ -180,6 +180,11 @@ Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
                         const std::string& path, Tier& tier) {
   Ed25519Key key;
   const bool has_key = !flags.key.empty();
+  if (has_key && flags.is_allowed) {
+    return InvalidArgumentError(
+        "--key: expected no --allow-native beside it, which would let code run "
+        "that nobody signed");
+  }
   if (has_key) {
     EMBER_ASSIGN_OR_RETURN(key, ReadPublicKey(flags.key));
   }
