@@ -88,6 +88,10 @@ class Importer {
       found = true;
     }
     if (!found) return DataLossError("expected outputs, found none");
+    for (const ModelState& state : context.states) {
+      builder_.Output(state.name, state.value.value(),
+                      std::string(frontends::kStateType));
+    }
     EMBER_RETURN_IF_ERROR(model_.CheckWhole());
     return builder_.Finish();
   }
@@ -165,7 +169,7 @@ class Importer {
         break;
       default:
         return UnimplementedError("input " + Quoted(feature.name) +
-                                  ": dictionaries, sequences and states are "
+                                  ": dictionaries and sequences are "
                                   "not supported");
     }
     const auto pins = options_.input_shapes.find(feature.name);

@@ -35,6 +35,12 @@ struct FeatureValue {
 };
 using Features = std::map<std::string, FeatureValue>;
 
+// What a program keeps from run to run, as it is so far.
+struct ModelState {
+  std::string name;
+  ops::Tensor value;
+};
+
 struct ModelContext {
   graph::GraphBuilder& builder;
   const Model& model;
@@ -42,6 +48,7 @@ struct ModelContext {
   // The only input of a model of many numbers, [N, names]; else absent.
   ops::Tensor table;
   std::vector<std::string> table_names;
+  std::vector<ModelState> states = {};
 };
 
 // Of any kind. `model` is a Model message.

@@ -117,6 +117,17 @@ std::vector<int64_t> LayerContext::Axes(const std::vector<int64_t>& axes,
   return distinct;
 }
 
+bool LayerContext::CheckGroups(int64_t channels, int64_t outputs,
+                               int64_t groups) {
+  if (!CheckRange("outputChannels", outputs) || !CheckRange("nGroups", groups))
+    return false;
+  if (channels % groups == 0 && outputs % groups == 0) return true;
+  FailInvalid("nGroups: expected a divisor of " + std::to_string(channels) +
+              " and " + std::to_string(outputs) + " channels, found " +
+              std::to_string(groups));
+  return false;
+}
+
 std::optional<std::vector<int64_t>> LayerContext::Constants(int input) {
   if (!Input(input)) return std::nullopt;
   const auto numbers =

@@ -73,6 +73,8 @@ class LayerContext : public ops::OperandContext {
                   int64_t maximum = ops::kMaximumWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);
   }
+  // Fails unless the groups divide the channels on both sides.
+  bool CheckGroups(int64_t channels, int64_t outputs, int64_t groups);
   // Integers that are known when compiling.
   std::optional<std::vector<int64_t>> Constants(int input);
 

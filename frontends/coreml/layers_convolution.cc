@@ -135,15 +135,7 @@ void ImportConvolution(LayerContext& c) {
     return;
   const int64_t outputs = p.Integer(1);
   const int64_t groups = std::max<int64_t>(p.Integer(10), 1);
-  if (!c.CheckRange("outputChannels", outputs) ||
-      !c.CheckRange("nGroups", groups))
-    return;
-  if (*channels % groups != 0 || outputs % groups != 0) {
-    return c.FailInvalid("nGroups: expected a divisor of " +
-                         std::to_string(*channels) + " and " +
-                         std::to_string(outputs) + " channels, found " +
-                         std::to_string(groups));
-  }
+  if (!c.CheckGroups(*channels, outputs, groups)) return;
   Window window = ops::WindowOf(kernel);
   window.strides = strides;
   window.dilations = dilations;

@@ -68,15 +68,7 @@ void ImportConvolution3d(LayerContext& c) {
     return;
   const int64_t outputs = p.Integer(1);
   const int64_t groups = std::max<int64_t>(p.Integer(10), 1);
-  if (!c.CheckRange("outputChannels", outputs) ||
-      !c.CheckRange("nGroups", groups))
-    return;
-  if (*channels % groups != 0 || outputs % groups != 0) {
-    return c.FailInvalid("nGroups: expected a divisor of " +
-                         std::to_string(*channels) + " and " +
-                         std::to_string(outputs) + " channels, found " +
-                         std::to_string(groups));
-  }
+  if (!c.CheckGroups(*channels, outputs, groups)) return;
   if (p.Flag(86) && !p.Integers(87).empty())
     return c.FailUnsupported("outputShape: expected none, found one");
   Window window = ops::WindowOf(kernel);

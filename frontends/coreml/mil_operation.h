@@ -46,6 +46,7 @@ struct MilValue {
   std::string logical_type = {};  // of the tensor: "string"
   bool grows = false;             // of a list: when written behind its end
   bool is_lost = false;           // scope.h
+  bool is_state = false;          // what is kept from run to run
 };
 
 using MilInputs = std::map<std::string, std::vector<MilValue>, std::less<>>;

@@ -141,6 +141,9 @@ Feature ReadFeature(const ProtobufView& description) {
     ReadArray(type.Message(5), feature);
   } else if (type.Has(6)) {
     feature.kind = Feature::kDictionary;
+  } else if (type.Has(8)) {
+    ReadArray(type.Message(8).Message(1), feature);
+    feature.kind = Feature::kState;
   }
   return feature;
 }

@@ -30,7 +30,16 @@ using frontends::ProtobufView;
 
 // What a model takes or gives.
 struct Feature {
-  enum Kind { kInt64, kDouble, kString, kImage, kArray, kDictionary, kOther };
+  enum Kind {
+    kInt64,
+    kDouble,
+    kString,
+    kImage,
+    kArray,
+    kDictionary,
+    kState,
+    kOther
+  };
   std::string name;
   Kind kind = kOther;
   // Of arrays, and [height, width] of images; the default where sizes vary, -1

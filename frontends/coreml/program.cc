@@ -1,4 +1,5 @@
 // ML programs: MIL, a list of operations with names.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "frontends/coreml/mil_operation.h"
 #include "frontends/coreml/mil_values.h"
 #include "frontends/coreml/scope.h"
+#include "frontends/frontend.h"
 
 namespace ember::coreml {
 namespace {
@@ -35,6 +37,10 @@ constexpr uint64_t kBlockInputs = 1, kBlockOutputs = 2, kBlockOperations = 3;
 
 bool IsControl(std::string_view type) {
   return type == "cond" || type == "while_loop";
+}
+
+bool IsOfState(std::string_view type) {
+  return type == "read_state" || type == "coreml_update_state";
 }
 
 class ProgramImporter {
@@ -71,6 +77,9 @@ class ProgramImporter {
     if (type == "const") return named(Constant(operation, outputs, values));
     StatusOr<MilInputs> inputs = InputsOf(operation, type, values);
     if (!inputs.ok()) return named(inputs.status());
+    if (type == "read_state") return named(ReadState(*inputs, outputs, values));
+    if (type == "coreml_update_state")
+      return named(UpdateState(operation, *inputs, outputs, values));
     if (!IsControl(type))
       return named(Call(type, *std::move(inputs), outputs, values));
     const Status status = type == "cond"
@@ -144,6 +153,54 @@ class ProgramImporter {
       values.Set(outputs[i], o.outputs()[i]);
     }
     return OkStatus();
+  }
+
+  // The only value of an input.
+  static StatusOr<MilValue> OneOf(const MilInputs& inputs,
+                                  std::string_view name, bool is_state) {
+    const auto found = inputs.find(name);
+    if (found != inputs.end() && found->second.size() == 1 &&
+        found->second[0].tensor && found->second[0].is_state == is_state)
+      return found->second[0];
+    return DataLossError("input '" + std::string(name) + "': expected a " +
+                         (is_state ? "state" : "tensor") + ", found none");
+  }
+
+  static Status ReadState(const MilInputs& inputs,
+                          const std::vector<std::string>& outputs,
+                          Scope& values) {
+    EMBER_ASSIGN_OR_RETURN(const MilValue state,
+                           OneOf(inputs, "input", /*is_state=*/true));
+    if (outputs.size() != 1) return DataLossError("expected one output");
+    values.Set(outputs[0], {.tensor = state.tensor});
+    return OkStatus();
+  }
+
+  Status UpdateState(const ProtobufView& operation, const MilInputs& inputs,
+                     const std::vector<std::string>& outputs, Scope& values) {
+    EMBER_ASSIGN_OR_RETURN(const MilValue state,
+                           OneOf(inputs, "state", /*is_state=*/true));
+    EMBER_ASSIGN_OR_RETURN(const MilValue value,
+                           OneOf(inputs, "value", /*is_state=*/false));
+    if (values.depth() > 0) {
+      return UnimplementedError(
+          "expected a state that is updated outside of branches and loops, "
+          "found one within");
+    }
+    if (value.tensor.shape() != state.tensor.shape()) {
+      return DataLossError("input 'value': expected the state's dims " +
+                           graph::ShapeToString(state.tensor.shape()) +
+                           ", found " +
+                           graph::ShapeToString(value.tensor.shape()));
+    }
+    const Tensor next = Cast(value.tensor, state.tensor.dtype());
+    const std::string name =
+        Entry(operation, 2, "state").Messages(1)[0].Text(1);
+    values.Set(name, {.tensor = next, .is_state = true});
+    for (ModelState& kept : context_.states)
+      if (kept.name == name) kept.value = next;
+    if (!outputs.empty()) values.Set(outputs[0], {.tensor = next});
+    return values.builder().status();
   }
 
   // Two blocks of an operation that has as many.
@@ -313,11 +370,46 @@ void FindMissingIn(const ProtobufView& block, int depth,
     const std::string type = operation.Text(1);
     for (const ProtobufView& inner : operation.Messages(kOperationBlocks))
       FindMissingIn(inner, depth + 1, missing);
-    if (type == "const" || IsControl(type) || FindMil(type) != nullptr)
+    if (type == "const" || IsControl(type) || IsOfState(type) ||
+        FindMil(type) != nullptr)
       continue;
     const std::vector<ProtobufView> outputs = operation.Messages(3);
     missing.Add(type, outputs.empty() ? "" : outputs[0].Text(1), "");
   }
+}
+
+// ModelDescription's field of what is kept.
+constexpr uint64_t kStates = 13;
+
+Status AddState(ModelContext& context, const ProtobufView& description,
+                const Feature& feature, Scope& values) {
+  const auto fault = [&](const std::string& what) {
+    return UnimplementedError("state '" + OnOneLine(feature.name) +
+                              "': expected " + what);
+  };
+  if (feature.kind != Feature::kState)
+    return fault("an array, found another type");
+  const auto has_name = [&](const auto& other) {
+    return other.name == feature.name;
+  };
+  const std::vector<Feature> outputs = FeaturesOf(description, 10);
+  if (std::any_of(context.states.begin(), context.states.end(), has_name) ||
+      std::any_of(outputs.begin(), outputs.end(), has_name) ||
+      values.Find(feature.name) != nullptr)
+    return fault("a name of its own, found one that is there twice");
+  ops::Shape shape;
+  for (size_t i = 0; i < feature.dims.size(); ++i) {
+    if (feature.dims[i] < 0 || feature.varies[i])
+      return fault("known dims, found some that vary");
+    shape.push_back(ops::Dim(feature.dims[i]));
+  }
+  const Tensor value(&context.builder,
+                     context.builder.Input(feature.name, {feature.dtype, shape},
+                                           std::string(frontends::kStateType)));
+  EMBER_RETURN_IF_ERROR(context.builder.status());
+  context.states.push_back({feature.name, value});
+  values.Set(feature.name, {.tensor = value, .is_state = true});
+  return OkStatus();
 }
 
 }  // namespace
@@ -349,6 +441,8 @@ Status ImportProgram(ModelContext& context, const ProtobufView& model,
     values.Set(feature.name, {.tensor = value});
   }
   EMBER_RETURN_IF_ERROR(context.builder.status());
+  for (const Feature& state : FeaturesOf(description, kStates))
+    EMBER_RETURN_IF_ERROR(AddState(context, description, state, values));
   EMBER_RETURN_IF_ERROR(ProgramImporter(context).ImportBlock(block, values));
   for (const Feature& feature : FeaturesOf(description, 10)) {
     const MilValue* found = values.Find(feature.name);

@@ -18,6 +18,8 @@ using coreml::Description;
 using coreml::LayerOf;
 using coreml::Message;
 using coreml::ModelOf;
+using coreml::OperationOf;
+using coreml::ProgramOf;
 
 const Numbers kSix = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 const Numbers kSquare = F32({2, 2}, {1, 2, 3, 4});
@@ -218,6 +220,36 @@ TEST(Operations, PlacesWindowsAndSequences) {
                              {ConstInts("a", {0}), ConstInts("n", {2})},
                              {{"axis", {"a"}}, {"size", {"n"}}}),
                 {F32({2, 2}, {1, 2, 2, 3})});
+}
+
+// A state of two numbers, to which a program adds x of these dims.
+std::string Summing(const std::vector<int64_t>& dims) {
+  Message description =
+      Description({ArrayFeature("x", dims)}, {ArrayFeature("y", {})});
+  const Message array = Message().Integers(1, {2}).Integer(2, 65568);
+  description.Put(13, Message().Text(1, "sum").Put(
+                          3, Message().Put(8, Message().Put(1, array))));
+  return ModelOf(
+             description, 502,
+             ProgramOf(
+                 {OperationOf("read_state", {{"input", {"sum"}}}, "before"),
+                  OperationOf("add", {{"x", {"before"}}, {"y", {"x"}}},
+                              "after"),
+                  OperationOf("coreml_update_state",
+                              {{"state", {"sum"}}, {"value", {"after"}}}, "y")},
+                 {"y"}))
+      .bytes();
+}
+
+TEST(Operations, KeepState) {
+  ExpectNumbers(RunModel(Summing({2}), {F32({2}, {10, 20}), F32({2}, {1, 2})}),
+                {F32({2}, {11, 22}), F32({2}, {11, 22})});
+  const auto wrong = RunModel(Summing({3, 1}), {});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_NE(wrong.status().message().find(
+                "input 'value': expected the state's dims [2], found [3, 2]"),
+            std::string::npos)
+      << wrong.status().message();
 }
 
 }  // namespace
