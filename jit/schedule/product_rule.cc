@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/check.h"
 #include "jit/schedule/dependences.h"
 #include "jit/schedule/dot_rule.h"
 #include "jit/schedule/model_rules.h"
@@ -469,6 +470,8 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
   std::optional<RegisterTile> tile;
   {
     const StageShape shape(writer.computation(), writer.StageOf(product));
+    EMBER_CHECK(depth >= 1 && depth <= shape.spatial_count())
+        << "product %" << product << ": depth " << depth;
     tile = ChooseRegisterTile(cpu, shape, depth);
   }
   if (!tile || (tile->u >= 0 && tile->u != depth - 1)) return false;

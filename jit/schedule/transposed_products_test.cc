@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
+#include "jit/loops/text_template.h"
 #include "jit/schedule/default_schedule_testing.h"
 
 namespace ember::schedule {
@@ -68,6 +70,42 @@ TEST(TransposedProducts, AxesWithOnePointAreLeftOut) {
     })");
   EXPECT_THAT(text, HasSubstr("vectorize %y n_lane"));
   EXPECT_THAT(text, ContainsRegex("compute_at %p %y tasks"));
+}
+
+// Too small for a tile, and in results with more axes: whatever is chosen, it
+// is legal.
+TEST(TransposedProducts, SmallOnesInResultsWithMoreAxes) {
+  for (const char* type : {"f32", "i32", "f64", "bf16"}) {
+    for (int rows : {1, 2, 3, 9, 40}) {
+      for (int columns : {1, 2, 7, 33}) {
+        for (int depth : {1, 3, 30}) {
+          for (const auto& [shape, indices] :
+               {std::pair{"1, R, C, 1", "%p[0, b, c]"},
+                std::pair{"1, 1, R, C", "%p[0, c, d]"},
+                std::pair{"1, C, 1, R", "%p[0, d, b]"},
+                std::pair{"C, 1, 1, R", "%p[0, d, a]"},
+                std::pair{"1, C, R, 1", "%p[a, c, b]"}}) {
+            std::string text = R"(
+              dispatch @product(%x: T[1, R, K], %w: T[K, C]) -> (%y: T[S]) {
+                temp %p: T[1, R, C]
+                %p[n, i, j] = sum(k < K) %x[n, i, k] * %w[k, j]
+                %y[a, b, c, d] = I + I
+              })";
+            text = loops::Replaced(text, "T[", std::string(type) + "[");
+            text = loops::Replaced(text, "[S]", "[" + std::string(shape) + "]");
+            text = loops::Replaced(text, "I + I",
+                                   std::string(indices) + " + " + indices);
+            text = loops::Replaced(text, "R", std::to_string(rows));
+            text = loops::Replaced(text, "C", std::to_string(columns));
+            text = loops::Replaced(text, "K", std::to_string(depth));
+            SCOPED_TRACE(text);
+            EXPECT_THAT(ScheduleFor(kAvx512, text),
+                        HasSubstr("schedule @product"));
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
