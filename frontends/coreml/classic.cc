@@ -450,6 +450,7 @@ constexpr ClassicRow kRows[] = {
     {kNormalizer, ImportNormalizer},
     {kOneHotEncoder, ImportOneHot},
     {kFeatureVectorizer, ImportVectorizer},
+    {kDictionaryVectorizer, ImportDictionaryVectorizer},
     {kCategoricalMapping, ImportCategoricalMapping},
     {kSuppression, ImportSuppression},
     {kArrayFeatureExtractor, ImportExtractor},
@@ -482,7 +483,15 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
     for (const std::string& text : labels.Message(100).Texts(1))
       values.push_back(context.builder.StringHandle(text));
   }
-  return AddChoice(context, model, values, texts, scores, features);
+  EMBER_RETURN_IF_ERROR(
+      AddChoice(context, model, values, texts, scores, features));
+  // A dictionary to vectorizers behind it.
+  const auto found = features.find(model.Message(kDescription).Text(12));
+  if (found == features.end()) return OkStatus();
+  found->second.keys = labels.Message(100).Texts(1);
+  for (const int64_t label : labels.Message(101).Integers(1))
+    if (!texts) found->second.keys.push_back(std::to_string(label));
+  return OkStatus();
 }
 
 Status AddChoice(ModelContext& context, const ProtobufView& model,

@@ -31,7 +31,10 @@ bool IsColumn(const Feature& feature) {
 
 // Whether rows may be given, rather than one.
 bool IsTable(const std::vector<Feature>& inputs) {
-  return !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), IsColumn);
+  return !inputs.empty() &&
+         std::all_of(inputs.begin(), inputs.end(), [](const Feature& input) {
+           return IsColumn(input) || input.kind == Feature::kDictionary;
+         });
 }
 
 // Whether the columns are one input.
@@ -122,8 +125,9 @@ class Importer {
         frontends::AddInputs(model_inputs, options_, builder_));
     if (!IsWide(inputs)) {
       for (size_t i = 0; i < values.size(); ++i) {
-        features_[inputs[i].name] = {Tensor(&builder_, values[i]),
-                                     model_inputs[i].logical_type};
+        features_[inputs[i].name] = {
+            Tensor(&builder_, values[i]), model_inputs[i].logical_type,
+            DictionaryKeys(model_.root(), inputs[i].name)};
       }
       return builder_.status();
     }
@@ -167,9 +171,22 @@ class Importer {
                .may_differ = feature.varies[i] || feature.dims[i] < 0});
         }
         break;
+      case Feature::kDictionary: {
+        const auto keys = static_cast<int64_t>(
+            DictionaryKeys(model_.root(), feature.name).size());
+        if (keys == 0) {
+          return UnimplementedError(
+              "input " + Quoted(feature.name) +
+              ": expected a dictionary whose keys a vectorizer of the model "
+              "knows, found none");
+        }
+        input.dtype = DType::kF64;
+        dims = {rows, {.extent = keys}};
+        break;
+      }
       default:
         return UnimplementedError("input " + Quoted(feature.name) +
-                                  ": dictionaries and sequences are "
+                                  ": sequences are "
                                   "not supported");
     }
     const auto pins = options_.input_shapes.find(feature.name);

@@ -31,7 +31,9 @@ inline constexpr int kMaximumDepth = 8;
 
 struct FeatureValue {
   ops::Tensor value;
-  std::string logical_type;  // "string"
+  std::string logical_type = {};  // "string"
+  // Of a dictionary, in the order of its columns; integers as digits.
+  std::vector<std::string> keys = {};
 };
 using Features = std::map<std::string, FeatureValue>;
 
@@ -85,6 +87,11 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
 Status AddChoice(ModelContext& context, const ProtobufView& model,
                  const std::vector<int64_t>& values, bool are_texts,
                  ops::Tensor scores, Features& features);
+
+// dictionaries.cc: all keys that a model's vectorizers look for in a dictionary
+// of this name, each once; none where the model does not say any.
+std::vector<std::string> DictionaryKeys(const ProtobufView& model,
+                                        const std::string& name);
 
 // A feature that must be there.
 StatusOr<ops::Tensor> FindFeature(const Features& features,

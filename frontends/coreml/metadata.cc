@@ -76,6 +76,13 @@ graph::Metadata MetadataOf(const Model& model) {
       metadata.Add(kind + feature.Text(kFeatureName) + ".short_description",
                    feature.Text(kFeatureDescription));
   }
+  for (const Feature& input : FeaturesOf(description, kInputs)) {
+    std::string keys;
+    if (input.kind == Feature::kDictionary)
+      for (const std::string& key : DictionaryKeys(model.root(), input.name))
+        keys += (keys.empty() ? "" : "\n") + key;
+    metadata.Add("input." + input.name + ".keys", keys);
+  }
   metadata.Add("predicted_feature", description.Text(kPredictedLabel));
   metadata.Add("predicted_probabilities", description.Text(kProbabilities));
   std::string lines;

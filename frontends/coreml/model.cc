@@ -38,7 +38,7 @@ constexpr Kind kKinds[] = {
     {kOneHotEncoder, "one-hot encoder"},
     {kImputer, "imputer"},
     {kFeatureVectorizer, "feature vectorizer"},
-    {603, "dictionary vectorizer"},
+    {kDictionaryVectorizer, "dictionary vectorizer"},
     {kScaler, "scaler"},
     {kCategoricalMapping, "categorical mapping"},
     {kNormalizer, "normalizer"},

@@ -71,6 +71,7 @@ enum ModelField : uint64_t {
   kOneHotEncoder = 600,
   kImputer = 601,
   kFeatureVectorizer = 602,
+  kDictionaryVectorizer = 603,
   kScaler = 604,
   kCategoricalMapping = 606,
   kNormalizer = 607,

@@ -461,6 +461,8 @@ Status ImportProgram(ModelContext& context, const ProtobufView& model,
                    DType::kU8);
     }
     features[feature.name] = {value, found->logical_type};
+    if (feature.kind == Feature::kDictionary)
+      features[feature.name].keys = ClassLabelsOf(model.Message(kProgram));
   }
   return context.builder.status();
 }

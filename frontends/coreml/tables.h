@@ -39,9 +39,12 @@ Status SetRows(const ProtobufView& model, const ops::Tensor& rows,
 Status CheckColumns(const ops::Tensor& rows, int64_t count,
                     std::string_view what);
 
-// mapping.cc, suppression.cc, support_vectors.cc, neighbors.cc
+// dictionaries.cc, mapping.cc, suppression.cc, support_vectors.cc, neighbors.cc
 Status ImportCategoricalMapping(ModelContext& context,
                                 const ProtobufView& model, Features& features);
+Status ImportDictionaryVectorizer(ModelContext& context,
+                                  const ProtobufView& model,
+                                  Features& features);
 Status ImportSuppression(ModelContext& context, const ProtobufView& model,
                          Features& features);
 Status ImportSvmRegressor(ModelContext& context, const ProtobufView& model,

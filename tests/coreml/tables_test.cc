@@ -396,5 +396,49 @@ TEST(Suppression, OfBoxes) {
   }
 }
 
+Message DictionaryFeature(const std::string& name) {
+  return Message().Text(1, name).Put(
+      3, Message().Put(6, Message().Put(2, Message())));
+}
+Message VectorizerOf(const std::string& input,
+                     const std::vector<std::string>& keys) {
+  Message texts;
+  for (const std::string& key : keys) texts.Text(1, key);
+  return ModelOf(
+      Description({DictionaryFeature(input)}, {coreml::ArrayFeature("y", {})}),
+      603, Message().Put(1, texts));
+}
+
+TEST(Dictionaries, AreColumnsInTheOrderOfTheKeys) {
+  ExpectNumbers(RunModel(VectorizerOf("d", {"a", "b", "c"}).bytes(),
+                         {F64({2, 3}, {1, 2, 3, 4, 5, 6})}),
+                {F32({2, 3}, {1, 2, 3, 4, 5, 6})});
+  EXPECT_EQ(RunModel(VectorizerOf("d", {}).bytes(), {}).status().message(),
+            "model 'model': input 'd': expected a dictionary whose keys a "
+            "vectorizer of the model knows, found none");
+}
+
+TEST(Dictionaries, OfClassifiersFindTheirKeys) {
+  const Message linear = Message()
+                             .Put(1, Message().Doubles(1, {1}))
+                             .Put(100, Message().Text(1, "cat").Text(1, "dog"));
+  const Message classifier =
+      ModelOf(Description({DoubleFeature("x")},
+                          {StringFeature("label"), DictionaryFeature("p")})
+                  .Text(11, "label")
+                  .Text(12, "p"),
+              400, linear);
+  const std::string pipeline =
+      ModelOf(
+          Description({DoubleFeature("x")}, {coreml::ArrayFeature("y", {})}),
+          202,
+          Message()
+              .Put(1, classifier)
+              .Put(1, VectorizerOf("p", {"dog", "bird", "cat"})))
+          .bytes();
+  ExpectNumbers(RunModel(pipeline, {F64({1}, {std::log(3.0)})}),
+                {F32({1, 3}, {0.75, 0, 0.25})});
+}
+
 }  // namespace
 }  // namespace ember::tests
