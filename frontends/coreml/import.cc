@@ -283,6 +283,7 @@ StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
   if (IsWide(inputs))
     return std::vector<frontends::InputInfo>{{std::string(kColumnsInput)}};
   std::vector<frontends::InputInfo> infos;
+  infos.reserve(inputs.size());
   for (const Feature& input : inputs) infos.push_back({input.name});
   return infos;
 }
