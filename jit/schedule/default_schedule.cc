@@ -170,35 +170,17 @@ class Chooser {
         if (TryProduct(group, product)) return;
       }
     }
-    for (const std::string& member : group.members) {
-      if (IsProduct(member) && !HasCommonAxesInFront(group, member))
-        return ScheduleApart(group);
-    }
-    ScheduleRows(group);
-  }
-
-  // Whether the member's first axes are the root's that all have in common, in
-  // their order: what a product's loops inside the root's are written for.
-  // Axes with one point are all alike.
-  bool HasCommonAxesInFront(const StageGroup& group,
-                            const std::string& member) const {
-    const Computation& c = writer_.computation();
-    const int number = writer_.StageOf(member);
-    const int root_number = writer_.StageOf(group.root);
-    const ComputationStage& stage = c.stages[number];
-    const ComputationStage& root = c.stages[root_number];
-    if (stage.spatial_count < group.depth) return false;
-    const std::vector<int> axes =
-        AxesOfReader(writer_.schedule(), number, root_number);
-    const auto has_one_point = [&](const ComputationAxis& axis) {
-      return c.pool[axis.extent].range.high <= 1;
+    // A product may have fewer axes than the results that it is stored in,
+    // where they have some with one point; its loops inside rows would not be
+    // there.
+    const auto has_too_few_axes = [&](const std::string& member) {
+      const Computation& c = writer_.computation();
+      return IsProduct(member) &&
+             c.stages[writer_.StageOf(member)].spatial_count < group.depth;
     };
-    for (int a = 0; a < group.depth; ++a) {
-      if (axes[a] != a &&
-          !(has_one_point(stage.axes[a]) && has_one_point(root.axes[a])))
-        return false;
-    }
-    return true;
+    if (std::ranges::any_of(group.members, has_too_few_axes))
+      return ScheduleApart(group);
+    ScheduleRows(group);
   }
 
   // Each stage as a group of its own.
