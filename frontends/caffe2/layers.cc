@@ -8,6 +8,7 @@
 #include "frontends/caffe2/operator_table.h"
 #include "frontends/caffe2/window_arguments.h"
 #include "frontends/ops/convolution.h"
+#include "frontends/ops/deform_conv.h"
 #include "frontends/ops/pooling.h"
 #include "frontends/ops/regions.h"
 #include "frontends/ops/resize.h"
@@ -44,10 +45,12 @@ Tensor KernelLast(Tensor w, bool last, bool transposed) {
 }
 
 // Image and weights of one rank, with a window of the weights' extents.
-bool CheckOperands(OperatorContext& c, const Window& window, bool last) {
-  const Tensor w = c.Input(1);
+bool CheckOperands(OperatorContext& c, const Window& window, bool last,
+                   int input = 1) {
+  const Tensor w = c.Input(input);
+  const std::string what = "weights (input " + std::to_string(input) + ")";
   if (w.rank() != c.Input(0).rank()) {
-    c.FailInvalid("weights (input 1): expected rank " +
+    c.FailInvalid(what + ": expected rank " +
                   std::to_string(c.Input(0).rank()) + ", found " +
                   graph::ShapeToString(w.shape()));
     return false;
@@ -56,7 +59,7 @@ bool CheckOperands(OperatorContext& c, const Window& window, bool last) {
   for (int i = 0; i < window.rank(); ++i) {
     const auto at = static_cast<size_t>(i);
     if (kernel[at] == Dim(window.kernel[at])) continue;
-    c.FailInvalid("weights (input 1): expected a kernel of " +
+    c.FailInvalid(what + ": expected a kernel of " +
                   std::to_string(window.kernel[at]) + " along dim " +
                   std::to_string(i) + ", found " +
                   graph::ShapeToString(w.shape()));
@@ -89,6 +92,27 @@ void ImportConv(OperatorContext& c) {
 void ImportConvRelu(OperatorContext& c) {
   ImportConv(c);
   if (c.ok()) c.SetOutput(ops::Relu(c.Output(0)));
+}
+
+// (x, offsets, weights, [bias]), channels first.
+void ImportDeformConv(OperatorContext& c) {
+  for (int i = 0; i < 3; ++i)
+    if (!c.CheckRank(i, 4, 4)) return;
+  if (c.ChannelsLast()) return c.FailUnsupported("order: expected NCHW");
+  const Tensor x = c.Input(0);
+  const auto window = ReadWindow(c, SpatialOf(x, false));
+  const int64_t groups = c.Integer("group", 1);
+  const int64_t offset_groups = c.Integer("deformable_group", 1);
+  if (!window || !c.CheckPositive("group", groups) ||
+      !c.CheckPositive("deformable_group", offset_groups) ||
+      !CheckOperands(c, *window, false, 2))
+    return;
+  c.SetOutput(ops::DeformConv(
+      {.x = x, .w = c.Input(2), .offsets = c.Input(1), .bias = c.Input(3)},
+      {.window = *window,
+       .groups = groups,
+       .offset_groups = offset_groups,
+       .sharp_border = true}));
 }
 
 void ImportConvTranspose(OperatorContext& c) {

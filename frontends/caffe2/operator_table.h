@@ -75,7 +75,7 @@ inline constexpr int kManyInputs = 1 << 20;
   no(CreateMutex, kControl) \
   no(CrossEntropy, kTraining) \
   row(Cube, 1, 1, ImportCube) \
-  no(DeformConv, kNotYet) \
+  row(DeformConv, 3, 4, ImportDeformConv) \
   row(DepthConcat, 1, kManyInputs, ImportConcat) \
   row(DepthSplit, 1, 2, ImportSplit) \
   row(DistributeFpnProposals, 1, 1, ImportDistributeProposals) \

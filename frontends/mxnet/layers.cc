@@ -9,6 +9,7 @@
 #include "base/one_line.h"
 #include "frontends/mxnet/operator_table.h"
 #include "frontends/ops/convolution.h"
+#include "frontends/ops/deform_conv.h"
 #include "frontends/ops/pooling.h"
 #include "frontends/ops/windows.h"
 
@@ -56,8 +57,31 @@ bool CheckLayout(NodeContext& c, int rank) {
   return false;
 }
 
-Tensor BiasOf(NodeContext& c) {
-  return c.Flag("no_bias", false) ? Tensor() : c.Input(2);
+Tensor BiasOf(NodeContext& c, int input) {
+  return c.Flag("no_bias", false) ? Tensor() : c.Input(input);
+}
+
+// Of data (input 0) and weights [O, I, spatial…], of ranks in [minimum,
+// maximum].
+std::optional<ops::ConvSpec> ReadConvolution(NodeContext& c, int weight,
+                                             int minimum, int maximum) {
+  if (!c.CheckRank(0, minimum, maximum) ||
+      !c.CheckRank(weight, minimum, maximum))
+    return std::nullopt;
+  const Tensor x = c.Input(0), w = c.Input(weight);
+  if (!CheckLayout(c, x.rank())) return std::nullopt;
+  if (w.rank() != x.rank()) {
+    c.FailInvalid("weight: expected rank " + std::to_string(x.rank()) +
+                  ", found " + graph::ShapeToString(w.shape()));
+    return std::nullopt;
+  }
+  std::vector<int64_t> kernel;
+  for (int i = 2; i < w.rank(); ++i)
+    kernel.push_back(w.dim(i).AsConstant().value_or(0));
+  const auto window = ReadWindow(c, kernel);
+  const int64_t groups = c.Integer("num_group", 1);
+  if (!window || !c.CheckPositive("num_group", groups)) return std::nullopt;
+  return ops::ConvSpec{.window = *window, .groups = groups};
 }
 
 // One element per channel, which are dim `axis` of x.
@@ -69,21 +93,42 @@ Tensor PerChannel(NodeContext& c, int input, int axis, int rank, DType type) {
 }  // namespace
 
 void ImportConvolution(NodeContext& c) {
-  if (!c.CheckRank(0, 3, 5) || !c.CheckRank(1, 3, 5)) return;
-  const Tensor x = c.Input(0), w = c.Input(1);
-  if (!CheckLayout(c, x.rank())) return;
-  if (w.rank() != x.rank())
-    return c.FailInvalid("weight: expected rank " + std::to_string(x.rank()) +
-                         ", found " + graph::ShapeToString(w.shape()));
-  std::vector<int64_t> kernel;
-  for (int i = 2; i < w.rank(); ++i)
-    kernel.push_back(w.dim(i).AsConstant().value_or(0));
-  const auto window = ReadWindow(c, kernel);
-  const int64_t groups = c.Integer("num_group", 1);
-  if (!window || !c.CheckPositive("num_group", groups)) return;
-  c.SetOutput(ops::ToChannelsFirst(
-      ops::Conv(ops::ToChannelsLast(x), KernelLast(w), BiasOf(c),
-                {.window = *window, .groups = groups})));
+  const auto spec = ReadConvolution(c, 1, 3, 5);
+  if (!spec) return;
+  c.SetOutput(ops::ToChannelsFirst(ops::Conv(ops::ToChannelsLast(c.Input(0)),
+                                             KernelLast(c.Input(1)),
+                                             BiasOf(c, 2), *spec)));
+}
+
+namespace {
+
+// (data, offsets, [mask], weight, [bias]) of images.
+void Deformable(NodeContext& c, bool is_modulated) {
+  const int weight = is_modulated ? 3 : 2;
+  const auto spec = ReadConvolution(c, weight, 4, 4);
+  const int64_t offset_groups = c.Integer("num_deformable_group", 1);
+  if (!spec || !c.CheckRank(1, 4, 4) ||
+      (is_modulated && !c.CheckRank(2, 4, 4)) ||
+      !c.CheckPositive("num_deformable_group", offset_groups))
+    return;
+  c.SetOutput(ops::DeformConv({.x = c.Input(0),
+                               .w = c.Input(weight),
+                               .offsets = c.Input(1),
+                               .mask = is_modulated ? c.Input(2) : Tensor(),
+                               .bias = BiasOf(c, weight + 1)},
+                              {.window = spec->window,
+                               .groups = spec->groups,
+                               .offset_groups = offset_groups,
+                               .sharp_border = !is_modulated}));
+}
+
+}  // namespace
+
+void ImportDeformableConvolution(NodeContext& c) {
+  Deformable(c, /*is_modulated=*/false);
+}
+void ImportModulatedDeformableConvolution(NodeContext& c) {
+  Deformable(c, /*is_modulated=*/true);
 }
 
 // weight: [C, O / groups, spatial…].
@@ -213,7 +258,7 @@ void ImportFullyConnected(NodeContext& c) {
     x = Reshape(x, {x.dim(0), graph::ElementCount(rest)});
   }
   Tensor y = MatMul(x, Transpose(w, {1, 0}));
-  const Tensor bias = BiasOf(c);
+  const Tensor bias = BiasOf(c, 2);
   c.SetOutput(bias ? y + bias : y);
 }
 

@@ -44,7 +44,7 @@ inline constexpr int kManyInputs = 1 << 20;
   no(_contrib_count_sketch, kNotYet) \
   no(_contrib_ctc_loss, kTraining) \
   no(_contrib_CTCLoss, kTraining) \
-  no(_contrib_DeformableConvolution, kDetection) \
+  row(_contrib_DeformableConvolution, 3, 4, ImportDeformableConvolution) \
   no(_contrib_DeformablePSROIPooling, kDetection) \
   no(_contrib_dequantize, kQuantized) \
   no(_contrib_dgl_adjacency, kSparse) \
@@ -73,7 +73,7 @@ inline constexpr int kManyInputs = 1 << 20;
   no(_contrib_intgemm_prepare_weight, kQuantized) \
   no(_contrib_intgemm_take_weight, kQuantized) \
   no(_contrib_krprod, kLinearAlgebra) \
-  no(_contrib_ModulatedDeformableConvolution, kDetection) \
+  row(_contrib_ModulatedDeformableConvolution, 4, 5, ImportModulatedDeformableConvolution) \
   no(_contrib_mrcnn_mask_target, kDetection) \
   row(_contrib_MultiBoxDetection, 3, 3, ImportMultiBoxDetection) \
   row(_contrib_MultiBoxPrior, 1, 1, ImportMultiBoxPrior) \

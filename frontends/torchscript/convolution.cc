@@ -2,7 +2,9 @@
 #include "frontends/ops/convolution.h"
 
 #include <string>
+#include <vector>
 
+#include "frontends/ops/deform_conv.h"
 #include "frontends/ops/windows.h"
 #include "frontends/torchscript/operator_table.h"
 
@@ -143,6 +145,38 @@ Tensor Convolution(Call& c) {
   return c.flag("transposed") ? ConvolveTransposed(c, 0) : Convolve(c, 0);
 }
 
+// torchvision's, of images in batches.
+Tensor DeformConv2d(Call& c) {
+  Layer layer;
+  if (!ReadLayer(c, 4, layer)) return layer.x;
+  const Tensor offsets = c.tensor("offset");
+  const Tensor mask = c.flag("use_mask") ? c.tensor("mask") : Tensor();
+  ops::DeformConvSpec spec{.window = ops::WindowOf(KernelOf(layer)),
+                           .groups = layer.groups,
+                           .offset_groups = c.integer("offset_groups")};
+  spec.window.strides = {c.integer("stride_h"), c.integer("stride_w")};
+  spec.window.dilations = {c.integer("dilation_h"), c.integer("dilation_w")};
+  const std::vector<int64_t> padding{c.integer("pad_h"), c.integer("pad_w")};
+  if (!c.ok() || !CheckWindow(c, spec.window, padding) ||
+      !c.CheckRank("offset", offsets, 4, 4) ||
+      (mask && !c.CheckRank("mask", mask, 4, 4)))
+    return layer.x;
+  if (!layer.is_batched || spec.offset_groups < 1 ||
+      spec.offset_groups > ops::kMaximumWindow) {
+    c.FailInvalid(
+        "expected an input of rank 4, and offset_groups of 1 to 2^24");
+    return layer.x;
+  }
+  for (size_t i = 0; i < 2; ++i)
+    spec.window.low[i] = spec.window.high[i] = Dim(padding[i]);
+  return ops::DeformConv({.x = layer.x,
+                          .w = layer.weight,
+                          .offsets = offsets,
+                          .mask = mask,
+                          .bias = layer.bias},
+                         spec);
+}
+
 #define EMBER_TORCH_CONV                                              \
   "(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, " \
   "int[] padding=0, int[] dilation=1, int groups=1)"
@@ -173,6 +207,11 @@ constexpr OperatorRow kRows[] = {
      "int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
      "bool allow_tf32=True)",
      Convolution},
+    {"torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, "
+     "Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, "
+     "int pad_w, int dilation_h, int dilation_w, int groups, "
+     "int offset_groups, bool use_mask)",
+     DeformConv2d},
 };
 
 }  // namespace

@@ -104,7 +104,6 @@ constexpr OperatorRow kRows[] = {
     {"svd()", kDecomposition},
     {"to_dense()", kSparse},
     {"to_sparse()", kSparse},
-    {"torchvision::deform_conv2d()", kPlanned},
     {"torchvision::ps_roi_align()", kPlanned},
     {"torchvision::roi_align()", kPlanned},
     {"torchvision::roi_pool()", kPlanned},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/caffe2/one_operator.h"
+#include "tests/formats/deform_reference.h"
 #include "tests/formats/detection_reference.h"
 
 namespace ember::tests {
@@ -333,6 +334,20 @@ TEST(Caffe2Detection, RegionsOfMaps) {
                     .Constant(I32({3}, {2, 0, 1}))
                     .Run(),
                 {F32({3, 1}, {7, 5, 6})});
+}
+
+TEST(Detection, DeformConv) {
+  const DeformExample example(/*has_sharp_border=*/true, /*has_mask=*/false);
+  const std::string common =
+      Ints("kernels", {2, 3}) + Int("group", 2) + Int("deformable_group", 2) +
+      Ints("strides", {2, 1}) + Ints("dilations", {1, 2});
+  ExpectNumbers(Op("DeformConv", common + Ints("pads", {1, 2, 1, 2}))
+                    .Input(example.x)
+                    .Input(example.offsets)
+                    .Constant(example.w)
+                    .Constant(example.bias)
+                    .Run(),
+                {example.Expected()});
 }
 
 }  // namespace

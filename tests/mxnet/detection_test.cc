@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/formats/deform_reference.h"
 #include "tests/formats/detection_reference.h"
 #include "tests/mxnet/one_operator.h"
 
@@ -493,6 +494,36 @@ TEST(Detection, Proposals) {
             .Run(),
         {F32({kImages * kWanted, 5}, expected),
          F32({kImages * kWanted, 1}, expected_scores)});
+  }
+}
+
+TEST(Detection, DeformableConvolutions) {
+  for (const bool is_modulated : {false, true}) {
+    SCOPED_TRACE(is_modulated);
+    const DeformExample example(/*has_sharp_border=*/!is_modulated,
+                                is_modulated);
+    const auto op = [&](const Numbers& offsets) {
+      Op made(is_modulated ? "_contrib_ModulatedDeformableConvolution"
+                           : "_contrib_DeformableConvolution",
+              {{"kernel", "(2, 3)"},
+               {"stride", "(2, 1)"},
+               {"pad", "(1, 2)"},
+               {"dilate", "(1, 2)"},
+               {"num_filter", "6"},
+               {"num_group", "2"},
+               {"num_deformable_group", "2"}});
+      made.Input(example.x).Input(offsets);
+      if (is_modulated) made.Input(example.mask);
+      made.Constant(example.w).Constant(example.bias);
+      return made.Run();
+    };
+    ExpectNumbers(op(example.offsets), {example.Expected()});
+    const auto refused = op(F32({2, 4, 4, 5}, Values(160)));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.status().ToString().find("offsets: expected [2, 24, 4, "
+                                               "5], found [2, 4, 4, 5]"),
+              std::string::npos)
+        << refused.status().ToString();
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/formats/deform_reference.h"
 #include "tests/torchscript/one_operator.h"
 
 namespace ember::tests {
@@ -395,6 +396,20 @@ TEST(Layers, Images) {
       F32({3, 4}, {0, 0, 10, 10, 1, 1, 10, 10, 20, 20, 30, 30});
   ExpectTorch("ops.torchvision.nms(x0, x1, 0.5)",
               {boxes, F32({3}, {0.5, 0.9, 0.1})}, {I64({2}, {1, 2})});
+}
+
+TEST(Layers, DeformConv2d) {
+  for (const bool is_masked : {false, true}) {
+    SCOPED_TRACE(is_masked);
+    const DeformExample example(/*has_sharp_border=*/false, is_masked);
+    const std::string call =
+        "ops.torchvision.deform_conv2d(x0, x1, x2, x3, x4, 2, 1, 1, 2, 1, 2, "
+        "2, 2, ";
+    ExpectTorch(
+        call + (is_masked ? "True)" : "False)"),
+        {example.x, example.w, example.offsets, example.mask, example.bias},
+        {example.Expected()});
+  }
 }
 
 }  // namespace

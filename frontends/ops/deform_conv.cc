@@ -1,0 +1,175 @@
+#include "frontends/ops/deform_conv.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontends/ops/compositions.h"
+#include "frontends/ops/dims.h"
+#include "frontends/ops/errors.h"
+
+namespace ember::ops {
+namespace {
+
+// What the operands' shapes say.
+struct DeformShape {
+  int64_t elements = 1;  // of the window
+  Shape output;          // spatial
+  Dim points;            // of the output
+};
+
+Shape SpatialOf(const Tensor& x) {
+  return Shape(x.shape().begin() + 2, x.shape().end());
+}
+
+// Fails for an operand [N, channels, spatial…] of another shape, where that is
+// known.
+void CheckShape(const Tensor& x, const char* what, const Shape& expected) {
+  bool fits = x.rank() == static_cast<int>(expected.size());
+  for (int i = 0; fits && i < x.rank(); ++i) {
+    const auto found = x.dim(i).AsConstant();
+    const auto wanted = expected[static_cast<size_t>(i)].AsConstant();
+    fits = !found || !wanted || *found == *wanted;
+  }
+  if (fits) return;
+  FailInvalid(x.builder(), std::string(what) + ": expected " +
+                               graph::ShapeToString(expected) + ", found " +
+                               graph::ShapeToString(x.shape()));
+}
+
+// Along one spatial axis, where each element of the window is read, [N, offset
+// group, element, point]: at its place in the padded input, plus the offset.
+Tensor Positions(const Window& window, const DeformShape& shape, int axis,
+                 Tensor offsets) {
+  graph::GraphBuilder& builder = offsets.builder();
+  const int spatial = window.rank();
+  const DType type = offsets.dtype();
+  Tensor place = IotaVector(builder, shape.output[axis], type) *
+                     static_cast<double>(window.strides[axis]) -
+                 Cast(DimScalar(builder, window.low[axis]), type);
+  Tensor points = Reshape(
+      Broadcast(AlongAxis(place, axis, spatial), shape.output), {shape.points});
+  const Shape kernel(window.kernel.begin(), window.kernel.end());
+  Tensor element = IotaVector(builder, kernel[axis], type) *
+                   static_cast<double>(window.dilations[axis]);
+  Tensor elements =
+      Reshape(Broadcast(AlongAxis(element, axis, spatial), kernel),
+              {Dim(shape.elements), Dim(1)});
+  // [N, offset group, element, axis, point]
+  Tensor offset = Squeeze(SliceAxis(offsets, 3, Dim(axis), Dim(1)), {3});
+  return offset + (elements + points);
+}
+
+// The element before (0) or after (1) a position, as an index and a weight that
+// is 0 outside the input.
+struct Neighbour {
+  Tensor index;
+  Tensor weight;
+};
+
+Neighbour NeighbourOf(Tensor position, const Dim& extent, int side,
+                      bool sharp_border) {
+  Tensor low = Floor(position);
+  Tensor fraction = position - low;
+  Tensor place = side == 0 ? low : low + 1.0;
+  Tensor end = Cast(DimScalar(position.builder(), extent), position.dtype());
+  Tensor inside = And(LessEqual(0, place), Less(place, end));
+  if (sharp_border) {
+    inside = And(inside, LessEqual(0, position));
+    fraction = Select(Less(low, end - 1.0), fraction, fraction.Like(0));
+  }
+  Tensor weight = side == 0 ? 1.0 - fraction : fraction;
+  return {Cast(Select(inside, place, place.Like(0)), DType::kI64),
+          Select(inside, weight, weight.Like(0))};
+}
+
+// The input at the positions, [N, offset group, channels of it, element *
+// point]: a sum over the corners around each.
+Tensor Sample(const DeformConvSpec& spec, const DeformShape& shape, Tensor x,
+              const std::vector<Tensor>& positions) {
+  const int spatial = spec.window.rank();
+  const Dim channels = FloorDivide(x.dim(1), Dim(spec.offset_groups));
+  const Dim reads = shape.points * Dim(shape.elements);
+  Tensor flat = Reshape(x, {x.dim(0), Dim(spec.offset_groups), channels,
+                            ElementCount(SpatialOf(x))});
+  Tensor sum;
+  for (int corner = 0; corner < 1 << spatial; ++corner) {
+    Tensor index;
+    Tensor weight;
+    for (int axis = 0; axis < spatial; ++axis) {
+      const Neighbour at = NeighbourOf(positions[axis], x.dim(axis + 2),
+                                       corner >> axis & 1, spec.sharp_border);
+      index = index ? index * DimScalar(x.builder(), x.dim(axis + 2)) + at.index
+                    : at.index;
+      weight = weight ? weight * at.weight : at.weight;
+    }
+    const Shape per_group{x.dim(0), Dim(spec.offset_groups), Dim(1), reads};
+    const Shape per_channel{x.dim(0), Dim(spec.offset_groups), channels, reads};
+    Tensor value =
+        Apply("gather_elements",
+              {flat, Broadcast(Reshape(index, per_group), per_channel)},
+              {{"axis", int64_t{3}}}) *
+        Reshape(weight, per_group);
+    sum = sum ? sum + value : value;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Tensor DeformConv(const DeformConvOperands& operands,
+                  const DeformConvSpec& spec) {
+  const DType result_type = operands.x.dtype();
+  const DType type = ComputeType(result_type);
+  Tensor x = Cast(operands.x, type);
+  Tensor w = Cast(operands.w, type);
+  const Dim& batch = x.dim(0);
+  const int spatial = spec.window.rank();
+  DeformShape shape;
+  for (const int64_t extent : spec.window.kernel) {
+    shape.elements *= extent;
+    if (shape.elements > kMaximumWindow) {
+      FailUnsupported(x.builder(), "window: expected at most 2^24 elements");
+      return x;
+    }
+  }
+  shape.output = SpatialOf(operands.offsets);
+  shape.points = ElementCount(shape.output);
+  const int64_t read = spec.offset_groups * shape.elements;
+  const auto per_point = [&](int64_t channels) {
+    Shape expected{batch, Dim(channels)};
+    expected.insert(expected.end(), shape.output.begin(), shape.output.end());
+    return expected;
+  };
+  CheckShape(operands.offsets, "offsets", per_point(read * spatial));
+  if (operands.mask) CheckShape(operands.mask, "mask", per_point(read));
+  if (!x.builder().status().ok()) return x;
+  // Offsets lie one window element after the other, one number per axis in
+  // each.
+  Tensor offsets = Reshape(Cast(operands.offsets, type),
+                           {batch, Dim(spec.offset_groups), Dim(shape.elements),
+                            Dim(spatial), shape.points});
+  std::vector<Tensor> positions;
+  for (int axis = 0; axis < spatial; ++axis)
+    positions.push_back(Positions(spec.window, shape, axis, offsets));
+  Tensor columns = Sample(spec, shape, x, positions);
+  if (operands.mask) {
+    columns = columns * Reshape(Cast(operands.mask, type),
+                                {batch, Dim(spec.offset_groups), Dim(1),
+                                 shape.points * Dim(shape.elements)});
+  }
+  const Dim groups(spec.groups);
+  const Dim per_group = FloorDivide(w.dim(0), groups);
+  columns = Reshape(
+      columns, {batch, groups, w.dim(1), Dim(shape.elements), shape.points});
+  Tensor weights =
+      Reshape(w, {groups, per_group, w.dim(1), Dim(shape.elements)});
+  Tensor y = Contract(weights, columns, "gock,ngckp->ngop");
+  Shape result{batch, w.dim(0)};
+  result.insert(result.end(), shape.output.begin(), shape.output.end());
+  y = Reshape(y, result);
+  if (operands.bias) y = y + AlongAxis(Cast(operands.bias, type), 1, y.rank());
+  return Cast(y, result_type);
+}
+
+}  // namespace ember::ops
