@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace ember::coreml {
@@ -23,7 +24,8 @@ const MilRow* FindMil(std::string_view name) {
 }
 
 std::vector<std::string_view> MilNames() {
-  std::vector<std::string_view> names;
+  std::vector<std::string_view> names(std::begin(kMilWithoutRow),
+                                      std::end(kMilWithoutRow));
   for (const Rows family : kFamilies)
     for (const MilRow& row : family()) names.push_back(row.name);
   std::sort(names.begin(), names.end());

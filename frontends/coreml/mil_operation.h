@@ -130,6 +130,17 @@ std::span<const MilRow> MilRecurrent();
 
 // Null for operations that nobody here knows.
 const MilRow* FindMil(std::string_view name);
+
+// Operations without a row: they need what only the program's importer has, the
+// blocks of an operation or the states of the model.
+inline constexpr std::string_view kMilCond = "cond", kMilWhile = "while_loop",
+                                  kMilConst = "const",
+                                  kMilReadState = "read_state",
+                                  kMilUpdateState = "coreml_update_state";
+inline constexpr std::string_view kMilWithoutRow[] = {
+    kMilCond, kMilConst, kMilUpdateState, kMilReadState, kMilWhile};
+
+// Of all operations, with and without a row.
 std::vector<std::string_view> MilNames();
 
 }  // namespace ember::coreml

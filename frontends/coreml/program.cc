@@ -36,11 +36,11 @@ constexpr uint64_t kOperationBlocks = 4;
 constexpr uint64_t kBlockInputs = 1, kBlockOutputs = 2, kBlockOperations = 3;
 
 bool IsControl(std::string_view type) {
-  return type == "cond" || type == "while_loop";
+  return type == kMilCond || type == kMilWhile;
 }
 
 bool IsOfState(std::string_view type) {
-  return type == "read_state" || type == "coreml_update_state";
+  return type == kMilReadState || type == kMilUpdateState;
 }
 
 class ProgramImporter {
@@ -74,15 +74,16 @@ class ProgramImporter {
         return status.WithContext("node '" + origin + "'");
       return status;
     };
-    if (type == "const") return named(Constant(operation, outputs, values));
+    if (type == kMilConst) return named(Constant(operation, outputs, values));
     StatusOr<MilInputs> inputs = InputsOf(operation, type, values);
     if (!inputs.ok()) return named(inputs.status());
-    if (type == "read_state") return named(ReadState(*inputs, outputs, values));
-    if (type == "coreml_update_state")
+    if (type == kMilReadState)
+      return named(ReadState(*inputs, outputs, values));
+    if (type == kMilUpdateState)
       return named(UpdateState(operation, *inputs, outputs, values));
     if (!IsControl(type))
       return named(Call(type, *std::move(inputs), outputs, values));
-    const Status status = type == "cond"
+    const Status status = type == kMilCond
                               ? Cond(operation, *inputs, outputs, values)
                               : While(operation, *inputs, outputs, values);
     EMBER_RETURN_IF_ERROR(values.builder().status());
@@ -370,7 +371,7 @@ void FindMissingIn(const ProtobufView& block, int depth,
     const std::string type = operation.Text(1);
     for (const ProtobufView& inner : operation.Messages(kOperationBlocks))
       FindMissingIn(inner, depth + 1, missing);
-    if (type == "const" || IsControl(type) || IsOfState(type) ||
+    if (type == kMilConst || IsControl(type) || IsOfState(type) ||
         FindMil(type) != nullptr)
       continue;
     const std::vector<ProtobufView> outputs = operation.Messages(3);
@@ -472,7 +473,7 @@ std::vector<std::string> ClassLabelsOf(const ProtobufView& program) {
   for (const ProtobufView& operation :
        BlockOf(MainFunction(program)).Messages(3)) {
     const std::string type = operation.Text(1);
-    if (type == "const") {
+    if (type == kMilConst) {
       constants[operation.Message(3).Text(1)] = Entry(operation, 5, "val");
     } else if (type == "classify") {
       const ProtobufView binding = Entry(operation, 2, "classes").Message(1);

@@ -58,9 +58,12 @@ std::string CoveragePage() {
   page << "\n";
   PrintLayers(page);
   const std::vector<std::string_view> names = coreml::MilNames();
-  page << "\n## Operations of ML programs (" << names.size() + 1
-       << ")\n\n`const`";
-  for (const std::string_view name : names) page << ", `" << name << "`";
+  page << "\n## Operations of ML programs (" << names.size() << ")\n\n";
+  std::string_view separator = "`";
+  for (const std::string_view name : names) {
+    page << separator << name << "`";
+    separator = ", `";
+  }
   page << ".\n";
   return page.str();
 }
