@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -240,8 +241,9 @@ void ImportGenerateProposals(OperatorContext& c) {
                      {Dim(total), Dim(width)});
     };
     const auto number = [&](int64_t i) {
-      return Reshape(SliceAxis(SliceAxis(c.Input(2), 0, Dim(image), Dim(1)), 1,
-                               Dim(i), Dim(1)),
+      return Reshape(SliceAxis(SliceAxis(Cast(c.Input(2), DType::kF32), 0,
+                                         Dim(image), Dim(1)),
+                               1, Dim(i), Dim(1)),
                      {});
     };
     const Tensor height = number(0), width = number(1);
@@ -279,84 +281,162 @@ void ImportGenerateProposals(OperatorContext& c) {
   c.SetOutput(1, Concat(scores, 0));
 }
 
-// (scores [m, classes], boxes [m, 4 * classes]) -> of all classes but the
-// background those that stay: scores [k], boxes [k, 4], classes [k], and how
-// many; by class, best first.
-void ImportBoxWithNmsLimit(OperatorContext& c) {
-  if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) || !CheckUpright(c))
-    return;
-  if (c.Flag("soft_nms_enabled", false))
-    return c.FailUnsupported("soft_nms_enabled: expected 0");
-  if (c.input_count() > 2 &&
-      (!c.CheckRank(2, 1, 1) || c.Input(2).dim(0) != Dim(1)))
-    return c.FailUnsupported("batch_splits (input 2): expected one image");
-  const auto class_count = c.Extent(c.Input(0), 1);
-  if (!class_count || !c.CheckRange("classes", *class_count, 2)) return;
-  const double least = c.Number("score_thresh", 0.05);
-  const double overlap = c.Number("nms", 0.3);
-  const int64_t most = c.Integer("detections_per_im", 100);
-  const bool agnostic = c.Flag("cls_agnostic_bbox_reg", false);
-  const bool boxes_of_background = c.Flag("input_boxes_include_bg_cls", true);
-  const bool counts_background = c.Flag("output_classes_include_bg_cls", true);
-  const double extra = ExtraOf(c);
-  const Dim count = c.Input(0).dim(0);
+namespace {
+
+struct LimitOptions {
+  int64_t classes = 0;  // of the scores, with the background
+  double least = 0, overlap = 0;
+  int64_t most = 0;  // of an image; 0: all
+  bool agnostic = false, boxes_of_background = true, counts_background = true;
+  double extra = 0;
+
   // The background is the first class of boxes and scores; where boxes lack it,
   // it is the last one of the scores.
-  const int64_t skipped = boxes_of_background ? 1 : 0;
-  const int64_t classes = *class_count - 1;
-  const int64_t given = agnostic ? 1 + skipped : classes + skipped;
-  if (c.Input(1).shape() != Shape{count, Dim(given * 4)}) {
-    return c.FailInvalid("boxes (input 1): expected " +
-                         graph::ShapeToString({count, Dim(given * 4)}) +
-                         ", found " + graph::ShapeToString(c.Input(1).shape()));
+  int64_t skipped() const { return boxes_of_background ? 1 : 0; }
+  // Boxes of a row.
+  int64_t given() const { return (agnostic ? 1 : classes - 1) + skipped(); }
+};
+
+std::optional<LimitOptions> ReadLimits(OperatorContext& c) {
+  const auto classes = c.Extent(c.Input(0), 1);
+  if (!classes || !c.CheckRange("classes", *classes, 2)) return std::nullopt;
+  LimitOptions o;
+  o.classes = *classes;
+  o.least = c.Number("score_thresh", 0.05);
+  o.overlap = c.Number("nms", 0.3);
+  o.most = std::max<int64_t>(c.Integer("detections_per_im", 100), 0);
+  o.agnostic = c.Flag("cls_agnostic_bbox_reg", false);
+  o.boxes_of_background = c.Flag("input_boxes_include_bg_cls", true);
+  o.counts_background = c.Flag("output_classes_include_bg_cls", true);
+  o.extra = ExtraOf(c);
+  const Shape expected{c.Input(0).dim(0), Dim(o.given() * 4)};
+  if (c.Input(1).shape() != expected) {
+    c.FailInvalid("boxes (input 1): expected " +
+                  graph::ShapeToString(expected) + ", found " +
+                  graph::ShapeToString(c.Input(1).shape()));
+    return std::nullopt;
   }
+  return c.ok() ? std::optional<LimitOptions>(o) : std::nullopt;
+}
+
+// What stays of an image, by class, best first.
+struct Detections {
+  Tensor scores, boxes, labels;  // [k], [k, 4], [k]
+  Tensor count;                  // [1]
+  Tensor rows;                   // [k], of the image's
+  Tensor sizes;                  // [classes], how many of each
+};
+
+// Of the image's scores [m, classes] and boxes [m, 4 * given].
+std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
+                                  const Tensor& all_scores,
+                                  const Tensor& all_boxes) {
+  const Dim count = all_scores.dim(0);
+  const int64_t skipped = o.skipped(), given = o.given();
+  const int64_t classes = o.classes - 1;
   // Of each class, [classes, m] and [classes, m, 4].
   const Tensor scores =
-      Transpose(SliceAxis(c.Input(0), 1, Dim(skipped), Dim(classes)), {1, 0});
+      Transpose(SliceAxis(all_scores, 1, Dim(skipped), Dim(classes)), {1, 0});
   const Tensor all =
-      Transpose(Reshape(c.Input(1), {count, Dim(given), Dim(4)}), {1, 0, 2});
+      Transpose(Reshape(all_boxes, {count, Dim(given), Dim(4)}), {1, 0, 2});
   const Tensor boxes =
       Broadcast(SliceAxis(all, 0, Dim(skipped), Dim(given - skipped)),
                 {Dim(classes), count, Dim(4)});
   const ops::Corners box = ops::CornersOf(boxes);
   const Tensor areas =
-      extra == 0
+      o.extra == 0
           ? boxes
-          : ops::Joined({box.x1, box.y1, box.x2 + extra, box.y2 + extra});
-  Tensor kept =
-      ops::NonMaxSuppression(areas, Unsqueeze(scores, {1}), c.Scalar(overlap),
-                             c.Scalar(least), most > 0 ? Dim(most) : count);
-  if (!c.ok()) return;
+          : ops::Joined({box.x1, box.y1, box.x2 + o.extra, box.y2 + o.extra});
+  Tensor kept = ops::NonMaxSuppression(areas, Unsqueeze(scores, {1}),
+                                       c.Scalar(o.overlap), c.Scalar(o.least),
+                                       o.most > 0 ? Dim(o.most) : count);
+  if (!c.ok()) return std::nullopt;
   const Tensor flat_scores = Reshape(scores, {Dim(classes) * count});
   const auto places = [&] {
     return Column(kept, 0) * ops::DimScalar(c.builder(), count) +
            Column(kept, 2);
   };
-  if (most > 0) {
+  if (o.most > 0) {
     // The best of all classes, in the order that they had.
     const Tensor number = IotaVector(c.builder(), kept.dim(0), DType::kI64);
     const Tensor chosen =
-        BestRows(c, number, Gather(flat_scores, places(), 0), most);
+        BestRows(c, number, Gather(flat_scores, places(), 0), o.most);
     const std::vector<Tensor> ordered = Ascending(c, chosen);
-    if (!c.ok()) return;
+    if (!c.ok()) return std::nullopt;
     kept = Gather(kept, ordered[0], 0);
   }
-  if (!c.ok()) return;
-  c.SetOutput(0, Gather(flat_scores, places(), 0));
-  c.SetOutput(
-      1, Gather(Reshape(boxes, {Dim(classes) * count, Dim(4)}), places(), 0));
+  if (!c.ok()) return std::nullopt;
   const Tensor label = Column(kept, 0);
-  c.SetOutput(2, Cast(label, DType::kF32) + (counts_background ? 1.0 : 0.0));
-  c.SetOutput(
-      3, Reshape(Cast(ops::DimScalar(c.builder(), kept.dim(0)), DType::kF32),
-                 {Dim(1)}));
-  c.SetOutput(4, Cast(Column(kept, 2), DType::kI32));
   const Tensor number =
-      IotaVector(c.builder(), Dim(*class_count), DType::kI64) - 1.0;
-  c.SetOutput(5,
-              Reduce(Cast(Equal(Unsqueeze(number, {1}), Unsqueeze(label, {0})),
-                          DType::kI32),
-                     "sum", {1}, /*keep=*/false));
+      IotaVector(c.builder(), Dim(o.classes), DType::kI64) - 1.0;
+  return Detections{
+      .scores = Gather(flat_scores, places(), 0),
+      .boxes =
+          Gather(Reshape(boxes, {Dim(classes) * count, Dim(4)}), places(), 0),
+      .labels = Cast(label, DType::kF32) + (o.counts_background ? 1.0 : 0.0),
+      .count =
+          Reshape(Cast(ops::DimScalar(c.builder(), kept.dim(0)), DType::kF32),
+                  {Dim(1)}),
+      .rows = Cast(Column(kept, 2), DType::kI32),
+      .sizes = Reduce(Cast(Equal(Unsqueeze(number, {1}), Unsqueeze(label, {0})),
+                           DType::kI32),
+                      "sum", {1}, /*keep=*/false)};
+}
+
+}  // namespace
+
+// (scores [m, classes], boxes [m, 4 * classes], how many rows are of each
+// image) -> of all classes but the background those that stay: scores [k],
+// boxes [k, 4], classes [k], how many are of each image, their rows in the
+// image and how many are of each class; by image, then class, best first.
+void ImportBoxWithNmsLimit(OperatorContext& c) {
+  if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) || !CheckUpright(c))
+    return;
+  if (c.Flag("soft_nms_enabled", false))
+    return c.FailUnsupported("soft_nms_enabled: expected 0");
+  int64_t images = 1;
+  if (c.input_count() > 2) {
+    if (!c.CheckRank(2, 1, 1)) return;
+    const auto given = c.Extent(c.Input(2), 0);
+    if (!given || !c.CheckRange("images (input 2)", *given, 1, kMaximumImages))
+      return;
+    images = *given;
+  }
+  const auto limits = ReadLimits(c);
+  if (!limits) return;
+  std::vector<std::vector<Tensor>> results(6);
+  Tensor begin = c.Scalar(0);  // of the image's rows
+  for (int64_t image = 0; image < images; ++image) {
+    Tensor scores = c.Input(0), boxes = c.Input(1);
+    if (images > 1) {
+      const Tensor end =
+          begin + Reshape(SliceAxis(Cast(c.Input(2), DType::kF32), 0,
+                                    Dim(image), Dim(1)),
+                          {});
+      const Tensor row = IotaVector(c.builder(), scores.dim(0), DType::kF32);
+      if (!c.ok()) return;
+      const Tensor own =
+          Apply("non_zero", {And(LessEqual(begin, row), Less(row, end))},
+                {{"defines", Shape{c.builder().FreshSymbol()}}});
+      scores = Gather(scores, own, 0);
+      boxes = Gather(boxes, own, 0);
+      begin = end;
+    }
+    const auto found = Limited(c, *limits, scores, boxes);
+    if (!found) return;
+    const Tensor parts[] = {found->scores, found->boxes, found->labels,
+                            found->count,  found->rows,  found->sizes};
+    for (size_t i = 0; i < results.size(); ++i) results[i].push_back(parts[i]);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Tensor joined =
+        images == 1 ? results[i].front() : Concat(results[i], 0);
+    // One row of sizes for each image.
+    c.SetOutput(static_cast<int>(i),
+                i == 5 && images > 1
+                    ? Reshape(joined, {Dim(images), Dim(limits->classes)})
+                    : joined);
+  }
 }
 
 void ImportCollectProposals(OperatorContext& c) { c.SetOutput(Collected(c)); }

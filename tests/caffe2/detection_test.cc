@@ -237,6 +237,52 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
   }
 }
 
+// Two images at once give what each gives alone, one behind the other.
+TEST(Caffe2Detection, BoxWithNmsLimitOfImages) {
+  constexpr size_t kClasses = 3;
+  const std::vector<size_t> counts = {5, 9};
+  Random random;
+  Values all_scores, all_boxes;
+  std::vector<Numbers> joined(6);
+  const auto run = [&](const Values& scores, const Values& boxes,
+                       const Values& splits) {
+    const auto count = static_cast<int64_t>(scores.size() / kClasses);
+    return Op("BoxWithNMSLimit", Real("score_thresh", 0.2) + Real("nms", 0.4) +
+                                     Int("detections_per_im", 4))
+        .Input(F32({count, kClasses}, scores))
+        .Input(F32({count, kClasses * 4}, boxes))
+        .Input(F32({static_cast<int64_t>(splits.size())}, splits))
+        .Results(6)
+        .Run();
+  };
+  for (const size_t count : counts) {
+    const Values scores = random.Many(count * kClasses, 0, 1);
+    Values boxes;
+    for (size_t i = 0; i < count * kClasses; ++i) {
+      const double x = random.Next(0, 8), y = random.Next(0, 8);
+      for (const double v : {x, y, x + 9, y + 9})
+        boxes.push_back(static_cast<float>(v));
+    }
+    const auto alone = run(scores, boxes, {static_cast<double>(count)});
+    ASSERT_TRUE(alone.ok()) << alone.status().ToString();
+    ASSERT_GT((*alone)[0].dims[0], 0);
+    for (size_t i = 0; i < joined.size(); ++i) {
+      const Numbers& own = (*alone)[i];
+      if (joined[i].dims.empty()) {
+        joined[i] = own;
+        continue;
+      }
+      joined[i].dims[0] += own.dims[0];
+      joined[i].values.insert(joined[i].values.end(), own.values.begin(),
+                              own.values.end());
+    }
+    all_scores.insert(all_scores.end(), scores.begin(), scores.end());
+    all_boxes.insert(all_boxes.end(), boxes.begin(), boxes.end());
+  }
+  joined[5].dims = {2, kClasses};
+  ExpectNumbers(run(all_scores, all_boxes, {5, 9}), joined);
+}
+
 TEST(Caffe2Detection, Pyramids) {
   // Sides of 100, 300, 30 and 500: levels 2 to 5 by the paper's equation.
   const Values regions = {0, 0, 0, 99, 99, 0, 10, 10, 309, 309,
