@@ -103,13 +103,14 @@ Tensor AnchorsOfCells(Tensor anchors, const Dim& rows, const Dim& columns,
 
 Tensor KeptBoxes(Tensor boxes, Tensor scores, Tensor overlap, Tensor least,
                  const Dim& most, double extra) {
-  Tensor areas = boxes;
+  Tensor areas = Cast(boxes, DType::kF32);
   if (extra != 0) {
-    const Corners box = CornersOf(boxes);
+    const Corners box = CornersOf(areas);
     areas = Joined({box.x1, box.y1, box.x2 + extra, box.y2 + extra});
   }
   const Tensor kept = NonMaxSuppression(
-      Unsqueeze(areas, {0}), Unsqueeze(scores, {0, 1}), overlap, least, most);
+      Unsqueeze(areas, {0}), Unsqueeze(Cast(scores, DType::kF32), {0, 1}),
+      Cast(overlap, DType::kF32), Cast(least, DType::kF32), most);
   if (!boxes.builder().status().ok()) return boxes;
   return Column(kept, 2);
 }

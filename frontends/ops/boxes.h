@@ -57,7 +57,8 @@ Tensor AnchorsOfCells(Tensor anchors, const Dim& rows, const Dim& columns,
                       double stride);
 
 // Of boxes [n, 4] with scores [n]: the indices kept, i64 [k], best first, at
-// most `most`; as NonMaxSuppression has it (regions.h).
+// most `most`; as NonMaxSuppression has it (regions.h). Operands may be of any
+// float type.
 Tensor KeptBoxes(Tensor boxes, Tensor scores, Tensor overlap, Tensor least,
                  const Dim& most, double extra);
 

@@ -21,8 +21,8 @@ Tensor Kept(OperatorContext& c, std::optional<double> overlap,
   if (!most || most->size() != 1) return Tensor();
   const Tensor shared = overlap ? c.Scalar(*overlap, DType::kF32) : c.Input(3);
   const Tensor lowest = least ? c.Scalar(*least, DType::kF32) : c.Input(4);
-  const Tensor kept = tf_common::KeptBoxes(c, c.Input(0), c.Input(1), shared,
-                                           lowest, most->front());
+  const Tensor kept = tf_common::KeptBoxes(c.Input(0), c.Input(1), shared,
+                                           lowest, most->front(), 0);
   return c.ok() ? kept : Tensor();
 }
 

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "frontends/ops/regions.h"
-
 namespace ember::tf_common {
 namespace {
 
@@ -62,17 +60,6 @@ void ImportResizeNearest(OperatorBase& c, bool align_corners,
   ImportResize(c, spec);
 }
 
-// Of boxes [n, 4] with scores [n]: the indices kept, i64[k], best first.
-Tensor KeptBoxes(OperatorBase& c, Tensor boxes, Tensor scores, Tensor overlap,
-                 Tensor least, const Dim& most) {
-  const Tensor kept = ops::NonMaxSuppression(
-      Unsqueeze(Cast(boxes, DType::kF32), {0}),
-      Unsqueeze(Cast(scores, DType::kF32), {0, 1}), Cast(overlap, DType::kF32),
-      Cast(least, DType::kF32), most);
-  if (!c.ok()) return boxes;
-  return Squeeze(SliceAxis(kept, 1, Dim(2), Dim(1)), {1});
-}
-
 // Rows of zeros behind x, so that there are `count`.
 Tensor FilledUp(Tensor x, const Dim& count) {
   Shape low(x.rank(), Dim(0)), high(x.rank(), Dim(0));
@@ -92,7 +79,7 @@ void ImportPaddedSuppression(OperatorBase& c, bool soft) {
   }
   const Tensor scores = c.Input(1);
   const Tensor kept =
-      KeptBoxes(c, c.Input(0), scores, c.Input(3), c.Input(4), most->front());
+      KeptBoxes(c.Input(0), scores, c.Input(3), c.Input(4), most->front(), 0);
   if (!c.ok()) return;
   c.SetOutput(0, Cast(FilledUp(kept, most->front()), c.OutputType(0)));
   if (soft) c.SetOutput(1, FilledUp(Gather(scores, kept, 0), most->front()));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "frontends/ops/boxes.h"
 #include "frontends/ops/resize.h"
 #include "frontends/tf_common/operator_base.h"
 
@@ -19,12 +20,8 @@ void ImportResizeNearest(OperatorBase& c, bool align_corners,
 // Any other way to resize.
 void ImportResize(OperatorBase& c, const ops::ResizeSpec& spec);
 
-// Of boxes [n, 4] with scores [n]: the indices kept, i64[k], best first, at
-// most `most`. overlap and least are scalars: boxes that share more of their
-// area with a better one, and those with a score not above `least`, are
-// dropped.
-Tensor KeptBoxes(OperatorBase& c, Tensor boxes, Tensor scores, Tensor overlap,
-                 Tensor least, const Dim& most);
+// Which boxes suppression keeps. Of TensorFlow's boxes `extra` is 0.
+using ops::KeptBoxes;
 // Rows of zeros behind x, so that there are `count`.
 Tensor FilledUp(Tensor x, const Dim& count);
 // NonMaxSuppressionV4 with its results filled up, and V5 (soft), whose sigma

@@ -116,9 +116,8 @@ void ImportDetectionPostProcess(OperatorContext& c) {
                                 {"axis", int64_t{1}},
                                 {"last", int64_t{0}}});
   const Dim most(o->most);
-  const Tensor kept =
-      KeptBoxes(c, boxes, best, c.Scalar(o->overlap, DType::kF32),
-                c.Scalar(o->score, DType::kF32), most);
+  const Tensor kept = KeptBoxes(boxes, best, c.Scalar(o->overlap, DType::kF32),
+                                c.Scalar(o->score, DType::kF32), most, 0);
   if (!c.ok()) return;
   c.SetOutput(0, Unsqueeze(FilledUp(Gather(boxes, kept, 0), most), {0}));
   c.SetOutput(
