@@ -32,6 +32,7 @@
 #include "vm/runtime/module.h"
 #include "vm/runtime/native_kernels.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

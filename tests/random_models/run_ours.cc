@@ -14,6 +14,7 @@
 #include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::tests {
 namespace {

@@ -10,6 +10,7 @@
 #include "vm/api/parts.h"
 #include "vm/format/module_signature.h"
 #include "vm/runtime/native_kernels.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::api {
 namespace {

@@ -14,6 +14,7 @@
 #include "vm/runtime/device_session.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/testing/fake_device.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

@@ -7,7 +7,9 @@
 
 #include "vm/runtime/command_stream.h"
 #include "vm/runtime/device_constants.h"
+#include "vm/runtime/device_dispatch_runner.h"
 #include "vm/runtime/device_memory.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {
@@ -73,6 +75,13 @@ class DeviceSession final : public DeviceSupport {
         std::unique_ptr<DeviceMemory> memory,
         DeviceMemory::Make(*device_, bytes, [this] { stream_.Forget(); }));
     return std::unique_ptr<hal::Buffer>(std::move(memory));
+  }
+  StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
+      const DispatchContext& context) override {
+    Tiering* const tiering = context.options.tiering.get();
+    if (tiering != nullptr) EMBER_RETURN_IF_ERROR(tiering->UseFor(context));
+    return std::unique_ptr<DispatchRunner>(
+        std::make_unique<DeviceDispatchRunner>(context, tiering, *this));
   }
   void SetArena(hal::Buffer* arena) override {
     arena_ = static_cast<DeviceMemory*>(arena);

@@ -12,6 +12,7 @@
 #include "vm/runtime/string_functions.h"
 #include "vm/runtime/testing/fake_device.h"
 #include "vm/runtime/testing/run_anything.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

@@ -21,6 +21,7 @@
 
 #include "base/status.h"
 #include "hal/device.h"
+#include "vm/runtime/dispatch_runner_source.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/memory_reference.h"
 #include "vm/runtime/module.h"
@@ -70,7 +71,7 @@ struct DeviceCall {
   const int64_t* required_bytes = nullptr;  // per buffer
 };
 
-class DeviceSupport : public MemorySource {
+class DeviceSupport : public MemorySource, public DispatchRunnerSource {
  public:
   // Allocate (of MemorySource) is for memory that programs use: the arena and
   // the pool's blocks.

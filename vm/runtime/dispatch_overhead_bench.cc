@@ -20,6 +20,7 @@
 #include "vm/interpreter/plan.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

@@ -9,6 +9,7 @@
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

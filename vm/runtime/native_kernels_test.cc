@@ -26,6 +26,7 @@
 #include "vm/format/writer.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/session.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

@@ -12,8 +12,8 @@
 #include "tensor/dispatch.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/kernel_slot.h"
 #include "vm/runtime/kernel_trial.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 

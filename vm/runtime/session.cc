@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "vm/runtime/executor.h"
+#include "vm/runtime/program_runner.h"
 
 namespace ember::vm {
 
@@ -14,11 +14,6 @@ StatusOr<std::unique_ptr<Session>> Session::Create(
   if (options.device == nullptr) {
     return InvalidArgumentError("session: expected a device, found none");
   }
-  if (options.tiering != nullptr &&
-      &options.tiering->module() != module.get()) {
-    return InvalidArgumentError(
-        "session: expected the tiering of its own module, found another's");
-  }
   if (!options.device->is_host() && options.device_support == nullptr) {
     return UnimplementedError(
         "session: expected the host's device, as this runtime was built "
@@ -26,12 +21,10 @@ StatusOr<std::unique_ptr<Session>> Session::Create(
         "others, found '" +
         std::string(options.device->driver()) + "'");
   }
-  if (options.tiering != nullptr)
-    EMBER_RETURN_IF_ERROR(options.tiering->UseOn(options.device));
-  auto executor =
-      std::make_unique<Executor>(std::move(module), std::move(options));
-  EMBER_RETURN_IF_ERROR(executor->Initialize());
-  return std::unique_ptr<Session>(std::move(executor));
+  auto runner =
+      std::make_unique<ProgramRunner>(std::move(module), std::move(options));
+  EMBER_RETURN_IF_ERROR(runner->Initialize());
+  return std::unique_ptr<Session>(std::move(runner));
 }
 
 }  // namespace ember::vm

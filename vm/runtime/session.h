@@ -39,9 +39,10 @@
 #include "vm/runtime/steady_clock.h"
 #include "vm/runtime/string_support.h"
 #include "vm/runtime/tensor.h"
-#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
+
+class Tiering;
 
 struct SessionOptions {
   std::shared_ptr<hal::Device>

@@ -50,116 +50,15 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
+#include "vm/runtime/dispatch_runner_source.h"
 #include "vm/runtime/kernel_provider.h"
+#include "vm/runtime/kernel_slot.h"
 #include "vm/runtime/module.h"
 
 namespace ember::vm {
-
-// A kernel that was slower than tier 0 for a shape class: the best times of
-// both.
-struct SlowKernel {
-  const Kernel* kernel = nullptr;
-  std::vector<int64_t> parameters;
-  int64_t kernel_ns = 0;
-  int64_t interpreter_ns = 0;
-};
-
-class KernelSlot {
- public:
-  // All kernels of a site, best tier first. Immutable; a new one replaces it.
-  struct Kernels {
-    std::vector<const Kernel*> list;
-    std::vector<SlowKernel> slow;
-
-    // The first that takes the parameters and is not slow there; null: tier 0.
-    const Kernel* Best(std::span<const int64_t> parameters, int max_tier) const;
-    bool IsSlow(const Kernel* kernel,
-                std::span<const int64_t> parameters) const;
-  };
-
-  // Adds a kernel; the sessions use it from their next call on.
-  void Install(std::unique_ptr<Kernel> kernel);
-  // No kernel will come for the request; tier 0 (or what is there) stays.
-  void Decline(std::string reason);
-  // Sessions leave the kernel for these parameters from their next call on.
-  void SetAside(SlowKernel slow);
-  // The installed kernel turned out to be wrong: sessions stop using it with
-  // their next call, and the reason joins those of Decline. It is not freed
-  // before the slot, as calls may be running.
-  void Withdraw(const Kernel* kernel, std::string reason);
-  // The kernel was found right in a call with these parameters.
-  void NoteChecked(const Kernel* kernel, std::span<const int64_t> parameters);
-  struct Checks {
-    bool has_these = false;  // with the parameters
-    int count = 0;           // with how many in all
-  };
-  Checks ChecksOf(const Kernel* kernel,
-                  std::span<const int64_t> parameters) const;
-  // A session cannot check a kernel, and so leaves it.
-  void NoteUnchecked(std::string reason);
-
-  // Null while there are none. Compare with a remembered pointer to notice a
-  // change.
-  const Kernels* kernels() const {
-    return kernels_.load(std::memory_order_acquire);
-  }
-
-  // Calls that were timed: sessions stop when nothing more depends on it.
-  void Count(int64_t ns) {
-    calls_.fetch_add(1, std::memory_order_relaxed);
-    ns_.fetch_add(ns, std::memory_order_relaxed);
-  }
-  int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
-  int64_t total_ns() const { return ns_.load(std::memory_order_relaxed); }
-  // Of recorded runs (DispatchProfile), set before anything else is called.
-  void set_recorded_ns(int64_t ns) { recorded_ns_ = ns; }
-  // What a kernel is worth, in units that compare: the hottest is compiled
-  // first.
-  int64_t heat_ns() const { return total_ns() + recorded_ns_; }
-  std::vector<std::string> decline_reasons() const;
-
-  // A session meets a shape class.
-  void NoteShape(std::span<const int64_t> parameters);
-  bool has_one_shape() const {
-    return shapes_.load(std::memory_order_relaxed) < 2;
-  }
-
-  // True the first time it is asked for (tier, parameters): the caller makes
-  // the request.
-  bool ClaimRequest(int tier, std::span<const int64_t> parameters);
-  // Whether a request waits for its answer.
-  bool is_pending() const {
-    return pending_.load(std::memory_order_acquire) > 0;
-  }
-  // Claims for the kernel of one shape class.
-  int specialised() const {
-    return specialised_.load(std::memory_order_relaxed);
-  }
-
- private:
-  Kernels CopyOfLast() const;      // mutex_ is held
-  void Publish(Kernels snapshot);  // mutex_ is held
-
-  std::atomic<const Kernels*> kernels_{nullptr};
-  std::atomic<int64_t> calls_{0};
-  std::atomic<int64_t> ns_{0};
-  int64_t recorded_ns_ = 0;
-  std::atomic<int> pending_{0};
-  std::atomic<int> specialised_{0};
-  std::atomic<int> shapes_{0};  // 2: two or more
-  mutable std::mutex mutex_;    // guards what follows
-  std::vector<int64_t> first_shape_;
-  std::vector<std::unique_ptr<Kernel>> owned_;
-  std::vector<std::unique_ptr<Kernels>>
-      snapshots_;  // kept: readers may still hold old ones
-  std::vector<std::string> decline_reasons_;
-  std::vector<std::vector<int64_t>> claims_;  // (tier, parameters...)
-  std::vector<std::pair<const Kernel*, std::vector<int64_t>>> checked_;
-};
 
 // What is asked for of one group of sites (DispatchSite::group), but for where
 // the kernel runs and for which shapes.
@@ -168,7 +67,7 @@ KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
 
 // provider: null for kernels that are put into slots by others only
 // (vm/runtime/native_kernels.h).
-class Tiering {
+class Tiering : public DispatchRunnerSource {
  public:
   struct Options {
     // Time in dispatches of the module before the first request.
@@ -222,6 +121,13 @@ class Tiering {
   // in KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
                std::string_view target);
+  // What runs the dispatches of a session on the host with these kernels, which
+  // must be of the session's module.
+  StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
+      const DispatchContext& context) override;
+  // InvalidArgument where another module's kernels would be used, or those of
+  // another device (UseOn).
+  Status UseFor(const DispatchContext& context);
   // Whether there is anyone to ask.
   bool has_provider() const { return provider_ != nullptr; }
   // The provider's, if kernels are to be checked; else null.

@@ -9,6 +9,7 @@
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
 #include "vm/runtime/testing/fake_device.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {

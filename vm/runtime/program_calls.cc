@@ -2,11 +2,11 @@
 #include <cstring>
 
 #include "base/concat.h"
-#include "vm/runtime/executor.h"
+#include "vm/runtime/program_runner.h"
 
 namespace ember::vm {
 
-void Executor::CallProgram(const ProgramInstruction& in) {
+void ProgramRunner::CallProgram(const ProgramInstruction& in) {
   Frame& called = frames_[in.a];
   const uint32_t* operand = frame_->program->operands.data() + in.b;
   for (size_t i = 0; i < called.program->parameters.size(); ++i)
@@ -18,7 +18,7 @@ void Executor::CallProgram(const ProgramInstruction& in) {
   Enter(called);
 }
 
-void Executor::ReturnToCaller() {
+void ProgramRunner::ReturnToCaller() {
   Frame& called = *frame_;
   Enter(*called.caller);
   const uint32_t* operand = frame_->program->operands.data() + called.call->b +
@@ -35,15 +35,15 @@ void Executor::ReturnToCaller() {
   called.caller = nullptr;
 }
 
-void Executor::ReadResultDims(const ProgramInstruction& in,
-                              std::span<int64_t> dims) const {
+void ProgramRunner::ReadResultDims(const ProgramInstruction& in,
+                                   std::span<int64_t> dims) const {
   const uint32_t* operand = frame_->program->operands.data() + in.c;
   for (int64_t& dim : dims) dim = integers_[*operand++];
 }
 
 // How many bytes the result has, which its memory must hold.
-StatusOr<int64_t> Executor::ResultBytes(const ProgramInstruction& in,
-                                        std::span<const int64_t> dims) const {
+StatusOr<int64_t> ProgramRunner::ResultBytes(
+    const ProgramInstruction& in, std::span<const int64_t> dims) const {
   const TensorSignature& signature = frame_->program->results[in.a];
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
                          TensorByteSize(signature.type, dims));
@@ -55,29 +55,25 @@ StatusOr<int64_t> Executor::ResultBytes(const ProgramInstruction& in,
 }
 
 // A reference to memory, or to a copy if it belongs to no block.
-StatusOr<MemoryReference> Executor::HoldOrCopy(const ProgramInstruction& in,
-                                               const MemoryReference& memory,
-                                               int64_t bytes) {
+StatusOr<MemoryReference> ProgramRunner::HoldOrCopy(
+    const ProgramInstruction& in, const MemoryReference& memory,
+    int64_t bytes) {
   if (memory.block != nullptr) {
     memory.block->Hold();
     return MemoryReference{memory.data, bytes, memory.block};
   }
-  EMBER_RETURN_IF_ERROR(BeforeRead(memory, bytes));
+  EMBER_RETURN_IF_ERROR(memory_.BeforeRead(memory, bytes));
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
   const MemoryReference copy = {block->data(), bytes, block};
-  AfterWrite(copy, bytes);
-  if (device_ != nullptr) {
-    const Status copied =
-        CopyOnDevice(in, {memory.data, bytes, memory.block}, copy);
-    if (!copied.ok()) block->Drop();
-    EMBER_RETURN_IF_ERROR(copied);
-  } else if (bytes > 0) {
-    std::memcpy(block->data(), memory.data, static_cast<size_t>(bytes));
-  }
+  memory_.AfterWrite(copy, bytes);
+  const Status copied =
+      memory_.Copy({memory.data, bytes, nullptr}, copy, PlaceOf(in));
+  if (!copied.ok()) block->Drop();
+  EMBER_RETURN_IF_ERROR(copied);
   return copy;
 }
 
-Status Executor::StageResult(const ProgramInstruction& in) {
+Status ProgramRunner::StageResult(const ProgramInstruction& in) {
   const TensorSignature& signature = frame_->program->results[in.a];
   const std::span<int64_t> dims(frame_->result_dims.data() + in.c,
                                 signature.dims.size());
@@ -99,8 +95,7 @@ Status Executor::StageResult(const ProgramInstruction& in) {
   memory.length = bytes;
   if (memory.block != nullptr) {
     memory.block->Hold();
-  } else if (memory.data >= frames_[0].arena &&
-             memory.data < frames_[0].arena + module_->arena_bytes()) {
+  } else if (memory_.IsInArena(memory.data)) {
     // Arenas are used again; inputs of the run and constants stay.
     EMBER_ASSIGN_OR_RETURN(memory, HoldOrCopy(in, memory, bytes));
   }
@@ -110,8 +105,8 @@ Status Executor::StageResult(const ProgramInstruction& in) {
   return OkStatus();
 }
 
-Status Executor::ResolveStrings(const TensorSignature& signature,
-                                Tensor& result) {
+Status ProgramRunner::ResolveStrings(const TensorSignature& signature,
+                                     Tensor& result) {
   result.strings.reset();
   if (signature.logical_type != kStringType) return OkStatus();
   auto strings = std::make_shared<std::vector<std::string>>();
@@ -121,7 +116,7 @@ Status Executor::ResolveStrings(const TensorSignature& signature,
   return status.WithContext(Concat({"result '", signature.name, "'"}));
 }
 
-Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
+Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
   result.memory.reset();  // what the caller got last time may be used again
   result.dims.resize(signature.dims.size());
@@ -130,28 +125,30 @@ Status Executor::SetResult(const ProgramInstruction& in, Tensor& result) {
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, result.dims));
   result.type = signature.type;
   result.byte_size = bytes;
-  EMBER_RETURN_IF_ERROR(BeforeRead(buffers_[in.b], bytes));
+  EMBER_RETURN_IF_ERROR(memory_.BeforeRead(buffers_[in.b], bytes));
   if (device_ != nullptr) {
     result.data = nullptr;
     return device_->StageResult(
-        in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block}, *pool_);
+        in.a, {buffers_[in.b].data, bytes, buffers_[in.b].block},
+        *memory_.pool());
   }
-  if (HasPlace(in.a)) return PutInPlace(in.a, buffers_[in.b].data, result);
+  if (places_.Has(in.a)) return places_.Put(in.a, buffers_[in.b].data, result);
   // Arena, inputs and constants are not ours to give away.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
                          HoldOrCopy(in, buffers_[in.b], bytes));
   result.data = memory.data;
-  result.memory = Share(pool_, memory.block);
+  result.memory = Share(memory_.pool(), memory.block);
   return ResolveStrings(signature, result);
 }
 
-Status Executor::Call(const ProgramInstruction& in) {
+Status ProgramRunner::Call(const ProgramInstruction& in) {
   const LibraryFunctionInfo info = LibraryInfoOf(in.a);
   int64_t integers[kMaxLibraryOperands];
   int64_t written[kMaxLibraryOperands] = {};
   LibraryMemory memory[kMaxLibraryOperands];
   LibraryMemory allocated[kMaxLibraryOperands];
   size_t counts[4] = {0, 0, 0, 0};  // i, b and w, I, B
+  int64_t work = 0;
   const uint32_t* operands = frame_->program->operands.data() + in.b;
   for (size_t i = 0; i < info.operands.size(); ++i) {
     switch (info.operands[i]) {
@@ -167,21 +164,21 @@ Status Executor::Call(const ProgramInstruction& in) {
       default: {
         const MemoryReference& reference = buffers_[operands[i]];
         // Functions tell only themselves what they read and write of it.
-        EMBER_RETURN_IF_ERROR(BeforeRead(reference, reference.length));
-        work_left_ -= reference.length;
+        EMBER_RETURN_IF_ERROR(memory_.BeforeRead(reference, reference.length));
+        work += reference.length;
         memory[counts[1]++] = {reference.data, reference.length, nullptr};
       }
     }
   }
-  if (work_left_ < 0) return WorkError(info.text);
+  if (!limits_.TakeWork(work)) return limits_.WorkError(info.text);
   const LibraryCall call = {{integers, counts[0]},
                             {memory, counts[1]},
                             {written, counts[2]},
                             {allocated, counts[3]},
-                            *pool_,
+                            *memory_.pool(),
                             strings_.get(),
                             &interrupt_};
-  if (device_ != nullptr) EMBER_RETURN_IF_ERROR(BeginLibraryCall(in, call));
+  if (device_ != nullptr) EMBER_RETURN_IF_ERROR(BeginLibraryCall(in));
   Status status = CallLibrary(static_cast<LibraryFunction>(in.a), call);
   if (device_ != nullptr && status.ok()) status = EndLibraryCall(in, call);
   size_t next_integer = 0;
@@ -192,8 +189,8 @@ Status Executor::Call(const ProgramInstruction& in) {
     if (info.operands[i] != 'B') continue;
     const LibraryMemory& made = allocated[next_memory++];
     SetBuffer(operands[i], {made.data, made.length, made.block});
-    if (made.block != nullptr) Forget(*made.block);
-    AfterWrite(buffers_[operands[i]], made.length);
+    if (made.block != nullptr) memory_.Forget(*made.block);
+    memory_.AfterWrite(buffers_[operands[i]], made.length);
   }
   if (interrupt_.ShouldStop()) return interrupt_.status();
   return status.WithContext(Concat({"call ", info.text}));

@@ -1,4 +1,4 @@
-#include "vm/runtime/executor.h"
+#include "vm/runtime/program_runner.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,9 @@
 #include "base/checked_math.h"
 #include "base/concat.h"
 #include "vm/isa/limits.h"
+#include "vm/runtime/default_limits.h"
 #include "vm/runtime/integer_instructions.h"
+#include "vm/runtime/tiering.h"
 
 namespace ember::vm {
 namespace {
@@ -27,39 +29,32 @@ int64_t DeclaredBytes(const TensorSignature& signature) {
 
 }  // namespace
 
-Executor::Executor(std::shared_ptr<const Module> module, SessionOptions options)
+ProgramRunner::ProgramRunner(std::shared_ptr<const Module> module,
+                             SessionOptions options)
     : module_(std::move(module)),
       options_(std::move(options)),
       runner_(options_.device->host_runner(), interrupt_),
-      is_profiled_(options_.profile || options_.trace),
       device_(options_.device->is_host()
                   ? nullptr
                   : options_.device_support(options_.device, module_)),
-      observed_(is_profiled_ || options_.tiering != nullptr ||
-                device_ != nullptr),
-      memory_limit_(options_.memory_limit != 0 ? options_.memory_limit
-                                               : DefaultMemoryLimit()),
-      pool_(std::make_shared<MemoryPool>(options_.device, memory_limit_,
-                                         device_)),
+      limits_({.work_limit = options_.work_limit,
+               .step_limit = options_.step_limit,
+               .max_seconds = options_.max_seconds,
+               .begins_cancelled = options_.begins_cancelled},
+              interrupt_),
+      memory_(*module_, options_.device,
+              options_.memory_limit != 0 ? options_.memory_limit
+                                         : DefaultMemoryLimit(),
+              device_),
+      places_(*module_),
       symbols_(module_->entry()),
-      input_dims_(module_->entry().inputs.size()),
-      max_seconds_(options_.max_seconds),
-      is_repeatable_(IsRepeatable()) {
+      input_dims_(module_->entry().inputs.size()) {
   MakeFrames();
-  MakeSites();
-  if (options_.side_by_side && options_.tiering != nullptr && !is_profiled_ &&
-      device_ == nullptr && runner_.worker_count() > 1) {
-    side_by_side_ =
-        std::make_unique<SideBySide>(runner_, sites_.size(), options_.clock);
-  }
 }
 
-Executor::~Executor() {
-  if (device_ != nullptr) device_->Close();
-  if (arena_ != nullptr) pool_->Discharge(arena_->size());
-}
+ProgramRunner::~ProgramRunner() = default;
 
-void Executor::MakeFrames() {
+void ProgramRunner::MakeFrames() {
   const std::vector<Program>& programs = module_->definition().programs;
   frames_ = std::make_unique<Frame[]>(programs.size());
   for (size_t i = 0; i < programs.size(); ++i) {
@@ -77,49 +72,21 @@ void Executor::MakeFrames() {
     for (const TensorSignature& result : program.results)
       frame.result_bytes.push_back(DeclaredBytes(result));
   }
+  uint32_t number = 0;
+  for (const DispatchSite& site : module_->sites())
+    frames_[site.program].code[site.instruction].a = number++;
 }
 
-void Executor::MakeSites() {
-  caches_.resize(module_->group_count());
-  size_t most_parameters = 0;
-  size_t most_buffers = 0;
-  for (const DispatchSite& site : module_->sites()) {
-    const tensor::Dispatch& dispatch =
-        module_->definition().dispatches[site.dispatch];
-    Frame& frame = frames_[site.program];
-    ProgramInstruction& instruction = frame.code[site.instruction];
-    SiteState state;
-    state.operands = frame.program->operands.data() + instruction.b;
-    state.parameter_count = static_cast<uint32_t>(dispatch.parameters.size());
-    state.buffer_count = instruction.c - state.parameter_count;
-    state.input_count = dispatch.input_count();
-    state.number = static_cast<uint32_t>(sites_.size());
-    state.program = site.program;
-    state.instruction = site.instruction;
-    state.group = site.group;
-    state.dispatch = site.dispatch;
-    if (options_.tiering != nullptr)
-      state.slot = options_.tiering->slot(site.group).get();
-    most_parameters = std::max<size_t>(most_parameters, state.parameter_count);
-    most_buffers = std::max<size_t>(most_buffers, state.buffer_count);
-    instruction.a = state.number;
-    sites_.push_back(state);
-    if (caches_[site.group] != nullptr) continue;
-    Plan::Options plan_options;
-    plan_options.budget = pool_.get();
-    plan_options.allocator = options_.allocator;
-    for (const ConstantSource& source : site.inputs) {
-      plan_options.constant_inputs.push_back(source.constant >= 0);
-    }
-    caches_[site.group] =
-        std::make_unique<PlanCache>(dispatch, std::move(plan_options),
-                                    std::max(1, options_.plans_per_site));
-  }
-  parameters_.resize(most_parameters);
-  pointers_.resize(most_buffers);
+StatusOr<std::unique_ptr<DispatchRunner>> ProgramRunner::MakeDispatchRunner() {
+  const DispatchContext context = {*module_, options_, memory_, limits_,
+                                   runner_};
+  DispatchRunnerSource* source = options_.tiering.get();
+  if (device_ != nullptr) source = device_.get();
+  if (source != nullptr) return source->NewDispatchRunner(context);
+  return std::make_unique<DispatchRunner>(context);
 }
 
-Status Executor::MakeStrings() {
+Status ProgramRunner::MakeStrings() {
   if (options_.strings != nullptr) {
     constexpr int64_t kDefaultLimit = int64_t{1} << 30;
     strings_ = options_.strings(
@@ -138,98 +105,69 @@ Status Executor::MakeStrings() {
   return OkStatus();
 }
 
-Status Executor::BindStrings(const Tensor& input, MemoryReference& reference) {
-  EMBER_ASSIGN_OR_RETURN(reference.block, pool_->Acquire(input.byte_size));
+Status ProgramRunner::BindStrings(const Tensor& input,
+                                  MemoryReference& reference) {
+  EMBER_ASSIGN_OR_RETURN(reference.block, memory_.Acquire(input.byte_size));
   reference.data = reference.block->data();
   reference.length = input.byte_size;
-  Forget(*reference.block);
-  AfterWrite(reference, reference.length);
+  memory_.AfterWrite(reference, reference.length);
   return strings_->Intern(*input.strings,
                           reinterpret_cast<int64_t*>(reference.data));
 }
 
-Status Executor::Initialize() {
+Status ProgramRunner::Initialize() {
   EMBER_RETURN_IF_ERROR(MakeStrings());
-  const int64_t bytes = arena_bytes_ = module_->arena_bytes();
-  Status charged = pool_->Charge(bytes);
-  if (!charged.ok()) return charged.WithContext("arena");
-  StatusOr<std::unique_ptr<hal::Buffer>> arena =
-      device_ != nullptr
-          ? device_->Allocate(bytes)
-          : options_.device->Allocate(bytes, hal::MemoryKind::kHostVisible);
-  if (!arena.ok()) return arena.status().WithContext("arena");
-  arena_ = *std::move(arena);
-  if (arena_->host_data() == nullptr) {
-    return UnimplementedError(
-        Concat({"session: expected a device with host-visible memory, found '",
-                options_.device->driver(), "'"}));
-  }
-  if (device_ != nullptr) device_->SetArena(arena_.get());
-  for (size_t i = 0; i < module_->arena_offsets().size(); ++i) {
-    frames_[i].arena = static_cast<uint8_t*>(arena_->host_data()) +
-                       module_->arena_offsets()[i];
-  }
-  PrepareSites();
+  EMBER_ASSIGN_OR_RETURN(dispatches_, MakeDispatchRunner());
+  EMBER_RETURN_IF_ERROR(memory_.Initialize());
+  for (size_t i = 0; i < module_->arena_offsets().size(); ++i)
+    frames_[i].arena = memory_.arena() + module_->arena_offsets()[i];
+  dispatches_->Prepare();
   return OkStatus();
 }
 
-Status Executor::BindInputs(std::span<const Tensor> inputs) {
+Status ProgramRunner::BindInput(const Tensor& input,
+                                MemoryReference& reference) {
+  if (input.strings != nullptr) return BindStrings(input, reference);
+  reference = {static_cast<uint8_t*>(input.data), input.byte_size, nullptr};
+  if (reference.data == nullptr) reference.data = empty_memory;
+  if (reinterpret_cast<uintptr_t>(reference.data) % kInputAlignment == 0)
+    return OkStatus();
+  EMBER_ASSIGN_OR_RETURN(reference.block, memory_.Acquire(input.byte_size));
+  reference.data = reference.block->data();
+  std::memcpy(reference.data, input.data, static_cast<size_t>(input.byte_size));
+  memory_.AfterWrite(reference, input.byte_size);
+  return OkStatus();
+}
+
+Status ProgramRunner::BindInputs(std::span<const Tensor> inputs) {
   EMBER_RETURN_IF_ERROR(symbols_.BindInputs(inputs));
   if (strings_ != nullptr) strings_->Start(module_->definition().strings);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = inputs[i];
     input_dims_[i].assign(input.dims.begin(), input.dims.end());
-    if (device_ != nullptr) {
-      EMBER_RETURN_IF_ERROR(BindOnDevice(i, input));
-      continue;
-    }
-    MemoryReference& reference = frames_[0].inputs[i];
-    if (input.strings != nullptr) {
-      EMBER_RETURN_IF_ERROR(BindStrings(input, reference));
-      continue;
-    }
-    reference = {static_cast<uint8_t*>(input.data), input.byte_size, nullptr};
-    if (reference.data == nullptr) reference.data = empty_memory;
-    if (reinterpret_cast<uintptr_t>(reference.data) % kInputAlignment == 0)
-      continue;
-    EMBER_ASSIGN_OR_RETURN(MemoryBlock * block,
-                           pool_->Acquire(input.byte_size));
-    reference.block = block;
-    reference.data = block->data();
-    std::memcpy(block->data(), input.data,
-                static_cast<size_t>(input.byte_size));
-    Forget(*block);
-    AfterWrite(reference, input.byte_size);
+    EMBER_RETURN_IF_ERROR(device_ != nullptr
+                              ? BindOnDevice(i, input)
+                              : BindInput(input, frames_[0].inputs[i]));
   }
-  tracks_writes_ &= !is_tidy_ || input_dims_ != tidy_dims_;
+  memory_.KnowInputs(input_dims_);
   return OkStatus();
 }
 
-Status Executor::Run(std::span<const Tensor> inputs,
-                     std::vector<Tensor>* results) {
-  EMBER_RETURN_IF_ERROR(CheckPlaces(inputs));
+Status ProgramRunner::Run(std::span<const Tensor> inputs,
+                          std::vector<Tensor>* results) {
+  EMBER_RETURN_IF_ERROR(places_.Check(inputs));
   Frame& entry = frames_[0];
   results->resize(entry.program->results.size());
   Enter(entry);
-  StartLimits();
-  StartAccount();
-  if (device_ != nullptr) device_->StartRun(*pool_);
-  if (side_by_side_ != nullptr) {
-    side_by_side_->StartRun(!side_by_side_->is_waiting() ||
-                            (has_run_ && HasAllKernels()));
-    has_run_ = true;
-  }
+  limits_.Start();
+  memory_.StartRun();
+  progress_.store(0, std::memory_order_relaxed);
+  if (device_ != nullptr) device_->StartRun(*memory_.pool());
+  dispatches_->StartRun();
   Status status = BindInputs(inputs);
   if (status.ok()) status = Execute(*results);
-  if (side_by_side_ != nullptr) {
-    // Of calls that came before what failed.
-    Status kept = side_by_side_->Synchronize();
-    if (!kept.ok()) status = std::move(kept);
-    side_by_side_->EndRun();
-    // Nothing to look for at each instruction any more.
-    if (side_by_side_->is_decided() && side_by_side_->batch_count() == 0)
-      side_by_side_.reset();
-  }
+  Status kept = dispatches_->EndRun();
+  if (!kept.ok()) status = std::move(kept);
   if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
   // What came last may have been left out.
   if (status.ok() && interrupt_.ShouldStop()) status = interrupt_.status();
@@ -241,11 +179,30 @@ Status Executor::Run(std::span<const Tensor> inputs,
   }
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
   Drop(entry.inputs);  // copies of those that were not aligned
-  EndTracking(status.ok());
+  memory_.EndRun(status.ok(), input_dims_);
   return status;
 }
 
-void Executor::Drop(std::vector<MemoryReference>& references) {
+void ProgramRunner::ResetProfile() {
+  dispatches_->ResetProfile();
+  if (device_ != nullptr) device_->ResetWork();
+}
+
+DeviceReport ProgramRunner::device_report() const {
+  if (device_ == nullptr) return {};
+  return {device_->work(), device_->host_work()};
+}
+
+SessionMemory ProgramRunner::memory() const {
+  const MemoryPool& pool = *memory_.pool();
+  SessionMemory memory;
+  memory.arena_bytes = memory_.arena_bytes();
+  memory.pool_bytes = pool.used_bytes() - memory.arena_bytes;
+  memory.peak_bytes = pool.peak_bytes();
+  return memory;
+}
+
+void ProgramRunner::Drop(std::vector<MemoryReference>& references) {
   for (MemoryReference& reference : references) {
     if (reference.block == nullptr) continue;
     reference.block->Drop();
@@ -253,21 +210,25 @@ void Executor::Drop(std::vector<MemoryReference>& references) {
   }
 }
 
-void Executor::DropRegisters(Frame& frame) {
+void ProgramRunner::DropRegisters(Frame& frame) {
   Drop(frame.buffers);
   Drop(frame.results);
 }
 
-Status Executor::ErrorAt(size_t index, std::string_view message) const {
-  return InstructionError(*frame_->program, index, message);
+Status ProgramRunner::ErrorAt(const ProgramInstruction& instruction,
+                              std::string_view message) const {
+  return InstructionError(
+      *frame_->program, static_cast<size_t>(&instruction - frame_->code.data()),
+      message);
 }
 
-Status Executor::CheckFailed(const ProgramInstruction& instruction) const {
+Status ProgramRunner::CheckFailed(const ProgramInstruction& instruction) const {
   return CheckError(*frame_->program, instruction, integers_[instruction.b],
                     integers_[instruction.c]);
 }
 
-bool Executor::PassesKeptCalls(const ProgramInstruction& instruction) const {
+bool ProgramRunner::PassesKeptCalls(
+    const ProgramInstruction& instruction) const {
   switch (instruction.opcode) {
     case ProgramOpcode::kInteger:
     case ProgramOpcode::kInputDim:
@@ -311,15 +272,15 @@ bool Executor::PassesKeptCalls(const ProgramInstruction& instruction) const {
 
 // The verifier has checked all numbers: what is left are lengths, overflow and
 // limits.
-Status Executor::Execute(std::vector<Tensor>& results) {
+Status ProgramRunner::Execute(std::vector<Tensor>& results) {
   const ProgramInstruction* begin = frame_->code.data();
   const ProgramInstruction* pc = begin;
   int64_t* integers = integers_;
   bool fits = true;
   while (true) {
     const ProgramInstruction& in = *pc++;
-    if (side_by_side_ != nullptr && !PassesKeptCalls(in))
-      EMBER_RETURN_IF_ERROR(side_by_side_->Synchronize());
+    if (dispatches_->keeps_calls() && !PassesKeptCalls(in))
+      EMBER_RETURN_IF_ERROR(dispatches_->Synchronize());
     switch (in.opcode) {
       case ProgramOpcode::kInteger:
         integers[in.a] = in.immediate;
@@ -361,7 +322,8 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         if (integers[in.b] == 0) continue;
         [[fallthrough]];
       case ProgramOpcode::kBranch:
-        if (begin + in.immediate < pc && !TakeStep()) return StepError();
+        if (begin + in.immediate < pc && !limits_.TakeStep())
+          return limits_.StepError(*frame_->program);
         pc = begin + in.immediate;
         continue;
       case ProgramOpcode::kArena:
@@ -395,7 +357,7 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         continue;
       case ProgramOpcode::kDispatch:
         NoteDispatch();
-        EMBER_RETURN_IF_ERROR(RunSite(sites_[in.a]));
+        EMBER_RETURN_IF_ERROR(dispatches_->Run(in.a, integers_, buffers_));
         continue;
       case ProgramOpcode::kLibraryCall:
         EMBER_RETURN_IF_ERROR(Call(in));
@@ -413,7 +375,7 @@ Status Executor::Execute(std::vector<Tensor>& results) {
         integers = integers_;
         continue;
       case ProgramOpcode::kCallProgram:
-        if (!TakeStep()) return StepError();
+        if (!limits_.TakeStep()) return limits_.StepError(*frame_->program);
         CallProgram(in);
         pc = begin = frame_->code.data();
         integers = integers_;

@@ -1,8 +1,9 @@
-// Results in memory of the caller's.
+#include "vm/runtime/result_places.h"
+
 #include <cstring>
+#include <utility>
 
 #include "base/concat.h"
-#include "vm/runtime/executor.h"
 
 namespace ember::vm {
 namespace {
@@ -16,8 +17,8 @@ bool Overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
 
 }  // namespace
 
-Status Executor::PlaceResults(std::vector<ResultPlace> places) {
-  const std::span<const TensorSignature> results = module_->results();
+Status ResultPlaces::Set(std::vector<ResultPlace> places) {
+  const std::span<const TensorSignature> results = module_.results();
   if (!places.empty() && places.size() != results.size()) {
     return InvalidArgumentError(Concat({"places: expected ", results.size(),
                                         " or none, found ", places.size()}));
@@ -47,8 +48,7 @@ Status Executor::PlaceResults(std::vector<ResultPlace> places) {
   return OkStatus();
 }
 
-// A dispatch may read an input after the result has been written.
-Status Executor::CheckPlaces(std::span<const Tensor> inputs) const {
+Status ResultPlaces::Check(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].data == nullptr) continue;
     for (size_t input = 0; input < inputs.size(); ++input) {
@@ -58,7 +58,7 @@ Status Executor::CheckPlaces(std::span<const Tensor> inputs) const {
         continue;
       }
       return InvalidArgumentError(
-          Concat({"place of result '", module_->results()[i].name,
+          Concat({"place of result '", module_.results()[i].name,
                   "': expected memory apart from that of input ", input,
                   ", found shared memory"}));
     }
@@ -66,12 +66,11 @@ Status Executor::CheckPlaces(std::span<const Tensor> inputs) const {
   return OkStatus();
 }
 
-Status Executor::PutInPlace(size_t index, const void* data,
-                            Tensor& result) const {
+Status ResultPlaces::Put(size_t index, const void* data, Tensor& result) const {
   const ResultPlace& place = places_[index];
   if (result.byte_size > place.byte_size) {
     return InvalidArgumentError(
-        Concat({"place of result '", module_->results()[index].name,
+        Concat({"place of result '", module_.results()[index].name,
                 "': expected ", result.byte_size, " bytes for ",
                 TensorTypeText(result.type, result.dims), ", found ",
                 place.byte_size}));

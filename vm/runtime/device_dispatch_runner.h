@@ -1,0 +1,39 @@
+// Runs dispatches on a device that is not the host: calls become commands
+// where there is a kernel, and are made by tier 0 on the host where there is
+// none. Internal to sessions; DeviceSupport makes it.
+#ifndef EMBER_VM_RUNTIME_DEVICE_DISPATCH_RUNNER_H_
+#define EMBER_VM_RUNTIME_DEVICE_DISPATCH_RUNNER_H_
+
+#include <vector>
+
+#include "base/status.h"
+#include "vm/runtime/device_support.h"
+#include "vm/runtime/tiered_dispatch_runner.h"
+
+namespace ember::vm {
+
+class DeviceDispatchRunner final : public TieredDispatchRunner {
+ public:
+  // tiering: null: tier 0 only. Both outlive this.
+  DeviceDispatchRunner(const DispatchContext& context, Tiering* tiering,
+                       DeviceSupport& device)
+      : TieredDispatchRunner(context, tiering), device_(device) {}
+
+  bool IsSettled() const override;
+
+ private:
+  int TierFor(const SiteState& site) const override;
+  Status RunCall(SiteState& site, const MemoryReference* buffers) override;
+  // What it is appended to, or what runs it; false where it must run on the
+  // host, for the reason.
+  StatusOr<bool> Append(const SiteState& site, const char** reason);
+  Status RunOnHost(SiteState& site, const char* reason);
+
+  DeviceSupport& device_;
+  std::vector<MemoryReference> references_;  // of the dispatch being started
+  std::vector<HostAccess> accesses_;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_DEVICE_DISPATCH_RUNNER_H_

@@ -1,0 +1,47 @@
+// Memory of the caller's that results are written to. Internal to sessions.
+//
+//   ResultPlaces places(module);
+//   EMBER_RETURN_IF_ERROR(places.Set({{data, bytes}, {}}));
+//   EMBER_RETURN_IF_ERROR(places.Check(inputs));       // a run begins
+//   if (places.Has(0)) EMBER_RETURN_IF_ERROR(places.Put(0, data, result));
+//
+// Not thread-safe. Errors name the result, what was expected and what was
+// found.
+#ifndef EMBER_VM_RUNTIME_RESULT_PLACES_H_
+#define EMBER_VM_RUNTIME_RESULT_PLACES_H_
+
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "vm/runtime/module.h"
+#include "vm/runtime/session.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::vm {
+
+class ResultPlaces {
+ public:
+  // The module outlives this.
+  explicit ResultPlaces(const Module& module) : module_(module) {}
+
+  // As Session::PlaceResults.
+  Status Set(std::vector<ResultPlace> places);
+  // Whether they are apart from the inputs: a dispatch may read an input after
+  // the result has been written.
+  Status Check(std::span<const Tensor> inputs) const;
+
+  bool Has(size_t result) const {
+    return result < places_.size() && places_[result].data != nullptr;
+  }
+  // Makes `data`, of result.byte_size, the result's, in its place.
+  Status Put(size_t index, const void* data, Tensor& result) const;
+
+ private:
+  const Module& module_;
+  std::vector<ResultPlace> places_;  // by result, or none
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_RESULT_PLACES_H_

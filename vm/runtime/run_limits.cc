@@ -1,0 +1,58 @@
+#include "vm/runtime/run_limits.h"
+
+#include "base/concat.h"
+#include "vm/isa/limits.h"
+#include "vm/runtime/default_limits.h"
+#include "vm/runtime/dispatch_cost.h"
+#include "vm/runtime/steady_clock.h"
+
+namespace ember::vm {
+namespace {
+
+// INT64_MAX without a limit.
+int64_t LimitOf(int64_t option, int64_t otherwise) {
+  if (option < 0) return INT64_MAX;
+  return option > 0 ? option : otherwise;
+}
+
+}  // namespace
+
+RunLimits::RunLimits(const Options& options, Interrupt& interrupt)
+    : work_limit_(LimitOf(options.work_limit, kDefaultWorkLimit)),
+      step_limit_(LimitOf(options.step_limit, kDefaultStepLimit)),
+      begins_cancelled_(options.begins_cancelled),
+      interrupt_(interrupt),
+      max_seconds_(options.max_seconds) {}
+
+void RunLimits::Start() {
+  work_left_ = work_limit_;
+  steps_left_ = step_limit_;
+  int64_t deadline = 0;
+  // Of what a double holds beyond int64 there is no deadline either.
+  constexpr double kMostSeconds = 1e9;
+  if (max_seconds_ > 0 && max_seconds_ < kMostSeconds)
+    deadline = SteadyNanoseconds() + static_cast<int64_t>(max_seconds_ * 1e9);
+  interrupt_.Start(deadline, max_seconds_);
+  if (begins_cancelled_ != nullptr && begins_cancelled_->load())
+    interrupt_.Cancel();
+}
+
+Status RunLimits::StepError(const Program& program) const {
+  if (interrupt_.ShouldStop()) return interrupt_.status();
+  return ResourceExhaustedError(
+      Concat({"program ", program.name, ": expected at most ", step_limit_,
+              " backward branches and calls (--max-steps), found more"}));
+}
+
+Status RunLimits::WorkError(const tensor::Dispatch& dispatch,
+                            int64_t points) const {
+  return TooManyPoints(dispatch, points, work_left_ + points);
+}
+
+Status RunLimits::WorkError(std::string_view library_function) const {
+  return ResourceExhaustedError(
+      Concat({"call ", library_function, ": expected work of at most ",
+              work_limit_, " points in the run (--max-work), found more"}));
+}
+
+}  // namespace ember::vm

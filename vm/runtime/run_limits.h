@@ -1,0 +1,69 @@
+// How much one run of a session may do: time, steps (jumps back and calls of
+// programs) and points that dispatches and library functions evaluate. Internal
+// to sessions.
+//
+//   limits.Start();                                   // a run begins
+//   if (!limits.TakeStep()) return limits.StepError(program);
+//   if (!limits.TakeWork(points)) return limits.WorkError(dispatch, points);
+//
+// Not thread-safe, but for the interrupt that it starts.
+#ifndef EMBER_VM_RUNTIME_RUN_LIMITS_H_
+#define EMBER_VM_RUNTIME_RUN_LIMITS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "base/interrupt.h"
+#include "base/status.h"
+#include "tensor/dispatch.h"
+#include "vm/format/module_definition.h"
+
+namespace ember::vm {
+
+class RunLimits {
+ public:
+  struct Options {
+    // As in SessionOptions: 0 is the default, negative no limit.
+    int64_t work_limit = 0;
+    int64_t step_limit = 0;
+    double max_seconds = 0;
+    const std::atomic<bool>* begins_cancelled = nullptr;
+  };
+
+  // The interrupt outlives this.
+  RunLimits(const Options& options, Interrupt& interrupt);
+
+  // From the next run on.
+  void SetMaxSeconds(double seconds) { max_seconds_ = seconds; }
+  // Starts the clock and the counts, and the interrupt with them.
+  void Start();
+
+  // Whether there may be one more.
+  bool TakeStep() { return --steps_left_ >= 0 && !interrupt_.ShouldStop(); }
+  // After TakeStep said no.
+  Status StepError(const Program& program) const;
+
+  // Whether there may be so many more points.
+  bool TakeWork(int64_t points) {
+    work_left_ -= points;
+    return work_left_ >= 0;
+  }
+  int64_t work_left() const { return work_left_; }
+  // After TakeWork(points) said no.
+  Status WorkError(const tensor::Dispatch& dispatch, int64_t points) const;
+  Status WorkError(std::string_view library_function) const;
+
+ private:
+  const int64_t work_limit_;
+  const int64_t step_limit_;
+  const std::atomic<bool>* const begins_cancelled_;
+  Interrupt& interrupt_;
+  double max_seconds_;
+  int64_t work_left_ = 0;
+  int64_t steps_left_ = 0;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_RUN_LIMITS_H_
