@@ -1,5 +1,6 @@
 #include "tensor/evaluator.h"
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ class Evaluator {
  private:
   Status BindBuffers(std::span<void* const> buffers) {
     size_t next = 0;
+    size_t next_temporary = 0;
     for (const Buffer& buffer : dispatch_.buffers) {
       extents_.push_back(header_.Extents(buffer));
       if (buffer.kind != BufferKind::kTemporary) {
@@ -43,6 +45,12 @@ class Evaluator {
       }
       const int64_t bytes =
           header_.ElementCount(buffer) * DTypeByteSize(buffer.type);
+      if (!options_.temporaries.empty()) {
+        memory_.push_back(options_.temporaries[next_temporary++]);
+        if (bytes > 0)
+          std::memset(memory_.back(), 0, static_cast<size_t>(bytes));
+        continue;
+      }
       if (bytes > kMaximumTemporaryBytes) {
         return ResourceExhaustedError("dispatch @" + dispatch_.name +
                                       ": temporary %" + buffer.name + " of " +
@@ -70,12 +78,13 @@ class Evaluator {
     const std::span<int64_t> reduction_point =
         std::span(point_).subspan(spatial.size());
     FindParts(stage);
+    std::vector<uint64_t> results(stage.values.size());
     do {
-      std::vector<uint64_t> results(stage.values.size());
       for (size_t i = 0; i < results.size(); ++i)
         results[i] = Initial(stage, i);
       if (HasPoints(reduction)) {
         do {
+          if (IsStopped()) return options_.interrupt->status();
           EMBER_RETURN_IF_ERROR(Evaluate(stage, Part::kValues));
           EMBER_RETURN_IF_ERROR(Accumulate(stage, results));
         } while (NextPoint(reduction_point, reduction));
@@ -84,6 +93,12 @@ class Evaluator {
       EMBER_RETURN_IF_ERROR(StoreResults(stage, results));
     } while (NextPoint(spatial_point, spatial));
     return OkStatus();
+  }
+
+  // Asked at every point, looks at every 1024th.
+  bool IsStopped() {
+    if ((++points_ & 1023) != 0 || options_.interrupt == nullptr) return false;
+    return options_.interrupt->ShouldStop();
   }
 
   // Which instructions have to be evaluated when: those that values need, at
@@ -290,6 +305,7 @@ class Evaluator {
   const Dispatch& dispatch_;
   const ConcreteHeader& header_;
   const EvaluateOptions options_;
+  uint32_t points_ = 0;
   std::vector<std::vector<int64_t>> extents_;  // per buffer
   std::vector<void*> memory_;                  // per buffer
   std::vector<std::vector<uint8_t>> temporaries_;
@@ -301,11 +317,17 @@ class Evaluator {
 
 }  // namespace
 
+Status EvaluateFor(const Dispatch& dispatch, const ConcreteHeader& header,
+                   std::span<void* const> buffers,
+                   const EvaluateOptions& options) {
+  return Evaluator(dispatch, header, options).Run(buffers);
+}
+
 Status Evaluate(const Dispatch& dispatch, std::span<const int64_t> parameters,
                 std::span<void* const> buffers, EvaluateOptions options) {
   EMBER_ASSIGN_OR_RETURN(const ConcreteHeader header,
                          ConcreteHeader::Evaluate(dispatch, parameters));
-  return Evaluator(dispatch, header, options).Run(buffers);
+  return EvaluateFor(dispatch, header, buffers, options);
 }
 
 }  // namespace ember::tensor

@@ -19,7 +19,9 @@
 #include <cstdint>
 #include <span>
 
+#include "base/interrupt.h"
 #include "base/status.h"
+#include "tensor/concrete_header.h"
 #include "tensor/dispatch.h"
 
 namespace ember::tensor {
@@ -28,14 +30,23 @@ struct EvaluateOptions {
   // Sums and products of f32 accumulate in f64 and round once: the reference
   // for tolerances.
   bool accumulate_in_f64 = false;
+  // Memory for temporaries, one pointer per temporary in the dispatch's order;
+  // empty: memory of the evaluation's own.
+  std::span<void* const> temporaries;
+  // Asked now and then; null: nobody stops it.
+  const Interrupt* interrupt = nullptr;
 };
 
 // The dispatch is verified. buffers: one pointer per input and output in the
 // dispatch's order, each to as many elements as its extents say, row-major.
 // Errors: what ConcreteHeader says about the parameters; an index out of range,
-// naming dispatch, buffer, index and extent.
+// naming dispatch, buffer, index and extent; what stopped it.
 Status Evaluate(const Dispatch& dispatch, std::span<const int64_t> parameters,
                 std::span<void* const> buffers, EvaluateOptions options);
+// With the dispatch's header for the parameters.
+Status EvaluateFor(const Dispatch& dispatch, const ConcreteHeader& header,
+                   std::span<void* const> buffers,
+                   const EvaluateOptions& options);
 
 }  // namespace ember::tensor
 

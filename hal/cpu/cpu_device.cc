@@ -1,56 +1,17 @@
 #include "hal/cpu/cpu_device.h"
 
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/concat.h"
-#include "base/page_hints.h"
 #include "hal/cpu/cpu_target.h"
+#include "hal/cpu/host_memory.h"
 #include "hal/cpu/thread_pool.h"
 #include "hal/memory_counter.h"
 
 namespace ember::hal {
 namespace {
-
-constexpr int64_t kAlignment = 64;
-// No machine has more; systems that overcommit would say yes.
-constexpr uint64_t kMaxBufferBytes =
-    std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
-
-class CpuBuffer final : public Buffer {
- public:
-  // block: what calloc or the allocator gave.
-  CpuBuffer(int64_t size, void* data, void* block,
-            const HostAllocator& allocator, MemoryCounter& memory)
-      : Buffer(size, data),
-        block_(block),
-        allocator_(allocator),
-        memory_(memory) {}
-  ~CpuBuffer() override {
-    if (allocator_.is_set()) {
-      allocator_.release(allocator_.context, block_, AllocatedBytes(size()));
-    } else {
-      std::free(block_);
-    }
-    memory_.Give(size());
-  }
-
-  // Of an allocator, which need not know what no bytes are.
-  static size_t AllocatedBytes(int64_t size) {
-    return static_cast<size_t>(std::max<int64_t>(size, 1));
-  }
-
- private:
-  void* block_;
-  const HostAllocator& allocator_;
-  MemoryCounter& memory_;
-};
 
 class HostExecutable final : public Executable {
  public:
@@ -144,22 +105,6 @@ class CpuFence final : public Fence {
   bool done() const override { return true; }
 };
 
-// What tensors of models lie in is read and written from one end to the other:
-// fewer pages are fewer translations of addresses.
-void PreferLargePages(uintptr_t begin, uint64_t size) {
-#ifdef MADV_HUGEPAGE
-  constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
-  const uintptr_t first = (begin + kLargePage - 1) / kLargePage * kLargePage;
-  const uintptr_t end = (begin + size) / kLargePage * kLargePage;
-  // A wish: small pages work as well.
-  if (first < end)
-    madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
-#else
-  static_cast<void>(begin);
-  static_cast<void>(size);
-#endif
-}
-
 class CpuDevice final : public Device {
  public:
   CpuDevice(const DeviceOptions& options, const HostAllocator& allocator)
@@ -177,23 +122,7 @@ class CpuDevice final : public Device {
   // All memory is host-visible.
   StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
                                              MemoryKind) override {
-    EMBER_RETURN_IF_ERROR(memory_.Take(size));
-    void* const block = static_cast<uint64_t>(size) > kMaxBufferBytes
-                            ? nullptr
-                            : AllocateBlock(size);
-    if (block == nullptr) {
-      memory_.Give(size);
-      return ResourceExhaustedError(
-          Concat({"buffer: expected ", size, " bytes of memory, found less"}));
-    }
-    const uintptr_t address = reinterpret_cast<uintptr_t>(block);
-    PreferLargePages(address, static_cast<uint64_t>(size));
-    // So that a session's first run need not.
-    TouchPages(block, static_cast<size_t>(size));
-    void* data = reinterpret_cast<void*>((address + kAlignment - 1) /
-                                         kAlignment * kAlignment);
-    return std::unique_ptr<Buffer>(
-        std::make_unique<CpuBuffer>(size, data, block, allocator_, memory_));
+    return AllocateHostBuffer(size, allocator_, memory_);
   }
   MemoryStatistics memory_statistics() const override {
     return memory_.statistics();
@@ -223,19 +152,6 @@ class CpuDevice final : public Device {
   ParallelRunner& host_runner() override { return *runner_; }
 
  private:
-  // Zeroed.
-  void* AllocateBlock(int64_t size) const {
-    // calloc, as it gives large blocks as fresh pages that cost nothing until
-    // they are touched.
-    if (!allocator_.is_set())
-      return std::calloc(1, static_cast<size_t>(size + kAlignment));
-    const size_t bytes = CpuBuffer::AllocatedBytes(size);
-    void* const block =
-        allocator_.allocate(allocator_.context, bytes, kAlignment);
-    if (block != nullptr) std::memset(block, 0, bytes);
-    return block;
-  }
-
   const std::string target_;
   const HostAllocator allocator_;
   MemoryCounter memory_;

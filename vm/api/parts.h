@@ -1,6 +1,9 @@
 // What a library of the C API can do beyond the interpreter on the host: chosen
-// when it is linked, by one of the two implementations of these functions.
+// when it is linked, by one of the three implementations of these functions.
 //
+//   :ember_smallest  parts_smallest.cc: one thread, the smallest interpreter, no
+//                 library functions, no strings; for small programs that
+//                 bring kernels for what has to be fast
 //   :ember        parts_host.cc: the host, tier 0, no strings; loads nothing
 //   :ember_full   parts_full.cc: all drivers of hal/drivers.h, and the optional
 //                 libraries libember_jit.so and libember_strings.so, which are
@@ -14,14 +17,21 @@
 #include <string>
 #include <vector>
 
+#include "base/host_allocator.h"
 #include "base/status.h"
 #include "hal/device.h"
 #include "vm/runtime/device_support.h"
 #include "vm/runtime/kernel_library.h"
+#include "vm/runtime/session.h"
 #include "vm/runtime/string_support.h"
 
 namespace ember::api {
 
+// The host's.
+StatusOr<std::shared_ptr<hal::Device>> OpenHost(
+    const hal::DeviceOptions& options, const HostAllocator& allocator);
+// What sessions begin with: the interpreter and the library of functions.
+vm::SessionOptions FirstOptions();
 // Of a device that is not the host's.
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, const hal::DeviceOptions& options);

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "hal/cpu/cpu_device.h"
 #include "hal/drivers.h"
 #include "vm/api/lazy_kernels.h"
 #include "vm/api/optional_library.h"
@@ -27,6 +28,13 @@ StatusOr<std::shared_ptr<vm::KernelProvider>> LoadKernels(
 }
 
 }  // namespace
+
+StatusOr<std::shared_ptr<hal::Device>> OpenHost(
+    const hal::DeviceOptions& options, const HostAllocator& allocator) {
+  return hal::CreateCpuDevice(options, allocator);
+}
+
+vm::SessionOptions FirstOptions() { return {}; }
 
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, const hal::DeviceOptions& options) {

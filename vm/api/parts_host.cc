@@ -3,32 +3,17 @@
 
 namespace ember::api {
 
-StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
-    const std::string& name, const hal::DeviceOptions& options) {
-  return NotFoundError("device '" + name +
-                       "': expected 'cpu', as this library was built without "
-                       "others");
+StatusOr<std::shared_ptr<hal::Device>> OpenHost(
+    const hal::DeviceOptions& options, const HostAllocator& allocator) {
+  return hal::CreateCpuDevice(options, allocator);
 }
 
-vm::DeviceSupportFactory DeviceSupport() { return nullptr; }
+vm::SessionOptions FirstOptions() { return {}; }
 
 std::vector<hal::DeviceDescription> ListDevices() {
   auto devices = hal::ListCpuDevices();
   return devices.ok() ? *std::move(devices)
                       : std::vector<hal::DeviceDescription>();
-}
-
-StatusOr<vm::StringSupportFactory> FindStrings(const std::string& folder) {
-  return UnimplementedError(
-      "session: expected a module without strings, as this library was built "
-      "without them");
-}
-
-StatusOr<std::shared_ptr<vm::KernelProvider>> FindKernels(
-    const std::string& folder, const vm::KernelLibraryOptions& options,
-    std::string* message) {
-  return NotFoundError(
-      "kernels: expected tier 0, as this library was built without the others");
 }
 
 }  // namespace ember::api

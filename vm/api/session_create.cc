@@ -5,7 +5,6 @@
 
 #include "base/concat.h"
 #include "base/ed25519.h"
-#include "hal/cpu/cpu_device.h"
 #include "vm/api/handles.h"
 #include "vm/api/parts.h"
 #include "vm/format/module_signature.h"
@@ -65,7 +64,7 @@ StatusOr<std::shared_ptr<hal::Device>> OpenSessionDevice(
   if (name == kHost) {
     EMBER_ASSIGN_OR_RETURN(const HostAllocator allocator,
                            AllocatorOf(options.allocator));
-    return hal::CreateCpuDevice(device_options, allocator);
+    return OpenHost(device_options, allocator);
   }
   device_options.cache_folder = OrEmpty(options.kernel_cache_folder);
   return OpenDevice(name, device_options);
@@ -204,7 +203,7 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
   }
   auto result = std::make_unique<EmberSession>();
   EMBER_ASSIGN_OR_RETURN(result->logger, Logger::Of(options.logger));
-  vm::SessionOptions session_options;
+  vm::SessionOptions session_options = FirstOptions();
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<hal::Device> device,
                          OpenSessionDevice(options, *result));
   const bool is_host = device->is_host();

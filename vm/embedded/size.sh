@@ -23,7 +23,7 @@ for arch in "$@"; do
     riscv64) triple=riscv64-linux-gnu ;;
     *) echo "unknown target: $arch" >&2 && exit 2 ;;
   esac
-  name="run_static_${arch}_test_bin"
+  name="embedded_static_${arch}_test_bin"
   bazel "${startup[@]}" build --noshow_progress --ui_event_filters=-info "//vm/embedded:$name"
   program="$(readlink -f "$bin/vm/embedded/$name")"
   # The link again, with a map and symbols.

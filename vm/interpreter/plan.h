@@ -1,9 +1,13 @@
-// Tier 0: runs a dispatch by interpretation, strip by strip, everywhere and at
-// once.
+// Tier 0: runs a dispatch by interpretation, everywhere and at once.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan,
 //                          Plan::Make(dispatch, {batch}));
 //   EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
+//
+// There are two interpreters. StripInterpreter, which Plan::Make asks, is the
+// fast one that everybody uses and that this page is about;
+// PointwiseInterpreter (pointwise_plan.h) is a small one for programs that must
+// be small and bring kernels for what has to be fast.
 //
 // Making a plan fixes the scalar parameters, so every extent is a number: axes
 // are collapsed and ordered, loads classified by their stride along the strip,
@@ -65,7 +69,8 @@ class Plan {
     HostAllocator allocator;
   };
 
-  // The dispatch must outlive the plan and have passed tensor::Verify.
+  // As StripInterpreter().MakePlan. The dispatch must outlive the plan and have
+  // passed tensor::Verify.
   static StatusOr<std::unique_ptr<Plan>> Make(
       const tensor::Dispatch& dispatch, std::span<const int64_t> parameters,
       const Options& options);
@@ -89,10 +94,23 @@ class Plan {
   virtual std::string Describe() const = 0;
 };
 
-// Without the plan, for calls that a kernel serves: takes a fraction of what
-// making the plan does. Errors: those of Plan::MakeFor but memory.
-StatusOr<PlanFacts> FactsOf(const tensor::Dispatch& dispatch,
-                            const tensor::ConcreteHeader& header);
+// Who makes plans. Has no state, and is thread-safe.
+class Interpreter {
+ public:
+  virtual StatusOr<std::unique_ptr<Plan>> MakePlan(
+      const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
+      const Plan::Options& options) const = 0;
+  // Without the plan, for calls that a kernel serves: takes a fraction of what
+  // making the plan does. Errors: those of MakePlan but memory.
+  virtual StatusOr<PlanFacts> FactsOf(
+      const tensor::Dispatch& dispatch,
+      const tensor::ConcreteHeader& header) const = 0;
+
+ protected:
+  ~Interpreter() = default;
+};
+
+const Interpreter& StripInterpreter();
 
 // True if every element of `output` is written at the same flat position after
 // all reads of that position of `input`, whatever the parameters, so that both

@@ -13,10 +13,8 @@ bool IsFullyStored(int buffer, const std::vector<StageAnalysis>& stages) {
   return true;  // not used at all
 }
 
-}  // namespace
-
-StatusOr<PlanFacts> FactsOf(const tensor::Dispatch& dispatch,
-                            const tensor::ConcreteHeader& header) {
+StatusOr<PlanFacts> FactsOfStrips(const tensor::Dispatch& dispatch,
+                                  const tensor::ConcreteHeader& header) {
   const PlanHeader values(dispatch, header);
   std::vector<StageAnalysis> stages;
   stages.reserve(dispatch.stages.size());
@@ -38,6 +36,27 @@ StatusOr<PlanFacts> FactsOf(const tensor::Dispatch& dispatch,
                                IsFullyStored(buffer, stages));
   }
   return facts;
+}
+
+class Strips final : public Interpreter {
+ public:
+  StatusOr<std::unique_ptr<Plan>> MakePlan(
+      const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
+      const Plan::Options& options) const override {
+    return Plan::MakeFor(dispatch, header, options);
+  }
+  StatusOr<PlanFacts> FactsOf(
+      const tensor::Dispatch& dispatch,
+      const tensor::ConcreteHeader& header) const override {
+    return FactsOfStrips(dispatch, header);
+  }
+};
+
+}  // namespace
+
+const Interpreter& StripInterpreter() {
+  static constexpr Strips strips;
+  return strips;
 }
 
 }  // namespace ember::vm

@@ -173,7 +173,8 @@ std::vector<int> InputsToOverwrite(const Dispatch& dispatch) {
 }  // namespace
 
 void ExpectRandomCase(uint64_t seed, int workers,
-                      const tensor::RandomOptions& options) {
+                      const tensor::RandomOptions& options,
+                      const Interpreter& interpreter) {
   const tensor::RandomCase random_case = tensor::MakeRandomCase(seed, options);
   const std::string where = "seed " + std::to_string(seed) + ", workers " +
                             std::to_string(workers) +
@@ -189,8 +190,11 @@ void ExpectRandomCase(uint64_t seed, int workers,
       4096;  // several chunks even of small dispatches
   plan_options.constant_inputs.assign(random_case.dispatch.input_count(),
                                       seed % 2 == 0);
-  auto plan =
-      Plan::Make(random_case.dispatch, random_case.parameters, plan_options);
+  const auto header = tensor::ConcreteHeader::Evaluate(random_case.dispatch,
+                                                       random_case.parameters);
+  auto plan = header.ok() ? interpreter.MakePlan(random_case.dispatch, *header,
+                                                 plan_options)
+                          : StatusOr<std::unique_ptr<Plan>>(header.status());
   if (!plan.ok()) {
     EXPECT_FALSE(defined.ok())
         << where << ": " << plan.status().ToString() << "\n"

@@ -14,6 +14,7 @@
 
 #include "tensor/dispatch.h"
 #include "tensor/random_dispatch.h"
+#include "vm/interpreter/plan.h"
 
 namespace ember::vm {
 
@@ -40,7 +41,8 @@ std::string ExpectMatchesDefinition(std::string_view text,
 // A dispatch of tensor/random_dispatch.h against the definition; failures print
 // the seed.
 void ExpectRandomCase(uint64_t seed, int workers,
-                      const tensor::RandomOptions& options);
+                      const tensor::RandomOptions& options,
+                      const Interpreter& interpreter = StripInterpreter());
 
 }  // namespace ember::vm
 

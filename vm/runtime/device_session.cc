@@ -92,8 +92,9 @@ class DeviceSession final : public DeviceSupport {
     pool.OrderIdleBlocks();
     stream_.Restart();
   }
-  StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
-                                       MemoryPool& pool) override;
+  StatusOr<MemoryReference> BindInput(size_t input, const Tensor& tensor,
+                                      StringSupport* strings,
+                                      MemoryPool& pool) override;
   StatusOr<bool> Append(const DeviceCall& call, const char** reason) override;
   Status Copy(const MemoryReference& source,
               const MemoryReference& target) override;
@@ -107,13 +108,9 @@ class DeviceSession final : public DeviceSupport {
   Status Flush() override { return stream_.Flush(); }
   Status StageResult(size_t result, const MemoryReference& memory,
                      MemoryPool& pool) override;
-  StatusOr<std::shared_ptr<void>> TakeResult(
-      size_t result, const std::shared_ptr<MemoryPool>& pool,
-      void** data) override;
+  Status EndRun(Status status, const std::shared_ptr<MemoryPool>& pool,
+                std::span<Tensor> results) override;
   int64_t failed_site() const override { return stream_.failed_site(); }
-  void EndRun() override {
-    for (Result& result : results_) Drop(result.held);
-  }
   void Close() override;
   DeviceWork work() const override;
   std::vector<HostInstruction> host_work() const override;
@@ -124,6 +121,16 @@ class DeviceSession final : public DeviceSupport {
   }
 
  private:
+  void DropHeld() {
+    for (Result& result : results_) Drop(result.held);
+  }
+  // The place of an input.
+  StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
+                                       MemoryPool& pool);
+  // Memory of its own with the result's bytes.
+  StatusOr<std::shared_ptr<void>> TakeResult(
+      size_t result, const std::shared_ptr<MemoryPool>& pool, void** data);
+
   struct Result {
     MemoryBlock* held = nullptr;   // of the program; the result's bytes
     MemoryBlock* place = nullptr;  // of ours, kept; a copy of them
@@ -229,6 +236,41 @@ StatusOr<MemoryReference> DeviceSession::InputPlace(size_t input, int64_t bytes,
   }
   place->Hold();
   return MemoryReference{place->data(), bytes, place};
+}
+
+StatusOr<MemoryReference> DeviceSession::BindInput(size_t input,
+                                                   const Tensor& tensor,
+                                                   StringSupport* strings,
+                                                   MemoryPool& pool) {
+  EMBER_ASSIGN_OR_RETURN(const MemoryReference place,
+                         InputPlace(input, tensor.byte_size, pool));
+  if (tensor.strings != nullptr) {
+    EMBER_RETURN_IF_ERROR(strings->Intern(
+        *tensor.strings, reinterpret_cast<int64_t*>(place.data)));
+  } else if (tensor.byte_size > 0) {
+    std::memcpy(place.data, tensor.data, static_cast<size_t>(tensor.byte_size));
+  }
+  HostWork uncounted;
+  const HostAccess access = {place, true};
+  EMBER_RETURN_IF_ERROR(EndHost({&access, 1}, uncounted));
+  return place;
+}
+
+Status DeviceSession::EndRun(Status status,
+                             const std::shared_ptr<MemoryPool>& pool,
+                             std::span<Tensor> results) {
+  // What was appended comes before whatever has failed meanwhile.
+  Status flushed = Flush();
+  if (!flushed.ok() && (status.ok() || failed_site() >= 0))
+    status = std::move(flushed);
+  for (size_t i = 0; status.ok() && i < results.size(); ++i) {
+    StatusOr<std::shared_ptr<void>> memory =
+        TakeResult(i, pool, &results[i].data);
+    status = memory.status();
+    if (memory.ok()) results[i].memory = *std::move(memory);
+  }
+  DropHeld();
+  return status;
 }
 
 bool DeviceSession::Refuses(const Site& site, const DeviceCall& call) const {
@@ -403,7 +445,7 @@ StatusOr<std::shared_ptr<void>> DeviceSession::TakeResult(
 }
 
 void DeviceSession::Close() {
-  EndRun();
+  DropHeld();
   stream_.Forget();
   for (MemoryBlock*& place : inputs_) Drop(place);
   for (Result& result : results_) Drop(result.place);

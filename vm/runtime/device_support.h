@@ -25,6 +25,8 @@
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/memory_reference.h"
 #include "vm/runtime/module.h"
+#include "vm/runtime/string_support.h"
+#include "vm/runtime/tensor.h"
 
 namespace ember::vm {
 
@@ -77,10 +79,12 @@ class DeviceSupport : public MemorySource, public DispatchRunnerSource {
   // the pool's blocks.
 
   virtual void StartRun(MemoryPool& pool) = 0;
-  // The place of an input, the same in each run as long as it is large enough,
-  // with a reference. The caller fills it, then calls EndHost.
-  virtual StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
-                                               MemoryPool& pool) = 0;
+  // The input's elements, or the handles of its strings, on the device, with a
+  // reference; the same place in each run as long as it is large enough.
+  virtual StatusOr<MemoryReference> BindInput(size_t input,
+                                              const Tensor& tensor,
+                                              StringSupport* strings,
+                                              MemoryPool& pool) = 0;
   // The arena, where memory has no block.
   virtual void SetArena(hal::Buffer* arena) = 0;
 
@@ -103,14 +107,13 @@ class DeviceSupport : public MemorySource, public DispatchRunnerSource {
   // Result `result` is this memory, as it is now.
   virtual Status StageResult(size_t result, const MemoryReference& memory,
                              MemoryPool& pool) = 0;
-  // After the last Flush of the run: memory of its own with the result's bytes,
-  // which may outlive the session.
-  virtual StatusOr<std::shared_ptr<void>> TakeResult(
-      size_t result, const std::shared_ptr<MemoryPool>& pool, void** data) = 0;
+  // The program has ended with the status: waits for what was appended, gives
+  // each result that was staged memory of its own, which may outlive the
+  // session, and drops the run's references. Returns the run's status.
+  virtual Status EndRun(Status status, const std::shared_ptr<MemoryPool>& pool,
+                        std::span<Tensor> results) = 0;
   // The dispatch whose check failed, or -1.
   virtual int64_t failed_site() const = 0;
-  // The run has ended, perhaps with an error: references are dropped.
-  virtual void EndRun() = 0;
   // Before the session's pool goes.
   virtual void Close() = 0;
 

@@ -41,7 +41,7 @@ DispatchRunner::DispatchRunner(const DispatchContext& context)
     for (const ConstantSource& source : site.inputs)
       plan_options.constant_inputs.push_back(source.constant >= 0);
     caches_[site.group] = std::make_unique<PlanCache>(
-        dispatch, std::move(plan_options),
+        dispatch, *context.options.interpreter, std::move(plan_options),
         std::max(1, context.options.plans_per_site));
   }
   parameters_.resize(most_parameters);

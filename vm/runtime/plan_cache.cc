@@ -24,10 +24,11 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   std::unique_ptr<Plan> plan;
   PlanFacts facts;
   if (is_run) {
-    EMBER_ASSIGN_OR_RETURN(plan, Plan::MakeFor(dispatch_, header, options_));
+    EMBER_ASSIGN_OR_RETURN(plan,
+                           interpreter_.MakePlan(dispatch_, header, options_));
     facts = plan->facts();
   } else {
-    EMBER_ASSIGN_OR_RETURN(facts, FactsOf(dispatch_, header));
+    EMBER_ASSIGN_OR_RETURN(facts, interpreter_.FactsOf(dispatch_, header));
   }
   // Only now: sites may still hold pointers to what it evicts.
   PlanEntry& entry = Vacate();
@@ -41,8 +42,11 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
 }
 
 Status PlanCache::Restore(PlanEntry& entry) const {
+  EMBER_ASSIGN_OR_RETURN(
+      const tensor::ConcreteHeader header,
+      tensor::ConcreteHeader::Evaluate(dispatch_, entry.parameters));
   EMBER_ASSIGN_OR_RETURN(entry.plan,
-                         Plan::Make(dispatch_, entry.parameters, options_));
+                         interpreter_.MakePlan(dispatch_, header, options_));
   return OkStatus();
 }
 

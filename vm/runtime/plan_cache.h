@@ -44,9 +44,11 @@ struct PlanEntry {
 
 class PlanCache {
  public:
-  PlanCache(const tensor::Dispatch& dispatch, Plan::Options options,
-            int capacity)
+  // The dispatch and the interpreter outlive this.
+  PlanCache(const tensor::Dispatch& dispatch, const Interpreter& interpreter,
+            Plan::Options options, int capacity)
       : dispatch_(dispatch),
+        interpreter_(interpreter),
         options_(std::move(options)),
         capacity_(capacity) {}
 
@@ -62,6 +64,7 @@ class PlanCache {
   PlanEntry& Vacate();
 
   const tensor::Dispatch& dispatch_;
+  const Interpreter& interpreter_;
   const Plan::Options options_;
   const size_t capacity_;
   uint64_t clock_ = 0;

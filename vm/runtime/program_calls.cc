@@ -1,7 +1,7 @@
 // Calls of programs and library functions, and results.
-#include <cstring>
-
 #include "base/concat.h"
+#include "vm/isa/library_functions.h"
+#include "vm/runtime/library_instruction.h"
 #include "vm/runtime/program_runner.h"
 
 namespace ember::vm {
@@ -142,58 +142,20 @@ Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
 }
 
 Status ProgramRunner::Call(const ProgramInstruction& in) {
-  const LibraryFunctionInfo info = LibraryInfoOf(in.a);
-  int64_t integers[kMaxLibraryOperands];
-  int64_t written[kMaxLibraryOperands] = {};
-  LibraryMemory memory[kMaxLibraryOperands];
-  LibraryMemory allocated[kMaxLibraryOperands];
-  size_t counts[4] = {0, 0, 0, 0};  // i, b and w, I, B
-  int64_t work = 0;
-  const uint32_t* operands = frame_->program->operands.data() + in.b;
-  for (size_t i = 0; i < info.operands.size(); ++i) {
-    switch (info.operands[i]) {
-      case 'i':
-        integers[counts[0]++] = integers_[operands[i]];
-        break;
-      case 'I':
-        ++counts[2];
-        break;
-      case 'B':
-        ++counts[3];
-        break;
-      default: {
-        const MemoryReference& reference = buffers_[operands[i]];
-        // Functions tell only themselves what they read and write of it.
-        EMBER_RETURN_IF_ERROR(memory_.BeforeRead(reference, reference.length));
-        work += reference.length;
-        memory[counts[1]++] = {reference.data, reference.length, nullptr};
-      }
-    }
+  if (options_.library == nullptr) {
+    return ErrorAt(in,
+                   Concat({"expected a runtime with library functions for ",
+                           LibraryInfoOf(in.a).text, ", found one without"}));
   }
-  if (!limits_.TakeWork(work)) return limits_.WorkError(info.text);
-  const LibraryCall call = {{integers, counts[0]},
-                            {memory, counts[1]},
-                            {written, counts[2]},
-                            {allocated, counts[3]},
-                            *memory_.pool(),
-                            strings_.get(),
-                            &interrupt_};
-  if (device_ != nullptr) EMBER_RETURN_IF_ERROR(BeginLibraryCall(in));
-  Status status = CallLibrary(static_cast<LibraryFunction>(in.a), call);
-  if (device_ != nullptr && status.ok()) status = EndLibraryCall(in, call);
-  size_t next_integer = 0;
-  size_t next_memory = 0;
-  for (size_t i = 0; i < info.operands.size(); ++i) {
-    if (info.operands[i] == 'I')
-      integers_[operands[i]] = written[next_integer++];
-    if (info.operands[i] != 'B') continue;
-    const LibraryMemory& made = allocated[next_memory++];
-    SetBuffer(operands[i], {made.data, made.length, made.block});
-    if (made.block != nullptr) memory_.Forget(*made.block);
-    memory_.AfterWrite(buffers_[operands[i]], made.length);
-  }
-  if (interrupt_.ShouldStop()) return interrupt_.status();
-  return status.WithContext(Concat({"call ", info.text}));
+  return options_.library({.instruction = in,
+                           .operands = frame_->program->operands.data() + in.b,
+                           .integers = integers_,
+                           .buffers = buffers_,
+                           .place = PlaceOf(in),
+                           .memory = memory_,
+                           .limits = limits_,
+                           .strings = strings_.get(),
+                           .interrupt = interrupt_});
 }
 
 }  // namespace ember::vm

@@ -144,13 +144,40 @@ Status ProgramRunner::BindInputs(std::span<const Tensor> inputs) {
   if (strings_ != nullptr) strings_->Start(module_->definition().strings);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = inputs[i];
+    MemoryReference& reference = frames_[0].inputs[i];
     input_dims_[i].assign(input.dims.begin(), input.dims.end());
-    EMBER_RETURN_IF_ERROR(device_ != nullptr
-                              ? BindOnDevice(i, input)
-                              : BindInput(input, frames_[0].inputs[i]));
+    if (device_ == nullptr) {
+      EMBER_RETURN_IF_ERROR(BindInput(input, reference));
+      continue;
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        reference,
+        device_->BindInput(i, input, strings_.get(), *memory_.pool()));
+    memory_.AfterWrite(reference, input.byte_size);
   }
   memory_.KnowInputs(input_dims_);
   return OkStatus();
+}
+
+Status ProgramRunner::EndOnDevice(Status status, std::vector<Tensor>& results) {
+  status = device_->EndRun(std::move(status), memory_.pool(), results);
+  if (const int64_t failed = device_->failed_site(); failed >= 0) {
+    const uint32_t program =
+        dispatches_->site(static_cast<uint32_t>(failed)).program;
+    if (program > 0) {
+      status = status.WithContext(
+          Concat({"program ", frames_[program].program->name}));
+    }
+    // The program that runs now is not the one to be named.
+    for (; frame_ != &frames_[0]; frame_ = frame_->caller)
+      DropRegisters(*frame_);
+  }
+  for (size_t i = 0; status.ok() && i < results.size(); ++i) {
+    status = places_.Has(i)
+                 ? places_.Put(i, results[i].data, results[i])
+                 : ResolveStrings(frames_[0].program->results[i], results[i]);
+  }
+  return status;
 }
 
 Status ProgramRunner::Run(std::span<const Tensor> inputs,

@@ -15,7 +15,6 @@
 #include "base/parallel.h"
 #include "vm/runtime/device_support.h"
 #include "vm/runtime/dispatch_runner.h"
-#include "vm/runtime/library.h"
 #include "vm/runtime/memory_reference.h"
 #include "vm/runtime/result_places.h"
 #include "vm/runtime/run_limits.h"
@@ -58,9 +57,6 @@ class ProgramRunner final : public Session {
 
   Status Run(std::span<const Tensor> inputs,
              std::vector<Tensor>* results) override;
-  Status PlaceResults(std::vector<ResultPlace> places) override {
-    return places_.Set(std::move(places));
-  }
   void SetMaxSeconds(double seconds) override {
     limits_.SetMaxSeconds(seconds);
   }
@@ -69,9 +65,6 @@ class ProgramRunner final : public Session {
   }
   void Cancel() override { interrupt_.Cancel(); }
   const Module& module() const override { return *module_; }
-  std::vector<SiteProfile> Profile() const override {
-    return dispatches_->Profile();
-  }
   std::string_view SiteName(uint32_t site) const override {
     return dispatches_->SiteName(site);
   }
@@ -87,6 +80,9 @@ class ProgramRunner final : public Session {
   DeviceReport device_report() const override;
 
  private:
+  const DispatchRunner& dispatches() const override { return *dispatches_; }
+  ResultPlaces& places() override { return places_; }
+
   void MakeFrames();
   StatusOr<std::unique_ptr<DispatchRunner>> MakeDispatchRunner();
   // Refuses what needs strings without them.
@@ -158,12 +154,7 @@ class ProgramRunner final : public Session {
                     std::memory_order_relaxed);
   }
 
-  // Only with device_ (program_on_device.cc).
-  Status BindOnDevice(size_t input, const Tensor& tensor);
-  Status BeginLibraryCall(const ProgramInstruction& instruction);
-  Status EndLibraryCall(const ProgramInstruction& instruction,
-                        const LibraryCall& call);
-  // What is left to do when the program has ended.
+  // Only with device_: what is left to do when the program has ended.
   Status EndOnDevice(Status status, std::vector<Tensor>& results);
 
   const std::shared_ptr<const Module> module_;
@@ -185,7 +176,6 @@ class ProgramRunner final : public Session {
   int64_t* integers_ = nullptr;
   MemoryReference* buffers_ = nullptr;
   RunMemory::Dims input_dims_;
-  std::vector<HostAccess> accesses_;  // of a library call on a device
   std::atomic<int64_t> progress_{0};
 };
 

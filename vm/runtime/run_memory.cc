@@ -111,6 +111,21 @@ Status RunMemory::EndOnDevice(const MemoryReference& memory,
                            support_->WorkOf(place.program, place.instruction));
 }
 
+Status RunMemory::BeginLibraryCall(std::span<const HostAccess> accesses,
+                                   InstructionPlace place) {
+  if (support_ == nullptr) return OkStatus();
+  return support_->BeginHost(
+      accesses, /*waits=*/true,
+      support_->WorkOf(place.program, place.instruction));
+}
+
+Status RunMemory::EndLibraryCall(std::span<const HostAccess> accesses,
+                                 InstructionPlace place) {
+  if (support_ == nullptr) return OkStatus();
+  return support_->EndHost(accesses,
+                           support_->WorkOf(place.program, place.instruction));
+}
+
 Status RunMemory::CopyOnDevice(const MemoryReference& source,
                                const MemoryReference& target,
                                InstructionPlace place) {

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/status.h"
@@ -96,6 +97,14 @@ class RunMemory {
   Status EndHost(const MemoryReference& memory, InstructionPlace place) {
     return support_ == nullptr ? OkStatus() : EndOnDevice(memory, place);
   }
+  // Functions of the library write to working memory of the pool, too, which
+  // commands that wait may still use: all of them are waited for.
+  Status BeginLibraryCall(std::span<const HostAccess> accesses,
+                          InstructionPlace place);
+  Status EndLibraryCall(std::span<const HostAccess> accesses,
+                        InstructionPlace place);
+  bool is_on_device() const { return support_ != nullptr; }
+
   // source.length bytes; the ranges may overlap.
   Status Copy(const MemoryReference& source, const MemoryReference& target,
               InstructionPlace place) {

@@ -27,4 +27,12 @@ StatusOr<std::unique_ptr<Session>> Session::Create(
   return std::unique_ptr<Session>(std::move(runner));
 }
 
+Status Session::PlaceResults(std::vector<ResultPlace> places) {
+  return this->places().Set(std::move(places));
+}
+
+std::vector<SiteProfile> Session::Profile() const {
+  return dispatches().Profile();
+}
+
 }  // namespace ember::vm

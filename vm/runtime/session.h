@@ -34,7 +34,9 @@
 #include "base/host_allocator.h"
 #include "base/status.h"
 #include "hal/device.h"
+#include "vm/interpreter/plan.h"
 #include "vm/runtime/device_support.h"
+#include "vm/runtime/library_caller.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/steady_clock.h"
 #include "vm/runtime/string_support.h"
@@ -42,6 +44,8 @@
 
 namespace ember::vm {
 
+class DispatchRunner;
+class ResultPlaces;
 class Tiering;
 
 struct SessionOptions {
@@ -53,6 +57,13 @@ struct SessionOptions {
   // NewStringSupport of vm/runtime/string_functions.h for modules with strings;
   // null: the session refuses such a module, or the call of a string function.
   StringSupportFactory strings = nullptr;
+  // Tier 0. PointwiseInterpreter of vm/interpreter/pointwise_plan.h for
+  // programs that must be small. What is named instead of it is all that is
+  // linked.
+  const Interpreter* interpreter = &StripInterpreter();
+  // The library functions of programs; null: the session refuses their calls,
+  // and the program is smaller.
+  LibraryCaller library = CallLibraryFunction;
   // Kernels and counters shared by the sessions of one module, on one device if
   // that is not the host; null: tier 0 only, which the host runs.
   std::shared_ptr<Tiering> tiering;
@@ -159,7 +170,7 @@ class Session {
   // are, must not overlap each other or inputs, and must be large enough: Run
   // refuses what does not fit. One for each result, or none at all. Not for
   // strings.
-  virtual Status PlaceResults(std::vector<ResultPlace> places) = 0;
+  Status PlaceResults(std::vector<ResultPlace> places);
   // From the next Run on instead of SessionOptions::max_seconds.
   virtual void SetMaxSeconds(double seconds) = 0;
   // Thread-safe. Dispatches that the Run that goes on, or the last one, has
@@ -174,7 +185,7 @@ class Session {
 
   virtual const Module& module() const = 0;
   // The dispatch instructions of all programs, in the order of Module::sites.
-  virtual std::vector<SiteProfile> Profile() const = 0;
+  std::vector<SiteProfile> Profile() const;
   // The name of its dispatch.
   virtual std::string_view SiteName(uint32_t site) const = 0;
   virtual std::span<const TraceEvent> trace() const = 0;
@@ -189,6 +200,12 @@ class Session {
   virtual SessionMemory memory() const = 0;
   // Since the session was made, or ResetProfile.
   virtual DeviceReport device_report() const = 0;
+
+ private:
+  // For what is no virtual function, so that programs which do not call it do
+  // not carry it.
+  virtual const DispatchRunner& dispatches() const = 0;
+  virtual ResultPlaces& places() = 0;
 };
 
 }  // namespace ember::vm

@@ -1,0 +1,23 @@
+// Buffers in the memory of this process, for drivers whose device is the host.
+#ifndef EMBER_HAL_CPU_HOST_MEMORY_H_
+#define EMBER_HAL_CPU_HOST_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "base/host_allocator.h"
+#include "base/status.h"
+#include "hal/buffer.h"
+#include "hal/memory_counter.h"
+
+namespace ember::hal {
+
+// Zeroed, in whole cache lines, and counted while it lives. The allocator and
+// the counter outlive it. ResourceExhausted: the counter's limit, or there is
+// no memory.
+StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
+    int64_t size, const HostAllocator& allocator, MemoryCounter& memory);
+
+}  // namespace ember::hal
+
+#endif  // EMBER_HAL_CPU_HOST_MEMORY_H_

@@ -1,0 +1,22 @@
+#include "hal/cpu/serial_device.h"
+#include "vm/api/parts.h"
+#include "vm/interpreter/pointwise_plan.h"
+
+namespace ember::api {
+
+StatusOr<std::shared_ptr<hal::Device>> OpenHost(
+    const hal::DeviceOptions& options, const HostAllocator& allocator) {
+  return hal::CreateSerialDevice(options, allocator);
+}
+
+// Designated: what is not named here would be linked by its default.
+vm::SessionOptions FirstOptions() {
+  return vm::SessionOptions{.interpreter = &vm::PointwiseInterpreter(),
+                            .library = nullptr};
+}
+
+std::vector<hal::DeviceDescription> ListDevices() {
+  return {{.name = "cpu", .text = "the host, one thread"}};
+}
+
+}  // namespace ember::api

@@ -1,0 +1,22 @@
+// A small program that runs a model, as it would ship in a device: loads a
+// module, fills its inputs by a seed, runs it, prints the results. What of the
+// runtime it has is decided by the options that it is given: what nobody names
+// is not linked.
+//
+//   MODEL.vmfb [--seed=N] [--runs=N] [--expect-hash=0xHASH]
+#ifndef EMBER_VM_EMBEDDED_EMBEDDED_PROGRAM_H_
+#define EMBER_VM_EMBEDDED_EMBEDDED_PROGRAM_H_
+
+#include "base/status.h"
+#include "vm/runtime/session.h"
+
+namespace ember::vm {
+
+using SessionOptionsFactory = StatusOr<SessionOptions> (*)();
+
+// Returns the program's exit status.
+int RunEmbedded(int argc, char** argv, SessionOptionsFactory make_options);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_EMBEDDED_EMBEDDED_PROGRAM_H_

@@ -1,0 +1,27 @@
+// embedded_program.h with the least that runs a model: one thread, no library
+// functions, and an interpreter that is a tenth of the size and hundreds of
+// times slower. The verifier and all dtypes are there.
+#include <utility>
+
+#include "hal/cpu/serial_device.h"
+#include "vm/embedded/embedded_program.h"
+#include "vm/interpreter/pointwise_plan.h"
+
+namespace ember::vm {
+namespace {
+
+// Designated: what is not named here would be linked by its default.
+StatusOr<SessionOptions> Options() {
+  EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
+                         hal::CreateSerialDevice({}));
+  return SessionOptions{.device = std::move(device),
+                        .interpreter = &PointwiseInterpreter(),
+                        .library = nullptr};
+}
+
+}  // namespace
+}  // namespace ember::vm
+
+int main(int argc, char** argv) {
+  return ember::vm::RunEmbedded(argc, argv, ember::vm::Options);
+}

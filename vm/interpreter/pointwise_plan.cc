@@ -1,0 +1,142 @@
+#include "vm/interpreter/pointwise_plan.h"
+
+#include <utility>
+
+#include "base/concat.h"
+#include "tensor/evaluator.h"
+#include "vm/interpreter/aligned_memory.h"
+
+namespace ember::vm {
+namespace {
+
+// Whether the stage stores to every element of the buffer: index i is one of
+// the axes, which runs over all of dimension i, and no axis is used twice.
+// False where that is not as plain.
+bool StoresAll(const tensor::Dispatch& dispatch,
+               const tensor::ConcreteHeader& header, const tensor::Stage& stage,
+               const tensor::Store& store) {
+  if (store.update != tensor::Update::kAssign) return false;
+  const std::vector<int64_t> axes = header.Extents(stage.spatial);
+  const std::vector<int64_t> extents =
+      header.Extents(dispatch.buffers[store.buffer]);
+  std::vector<bool> is_used(axes.size());
+  for (size_t i = 0; i < extents.size(); ++i) {
+    const tensor::Instruction& index = dispatch.instructions[store.indices[i]];
+    if (index.opcode != tensor::Opcode::kAxis ||
+        index.immediate >= axes.size() || is_used[index.immediate] ||
+        axes[index.immediate] != extents[i]) {
+      return false;
+    }
+    is_used[index.immediate] = true;
+  }
+  // An axis that no index names runs at least once.
+  for (int64_t extent : axes) {
+    if (extent == 0) return false;
+  }
+  return true;
+}
+
+// The first stage that stores to the buffer decides: a later one may read what
+// that has left.
+bool Overwrites(const tensor::Dispatch& dispatch,
+                const tensor::ConcreteHeader& header, uint32_t buffer) {
+  for (const tensor::Stage& stage : dispatch.stages) {
+    for (const tensor::Store& store : stage.stores) {
+      if (store.buffer == buffer)
+        return StoresAll(dispatch, header, stage, store);
+    }
+  }
+  return false;
+}
+
+PlanFacts Facts(const tensor::Dispatch& dispatch,
+                const tensor::ConcreteHeader& header) {
+  PlanFacts facts;
+  for (uint32_t i = 0; i < dispatch.buffers.size(); ++i) {
+    const tensor::Buffer& buffer = dispatch.buffers[i];
+    if (buffer.kind == tensor::BufferKind::kTemporary) continue;
+    facts.required_bytes.push_back(header.ElementCount(buffer) *
+                                   DTypeByteSize(buffer.type));
+    facts.overwrites.push_back(Overwrites(dispatch, header, i));
+  }
+  return facts;
+}
+
+class PointwisePlan final : public Plan {
+ public:
+  PointwisePlan(const tensor::Dispatch& dispatch,
+                const tensor::ConcreteHeader& header, MemoryBudget* budget)
+      : dispatch_(dispatch), header_(header), budget_(budget) {}
+  ~PointwisePlan() override {
+    if (charged_ > 0) budget_->Discharge(charged_);
+  }
+
+  Status AllocateTemporaries(const HostAllocator& allocator) {
+    for (const tensor::Buffer& buffer : dispatch_.buffers) {
+      if (buffer.kind != tensor::BufferKind::kTemporary) continue;
+      const int64_t bytes =
+          header_.ElementCount(buffer) * DTypeByteSize(buffer.type);
+      const Status status = Allocate(bytes, allocator);
+      if (!status.ok()) {
+        return status.WithContext(Concat(
+            {"dispatch @", dispatch_.name, ": temporary %", buffer.name}));
+      }
+    }
+    return OkStatus();
+  }
+
+  Status Run(std::span<void* const> buffers, ParallelRunner& runner) override {
+    return tensor::EvaluateFor(dispatch_, header_, buffers,
+                               {.accumulate_in_f64 = true,
+                                .temporaries = temporaries_,
+                                .interrupt = runner.interrupt()});
+  }
+  PlanFacts facts() const override { return Facts(dispatch_, header_); }
+  std::string Describe() const override { return "point by point"; }
+
+ private:
+  Status Allocate(int64_t bytes, const HostAllocator& allocator) {
+    if (budget_ != nullptr) {
+      EMBER_RETURN_IF_ERROR(budget_->Charge(bytes));
+      charged_ += bytes;
+    }
+    memory_.push_back(AllocateAligned(bytes, allocator));
+    temporaries_.push_back(memory_.back().get());
+    if (temporaries_.back() != nullptr) return OkStatus();
+    return ResourceExhaustedError(
+        Concat({"expected ", bytes, " bytes of memory, found less"}));
+  }
+
+  const tensor::Dispatch& dispatch_;
+  const tensor::ConcreteHeader header_;
+  MemoryBudget* const budget_;
+  int64_t charged_ = 0;
+  std::vector<AlignedMemory> memory_;
+  std::vector<void*> temporaries_;
+};
+
+class Pointwise final : public Interpreter {
+ public:
+  StatusOr<std::unique_ptr<Plan>> MakePlan(
+      const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
+      const Plan::Options& options) const override {
+    auto plan =
+        std::make_unique<PointwisePlan>(dispatch, header, options.budget);
+    EMBER_RETURN_IF_ERROR(plan->AllocateTemporaries(options.allocator));
+    return std::unique_ptr<Plan>(std::move(plan));
+  }
+  StatusOr<PlanFacts> FactsOf(
+      const tensor::Dispatch& dispatch,
+      const tensor::ConcreteHeader& header) const override {
+    return Facts(dispatch, header);
+  }
+};
+
+}  // namespace
+
+const Interpreter& PointwiseInterpreter() {
+  static constexpr Pointwise pointwise;
+  return pointwise;
+}
+
+}  // namespace ember::vm

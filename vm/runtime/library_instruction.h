@@ -1,0 +1,32 @@
+// What a LibraryCaller works with. Internal to sessions.
+#ifndef EMBER_VM_RUNTIME_LIBRARY_INSTRUCTION_H_
+#define EMBER_VM_RUNTIME_LIBRARY_INSTRUCTION_H_
+
+#include <cstdint>
+
+#include "base/interrupt.h"
+#include "vm/format/module_definition.h"
+#include "vm/runtime/library_caller.h"
+#include "vm/runtime/memory_reference.h"
+#include "vm/runtime/run_limits.h"
+#include "vm/runtime/run_memory.h"
+#include "vm/runtime/string_support.h"
+
+namespace ember::vm {
+
+// All of it is the session's.
+struct LibraryInstruction {
+  const ProgramInstruction& instruction;
+  const uint32_t* operands;  // registers, in the order of the function's row
+  int64_t* integers;
+  MemoryReference* buffers;
+  InstructionPlace place;
+  RunMemory& memory;
+  RunLimits& limits;
+  StringSupport* strings;  // null: there are no string functions
+  const Interrupt& interrupt;
+};
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_LIBRARY_INSTRUCTION_H_
