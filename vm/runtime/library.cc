@@ -253,7 +253,7 @@ Status NonZero(const LibraryCall& call) {
     for (int64_t i = begin; i < end; ++i) found += !IsZero(x, i, type);
   }));
   EMBER_ASSIGN_OR_RETURN(
-      uint8_t * positions,
+      uint8_t* positions,
       AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
   int64_t next = 0;
   // `next` guards against memory that somebody changes meanwhile.
@@ -325,14 +325,13 @@ Status Unique(const LibraryCall& call) {
     EMBER_RETURN_IF_ERROR(
         Sort(call, {by_rank.begin(), by_rank.end()}, KeyOrder{keys.data()}));
   }
-  EMBER_ASSIGN_OR_RETURN(
-      uint8_t * values,
-      AllocateBytes(call, call.allocated[0], found * width, size));
-  EMBER_ASSIGN_OR_RETURN(uint8_t * firsts,
+  EMBER_ASSIGN_OR_RETURN(uint8_t* values, AllocateBytes(call, call.allocated[0],
+                                                        found * width, size));
+  EMBER_ASSIGN_OR_RETURN(uint8_t* firsts,
                          AllocateBytes(call, call.allocated[1], found, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t * inverse,
+  EMBER_ASSIGN_OR_RETURN(uint8_t* inverse,
                          AllocateBytes(call, call.allocated[2], count, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t * counts,
+  EMBER_ASSIGN_OR_RETURN(uint8_t* counts,
                          AllocateBytes(call, call.allocated[3], found, 8));
   for (int64_t rank = 0; rank < found; ++rank) {
     Group& group = groups[by_rank[rank]];
@@ -452,7 +451,7 @@ Status NonMaxSuppression(const LibraryCall& call) {
     }
   }
   EMBER_ASSIGN_OR_RETURN(
-      uint8_t * selected,
+      uint8_t* selected,
       AllocateBytes(call, call.allocated[0], rows.size(), sizeof(int64_t)));
   if (rows.size() > 0) {
     std::memcpy(selected, rows.data(),
