@@ -17,9 +17,69 @@ constexpr int64_t kAlignment = 64;
 constexpr uint64_t kMaxBufferBytes =
     std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 
+constexpr uint64_t kLargePage = uint64_t{2} << 20;
+// Of any system; smaller ones divide it.
+constexpr uint64_t kSmallPage = uint64_t{64} << 10;
+// What is left over at a block's end gets a page of its own if it fills nearly
+// all of it.
+constexpr uint64_t kMostWaste = kLargePage / 8;
+// Where a buffer begins in its block, which is not where a large page does:
+// mapped files begin there, too, and tensors that have the same place in their
+// large pages may be in each other's way in a cache. ShuffleNet's steady runs
+// took 1.05 times as long.
+constexpr uint64_t kBegin = 3 << 12;
+
+constexpr uint64_t RoundUp(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+// Zeroed memory from where a large page begins, of as few pages as the system
+// lets it have: they come in a third of the time or less, and cost fewer
+// translations of addresses, as tensors are read and written from one end to
+// the other.
+class LargeBlock {
+ public:
+  // Whether so many bytes fill a large page, or nearly.
+  static bool Suits(int64_t bytes) {
+    return static_cast<uint64_t>(bytes) + kBegin >= kLargePage - kMostWaste;
+  }
+  // Null: the system has no room.
+  static void* Map(int64_t bytes) {
+    const uint64_t size = SizeFor(bytes);
+    // Room to begin at a large page; what is not used of it goes back.
+    void* const mapped =
+        mmap(nullptr, static_cast<size_t>(size + kLargePage),
+             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    const auto address = reinterpret_cast<uintptr_t>(mapped);
+    const uint64_t before = RoundUp(address, kLargePage) - address;
+    uint8_t* const begin = static_cast<uint8_t*>(mapped) + before;
+    if (before > 0) munmap(mapped, static_cast<size_t>(before));
+    munmap(begin + size, static_cast<size_t>(kLargePage - before));
+#ifdef MADV_HUGEPAGE
+    // A wish: small pages work as well.
+    madvise(begin, static_cast<size_t>(size / kLargePage * kLargePage),
+            MADV_HUGEPAGE);
+#endif
+    return begin + kBegin;
+  }
+  static void Unmap(void* block, int64_t bytes) {
+    munmap(static_cast<uint8_t*>(block) - kBegin,
+           static_cast<size_t>(SizeFor(bytes)));
+  }
+
+ private:
+  static uint64_t SizeFor(int64_t bytes) {
+    const uint64_t least = static_cast<uint64_t>(bytes) + kBegin;
+    const uint64_t size = RoundUp(least, kLargePage);
+    if (size - least <= kMostWaste) return size;
+    return RoundUp(least, kSmallPage);
+  }
+};
+
 class HostBuffer final : public Buffer {
  public:
-  // block: what calloc or the allocator gave.
+  // block: what calloc, LargeBlock or the allocator gave.
   HostBuffer(int64_t size, void* data, void* block,
              const HostAllocator& allocator, MemoryCounter& memory)
       : Buffer(size, data),
@@ -29,6 +89,8 @@ class HostBuffer final : public Buffer {
   ~HostBuffer() override {
     if (allocator_.is_set()) {
       allocator_.release(allocator_.context, block_, AllocatedBytes(size()));
+    } else if (LargeBlock::Suits(size())) {
+      LargeBlock::Unmap(block_, size());
     } else {
       std::free(block_);
     }
@@ -46,28 +108,13 @@ class HostBuffer final : public Buffer {
   MemoryCounter& memory_;
 };
 
-// What tensors of models lie in is read and written from one end to the other:
-// fewer pages are fewer translations of addresses.
-void PreferLargePages(uintptr_t begin, uint64_t size) {
-#ifdef MADV_HUGEPAGE
-  constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
-  const uintptr_t first = (begin + kLargePage - 1) / kLargePage * kLargePage;
-  const uintptr_t end = (begin + size) / kLargePage * kLargePage;
-  // A wish: small pages work as well.
-  if (first < end)
-    madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
-#else
-  static_cast<void>(begin);
-  static_cast<void>(size);
-#endif
-}
-
 // Zeroed.
 void* AllocateBlock(int64_t size, const HostAllocator& allocator) {
-  // calloc, as it gives large blocks as fresh pages that cost nothing until
-  // they are touched.
-  if (!allocator.is_set())
-    return std::calloc(1, static_cast<size_t>(size + kAlignment));
+  if (!allocator.is_set()) {
+    return LargeBlock::Suits(size)
+               ? LargeBlock::Map(size)
+               : std::calloc(1, static_cast<size_t>(size + kAlignment));
+  }
   const size_t bytes = HostBuffer::AllocatedBytes(size);
   void* const block = allocator.allocate(allocator.context, bytes, kAlignment);
   if (block != nullptr) std::memset(block, 0, bytes);
@@ -88,7 +135,6 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
         Concat({"buffer: expected ", size, " bytes of memory, found less"}));
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
-  PreferLargePages(address, static_cast<uint64_t>(size));
   // So that a session's first run need not.
   TouchPages(block, static_cast<size_t>(size));
   void* const data = reinterpret_cast<void*>((address + kAlignment - 1) /

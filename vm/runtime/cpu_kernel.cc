@@ -184,6 +184,10 @@ Status CpuKernel::CheckAlignment(std::span<void* const> arguments) const {
   return OkStatus();
 }
 
+int64_t CpuKernel::TemporaryBytes(int workers) const {
+  return constant_layout_.call_bytes + constant_layout_.task_bytes * workers;
+}
+
 Status CpuKernel::Run(const KernelCall& call) const {
   const KernelImage& image = definition_.image;
   KernelLayout open_layout;

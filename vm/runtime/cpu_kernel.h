@@ -55,6 +55,7 @@ class CpuKernel final : public Kernel {
   // kInvalidArgument with a check of the code that failed, or an operand that
   // is not aligned as the image wants it.
   Status Run(const KernelCall& call) const override;
+  int64_t TemporaryBytes(int workers) const override;
   double error_growth() const override {
     return definition_.image.error_growth;
   }
@@ -75,7 +76,7 @@ class CpuKernel final : public Kernel {
                    std::span<void* const> arguments) const;
 
   CpuKernelDefinition definition_;
-  KernelLayout constant_layout_;  // where the image has no parameters
+  KernelLayout constant_layout_;  // where the image has no parameters, else 0
   std::vector<std::shared_ptr<void>> packed_;
   std::vector<void*> packed_pointers_;  // by buffer
   std::vector<size_t> packed_bytes_;    // by buffer

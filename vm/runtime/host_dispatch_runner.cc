@@ -24,6 +24,14 @@ HostDispatchRunner::HostDispatchRunner(const DispatchContext& context,
   keeps_calls_ = true;
 }
 
+void HostDispatchRunner::Prepare() {
+  TieredDispatchRunner::Prepare();
+  if (tiering().preparation() != nullptr) {
+    tiering().preparation()(context_.module, tiering(), context_.runner,
+                            *context_.memory.pool());
+  }
+}
+
 void HostDispatchRunner::StartRun() {
   account_.StartRun();
   if (side_by_side_ == nullptr) return;

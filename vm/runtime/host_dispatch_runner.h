@@ -20,6 +20,8 @@ class HostDispatchRunner final : public TieredDispatchRunner {
  public:
   HostDispatchRunner(const DispatchContext& context, Tiering& tiering);
 
+  // And what Tiering::preparation says.
+  void Prepare() override;
   void StartRun() override;
   Status EndRun() override;
   Status Synchronize() override {

@@ -94,6 +94,9 @@ class Kernel {
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
   // Only if not is_recorded().
   virtual Status Run(const KernelCall& call) const = 0;
+  // Temporaries of a call on so many workers, where they are the same for all
+  // calls; else 0.
+  virtual int64_t TemporaryBytes(int workers) const { return 0; }
   // By how much more than those of the dispatch's sums its sums may be off,
   // relative to results around them: 1 where it adds up what the dispatch says.
   virtual double error_growth() const { return 1; }

@@ -95,13 +95,15 @@ Status MemoryPool::Reserve(int64_t bytes) {
 
 void MemoryPool::FreeIdleBlocks() {
   for (std::vector<MemoryBlock*>& blocks : idle_) {
-    for (MemoryBlock* block : blocks) {
-      used_ -= block->capacity();
-      std::erase_if(
-          blocks_, [block](const auto& owned) { return owned.get() == block; });
-    }
+    for (MemoryBlock* block : blocks) Free(block);
     blocks.clear();
   }
+}
+
+void MemoryPool::Free(MemoryBlock* block) {
+  used_ -= block->capacity();
+  std::erase_if(blocks_,
+                [block](const auto& owned) { return owned.get() == block; });
 }
 
 Status MemoryPool::Charge(int64_t bytes) {
@@ -120,9 +122,7 @@ void MemoryPool::GiveBack(MemoryBlock* block) {
     idle_[block->size_class_].push_back(block);
     return;
   }
-  used_ -= block->capacity();
-  std::erase_if(blocks_,
-                [block](const auto& owned) { return owned.get() == block; });
+  Free(block);
 }
 
 void MemoryPool::OrderIdleBlocks() {
@@ -132,8 +132,10 @@ void MemoryPool::OrderIdleBlocks() {
     return a->number_ > b->number_;
   };
   for (std::vector<MemoryBlock*>& blocks : idle_) {
-    if (!std::is_sorted(blocks.begin(), blocks.end(), is_later))
-      std::sort(blocks.begin(), blocks.end(), is_later);
+    if (std::is_sorted(blocks.begin(), blocks.end(), is_later)) continue;
+    // Less code than sort's.
+    std::make_heap(blocks.begin(), blocks.end(), is_later);
+    std::sort_heap(blocks.begin(), blocks.end(), is_later);
   }
 }
 

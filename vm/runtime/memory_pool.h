@@ -90,6 +90,7 @@ class MemoryPool final : public MemoryBudget {
   // Needs mutex_ for these.
   Status Reserve(int64_t bytes);
   void FreeIdleBlocks();
+  void Free(MemoryBlock* block);
 
   const std::shared_ptr<hal::Device> device_;
   const std::shared_ptr<MemorySource> source_;

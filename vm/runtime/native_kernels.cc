@@ -20,6 +20,7 @@
 #include "vm/runtime/code_memory.h"
 #include "vm/runtime/cpu_kernel.h"
 #include "vm/runtime/dispatch_cost.h"
+#include "vm/runtime/first_run.h"
 #include "vm/runtime/kernel_layout.h"
 
 namespace ember::vm {
@@ -405,7 +406,9 @@ Status CheckNativeTable(const Module& module, const void* symbol) {
 
 NativeReport InstallNativeKernels(Tiering& tiering,
                                   const NativeOptions& options) {
-  return Installer(tiering, options).Run();
+  NativeReport report = Installer(tiering, options).Run();
+  if (report.kernels > 0) tiering.set_preparation(PrepareFirstRun);
+  return report;
 }
 
 }  // namespace ember::vm

@@ -61,9 +61,26 @@ ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
   block.bytes = *room / kAlignment * kAlignment;
   block.memory.reset(
       std::aligned_alloc(kAlignment, static_cast<size_t>(block.bytes)));
-  if (block.memory != nullptr)
-    TouchPages(block.memory.get(), static_cast<size_t>(block.bytes));
+  if (block.memory == nullptr) return block;
+  TouchPages(block.memory.get(), static_cast<size_t>(block.bytes));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  largest_ = std::max(largest_, block.bytes);
+  made_ += block.bytes;
   return block;
+}
+
+int64_t ScratchBlocks::made_bytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return made_;
+}
+
+void ScratchBlocks::Reserve(int64_t bytes) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (largest_ >= bytes) return;
+  }
+  Block block = Take(bytes);
+  if (block.memory != nullptr) Return(std::move(block));
 }
 
 void ScratchBlocks::Return(Block block) {

@@ -36,10 +36,18 @@ class ScratchBlocks {
   // At least so many bytes, which must not be negative.
   Block Take(int64_t bytes);
   void Return(Block block);
+  // That one of so many bytes is there for whoever takes it next, unless one as
+  // large was made before. If memory is refused, none is.
+  void Reserve(int64_t bytes);
+  // Of all that were ever made.
+  int64_t made_bytes() const;
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Block> free_;
+  // That were made.
+  int64_t largest_ = 0;
+  int64_t made_ = 0;
 };
 
 }  // namespace ember::vm

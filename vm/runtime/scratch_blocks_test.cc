@@ -34,6 +34,23 @@ TEST(ScratchBlocksTest, ALargerOneTakesTheSmallersPlace) {
   EXPECT_GE(block.bytes, 64 * 1024);
 }
 
+TEST(ScratchBlocksTest, WhatIsReservedIsTakenOnce) {
+  ScratchBlocks blocks;
+  blocks.Reserve(100000);
+  blocks.Reserve(100000);
+  blocks.Reserve(500);
+  const int64_t reserved = blocks.made_bytes();
+  EXPECT_GE(reserved, 100000);
+  EXPECT_LT(reserved, 2 * 100000);
+  ScratchBlocks::Block block = blocks.Take(100000);
+  EXPECT_EQ(blocks.made_bytes(), reserved);
+  // Whoever has it gives it back.
+  blocks.Reserve(100000);
+  EXPECT_EQ(blocks.made_bytes(), reserved);
+  blocks.Reserve(INT64_MAX);
+  EXPECT_EQ(blocks.made_bytes(), reserved);
+}
+
 TEST(ScratchBlocksTest, WhatThereIsNotIsNull) {
   ScratchBlocks blocks;
   EXPECT_EQ(blocks.Take(INT64_MAX).memory, nullptr);

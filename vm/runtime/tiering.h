@@ -60,6 +60,8 @@
 
 namespace ember::vm {
 
+class MemoryPool;
+
 // What is asked for of one group of sites (DispatchSite::group), but for where
 // the kernel runs and for which shapes.
 KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
@@ -128,6 +130,13 @@ class Tiering : public DispatchRunnerSource {
   // InvalidArgument where another module's kernels would be used, or those of
   // another device (UseOn).
   Status UseFor(const DispatchContext& context);
+  // What sessions on the host call when they are made; null: nothing. Set, by
+  // who has put kernels into slots, before there are sessions
+  // (vm/runtime/first_run.h): a runtime that installs none does without it.
+  using Preparation = void (*)(const Module& module, const Tiering& tiering,
+                               ParallelRunner& runner, MemoryPool& pool);
+  void set_preparation(Preparation preparation) { preparation_ = preparation; }
+  Preparation preparation() const { return preparation_; }
   // Whether there is anyone to ask.
   bool has_provider() const { return provider_ != nullptr; }
   // The provider's, if kernels are to be checked; else null.
@@ -138,6 +147,7 @@ class Tiering : public DispatchRunnerSource {
   std::shared_ptr<KernelProvider> provider_;
   Options options_;
   std::shared_ptr<KernelJudge> judge_;
+  Preparation preparation_ = nullptr;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
   std::vector<int64_t> sites_;  // by group
   // By group; null for what the module's profile does not name.
