@@ -29,6 +29,10 @@ constexpr uint64_t kMostWaste = kLargePage / 8;
 // took 1.05 times as long.
 constexpr uint64_t kBegin = 3 << 12;
 
+bool IsAligned(const void* address) {
+  return reinterpret_cast<uintptr_t>(address) % kAlignment == 0;
+}
+
 constexpr uint64_t RoundUp(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
@@ -117,7 +121,7 @@ void* AllocateBlock(int64_t size, const HostAllocator& allocator) {
   }
   const size_t bytes = HostBuffer::AllocatedBytes(size);
   void* const block = allocator.allocate(allocator.context, bytes, kAlignment);
-  if (block != nullptr) std::memset(block, 0, bytes);
+  if (block != nullptr && IsAligned(block)) std::memset(block, 0, bytes);
   return block;
 }
 
@@ -133,6 +137,15 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     memory.Give(size);
     return ResourceExhaustedError(
         Concat({"buffer: expected ", size, " bytes of memory, found less"}));
+  }
+  // A block of its own has room to begin later; the caller's has none.
+  if (allocator.is_set() && !IsAligned(block)) {
+    allocator.release(allocator.context, block,
+                      HostBuffer::AllocatedBytes(size));
+    memory.Give(size);
+    return InvalidArgumentError(
+        Concat({"allocator: expected memory aligned to ", kAlignment,
+                " bytes, found an address that is not"}));
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
   // So that a session's first run need not.

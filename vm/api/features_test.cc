@@ -252,6 +252,31 @@ TEST(AllocatorTest, ARunAfterOneWithoutMemory) {
   EXPECT_EQ(Result(session), kZ);
 }
 
+// Where it would not have room for what is written behind.
+TEST(AllocatorTest, RefusesMemoryThatIsNotAligned) {
+  const LoadedModule module(SampleNamed("static"));
+  Heap heap;
+  const EmberAllocator allocator = {
+      sizeof(allocator), &heap,
+      [](void* context, size_t size, size_t alignment) -> void* {
+        return static_cast<char*>(
+                   HeapAllocate(context, size + alignment, alignment)) +
+               alignment / 2;
+      },
+      [](void* context, void* memory, size_t size) {
+        HeapRelease(context, static_cast<char*>(memory) - 32, size + 64);
+      }};
+  EmberSessionOptions options = Options();
+  options.allocator = &allocator;
+  const NewSession session(module, options);
+  EXPECT_EQ(session.status(), EMBER_INVALID_ARGUMENT);
+  EXPECT_NE(LastError().find("allocator: expected memory aligned to 64 bytes, "
+                             "found an address that is not"),
+            std::string::npos)
+      << LastError();
+  EXPECT_EQ(heap.live, 0);
+}
+
 TEST(AllocatorTest, RefusesHalfAnAllocator) {
   const LoadedModule module(SampleNamed("static"));
   EmberAllocator allocator = {sizeof(allocator), nullptr, HeapAllocate,

@@ -224,6 +224,86 @@ TEST(LimitsTest, Deadline) {
   }
 }
 
+// Without a jump or a dispatch: hours of copying or of small stores, in
+// programs that are as long as they may be.
+std::string ManyCopies(const std::string& copy, int count) {
+  std::string text = R"(module "m" from "test"
+program main() -> (y: i64[1]) {
+  i0 = integer 0
+  i1 = integer 33554432
+  i2 = integer 33554431
+  i3 = integer 1
+  i4 = integer 8
+  b0 = allocate i1
+  b1 = allocate i1
+  b3 = allocate i4
+)";
+  for (int i = 0; i < count; ++i) {
+    std::string line = copy;
+    if (const size_t place = line.find("OFFSET"); place != std::string::npos)
+      line.replace(place, 6, std::to_string(16 * (count - i)));
+    text += line;
+  }
+  return text + "  result y = b3 [i3]\n  return\n}\n";
+}
+
+// In place; into a new block, as another register shares the old one; to where
+// a kernel may read it.
+std::vector<std::string> Copies() {
+  return {"  append b0, i0, b1, i1\n",
+          "  b2 = move_buffer b0\n  append b2, i1, b3, i4\n",
+          "  b2 = slice_at b0, i3, i2\n"};
+}
+
+TEST(LimitsTest, DeadlineOfCopies) {
+  std::vector<std::string> texts;
+  for (const std::string& copy : Copies())
+    texts.push_back(ManyCopies(copy, 100'000));
+  texts.push_back(ManyCopies("  store_integer b0, i3, OFFSET\n", 1'000'000));
+  for (const std::string& text : texts) {
+    const auto session =
+        NewSession(text, {.work_limit = -1, .max_seconds = 0.02});
+    EXPECT_EQ(RunError(*session),
+              "run: expected it to end within 20 ms (--max-seconds), found it "
+              "going on");
+  }
+}
+
+// The limit lets one of two blocks live, so that each comes from the system.
+TEST(LimitsTest, DeadlineOfAllocations) {
+  std::string text = R"(module "m" from "test"
+program main() -> (y: i64[1]) {
+  i0 = integer 1
+  i1 = integer 8
+  i2 = integer 41943040
+  i3 = integer 50331648
+  b0 = allocate i1
+)";
+  for (int i = 0; i < 20'000; ++i)
+    text += "  b1 = allocate i2\n  b1 = allocate i3\n";
+  text += "  result y = b0 [i0]\n  return\n}\n";
+  const auto session =
+      NewSession(text, {.memory_limit = 80 << 20, .max_seconds = 0.02});
+  EXPECT_EQ(RunError(*session),
+            "run: expected it to end within 20 ms (--max-seconds), found it "
+            "going on");
+}
+
+TEST(LimitsTest, CopiesAreWork) {
+  for (const std::string& copy : Copies()) {
+    const auto session =
+        NewSession(ManyCopies(copy, 4), {.work_limit = 2097147});
+    for (int run = 0; run < 2; ++run) {
+      EXPECT_EQ(RunError(*session),
+                "program main: expected work of at most 2097147 points in the "
+                "run (--max-work), found more to copy");
+    }
+    EXPECT_EQ(
+        RunError(*NewSession(ManyCopies(copy, 4), {.work_limit = 2097152})),
+        "OK");
+  }
+}
+
 // Until the run has ended, as one that has not begun cannot be cancelled.
 std::string RunCancelled(Session& session, std::span<const Tensor> inputs) {
   std::atomic<bool> has_ended = false;

@@ -56,6 +56,7 @@ StatusOr<MemoryBlock*> MemoryPool::Acquire(int64_t bytes) {
   if (size_class >= 0 && !idle_[size_class].empty()) {
     MemoryBlock* block = idle_[size_class].back();
     idle_[size_class].pop_back();
+    block->is_idle_ = false;
     block->references_.store(1, std::memory_order_relaxed);
     return block;
   }
@@ -93,17 +94,14 @@ Status MemoryPool::Reserve(int64_t bytes) {
   return OkStatus();
 }
 
+// In one pass, however many there are: a program may have a million, and cannot
+// be cancelled meanwhile.
 void MemoryPool::FreeIdleBlocks() {
-  for (std::vector<MemoryBlock*>& blocks : idle_) {
-    for (MemoryBlock* block : blocks) Free(block);
-    blocks.clear();
-  }
-}
-
-void MemoryPool::Free(MemoryBlock* block) {
-  used_ -= block->capacity();
-  std::erase_if(blocks_,
-                [block](const auto& owned) { return owned.get() == block; });
+  for (std::vector<MemoryBlock*>& blocks : idle_) blocks.clear();
+  std::erase_if(blocks_, [this](const std::unique_ptr<MemoryBlock>& block) {
+    if (block->is_idle_) used_ -= block->capacity();
+    return block->is_idle_;
+  });
 }
 
 Status MemoryPool::Charge(int64_t bytes) {
@@ -119,10 +117,13 @@ void MemoryPool::Discharge(int64_t bytes) {
 void MemoryPool::GiveBack(MemoryBlock* block) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (block->size_class_ >= 0) {
+    block->is_idle_ = true;
     idle_[block->size_class_].push_back(block);
     return;
   }
-  Free(block);
+  used_ -= block->capacity();
+  std::erase_if(blocks_,
+                [block](const auto& owned) { return owned.get() == block; });
 }
 
 void MemoryPool::OrderIdleBlocks() {

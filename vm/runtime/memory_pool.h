@@ -59,7 +59,8 @@ class MemoryBlock {
   MemoryPool* pool_ = nullptr;
   std::unique_ptr<hal::Buffer> buffer_;
   int size_class_ = 0;
-  int64_t number_ = 0;  // in the order in which they were made
+  int64_t number_ = 0;    // in the order in which they were made
+  bool is_idle_ = false;  // guarded by the pool's mutex
 };
 
 class MemoryPool final : public MemoryBudget {
@@ -90,7 +91,6 @@ class MemoryPool final : public MemoryBudget {
   // Needs mutex_ for these.
   Status Reserve(int64_t bytes);
   void FreeIdleBlocks();
-  void Free(MemoryBlock* block);
 
   const std::shared_ptr<hal::Device> device_;
   const std::shared_ptr<MemorySource> source_;

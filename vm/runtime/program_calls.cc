@@ -62,6 +62,7 @@ StatusOr<MemoryReference> ProgramRunner::HoldOrCopy(
     memory.block->Hold();
     return MemoryReference{memory.data, bytes, memory.block};
   }
+  EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, bytes));
   EMBER_RETURN_IF_ERROR(memory_.BeforeRead(memory, bytes));
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
   const MemoryReference copy = {block->data(), bytes, block};
@@ -125,6 +126,7 @@ Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, ResultBytes(in, result.dims));
   result.type = signature.type;
   result.byte_size = bytes;
+  EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, bytes));
   EMBER_RETURN_IF_ERROR(memory_.BeforeRead(buffers_[in.b], bytes));
   if (device_ != nullptr) {
     result.data = nullptr;

@@ -21,6 +21,8 @@ StatusOr<MemoryBlock*> ProgramRunner::Acquire(const ProgramInstruction& in,
 Status ProgramRunner::Allocate(const ProgramInstruction& in) {
   SetBuffer(in.a, {});  // first, so that a loop can use its memory again
   const int64_t bytes = integers_[in.b];
+  // Near the limit of memory each may have to come from the system.
+  if (interrupt_.ShouldStop()) return interrupt_.status();
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
   buffers_[in.a] = {block->data(), bytes, block};
   return OkStatus();
@@ -61,6 +63,7 @@ Status ProgramRunner::MakeSlice(const ProgramInstruction& in) {
     SetPart(in.a, whole, offset, length);
     return OkStatus();
   }
+  EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, length));
   EMBER_RETURN_IF_ERROR(memory_.BeforeRead(part, length));
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, length));
   const MemoryReference copy = {block->data(), length, block};
@@ -93,6 +96,8 @@ Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
 Status ProgramRunner::StoreInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.a];
   EMBER_RETURN_IF_ERROR(CheckRange(in, sizeof(int64_t), in.immediate, memory));
+  // What is written here and there takes the longer to note the more there is.
+  EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, sizeof(int64_t)));
   const MemoryReference place = {memory.data + in.immediate, sizeof(int64_t),
                                  memory.block};
   EMBER_RETURN_IF_ERROR(memory_.BeginHost(place, /*writes=*/true, PlaceOf(in)));
@@ -109,12 +114,14 @@ Status ProgramRunner::Append(const ProgramInstruction& in) {
   EMBER_RETURN_IF_ERROR(CheckRange(in, used, 0, whole));
   EMBER_RETURN_IF_ERROR(CheckRange(in, added, 0, piece));
   const int64_t total = used + added;  // both are lengths of memory
-  EMBER_RETURN_IF_ERROR(memory_.BeforeRead(whole, used));
-  EMBER_RETURN_IF_ERROR(memory_.BeforeRead(piece, added));
-  const MemoryReference added_bytes = {piece.data, added, piece.block};
   const bool own = whole.block != nullptr && whole.block->unique();
   const int64_t room =
       own ? whole.block->data() + whole.block->capacity() - whole.data : 0;
+  EMBER_RETURN_IF_ERROR(
+      limits_.TakeCopy(*frame_->program, room >= total ? added : total));
+  EMBER_RETURN_IF_ERROR(memory_.BeforeRead(whole, used));
+  EMBER_RETURN_IF_ERROR(memory_.BeforeRead(piece, added));
+  const MemoryReference added_bytes = {piece.data, added, piece.block};
   if (room >= total) {
     buffers_[in.a].length = total;
     memory_.AfterWrite(buffers_[in.a], total);

@@ -55,4 +55,13 @@ Status RunLimits::WorkError(std::string_view library_function) const {
               work_limit_, " points in the run (--max-work), found more"}));
 }
 
+Status RunLimits::TakeCopy(const Program& program, int64_t bytes) {
+  constexpr int64_t kCacheLine = 64;
+  if (interrupt_.ShouldStop()) return interrupt_.status();
+  if (TakeWork(bytes / kCacheLine)) return OkStatus();
+  return ResourceExhaustedError(Concat(
+      {"program ", program.name, ": expected work of at most ", work_limit_,
+       " points in the run (--max-work), found more to copy"}));
+}
+
 }  // namespace ember::vm

@@ -1,5 +1,6 @@
 // How much one run of a session may do: time, steps (jumps back and calls of
-// programs) and points that dispatches and library functions evaluate. Internal
+// programs) and points that dispatches and library functions evaluate; what
+// programs copy counts as points, too. Internal
 // to sessions.
 //
 //   limits.Start();                                   // a run begins
@@ -53,6 +54,11 @@ class RunLimits {
   // After TakeWork(points) said no.
   Status WorkError(const tensor::Dispatch& dispatch, int64_t points) const;
   Status WorkError(std::string_view library_function) const;
+
+  // Before a program copies or clears so many bytes by itself: counts a point
+  // for each cache line, and sees whether the run is to stop, as a program need
+  // not jump nor dispatch.
+  Status TakeCopy(const Program& program, int64_t bytes);
 
  private:
   const int64_t work_limit_;

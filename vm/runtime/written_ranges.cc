@@ -31,16 +31,21 @@ void WrittenRanges::Add(const void* data, int64_t bytes) {
 }
 
 void WrittenRanges::Remove(const void* data, int64_t bytes) {
+  if (bytes <= 0) return;
   const auto begin = reinterpret_cast<uintptr_t>(data);
   const uintptr_t end = begin + static_cast<uintptr_t>(bytes);
-  auto it = Find(begin);
-  while (it != ranges_.end() && it->begin < end) {
-    const Range old = *it;
-    it = ranges_.erase(it);
-    if (old.end > end) it = ranges_.insert(it, {end, old.end});
-    if (old.begin < begin) it = ranges_.insert(it, {old.begin, begin}) + 1;
-    if (old.end > end) return;
-  }
+  auto first = Find(begin);
+  if (first != ranges_.end() && first->end == begin) ++first;
+  const auto last = std::find_if(first, ranges_.end(), [&](const Range& range) {
+    return range.begin >= end;
+  });
+  if (first == last) return;
+  const Range before = {first->begin, begin};
+  const Range behind = {end, (last - 1)->end};
+  // All at once: there may be millions.
+  first = ranges_.erase(first, last);
+  if (behind.begin < behind.end) first = ranges_.insert(first, behind);
+  if (before.begin < before.end) ranges_.insert(first, before);
 }
 
 std::vector<std::span<uint8_t>> WrittenRanges::TakeGaps(uint8_t* data,
