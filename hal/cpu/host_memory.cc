@@ -143,9 +143,10 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     allocator.release(allocator.context, block,
                       HostBuffer::AllocatedBytes(size));
     memory.Give(size);
+    static_assert(kAlignment == 64);
     return InvalidArgumentError(
-        Concat({"allocator: expected memory aligned to ", kAlignment,
-                " bytes, found an address that is not"}));
+        "allocator: expected memory aligned to 64 bytes, found an address that "
+        "is not");
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
   // So that a session's first run need not.

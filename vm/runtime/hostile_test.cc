@@ -296,7 +296,7 @@ TEST(LimitsTest, CopiesAreWork) {
     for (int run = 0; run < 2; ++run) {
       EXPECT_EQ(RunError(*session),
                 "program main: expected work of at most 2097147 points in the "
-                "run (--max-work), found more to copy");
+                "run (--max-work), found more");
     }
     EXPECT_EQ(
         RunError(*NewSession(ManyCopies(copy, 4), {.work_limit = 2097152})),

@@ -42,7 +42,7 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
       }
     }
   }
-  if (!in.limits.TakeWork(work)) return in.limits.WorkError(info.text);
+  if (!in.limits.TakeWork(work)) return in.limits.WorkError("call ", info.text);
   const LibraryCall call = {{integers, counts[0]}, {memory, counts[1]},
                             {written, counts[2]},  {allocated, counts[3]},
                             *in.memory.pool(),     in.strings,

@@ -98,10 +98,15 @@ Status MemoryPool::Reserve(int64_t bytes) {
 // be cancelled meanwhile.
 void MemoryPool::FreeIdleBlocks() {
   for (std::vector<MemoryBlock*>& blocks : idle_) blocks.clear();
-  std::erase_if(blocks_, [this](const std::unique_ptr<MemoryBlock>& block) {
-    if (block->is_idle_) used_ -= block->capacity();
-    return block->is_idle_;
-  });
+  auto kept = blocks_.begin();
+  for (std::unique_ptr<MemoryBlock>& block : blocks_) {
+    if (block->is_idle_) {
+      used_ -= block->capacity();
+    } else {
+      block.swap(*kept++);
+    }
+  }
+  blocks_.erase(kept, blocks_.end());
 }
 
 Status MemoryPool::Charge(int64_t bytes) {
@@ -116,14 +121,9 @@ void MemoryPool::Discharge(int64_t bytes) {
 
 void MemoryPool::GiveBack(MemoryBlock* block) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (block->size_class_ >= 0) {
-    block->is_idle_ = true;
-    idle_[block->size_class_].push_back(block);
-    return;
-  }
-  used_ -= block->capacity();
-  std::erase_if(blocks_,
-                [block](const auto& owned) { return owned.get() == block; });
+  block->is_idle_ = true;
+  // One beyond the largest class is never used again, only freed.
+  if (block->size_class_ >= 0) idle_[block->size_class_].push_back(block);
 }
 
 void MemoryPool::OrderIdleBlocks() {

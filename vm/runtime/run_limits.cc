@@ -49,19 +49,18 @@ Status RunLimits::WorkError(const tensor::Dispatch& dispatch,
   return TooManyPoints(dispatch, points, work_left_ + points);
 }
 
-Status RunLimits::WorkError(std::string_view library_function) const {
+Status RunLimits::WorkError(std::string_view kind,
+                            std::string_view name) const {
   return ResourceExhaustedError(
-      Concat({"call ", library_function, ": expected work of at most ",
-              work_limit_, " points in the run (--max-work), found more"}));
+      Concat({kind, name, ": expected work of at most ", work_limit_,
+              " points in the run (--max-work), found more"}));
 }
 
 Status RunLimits::TakeCopy(const Program& program, int64_t bytes) {
   constexpr int64_t kCacheLine = 64;
   if (interrupt_.ShouldStop()) return interrupt_.status();
   if (TakeWork(bytes / kCacheLine)) return OkStatus();
-  return ResourceExhaustedError(Concat(
-      {"program ", program.name, ": expected work of at most ", work_limit_,
-       " points in the run (--max-work), found more to copy"}));
+  return WorkError("program ", program.name);
 }
 
 }  // namespace ember::vm

@@ -1,7 +1,6 @@
 // How much one run of a session may do: time, steps (jumps back and calls of
 // programs) and points that dispatches and library functions evaluate; what
-// programs copy counts as points, too. Internal
-// to sessions.
+// programs copy counts as points, too. Internal to sessions.
 //
 //   limits.Start();                                   // a run begins
 //   if (!limits.TakeStep()) return limits.StepError(program);
@@ -53,7 +52,8 @@ class RunLimits {
   int64_t work_left() const { return work_left_; }
   // After TakeWork(points) said no.
   Status WorkError(const tensor::Dispatch& dispatch, int64_t points) const;
-  Status WorkError(std::string_view library_function) const;
+  // As for WorkError("call ", "TopK").
+  Status WorkError(std::string_view kind, std::string_view name) const;
 
   // Before a program copies or clears so many bytes by itself: counts a point
   // for each cache line, and sees whether the run is to stop, as a program need
