@@ -20,7 +20,6 @@
 #define EMBER_BASE_PROGRESS_H_
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "base/status.h"
@@ -47,11 +46,7 @@ class Progress {
 
 // Called by the work. progress: null if nobody wants to know. kCancelled where
 // it is to stop.
-inline Status ReportStep(Progress* progress, const ProgressEvent& event) {
-  if (progress == nullptr || progress->Report(event)) return OkStatus();
-  return CancelledError("stopped in " + std::string(event.stage) + ", before " +
-                        std::string(event.item));
-}
+Status ReportStep(Progress* progress, const ProgressEvent& event);
 
 }  // namespace ember
 

@@ -127,7 +127,7 @@ fi
 
 step "the library finds the JIT and the compile worker, too"
 ./tier "$module"
-sed 's/= EMBER_TIER_OPTIMIZED;/&\n  options.compile_in = EMBER_COMPILE_IN_WORKER;/; s/ember_get_api(4)/ember_get_api(6)/' tier.c >worker.c
+sed 's/= EMBER_TIER_OPTIMIZED;/&\n  options.compile_in = EMBER_COMPILE_IN_WORKER;/; s/ember_get_api(4)/ember_get_api(7)/' tier.c >worker.c
 grep -q EMBER_COMPILE_IN_WORKER worker.c
 # shellcheck disable=SC2046
 cc worker.c -o worker $(pkg-config --cflags --libs ember)

@@ -78,7 +78,15 @@ class WholeApiScenario final : public Scenario {
   Status Load() {
     const EmberReader reader = {sizeof(reader), &files_.module,
                                 files_.module.size(), ReadPart};
-    EMBER_RETURN_IF_ERROR(Check(api_->module_load_reader(&reader, &module_)));
+    const EmberProgress progress = {
+        sizeof(progress), nullptr,
+        [](void*, const EmberProgressEvent*) { return int32_t{1}; }};
+    EmberModuleOptions options = {};
+    options.struct_size = sizeof(options);
+    options.reader = &reader;
+    options.verify_constants = 1;
+    options.progress = &progress;
+    EMBER_RETURN_IF_ERROR(Check(api_->module_load(&options, &module_)));
     const Status status =
         Check(api_->module_add_overlay(module_, files_.overlay.c_str()));
     if (status.ok()) return OkStatus();

@@ -47,7 +47,29 @@ class GivenRunner final : public ParallelRunner {
   const EmberThreadPool pool_;
 };
 
+class GivenProgress final : public Progress {
+ public:
+  explicit GivenProgress(const EmberProgress& progress) : progress_(progress) {}
+  bool Report(const ProgressEvent& event) override {
+    const std::string stage(event.stage), item(event.item);
+    const EmberProgressEvent told = {sizeof(told), stage.c_str(), item.c_str(),
+                                     event.done, event.total};
+    return progress_.report(progress_.context, &told) != 0;
+  }
+
+ private:
+  const EmberProgress progress_;
+};
+
 }  // namespace
+
+StatusOr<std::unique_ptr<Progress>> ProgressOf(const EmberProgress* given) {
+  if (given == nullptr) return std::unique_ptr<Progress>();
+  EMBER_RETURN_IF_ERROR(
+      CheckSize("progress", given->struct_size, sizeof(EmberProgress)));
+  EMBER_RETURN_IF_ERROR(CheckFunction("progress", given->report != nullptr));
+  return std::unique_ptr<Progress>(std::make_unique<GivenProgress>(*given));
+}
 
 StatusOr<Logger> Logger::Of(const EmberLogger* given) {
   Logger logger;

@@ -1,5 +1,5 @@
-// What an application gives a session: its logger, threads and memory, as the
-// runtime knows them.
+// What an application gives: its logger, threads and memory, and whom to tell
+// of progress, as the runtime knows them.
 //
 // Thread-safe.
 #ifndef EMBER_VM_API_CALLBACKS_H_
@@ -10,6 +10,7 @@
 
 #include "base/host_allocator.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "base/status.h"
 #include "vm/api/ember.h"
 
@@ -32,6 +33,9 @@ class Logger {
   void (*log_)(void*, EmberLogLevel, const char*) = nullptr;
   void* context_ = nullptr;
 };
+
+// Null if given is null.
+StatusOr<std::unique_ptr<Progress>> ProgressOf(const EmberProgress* given);
 
 // Without functions if given is null.
 StatusOr<HostAllocator> AllocatorOf(const EmberAllocator* given);

@@ -82,6 +82,8 @@ constexpr EmberApi kApi = {
     ModuleMetadataKey,
     ModuleMetadataValue,
     ModuleMetadata,
+    // Version 7.
+    ModuleLoad,
 };
 
 }  // namespace

@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-#define EMBER_API_VERSION 6
+#define EMBER_API_VERSION 7
 
 #if defined(_WIN32)
 #define EMBER_EXPORT __declspec(dllexport)
@@ -59,7 +59,7 @@ typedef enum EmberStatus {
   EMBER_RESOURCE_EXHAUSTED = 5, /* a limit or memory */
   EMBER_FAILED_PRECONDITION = 6,
   EMBER_INTERNAL = 7,
-  EMBER_CANCELLED = 8, /* session_cancel */
+  EMBER_CANCELLED = 8, /* session_cancel, or EmberProgress::report said so */
   EMBER_NOT_READY = 9  /* fence_wait: the time is over, the run is not */
 } EmberStatus;
 
@@ -178,6 +178,28 @@ typedef struct EmberLogger {
   void (*log)(void* context, EmberLogLevel level, const char* line);
 } EmberLogger;
 
+/* Since version 7: a step of long work, told before it begins. Strings are
+ * valid during the call. */
+typedef struct EmberProgressEvent {
+  size_t struct_size; /* of the library's struct */
+  /* "read": from an EmberReader, steps are bytes; "load": dispatches and
+   * programs of the module are read and verified; "kernels": native code of
+   * the module is checked and put in place. */
+  const char* stage;
+  const char* item; /* what the step is about: a name in the module */
+  int64_t done;     /* steps of the stage that are over */
+  int64_t total;    /* that there will be; 0: not known */
+} EmberProgressEvent;
+
+/* Told of the work that a call does, on the thread of the call, from within it:
+ * do not call functions of the same module. */
+typedef struct EmberProgress {
+  size_t struct_size; /* sizeof(EmberProgress) */
+  void* context;
+  /* 0: stop. The call is then EMBER_CANCELLED, and as if it had not been. */
+  int32_t (*report)(void* context, const EmberProgressEvent* event);
+} EmberProgress;
+
 typedef struct EmberSessionOptions {
   size_t struct_size; /* sizeof(EmberSessionOptions) */
   int32_t threads;    /* that compute, the caller's included; 0: one per core */
@@ -214,6 +236,8 @@ typedef struct EmberSessionOptions {
    * the module is signed by it (vm-sign). NULL: none may. */
   const uint8_t* native_key;
   int32_t compile_in; /* since version 6: an EmberCompileIn */
+  /* Since version 7; used during session_create. NULL: nobody is told. */
+  const EmberProgress* progress;
 } EmberSessionOptions;
 
 /* Where a module is read from, in order of the file, each byte once. */
@@ -225,6 +249,20 @@ typedef struct EmberReader {
    * again for what is missing; 0: there is nothing more, negative: an error. */
   int64_t (*read)(void* context, uint64_t offset, void* buffer, size_t size);
 } EmberReader;
+
+/* Since version 7: where a module comes from, and who is told meanwhile. Set
+ * exactly one of path, data and reader; the rest may be 0. */
+typedef struct EmberModuleOptions {
+  size_t struct_size;        /* sizeof(EmberModuleOptions) */
+  const char* path;          /* as for module_load_file */
+  const void* data;          /* as for module_load_memory */
+  size_t data_size;          /* of data, in bytes */
+  const EmberReader* reader; /* as for module_load_reader */
+  /* Not 0: compares the bytes of every constant with their checksum, which
+   * reads the whole file: EMBER_DATA_LOSS where they differ. */
+  int32_t verify_constants;
+  const EmberProgress* progress; /* used during the call; NULL: nobody */
+} EmberModuleOptions;
 
 /* Extents of a tensor. */
 typedef struct EmberShape {
@@ -487,6 +525,11 @@ typedef struct EmberApi {
                                        int32_t index);
   /* The value of a key; NULL where the module has none of it. */
   const char* (*module_metadata)(const EmberModule* module, const char* key);
+
+  /* --- version 7 --- */
+  /* The functions module_load_* in one, with a progress that can stop it. */
+  EmberStatus (*module_load)(const EmberModuleOptions* options,
+                             EmberModule** module);
 } EmberApi;
 
 /* NULL if the library is older than the version asked for. */

@@ -7,14 +7,14 @@
 //   session.Run().value();
 //   for (float p : session.Get<float>(0).value()) printf("%f\n", p);
 //
-// Header only; it needs ember.h and a library of version 6 or later.
+// Header only; it needs ember.h and a library of version 7 or later.
 // What can fail gives a Result: ok(), status(), message(), value(). value() of
 // an error throws ember::Error; where exceptions are off, or with
 // EMBER_NO_EXCEPTIONS defined, it prints the message and aborts, so ask ok()
 // first there.
 //
 // Ownership, threads and errors are those of the functions of ember.h that the
-// members are named after. All names are in ember::api_v6, so that the header
+// members are named after. All names are in ember::api_v7, so that the header
 // can be used beside the runtime's own.
 #ifndef EMBER_VM_API_EMBER_HPP_
 #define EMBER_VM_API_EMBER_HPP_
@@ -42,14 +42,14 @@
 #endif
 
 namespace ember {
-inline namespace api_v6 {
+inline namespace api_v7 {
 
 // The library's table. Ends the process if the library is older than this
 // header.
 inline const EmberApi& Api() {
-  static const EmberApi* const api = ember_get_api(6);
+  static const EmberApi* const api = ember_get_api(7);
   if (api == nullptr) {
-    std::fputs("ember: expected a library of version 6 or later\n", stderr);
+    std::fputs("ember: expected a library of version 7 or later\n", stderr);
     std::abort();
   }
   return *api;
@@ -199,6 +199,13 @@ struct FenceReleaser {
   void operator()(EmberFence* fence) const { Api().fence_release(fence); }
 };
 
+// With the struct's size, for the caller to fill.
+inline EmberModuleOptions ModuleOptions() {
+  EmberModuleOptions options = {};
+  options.struct_size = sizeof(options);
+  return options;
+}
+
 class Module {
  public:
   static Result<Module> Load(const char* path) {
@@ -213,6 +220,22 @@ class Module {
     EmberModule* module = nullptr;
     const EmberStatus status =
         Api().module_load_memory(bytes.data(), bytes.size(), &module);
+    return Made(status, module);
+  }
+  // report(event): false stops it.
+  static Result<Module> Load(
+      EmberModuleOptions options,
+      const std::function<bool(const EmberProgressEvent&)>& report) {
+    using Told = std::function<bool(const EmberProgressEvent&)>;
+    EmberProgress progress = {};
+    progress.struct_size = sizeof(progress);
+    progress.context = const_cast<Told*>(&report);
+    progress.report = [](void* context, const EmberProgressEvent* event) {
+      return int32_t{(*static_cast<const Told*>(context))(*event)};
+    };
+    if (report) options.progress = &progress;
+    EmberModule* module = nullptr;
+    const EmberStatus status = Api().module_load(&options, &module);
     return Made(status, module);
   }
   // read(offset, buffer, size) as EmberReader::read.
@@ -423,7 +446,7 @@ class Session {
   std::unique_ptr<EmberSession, SessionReleaser> handle_;
 };
 
-}  // namespace api_v6
+}  // namespace api_v7
 }  // namespace ember
 
 #endif  // EMBER_VM_API_EMBER_HPP_

@@ -47,6 +47,22 @@ void TestRun(const ember::Module& module) {
   EXPECT(session.Get<float>(0).value().data() == place.data());
 }
 
+void TestProgress(const char* path) {
+  EmberModuleOptions options = ember::ModuleOptions();
+  options.path = path;
+  int64_t steps = 0, total = 0;
+  const auto count = [&](const EmberProgressEvent& event) {
+    ++steps;
+    total = event.total;
+    return true;
+  };
+  EXPECT(ember::Module::Load(options, count).ok());
+  EXPECT(steps == total && total > 0);
+  const auto stop = [](const EmberProgressEvent&) { return false; };
+  EXPECT(ember::Module::Load(options, stop).status() == EMBER_CANCELLED);
+  EXPECT(ember::Module::Load(options, nullptr).ok());
+}
+
 void TestErrors(const ember::Module& module) {
   const auto missing = ember::Module::Load("/nonexistent.vmfb");
   EXPECT(!missing.ok() && missing.status() == EMBER_NOT_FOUND);
@@ -103,6 +119,7 @@ int main(int argc, char** argv) {
   TestErrors(module);
   TestShapes(ember::Module::Load(argv[2]).value());
   TestReader(argv[1]);
+  TestProgress(argv[1]);
   if (failures == 0) std::puts("PASSED");
   return failures == 0 ? 0 : 1;
 }

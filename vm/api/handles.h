@@ -125,6 +125,7 @@ struct EmberSession {
 namespace ember::api {
 
 // module.cc
+EmberStatus ModuleLoad(const EmberModuleOptions* options, EmberModule** module);
 EmberStatus ModuleLoadFile(const char* path, EmberModule** module);
 EmberStatus ModuleLoadMemory(const void* data, size_t size,
                              EmberModule** module);

@@ -52,7 +52,11 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   return OkStatus();
 }
 
-StatusOr<std::shared_ptr<const Module>> Read(const EmberReader& reader) {
+// A reader is asked for parts of this size, so that it can be stopped between.
+constexpr size_t kPart = size_t{1} << 22;
+
+StatusOr<std::shared_ptr<const Module>> Read(const EmberReader& reader,
+                                             const vm::ReaderOptions& options) {
   if (reader.struct_size < sizeof(EmberReader) || reader.read == nullptr) {
     return InvalidArgumentError(
         "module_load_reader: expected a reader with its size and a function, "
@@ -69,17 +73,52 @@ StatusOr<std::shared_ptr<const Module>> Read(const EmberReader& reader) {
   uint8_t* const data = static_cast<uint8_t*>(memory.data);
   const auto size = static_cast<size_t>(reader.size);
   for (size_t offset = 0; offset < size;) {
+    EMBER_RETURN_IF_ERROR(
+        ReportStep(options.progress,
+                   {"read", "the rest of the module",
+                    static_cast<int64_t>(offset), static_cast<int64_t>(size)}));
+    size_t part = size - offset;
+    if (options.progress != nullptr) part = std::min(part, kPart);
     const int64_t read =
-        reader.read(reader.context, offset, data + offset, size - offset);
-    if (read <= 0 || static_cast<uint64_t>(read) > size - offset) {
-      return DataLossError(Concat({"module_load_reader: expected up to ",
-                                   std::to_string(size - offset), " bytes at ",
-                                   std::to_string(offset),
-                                   ", found that the reader gave ", read}));
+        reader.read(reader.context, offset, data + offset, part);
+    if (read <= 0 || static_cast<uint64_t>(read) > part) {
+      return DataLossError(
+          Concat({"module_load_reader: expected up to ", std::to_string(part),
+                  " bytes at ", std::to_string(offset),
+                  ", found that the reader gave ", read}));
     }
     offset += static_cast<size_t>(read);
   }
-  return Module::Load({data, size}, memory.memory);
+  return Module::Load({data, size}, memory.memory, options);
+}
+
+StatusOr<std::shared_ptr<const Module>> Load(const EmberModuleOptions& given,
+                                             Progress* progress) {
+  const vm::ReaderOptions options = {
+      .verify_constants = given.verify_constants != 0, .progress = progress};
+  if (given.path != nullptr) return Module::Load(given.path, options);
+  if (given.reader != nullptr) return Read(*given.reader, options);
+  return Module::Load(
+      {static_cast<const uint8_t*>(given.data), given.data_size}, nullptr,
+      options);
+}
+
+Status LoadAs(const EmberModuleOptions* given, EmberModule** out) {
+  EmberModuleOptions options = {};
+  // Fields that the caller's header did not have keep their defaults.
+  std::copy_n(reinterpret_cast<const char*>(given),
+              std::min(given->struct_size, sizeof(options)),
+              reinterpret_cast<char*>(&options));
+  const int sources = (options.path != nullptr) + (options.data != nullptr) +
+                      (options.reader != nullptr);
+  if (sources != 1) {
+    return InvalidArgumentError(
+        Concat({"module_load: expected one of path, data and reader, found ",
+                sources}));
+  }
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Progress> progress,
+                         ProgressOf(options.progress));
+  return Publish(Load(options, progress.get()), out);
 }
 
 Status FindInfo(const char* what, const std::vector<TensorInfo>& infos,
@@ -135,6 +174,14 @@ Status FindShape(const EmberModule& module, std::span<const EmberShape> inputs,
 
 }  // namespace
 
+EmberStatus ModuleLoad(const EmberModuleOptions* options,
+                       EmberModule** module) {
+  if (options == nullptr || module == nullptr)
+    return Report(NullError("module_load"));
+  *module = nullptr;
+  return Report(LoadAs(options, module));
+}
+
 EmberStatus ModuleLoadFile(const char* path, EmberModule** module) {
   if (path == nullptr || module == nullptr)
     return Report(NullError("module_load_file"));
@@ -156,7 +203,7 @@ EmberStatus ModuleLoadReader(const EmberReader* reader, EmberModule** module) {
   if (reader == nullptr || module == nullptr)
     return Report(NullError("module_load_reader"));
   *module = nullptr;
-  return Report(Publish(Read(*reader), module));
+  return Report(Publish(Read(*reader, {}), module));
 }
 
 void ModuleRelease(EmberModule* module) { delete module; }

@@ -149,7 +149,7 @@ Permission PermissionOf(const EmberModule& module,
 StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
                                     const EmberSessionOptions& options,
                                     bool is_host, const Permission& permission,
-                                    const Logger& logger) {
+                                    const Logger& logger, Progress* progress) {
   SharedKernels kernels;
   kernels.is_made = true;
   if (options.tier != EMBER_TIER_INTERPRETER) {
@@ -163,6 +163,7 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   if (natives.uses_module) natives.overlays = module.overlays;
   if (permission.kind == Permission::kSigned) natives.key = &permission.key;
   if (is_host) natives.tables = module.tables;
+  natives.progress = progress;
   if (!natives.uses_module && natives.tables.empty()) return kernels;
   if (kernels.tiering == nullptr) {
     kernels.tiering = std::make_shared<vm::Tiering>(module.module, nullptr,
@@ -170,6 +171,7 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   }
   const vm::NativeReport report =
       vm::InstallNativeKernels(*kernels.tiering, natives);
+  EMBER_RETURN_IF_ERROR(report.status);
   kernels.native_text = report.Text();
   for (const std::string& line : report.refused)
     kernels.native_text += "; " + line;
@@ -177,18 +179,16 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
 }
 
 // Sessions on the host share theirs.
-StatusOr<SharedKernels> FindKernelsOf(EmberModule& module,
-                                      const EmberSessionOptions& options,
-                                      bool is_host,
-                                      const Permission& permission,
-                                      const Logger& logger) {
+StatusOr<SharedKernels> FindKernelsOf(
+    EmberModule& module, const EmberSessionOptions& options, bool is_host,
+    const Permission& permission, const Logger& logger, Progress* progress) {
   if (!is_host)
-    return MakeKernels(module, options, is_host, permission, logger);
+    return MakeKernels(module, options, is_host, permission, logger, progress);
   const std::lock_guard<std::mutex> lock(module.mutex);
   SharedKernels& shared = module.kernels[options.tier][permission];
   if (!shared.is_made) {
-    EMBER_ASSIGN_OR_RETURN(
-        shared, MakeKernels(module, options, is_host, permission, logger));
+    EMBER_ASSIGN_OR_RETURN(shared, MakeKernels(module, options, is_host,
+                                               permission, logger, progress));
   }
   return shared;
 }
@@ -203,6 +203,8 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
   }
   auto result = std::make_unique<EmberSession>();
   EMBER_ASSIGN_OR_RETURN(result->logger, Logger::Of(options.logger));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Progress> progress,
+                         ProgressOf(options.progress));
   vm::SessionOptions session_options = FirstOptions();
   EMBER_ASSIGN_OR_RETURN(const std::shared_ptr<hal::Device> device,
                          OpenSessionDevice(options, *result));
@@ -215,9 +217,9 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
   }
   const Permission permission =
       PermissionOf(module, options, is_host, &result->native_text);
-  EMBER_ASSIGN_OR_RETURN(
-      const SharedKernels kernels,
-      FindKernelsOf(module, options, is_host, permission, result->logger));
+  EMBER_ASSIGN_OR_RETURN(const SharedKernels kernels,
+                         FindKernelsOf(module, options, is_host, permission,
+                                       result->logger, progress.get()));
   session_options.tiering = kernels.tiering;
   if (!kernels.native_text.empty()) result->native_text = kernels.native_text;
   if (HasNatives(module) || !module.tables.empty())

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/metadata_rules.h"
 #include "vm/format/container.h"
+#include "vm/format/load_steps.h"
 #include "vm/format/module_generated.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/instruction_table.h"
@@ -232,32 +233,31 @@ Program ReadProgram(const fbs::Program& stored, uint16_t minor,
 }
 
 // The bytes of a constant or a native section within the file.
-template <typename Stored>
-StatusOr<std::span<const uint8_t>> DataOf(const std::string& name,
-                                          const Stored& stored,
+StatusOr<std::span<const uint8_t>> DataOf(std::string_view kind,
+                                          const std::string& name,
+                                          uint64_t offset, uint64_t size,
                                           const ContainerHeader& header,
                                           std::span<const uint8_t> file) {
   const uint64_t begin = header.metadata_offset + header.metadata_size;
-  if (stored.offset() % kMemoryAlignment != 0 || stored.offset() < begin ||
-      stored.offset() > file.size()) {
+  if (offset % kMemoryAlignment != 0 || offset < begin ||
+      offset > file.size()) {
     return DataLossError(
-        Concat({name, ": expected an offset in [", begin, ", ", file.size(),
-                "], a multiple of 64, found ", stored.offset()}));
+        Concat({kind, " '", name, "': expected an offset in [", begin, ", ",
+                file.size(), "], a multiple of 64, found ", offset}));
   }
-  const uint64_t room = file.size() - stored.offset();
-  if (stored.size() > room) {
-    return DataLossError(Concat(
-        {name, ": expected at most ", room, " bytes, found ", stored.size()}));
+  const uint64_t room = file.size() - offset;
+  if (size > room) {
+    return DataLossError(Concat({kind, " '", name, "': expected at most ", room,
+                                 " bytes, found ", size}));
   }
-  return file.subspan(static_cast<size_t>(stored.offset()),
-                      static_cast<size_t>(stored.size()));
+  return file.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
 }
 
 Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
                      std::span<const uint8_t> file,
                      const std::shared_ptr<const void>& owner,
-                     const ReaderOptions& options, ValueReader& values,
-                     ModuleDefinition& module) {
+                     const ReaderOptions& options, LoadSteps& steps,
+                     ValueReader& values, ModuleDefinition& module) {
   module.constants.resize(SizeOf(stored.constants()));
   for (size_t i = 0; i < module.constants.size(); ++i) {
     const fbs::Constant& in = *stored.constants()->Get(i);
@@ -268,9 +268,11 @@ Status ReadConstants(const fbs::Module& stored, const ContainerHeader& header,
     constant.owner = owner;
     constant.hash = in.hash();
     EMBER_ASSIGN_OR_RETURN(
-        constant.data, DataOf(Concat({"constant '", in.name()->str(), "'"}), in,
+        constant.data, DataOf("constant", constant.name, in.offset(), in.size(),
                               header, file));
-    if (options.verify_constants && HashBytes(constant.data) != in.hash()) {
+    if (!options.verify_constants) continue;
+    EMBER_RETURN_IF_ERROR(steps.Begin(constant.name));
+    if (HashBytes(constant.data) != in.hash()) {
       return DataLossError(
           Concat({"constant '", constant.name, "': expected bytes with hash ",
                   in.hash(), ", found ", HashBytes(constant.data)}));
@@ -290,10 +292,9 @@ Status ReadNatives(const fbs::Module& stored, const ContainerHeader& header,
     native.target = values.String(in.target());
     native.hash = in.hash();
     native.owner = owner;
-    EMBER_ASSIGN_OR_RETURN(
-        native.data,
-        DataOf(Concat({"native section '", in.target()->str(), "'"}), in,
-               header, file));
+    EMBER_ASSIGN_OR_RETURN(native.data,
+                           DataOf("native section", native.target, in.offset(),
+                                  in.size(), header, file));
   }
   return OkStatus();
 }
@@ -358,10 +359,17 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
   ModuleDefinition module;
   module.producer = values.String(stored.producer());
   module.source_name = values.String(stored.source_name());
-  EMBER_RETURN_IF_ERROR(
-      ReadConstants(stored, header, file, owner, options, values, module));
+  const auto constants = static_cast<int64_t>(SizeOf(stored.constants()));
+  const auto dispatches = static_cast<int64_t>(SizeOf(stored.dispatches()));
+  const auto programs = static_cast<int64_t>(SizeOf(stored.programs()));
+  LoadSteps steps(options.progress, (options.verify_constants ? constants : 0) +
+                                        2 * dispatches + 2 * programs);
+  EMBER_RETURN_IF_ERROR(ReadConstants(stored, header, file, owner, options,
+                                      steps, values, module));
   for (size_t i = 0; i < SizeOf(stored.dispatches()); ++i) {
     const fbs::Dispatch& dispatch = *stored.dispatches()->Get(i);
+    EMBER_RETURN_IF_ERROR(steps.Begin(
+        dispatch.name() == nullptr ? "" : dispatch.name()->string_view()));
     module.dispatches.push_back(ReadDispatch(dispatch, values));
     module.dispatch_origins.push_back(values.String(dispatch.origin()));
   }
@@ -385,7 +393,7 @@ StatusOr<ModuleDefinition> ReadAligned(std::span<const uint8_t> file,
     signature.owner = owner;
     signature.head = file.first(sizeof(ContainerHeader) + metadata.size());
   }
-  EMBER_RETURN_IF_ERROR(VerifyModule(module));
+  EMBER_RETURN_IF_ERROR(VerifyModule(module, &steps));
   return module;
 }
 

@@ -7,7 +7,8 @@
 // every dispatch and every program (VerifyModule), so that a module from a
 // stranger can be run. Errors: NotFound (no such file), DataLoss (truncated,
 // corrupt), Unimplemented (a newer format), InvalidArgument (well-formed, but
-// against the rules). One line: object, expected, found.
+// against the rules), Cancelled (ReaderOptions::progress said so). One line:
+// object, expected, found.
 #ifndef EMBER_VM_FORMAT_READER_H_
 #define EMBER_VM_FORMAT_READER_H_
 
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 
+#include "base/progress.h"
 #include "base/status.h"
 #include "vm/format/module_definition.h"
 
@@ -27,6 +29,9 @@ struct ReaderOptions {
   bool verify_checksum = true;
   // Also hash every constant's bytes and compare: reads the whole file.
   bool verify_constants = false;
+  // Told of each step, in stage "load": a dispatch, a program, and with
+  // verify_constants a constant. Used during the call. Null: nobody.
+  Progress* progress = nullptr;
 };
 
 StatusOr<ModuleDefinition> ReadModule(const std::string& path,

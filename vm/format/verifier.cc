@@ -46,9 +46,10 @@ Status VerifyConstant(const Constant& constant) {
   return OkStatus();
 }
 
-Status VerifyDispatches(const ModuleDefinition& module) {
+Status VerifyDispatches(const ModuleDefinition& module, LoadSteps* steps) {
   std::set<std::string_view> names;
   for (const tensor::Dispatch& dispatch : module.dispatches) {
+    if (steps != nullptr) EMBER_RETURN_IF_ERROR(steps->Begin(dispatch.name));
     const std::string name = Concat({"dispatch @", dispatch.name});
     if (dispatch.name.size() > kMaxTextLength) {
       return InvalidArgumentError(
@@ -144,11 +145,11 @@ Status CheckRegisterCount(const ModuleDefinition& module) {
 
 }  // namespace
 
-Status VerifyModule(const ModuleDefinition& module) {
+Status VerifyModule(const ModuleDefinition& module, LoadSteps* steps) {
   for (const Constant& constant : module.constants) {
     EMBER_RETURN_IF_ERROR(VerifyConstant(constant));
   }
-  EMBER_RETURN_IF_ERROR(VerifyDispatches(module));
+  EMBER_RETURN_IF_ERROR(VerifyDispatches(module, steps));
   EMBER_RETURN_IF_ERROR(VerifyStrings(module));
   EMBER_RETURN_IF_ERROR(VerifyNatives(module));
   EMBER_RETURN_IF_ERROR(VerifyProfile(module));
@@ -171,8 +172,11 @@ Status VerifyModule(const ModuleDefinition& module) {
                 module.programs.size()}));
   }
   EMBER_RETURN_IF_ERROR(CheckRegisterCount(module));
-  for (uint32_t i = 0; i < module.programs.size(); ++i)
+  for (uint32_t i = 0; i < module.programs.size(); ++i) {
+    if (steps != nullptr)
+      EMBER_RETURN_IF_ERROR(steps->Begin(module.programs[i].name));
     EMBER_RETURN_IF_ERROR(VerifyProgram(module, i));
+  }
   return OkStatus();
 }
 

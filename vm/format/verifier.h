@@ -9,11 +9,14 @@
 #define EMBER_VM_FORMAT_VERIFIER_H_
 
 #include "base/status.h"
+#include "vm/format/load_steps.h"
 #include "vm/format/module_definition.h"
 
 namespace ember::vm {
 
-Status VerifyModule(const ModuleDefinition& module);
+// steps: a step for each dispatch and each program; null: nobody wants to know.
+// What was stopped is kCancelled.
+Status VerifyModule(const ModuleDefinition& module, LoadSteps* steps = nullptr);
 
 }  // namespace ember::vm
 

@@ -80,11 +80,12 @@ Status DataFlow::Solve() {
          " blocks times registers, found ", blocks_.size() * registers}));
   }
   DataFlowState start;
-  start.integers.resize(program_.integer_register_count);
+  // Made new, as growing takes more code.
+  start.integers = std::vector<bool>(program_.integer_register_count);
   std::fill_n(start.integers.begin(), program_.parameters.size(), true);
   start.buffers.resize(program_.buffer_register_count);
-  start.results.resize(program_.results.size());
-  queued_.assign(blocks_.size(), false);
+  start.results = std::vector<bool>(program_.results.size());
+  queued_ = std::vector<bool>(blocks_.size());
   Flow(0, start);
   // Nested loops need about one visit per level; a program made to need more is
   // refused.

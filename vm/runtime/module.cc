@@ -8,6 +8,7 @@
 
 #include "base/checked_math.h"
 #include "base/concat.h"
+#include "vm/format/load_steps.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/limits.h"
 
@@ -40,13 +41,20 @@ Status Align(Constant& constant) {
 }  // namespace
 
 StatusOr<std::shared_ptr<const Module>> Module::Make(
-    ModuleDefinition verified) {
+    ModuleDefinition verified, const ReaderOptions& options) {
   std::shared_ptr<Module> module(new Module());
   module->definition_ = std::move(verified);
   const uint32_t count =
       static_cast<uint32_t>(module->definition_.programs.size());
   module->arena_offsets_.resize(count);
+  const ModuleDefinition& definition = module->definition_;
+  const size_t total =
+      (options.verify_constants ? definition.constants.size() : 0) +
+      2 * definition.dispatches.size() + 2 * size_t{count};
+  LoadSteps steps(options.progress, static_cast<int64_t>(total),
+                  static_cast<int64_t>(total - count));
   for (uint32_t i = 0; i < count; ++i) {
+    EMBER_RETURN_IF_ERROR(steps.Begin(definition.programs[i].name));
     EMBER_ASSIGN_OR_RETURN(ProgramFacts facts,
                            AnalyzeProgram(module->definition_, i));
     EMBER_RETURN_IF_ERROR(module->Add(i, std::move(facts)));
@@ -83,7 +91,7 @@ StatusOr<std::shared_ptr<const Module>> Module::Load(
     const std::string& path, const ReaderOptions& options) {
   EMBER_ASSIGN_OR_RETURN(ModuleDefinition definition,
                          ReadModule(path, options));
-  return Make(std::move(definition));
+  return Make(std::move(definition), options);
 }
 
 StatusOr<std::shared_ptr<const Module>> Module::Load(
@@ -91,7 +99,7 @@ StatusOr<std::shared_ptr<const Module>> Module::Load(
     const ReaderOptions& options) {
   EMBER_ASSIGN_OR_RETURN(ModuleDefinition definition,
                          ReadModule(bytes, std::move(owner), options));
-  return Make(std::move(definition));
+  return Make(std::move(definition), options);
 }
 
 StatusOr<std::shared_ptr<const Module>> Module::FromDefinition(
@@ -99,7 +107,7 @@ StatusOr<std::shared_ptr<const Module>> Module::FromDefinition(
   for (Constant& constant : definition.constants)
     EMBER_RETURN_IF_ERROR(Align(constant));
   EMBER_RETURN_IF_ERROR(VerifyModule(definition));
-  return Make(std::move(definition));
+  return Make(std::move(definition), {});
 }
 
 int64_t Module::constant_bytes() const {

@@ -54,7 +54,7 @@ class Module {
  private:
   Module() = default;
   static StatusOr<std::shared_ptr<const Module>> Make(
-      ModuleDefinition verified);
+      ModuleDefinition verified, const ReaderOptions& options);
   // Takes the programs in order.
   Status Add(uint32_t program, ProgramFacts facts);
 

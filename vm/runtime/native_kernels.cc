@@ -141,7 +141,7 @@ class Installer {
     });
     const size_t had = done_.size();
     for (const Source& source : sources_) {
-      if (done_.size() == module_.group_count()) break;
+      if (done_.size() == module_.group_count() || !report_.status.ok()) break;
       const Status status = Use(source);
       if (!status.ok()) Refuse(source.name, "", status.ToString());
     }
@@ -154,6 +154,16 @@ class Installer {
     size_t group;
     size_t kernel;
   };
+
+  // False: it was stopped.
+  bool Begin(std::string_view item, size_t done, size_t total) {
+    if (report_.status.ok()) {
+      report_.status = ReportStep(options_.progress,
+                                  {"kernels", item, static_cast<int64_t>(done),
+                                   static_cast<int64_t>(total)});
+    }
+    return report_.status.ok();
+  }
 
   bool HasKernel(size_t group) const {
     return tiering_.slot(group)->kernels() != nullptr;
@@ -211,6 +221,7 @@ class Installer {
         continue;
       }
       if (!RunsHere(name, entry.target)) continue;
+      if (!Begin(name, 0, 0)) return;
       const uint64_t hash = HashOfParts(entry.parts);
       if (hash != entry.hash) {
         Refuse(name, "", WrongHash(entry.hash, hash).message());
@@ -231,7 +242,7 @@ class Installer {
   }
 
   void Add(const NativeSection& section, const std::string& name) {
-    if (!RunsHere(name, section.target)) return;
+    if (!RunsHere(name, section.target) || !Begin(name, 0, 0)) return;
     const uint64_t hash = HashBytes(HashedPart(section.data));
     if (hash != section.hash) {
       Refuse(name, "", WrongHash(section.hash, hash).ToString());
@@ -282,6 +293,7 @@ class Installer {
     for (size_t i = 0; i < wanted.size(); ++i) {
       NativeKernel& kernel = kernels[wanted[i].kernel];
       const std::string dispatch = kernel.image.dispatch;
+      if (!Begin(dispatch, i, wanted.size())) break;
       const Status status =
           Install(wanted[i].group, source, kernel, memory, numbers[i]);
       if (!status.ok()) {

@@ -32,6 +32,8 @@
 #include <vector>
 
 #include "base/ed25519.h"
+#include "base/progress.h"
+#include "base/status.h"
 #include "vm/format/overlay.h"
 #include "vm/runtime/tiering.h"
 
@@ -45,6 +47,8 @@ struct NativeReport {
   size_t all_dispatches = 0;
   // One line each: which section, or which kernel of it, and why not.
   std::vector<std::string> refused;
+  // kCancelled: NativeOptions::progress stopped it; some may be installed.
+  Status status;
 
   // "native kernels for 12 of 14 dispatches (x86_64-linux+v3+avx2+fma)", or
   // why there are none.
@@ -66,6 +70,9 @@ struct NativeOptions {
   // Kernels are checked and tried as those of the tiering's provider are;
   // otherwise they are used as they are, from the first call on.
   bool checks_kernels = false;
+  // Told of each section that is read and each kernel that is installed, in
+  // stage "kernels". Used during the call. Null: nobody.
+  Progress* progress = nullptr;
 };
 
 // Whether a table is one for this module of which something runs on this

@@ -110,11 +110,8 @@ Status ProgramRunner::ResolveStrings(const TensorSignature& signature,
                                      Tensor& result) {
   result.strings.reset();
   if (signature.logical_type != kStringType) return OkStatus();
-  auto strings = std::make_shared<std::vector<std::string>>();
-  const Status status =
-      strings_->Resolve(result.elements<int64_t>(), strings.get());
-  result.strings = std::move(strings);
-  return status.WithContext(Concat({"result '", signature.name, "'"}));
+  return strings_->Resolve(result.elements<int64_t>(), &result.strings)
+      .WithContext(Concat({"result '", signature.name, "'"}));
 }
 
 Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {

@@ -78,9 +78,10 @@ class Strings final : public StringSupport {
     }
     return OkStatus();
   }
-  Status Resolve(std::span<const int64_t> handles,
-                 std::vector<std::string>* strings) override {
-    strings->clear();
+  Status Resolve(
+      std::span<const int64_t> handles,
+      std::shared_ptr<const std::vector<std::string>>* strings) override {
+    auto resolved = std::make_shared<std::vector<std::string>>();
     int64_t left = table_.byte_limit();
     for (const int64_t handle : handles) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view text, table_.Get(handle));
@@ -90,8 +91,9 @@ class Strings final : public StringSupport {
             Concat({"strings: expected a result of at most ",
                     table_.byte_limit(), " bytes, found a larger one"}));
       }
-      strings->emplace_back(text);
+      resolved->emplace_back(text);
     }
+    *strings = std::move(resolved);
     return OkStatus();
   }
 

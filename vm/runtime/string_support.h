@@ -33,8 +33,9 @@ class StringSupport {
                         int64_t* handles) = 0;
   // The strings of handles. InvalidArgument for one that is not of this run,
   // ResourceExhausted past the limit.
-  virtual Status Resolve(std::span<const int64_t> handles,
-                         std::vector<std::string>* strings) = 0;
+  virtual Status Resolve(
+      std::span<const int64_t> handles,
+      std::shared_ptr<const std::vector<std::string>>* strings) = 0;
   // A library function of the kind String.
   virtual Status Call(LibraryFunction function, const LibraryCall& call) = 0;
 };

@@ -164,10 +164,10 @@ class StringFunctionsTest : public testing::Test {
     return handles;
   }
   Texts Resolved(std::span<const int64_t> handles) {
-    Texts texts;
+    std::shared_ptr<const Texts> texts;
     const Status status = strings_->Resolve(handles, &texts);
     EXPECT_TRUE(status.ok()) << status.ToString();
-    return texts;
+    return texts == nullptr ? Texts() : *texts;
   }
   template <typename T>
   static LibraryMemory Memory(std::vector<T>& values) {
