@@ -1,6 +1,7 @@
 #!/bin/bash
 # test_sources.sh DIR: builds the sources that ./dev package --sources wrote to DIR, as the Android sample's CMakeLists.txt
-# does, with the kind of compiler that the NDK and Xcode have (clang), and runs the sample's Java test with that library.
+# does, with the kind of compiler that the NDK and Xcode have (clang), and runs the sample's Java test with that library;
+# then the sample in C with the smallest runtime.
 set -euo pipefail
 packages="$(realpath "$1")"
 repo="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
@@ -15,3 +16,16 @@ CC=clang-19 CXX=clang++-19 cmake -S "$repo/samples/android/app/src/main/cpp" -B 
 cmake --build "$work/build"
 "$repo/samples/android/host_test/host_test.sh" "$work/build/libember_jni.so" "$repo/vm/api/testdata/digits.vmfb" \
   "$repo/samples/android/app/src/main/java/dev/ember/Model.java" "$repo/samples/android/host_test/ModelTest.java"
+
+mkdir "$work/small"
+cat >"$work/small/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.16)
+project(small C CXX)
+add_subdirectory($work/ember-runtime ember EXCLUDE_FROM_ALL)
+add_executable(small $repo/samples/embed_c/main.c)
+target_link_libraries(small ember::ember_smallest)
+target_link_options(small PRIVATE -Wl,--gc-sections)
+EOF
+CC=clang-19 CXX=clang++-19 cmake -S "$work/small" -B "$work/small/build" -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0
+cmake --build "$work/small/build"
+"$repo/samples/embed_c/embed_c_test.sh" "$work/small/build/small" "$repo/vm/api/testdata/digits.vmfb"
