@@ -61,7 +61,7 @@ struct JitOptions {
   // dump_folder has it) get that one; others the default one. Empty: all do.
   std::string schedule_folder;
   // Kernels round as the dispatch says, but for the order of sums: no
-  // convolutions by Winograd's method (jit/schedule/winograd_matrices.h).
+  // convolutions by Winograd's method (jit/schedule/primitives/winograd_matrices.h).
   bool exact_schedules = false;
   // Kernels kept on disk; no folder: none are. A folder that cannot be used is
   // no error; Jit::cache_problem says so.

@@ -22,7 +22,7 @@
 #include "base/status.h"
 #include "jit/backend/kernel_report.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/schedule/schedule.h"
+#include "jit/schedule/core/schedule.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
@@ -32,7 +32,7 @@ struct CpuModel;  // jit/target/cpu_model.h
 
 struct ScheduleOptions {
   // Only primitives that keep rounding (KeepsRounding in
-  // jit/schedule/primitives.h), and no instructions that round as a device
+  // jit/schedule/primitives/primitives.h), and no instructions that round as a device
   // likes.
   bool is_exact = false;
   // What the schedule is for, if it is a CPU; null: what the target's text

@@ -8,7 +8,7 @@
 #include "jit/decline_reasons.h"
 #include "jit/gpu/device_kernel.h"
 #include "jit/loops/matrix_operation.h"
-#include "jit/schedule/gpu_schedule.h"
+#include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/target/gpu_model.h"
 
 namespace ember::jit::gpu {

@@ -24,7 +24,7 @@
 #include "jit/backend/kernel_report.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
-#include "jit/schedule/schedule.h"
+#include "jit/schedule/core/schedule.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit::gpu {

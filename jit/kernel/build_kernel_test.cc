@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "hal/cpu/cpu_target.h"
-#include "jit/schedule/random_pair.h"
+#include "jit/schedule/testing/random_pair.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
 #include "tensor/text.h"

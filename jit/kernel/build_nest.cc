@@ -11,12 +11,13 @@
 #include "jit/decline_reasons.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/schedule/collapse_axes.h"
-#include "jit/schedule/computation.h"
-#include "jit/schedule/lowering.h"
-#include "jit/schedule/schedule.h"
-#include "jit/schedule/split_dims.h"
-#include "jit/schedule/winograd_matrices.h"
+#include "jit/schedule/core/collapse_axes.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/split_dims.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/primitives/replay.h"
+#include "jit/schedule/primitives/winograd_matrices.h"
 #include "tensor/range_rules.h"
 
 namespace ember::jit {
@@ -118,7 +119,7 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   schedule::Schedule schedule(std::move(computation));
   Status scheduled;
   if (!options.given_schedule.empty()) {
-    scheduled = schedule.Replay(options.given_schedule);
+    scheduled = Replay(options.given_schedule, schedule);
   } else {
     scheduled =
         BackendFor(request.target)

@@ -22,8 +22,8 @@
 #include "jit/loops/verifier.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
-#include "jit/schedule/lowering.h"
-#include "jit/schedule/random_pair.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/testing/random_pair.h"
 #include "jit/spirv/testing.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
@@ -174,7 +174,7 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
     auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      // jit/schedule:random_schedule_test sees to why.
+      // jit/schedule/testing:random_schedule_test sees to why.
       ++totals.declined["not lowered or verified"];
       continue;
     }

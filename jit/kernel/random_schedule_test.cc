@@ -2,7 +2,7 @@
 // definition of the dispatch.
 //
 //   PAIRS=1000 bazel run -c opt //jit/kernel:random_schedule_test
-#include "jit/schedule/random_schedule.h"
+#include "jit/schedule/testing/random_schedule.h"
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@
 #include "jit/llvm/host_kernel.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/schedule/lowering.h"
-#include "jit/schedule/random_pair.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/testing/random_pair.h"
 
 namespace ember::jit {
 namespace {
@@ -79,7 +79,7 @@ std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
   }
   text = loops::ToText(*nest);
   if (!loops::Verify(*nest).ok()) {
-    // jit/schedule:random_schedule_test sees to why.
+    // jit/schedule/testing:random_schedule_test sees to why.
     ++totals.declined["not verified"];
     return "";
   }

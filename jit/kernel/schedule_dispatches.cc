@@ -18,9 +18,9 @@
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/loops/walk.h"
-#include "jit/schedule/computation.h"
-#include "jit/schedule/lowering.h"
-#include "jit/schedule/schedule.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/lowering/lowering.h"
 #include "tensor/text.h"
 
 namespace ember::schedule {

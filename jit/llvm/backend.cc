@@ -7,7 +7,7 @@
 #include "jit/backend/stopwatch.h"
 #include "jit/llvm/compiler.h"
 #include "jit/llvm/host_kernel.h"
-#include "jit/schedule/default_schedule.h"
+#include "jit/schedule/cpu/default_schedule.h"
 #include "jit/target/cpu_model.h"
 #include "vm/runtime/cpu_kernel.h"
 

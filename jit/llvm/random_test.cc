@@ -24,14 +24,14 @@
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/schedule/collapse_axes.h"
-#include "jit/schedule/computation.h"
-#include "jit/schedule/default_schedule.h"
-#include "jit/schedule/lowering.h"
-#include "jit/schedule/random_model_dispatch.h"
-#include "jit/schedule/random_pair.h"
-#include "jit/schedule/schedule.h"
-#include "jit/schedule/split_dims.h"
+#include "jit/schedule/core/collapse_axes.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/cpu/default_schedule.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/testing/random_model_dispatch.h"
+#include "jit/schedule/testing/random_pair.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/split_dims.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
 #include "tensor/random_values.h"
@@ -286,7 +286,7 @@ TEST(RandomTest, ModelsUnderDefaultSchedules) {
 }
 
 // Results in place, too. What is wrong with their lowering or verification,
-// jit/schedule:random_schedule_test sees without machine code.
+// jit/schedule/testing:random_schedule_test sees without machine code.
 TEST(RandomTest, RandomSchedules) {
   SeedTest test("RandomSchedules", SeedsOf(40));
   test.Run([&](uint64_t seed) {

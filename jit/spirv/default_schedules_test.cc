@@ -10,10 +10,11 @@
 #include "gtest/gtest.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
-#include "jit/schedule/computation.h"
-#include "jit/schedule/gpu_schedule.h"
-#include "jit/schedule/lowering.h"
-#include "jit/schedule/schedule.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/primitives/replay.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/testing.h"
@@ -56,7 +57,7 @@ schedule::Schedule Single(std::string_view text,
   }
   const auto dispatch = tensor::Parse(text);
   schedule::Schedule single(schedule::Disassemble(*dispatch, {}));
-  const Status status = single.Replay(lines);
+  const Status status = Replay(lines, single);
   EXPECT_TRUE(status.ok()) << status.ToString();
   return single;
 }

@@ -1,0 +1,271 @@
+
+#include "jit/schedule/core/attached_stages.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "jit/schedule/core/attachments.h"
+#include "jit/schedule/core/dependences.h"
+#include "tensor/linear.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+
+namespace {
+
+using tensor::LinearSum;
+using tensor::LinearTerm;
+using tensor::Opcode;
+
+// What an iteration of the loops around tells from the part that it covers:
+// variables, and digits of those that run over several loops.
+class KnownFromParts {
+ public:
+  explicit KnownFromParts(tensor::ExpressionPool& pool) : pool_(pool) {}
+
+  // Adds the digits of where the part begins, if no two iterations that differ
+  // in one of them have parts of this axis that overlap:
+  //
+  //   [i * 32 + j * 8, ... + 8) with j < 4 tells i and j
+  //   [i * 8, i * 8 + 12) tells nothing
+  void Add(const AxisRegion& region) {
+    AddSum(region.base, std::max<int64_t>(pool_[region.extent].range.high, 1));
+  }
+
+  bool Contains(NodeId variable) {
+    while (!known_.contains(variable) && JoinDigits()) {
+    }
+    return known_.contains(variable);
+  }
+
+ private:
+  // Adds the digits of a sum whose values, where they differ, are at least
+  // `size` apart: else their parts would overlap.
+  void AddSum(NodeId node, int64_t size) {
+    std::optional<LinearSum> sum = tensor::Linearize(pool_, node);
+    // Else the sum might wrap.
+    if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull()) return;
+    std::ranges::sort(sum->terms, {}, &LinearTerm::coefficient);
+    // How far what is smaller than a digit reaches.
+    int64_t reach = size;
+    std::vector<bool> tells;
+    for (const LinearTerm& term : sum->terms) {
+      const tensor::Interval range = pool_[term.node].range;
+      if (term.coefficient <= 0 || range.low < 0) return;
+      tells.push_back(term.coefficient >= reach);
+      int64_t digits = 0;
+      if (__builtin_mul_overflow(term.coefficient, range.high, &digits) ||
+          __builtin_add_overflow(reach, digits, &reach)) {
+        reach = INT64_MAX;
+      }
+    }
+    // A digit counts only where all that are larger do.
+    for (size_t i = tells.size(); i-- > 0 && tells[i];)
+      known_.insert(sum->terms[i].node);
+  }
+
+  // x floordiv c and x mod c give x; false if there are no more such pairs.
+  bool JoinDigits() {
+    for (const NodeId id : std::vector<NodeId>(known_.begin(), known_.end())) {
+      if (pool_[id].opcode != Opcode::kModulo) continue;
+      const std::vector<NodeId> operands = pool_[id].operands;
+      if (known_.contains(operands[0])) continue;
+      const NodeId quotient = tensor::Simplifier(pool_).Make(
+          Opcode::kFloorDivide, DType::kI64, operands);
+      if (!known_.contains(quotient) && !pool_.IsConstant(quotient)) continue;
+      known_.insert(operands[0]);
+      AddSum(operands[0], 1);
+      return true;
+    }
+    return false;
+  }
+
+  tensor::ExpressionPool& pool_;
+  std::set<NodeId> known_;
+};
+
+}  // namespace
+
+std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
+                                       const LoopBody& body,
+                                       std::span<const NodeId> full,
+                                       Rewriter& header,
+                                       loops::LoopNest& nest) {
+  const Computation& computation = schedule.computation();
+  const auto whole = [&](NodeId extent) {
+    return AxisRegion{nest.pool.Constant(0, DType::kI64), extent};
+  };
+  const ComputationStage& computed = computation.stages[stage];
+  std::vector<AxisRegion> regions;
+  for (const ComputationStore& store : computed.stores) {
+    const std::vector<NodeId> extents =
+        header.Rewrite(computation.buffers[store.buffer].extents);
+    std::vector<AxisRegion> read =
+        RegionRead(computation, store.buffer, body, extents, nest);
+    if (regions.empty()) {
+      regions = std::move(read);
+      continue;
+    }
+    // Several results: what all of them need.
+    for (size_t d = 0; d < regions.size(); ++d) {
+      if (regions[d].base != read[d].base ||
+          regions[d].extent != read[d].extent) {
+        regions[d] = whole(extents[d]);
+      }
+    }
+  }
+  if (StoresResult(computation, stage)) {
+    // All of it is wanted, but for the parts that other iterations of the
+    // loops around compute.
+    const std::vector<int> axes =
+        AxesOfReader(schedule, stage, schedule.plan(stage).attach_stage);
+    for (size_t d = 0; d < regions.size(); ++d) {
+      if (axes[d] < 0 || nest.pool.IsConstant(regions[d].base))
+        regions[d] = whole(full[d]);
+    }
+  }
+  for (size_t a = computed.spatial_count; a < computed.axes.size(); ++a)
+    regions.push_back(whole(full[a]));
+  return regions;
+}
+
+StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
+                                   const StageLoops& around, int position,
+                                   std::span<const std::vector<NodeId>> full,
+                                   const RegionChange& change, Rewriter& header,
+                                   loops::LoopNest& nest) {
+  const auto is_attached = [&](int stage) {
+    const StagePlan& plan = schedule.plan(stage);
+    return plan.attach_stage == around.stage &&
+           plan.attach_loop == around.plan->order[position];
+  };
+  PlacedStages placed;
+  std::vector<int> inside;  // here or further in
+  for (int i = 0; i < around.stage; ++i) {
+    if (PositionInside(schedule, i, around.stage) >= position)
+      inside.push_back(i);
+    if (is_attached(i)) placed.attached.push_back(i);
+  }
+  if (placed.attached.empty()) return placed;
+  LoopBody body;
+  body.stages.push_back(&around);
+  for (size_t i = position + 1; i < around.plan->order.size(); ++i)
+    body.moving.insert(around.values[around.plan->order[i]]);
+  // What a stage covers depends on those behind it.
+  for (size_t i = inside.size(); i-- > 0;) {
+    const int stage = inside[i];
+    std::vector<AxisRegion> regions =
+        CoveredRegions(schedule, stage, body, full[stage], header, nest);
+    if (is_attached(stage) && change) change(stage, regions);
+    EMBER_ASSIGN_OR_RETURN(
+        placed.loops[stage],
+        MakeStageLoops(schedule, stage, regions, full[stage], nest));
+    body.stages.push_back(&placed.loops[stage]);
+    for (int loop : schedule.plan(stage).order)
+      body.moving.insert(placed.loops[stage].values[loop]);
+  }
+  return placed;
+}
+
+Status CheckPartsAreOwn(const Computation& computation,
+                        const PlacedStages& placed,
+                        std::span<const NodeId> variables,
+                        loops::LoopNest& nest) {
+  for (const int stage : placed.attached) {
+    if (!MustRunOnce(computation, stage)) continue;
+    KnownFromParts known(nest.pool);
+    const std::vector<AxisRegion>& regions = placed.loops.at(stage).regions;
+    for (int d = 0; d < computation.stages[stage].spatial_count; ++d)
+      known.Add(regions[d]);
+    for (const NodeId variable : variables) {
+      if (nest.pool[variable].range.high < 1 || known.Contains(variable))
+        continue;
+      const std::string name = "%" + computation.stages[stage].name;
+      return FailedPreconditionError(
+          StoresResult(computation, stage)
+              ? "parts of " + name +
+                    " would be computed more than once, and it is a result"
+              : name +
+                    " reads an input that a result may overwrite in an "
+                    "earlier iteration");
+    }
+  }
+  return OkStatus();
+}
+
+namespace {
+
+// Goes through the loops as lowering does, without making anything of them.
+class PartsCheck {
+ public:
+  explicit PartsCheck(const Schedule& schedule)
+      : schedule_(schedule),
+        c_(schedule.computation()),
+        header_(c_.pool, nest_.pool,
+                [](NodeId) -> std::optional<NodeId> { return std::nullopt; }) {}
+
+  Status Run() {
+    const int count = static_cast<int>(c_.stages.size());
+    std::set<int> roots;
+    for (int i = 0; i < count; ++i) {
+      if (schedule_.plan(i).attach_stage < 0 || !MustRunOnce(c_, i)) continue;
+      int root = i;
+      while (schedule_.plan(root).attach_stage >= 0)
+        root = schedule_.plan(root).attach_stage;
+      roots.insert(root);
+    }
+    if (roots.empty()) return OkStatus();
+    for (const ComputationStage& stage : c_.stages) {
+      std::vector<NodeId>& full = full_.emplace_back();
+      for (const ComputationAxis& axis : stage.axes)
+        full.push_back(header_.Rewrite(axis.extent));
+    }
+    for (const int root : roots) {
+      std::vector<AxisRegion> regions;
+      for (NodeId extent : full_[root])
+        regions.push_back({nest_.pool.Constant(0, DType::kI64), extent});
+      const StatusOr<StageLoops> s = MakeStageLoops(
+          schedule_, root, std::move(regions), full_[root], nest_);
+      // Loops that cannot be made are for lowering to refuse.
+      if (s.ok()) EMBER_RETURN_IF_ERROR(Visit(*s));
+    }
+    return OkStatus();
+  }
+
+ private:
+  Status Visit(const StageLoops& s) {
+    const size_t outside = variables_.size();
+    for (size_t p = 0; p < s.plan->order.size(); ++p) {
+      const NodeId variable = s.values[s.plan->order[p]];
+      if (nest_.pool[variable].opcode == Opcode::kAxis)
+        variables_.push_back(variable);
+      const StatusOr<PlacedStages> placed = PlaceStages(
+          schedule_, s, static_cast<int>(p), full_, nullptr, header_, nest_);
+      if (!placed.ok()) break;
+      EMBER_RETURN_IF_ERROR(CheckPartsAreOwn(c_, *placed, variables_, nest_));
+      for (const int stage : placed->attached)
+        EMBER_RETURN_IF_ERROR(Visit(placed->loops.at(stage)));
+    }
+    variables_.resize(outside);
+    return OkStatus();
+  }
+
+  const Schedule& schedule_;
+  const Computation& c_;
+  loops::LoopNest nest_;
+  Rewriter header_;
+  std::vector<std::vector<NodeId>> full_;
+  std::vector<NodeId> variables_;
+};
+
+}  // namespace
+
+Status CheckPartsAreOwn(const Schedule& schedule) {
+  return PartsCheck(schedule).Run();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,264 @@
+#include "jit/schedule/core/attachments.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// Per axis of a stage inside the loop: the axis of the stage around it that it
+// is equal to, or -1.
+using AxisMap = std::vector<int>;
+
+class Attachment {
+ public:
+  Attachment(const Schedule& schedule, int producer, int consumer, int loop)
+      : schedule_(schedule),
+        computation_(schedule.computation()),
+        producer_(producer),
+        consumer_(consumer),
+        loop_(loop) {}
+
+  Status Check() {
+    if (producer_ >= consumer_) {
+      return FailedPreconditionError("the producer does not come before %" +
+                                     NameOf(consumer_));
+    }
+    if (!StoresAreIdentity(computation_, producer_)) {
+      return FailedPreconditionError(
+          "the producer does not store whole buffers by assignment");
+    }
+    EMBER_RETURN_IF_ERROR(CheckConsumers());
+    for (int i = producer_ + 1;
+         i < static_cast<int>(computation_.stages.size()); ++i) {
+      if (StoresTo(i)) {
+        return FailedPreconditionError("%" + NameOf(i) +
+                                       " stores to the same buffer");
+      }
+    }
+    return OkStatus();
+  }
+
+  // What must hold whatever becomes of the loops and of the stages between.
+  Status CheckLater() const {
+    // Loops may have changed places since.
+    EMBER_RETURN_IF_ERROR(CheckConsumers());
+    for (int i = producer_ + 1; i <= consumer_; ++i) {
+      for (const ComputationStore& store : computation_.stages[i].stores) {
+        if (!Reads(computation_, producer_, store.buffer)) continue;
+        return FailedPreconditionError("%" + NameOf(producer_) + " reads %" +
+                                       computation_.buffers[store.buffer].name +
+                                       ", which %" + NameOf(i) +
+                                       " changes before it would be computed");
+      }
+    }
+    if (MissesResult()) {
+      return FailedPreconditionError(
+          "%" + NameOf(producer_) +
+          " is a result, and a loop around it may never run");
+    }
+    // Necessary; what the loops need exactly is looked at by CheckPartsAreOwn.
+    const bool once = IsComputedOnce();
+    if (StoresResult(computation_, producer_) && !once) {
+      return FailedPreconditionError(
+          "parts of %" + NameOf(producer_) +
+          " would be computed more than once, and it is a result");
+    }
+    if (ReadsOverwritten(computation_, producer_) && !(once && KeepsPlaces())) {
+      return FailedPreconditionError(
+          "%" + NameOf(producer_) +
+          " reads an input that a result may overwrite in an earlier "
+          "iteration");
+    }
+    return OkStatus();
+  }
+
+  // Each iteration of the loops down to `loop_` needs elements of its own.
+  bool IsComputedOnce() const {
+    const AxisMap map = MapOf(producer_);
+    for (int axis : FixedAxes()) {
+      if (std::find(map.begin(), map.end(), axis) == map.end()) return false;
+    }
+    return true;
+  }
+
+  AxisMap AxesOfConsumer() const { return MapOf(producer_); }
+
+  // The producer stores a result, and some loop down to `loop_` may have no
+  // iteration though the producer has points.
+  bool MissesResult() const {
+    if (!StoresResult(computation_, producer_)) return false;
+    const AxisMap map = MapOf(producer_);
+    return std::ranges::any_of(AxesAround(), [&](int axis) {
+      const NodeId extent = computation_.stages[consumer_].axes[axis].extent;
+      return computation_.pool[extent].range.low < 1 &&
+             std::find(map.begin(), map.end(), axis) == map.end();
+    });
+  }
+
+ private:
+  Status CheckConsumers() const {
+    const std::vector<int> consumers = ConsumersOf(computation_, producer_);
+    for (int consumer : consumers) {
+      if (consumer == consumer_ || IsInside(consumer)) continue;
+      return FailedPreconditionError("%" + NameOf(consumer) + " reads %" +
+                                     NameOf(producer_) + " too, elsewhere");
+    }
+    if (consumers.empty()) {
+      return FailedPreconditionError("%" + NameOf(consumer_) +
+                                     " does not read it");
+    }
+    return OkStatus();
+  }
+
+  std::string NameOf(int stage) const {
+    return computation_.stages[stage].name;
+  }
+
+  bool IsInside(int stage) const {
+    return PositionInside(schedule_, stage, consumer_) >=
+           schedule_.plan(consumer_).PositionOf(loop_);
+  }
+
+  bool StoresTo(int stage) const {
+    for (const ComputationStore& store : computation_.stages[stage].stores) {
+      for (const ComputationStore& own :
+           computation_.stages[producer_].stores) {
+        if (own.buffer == store.buffer) return true;
+      }
+    }
+    return false;
+  }
+
+  // The producer, and stages in the loop that store results, have the fixed
+  // axes in their places: what one iteration overwrites of an input, no other
+  // reads.
+  bool KeepsPlaces() const {
+    const std::vector<int> fixed = FixedAxes();
+    for (int i = producer_; i < consumer_; ++i) {
+      const bool matters =
+          i == producer_ || (PositionInside(schedule_, i, consumer_) >= 0 &&
+                             StoresResult(computation_, i));
+      if (!matters) continue;
+      const AxisMap map = MapOf(i);
+      const bool keeps = std::all_of(fixed.begin(), fixed.end(), [&](int axis) {
+        return axis < static_cast<int>(map.size()) && map[axis] == axis;
+      });
+      if (!keeps) return false;
+    }
+    return true;
+  }
+
+  // Axes of the consumer that the loops from the outermost to `loop_` move.
+  std::vector<int> AxesAround() const {
+    const StagePlan& plan = schedule_.plan(consumer_);
+    std::vector<int> axes;
+    for (int loop : plan.order) {
+      CollectAxes(plan, loop, axes);
+      if (loop == loop_) break;
+    }
+    return axes;
+  }
+
+  // The same without those that have one value at most.
+  std::vector<int> FixedAxes() const {
+    std::vector<int> axes = AxesAround();
+    std::erase_if(axes, [&](int axis) {
+      const NodeId extent = computation_.stages[consumer_].axes[axis].extent;
+      return computation_.pool[extent].range.high <= 1;
+    });
+    return axes;
+  }
+
+  static void CollectAxes(const StagePlan& plan, int loop,
+                          std::vector<int>& axes) {
+    const Loop& at = plan.loops[loop];
+    if (at.origin == Loop::Origin::kAxis) return axes.push_back(at.axis);
+    CollectAxes(plan, at.parent, axes);
+    if (at.second >= 0) CollectAxes(plan, at.second, axes);
+  }
+
+  AxisMap MapOf(int stage) const {
+    const ComputationStage& computed = computation_.stages[stage];
+    AxisMap map(computed.axes.size(), -1);
+    if (stage == consumer_) {
+      for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int>(i);
+      return map;
+    }
+    for (int d = 0; d < computed.spatial_count; ++d) map[d] = -2;  // unknown
+    for (int reader : ConsumersOf(computation_, stage)) {
+      const AxisMap readers = MapOf(reader);
+      for (const ComputationStore& store : computed.stores)
+        Combine(store.buffer, reader, readers, map);
+    }
+    for (int& axis : map) axis = std::max(axis, -1);
+    return map;
+  }
+
+  void Combine(uint32_t buffer, int reader, const AxisMap& readers,
+               AxisMap& map) const {
+    const ComputationStage& stage = computation_.stages[reader];
+    ForEachLoad(computation_.pool, RootsOf(stage), [&](NodeId load) {
+      const tensor::Node& node = computation_.pool[load];
+      if (node.buffer != buffer) return;
+      for (size_t d = 0; d < computation_.buffers[buffer].extents.size(); ++d) {
+        int axis = -1;
+        for (size_t a = 0; a < stage.axes.size(); ++a) {
+          if (stage.axes[a].variable == node.operands[d] &&
+              stage.axes[a].extent == computation_.buffers[buffer].extents[d]) {
+            axis = readers[a];
+          }
+        }
+        map[d] = map[d] == -2 || map[d] == axis ? axis : -1;
+      }
+    });
+  }
+
+  const Schedule& schedule_;
+  const Computation& computation_;
+  int producer_;
+  int consumer_;
+  int loop_;
+};
+
+}  // namespace
+
+std::vector<int> AxesOfReader(const Schedule& schedule, int producer,
+                              int reader) {
+  return Attachment(schedule, producer, reader, /*loop=*/-1).AxesOfConsumer();
+}
+
+bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
+                    int loop) {
+  const Attachment attachment(schedule, producer, consumer, loop);
+  return attachment.IsComputedOnce() && !attachment.MissesResult();
+}
+
+Status CheckAttachment(const Schedule& schedule, int producer, int consumer,
+                       int loop) {
+  return Attachment(schedule, producer, consumer, loop).Check();
+}
+
+Status CheckAttachments(const Schedule& schedule) {
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    // Each stage around it, from the next to the one that stands by itself.
+    int inner = i;
+    while (schedule.plan(inner).attach_stage >= 0) {
+      const StagePlan& plan = schedule.plan(inner);
+      EMBER_RETURN_IF_ERROR(
+          Attachment(schedule, i, plan.attach_stage, plan.attach_loop)
+              .CheckLater());
+      inner = plan.attach_stage;
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,285 @@
+
+#include "jit/schedule/core/collapse_axes.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/rewrite.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// Numbers `first` and `first` + 1 of a stage's axes, or of a buffer's dims.
+struct Pair {
+  int owner = 0;
+  int first = 0;
+  auto operator<=>(const Pair&) const = default;
+};
+
+// One load or store of a buffer.
+struct Access {
+  int stage = 0;
+  uint32_t buffer = 0;
+  std::span<const NodeId> indices;
+};
+
+bool IsLoad(const tensor::Node& node) {
+  return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
+}
+
+class Collapser {
+ public:
+  explicit Collapser(Computation& computation)
+      : c_(computation), pool_(computation.pool) {}
+
+  void Run() {
+    while (CollapseOne()) {
+    }
+  }
+
+ private:
+  bool CollapseOne() {
+    FindUses();
+    for (size_t s = 0; s < c_.stages.size(); ++s) {
+      const int count = static_cast<int>(c_.stages[s].axes.size());
+      for (int a = 0; a + 1 < count; ++a) {
+        if (!Closes({static_cast<int>(s), a})) continue;
+        Apply();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // --- what there is ---
+
+  void FindUses() {
+    accesses_.clear();
+    nodes_.assign(c_.stages.size(), {});
+    from_data_.assign(c_.buffers.size(), false);
+    for (size_t s = 0; s < c_.stages.size(); ++s) {
+      const ComputationStage& stage = c_.stages[s];
+      for (const NodeId root : RootsOf(stage)) FindNodes(root, nodes_[s]);
+      for (const NodeId id : nodes_[s]) {
+        const tensor::Node& node = pool_[id];
+        if (!IsLoad(node)) continue;
+        const std::span<const NodeId> operands = node.operands;
+        AddAccess({static_cast<int>(s), node.buffer,
+                   operands.first(c_.buffers[node.buffer].extents.size())});
+      }
+      for (const ComputationStore& store : stage.stores)
+        AddAccess({static_cast<int>(s), store.buffer, store.indices});
+    }
+  }
+
+  void AddAccess(const Access& access) {
+    accesses_.push_back(access);
+    std::set<NodeId> below;
+    for (const NodeId index : access.indices) FindNodes(index, below);
+    from_data_[access.buffer] =
+        from_data_[access.buffer] ||
+        std::any_of(below.begin(), below.end(),
+                    [&](NodeId id) { return IsLoad(pool_[id]); });
+  }
+
+  void FindNodes(NodeId root, std::set<NodeId>& found) const {
+    std::vector<NodeId> stack = {root};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      if (!found.insert(id).second || pool_[id].opcode == Opcode::kAxis)
+        continue;
+      stack.insert(stack.end(), pool_[id].operands.begin(),
+                   pool_[id].operands.end());
+    }
+  }
+
+  // --- which pairs go together ---
+
+  // Whether the pair can be one axis; axes_ and dims_ are then all pairs that
+  // become one with it.
+  bool Closes(const Pair& seed) {
+    axes_ = {seed};
+    dims_.clear();
+    std::vector<Pair> open = {seed};
+    while (!open.empty()) {
+      const Pair axes = open.back();
+      open.pop_back();
+      if (!IsCandidate(axes) || !FindDims(axes)) return false;
+      for (const Pair& dims : dims_) {
+        if (!FindAxes(dims, open)) return false;
+      }
+    }
+    // Where all memory runs along both, lanes do.
+    return std::any_of(dims_.begin(), dims_.end(), [&](const Pair& dims) {
+      const auto& extents = c_.buffers[dims.owner].extents;
+      return std::any_of(extents.begin() + dims.first + 2, extents.end(),
+                         [&](NodeId extent) { return SizeOf(extent) != 1; });
+    });
+  }
+
+  bool IsCandidate(const Pair& axes) const {
+    const ComputationStage& stage = c_.stages[axes.owner];
+    if (axes.first + 1 == stage.spatial_count) return false;  // one of each
+    return SizeOf(stage.axes[axes.first].extent) > 1 &&
+           SizeOf(stage.axes[axes.first + 1].extent) > 1;
+  }
+
+  // Adds the dims that the axes index; false if they are used otherwise.
+  bool FindDims(const Pair& axes) {
+    const ComputationStage& stage = c_.stages[axes.owner];
+    const NodeId x = stage.axes[axes.first].variable;
+    const NodeId y = stage.axes[axes.first + 1].variable;
+    for (const Access& access : accesses_) {
+      if (access.stage != axes.owner) continue;
+      for (size_t d = 0; d < access.indices.size(); ++d) {
+        if (access.indices[d] == y && (d == 0 || access.indices[d - 1] != x)) {
+          return false;
+        }
+        if (access.indices[d] != x) continue;
+        if (d + 1 == access.indices.size() || access.indices[d + 1] != y)
+          return false;
+        dims_.insert({static_cast<int>(access.buffer), static_cast<int>(d)});
+      }
+    }
+    const auto is_used = [&](NodeId id) { return id == x || id == y; };
+    for (const NodeId id : nodes_[axes.owner]) {
+      const tensor::Node& node = pool_[id];
+      if (node.opcode == Opcode::kAxis) continue;
+      const size_t indices =
+          IsLoad(node) ? c_.buffers[node.buffer].extents.size() : 0;
+      if (std::any_of(node.operands.begin() + static_cast<ptrdiff_t>(indices),
+                      node.operands.end(), is_used)) {
+        return false;
+      }
+    }
+    for (const auto* roots : {&stage.values, &stage.initial, &stage.results}) {
+      if (std::any_of(roots->begin(), roots->end(), is_used)) return false;
+    }
+    return true;
+  }
+
+  // Adds the axes that index the dims; false if anything else does.
+  bool FindAxes(const Pair& dims, std::vector<Pair>& open) {
+    if (from_data_[dims.owner]) return false;
+    const ComputationBuffer& buffer = c_.buffers[dims.owner];
+    for (const Access& access : accesses_) {
+      if (static_cast<int>(access.buffer) != dims.owner) continue;
+      const std::vector<ComputationAxis>& axes = c_.stages[access.stage].axes;
+      const auto x = std::find_if(
+          axes.begin(), axes.end(), [&](const ComputationAxis& axis) {
+            return axis.variable == access.indices[dims.first];
+          });
+      if (x == axes.end() || x + 1 == axes.end() ||
+          (x + 1)->variable != access.indices[dims.first + 1] ||
+          SizeOf(x->extent) != SizeOf(buffer.extents[dims.first]) ||
+          SizeOf((x + 1)->extent) != SizeOf(buffer.extents[dims.first + 1])) {
+        return false;
+      }
+      const Pair pair{access.stage, static_cast<int>(x - axes.begin())};
+      // Of an axis that is in two pairs, one has to wait.
+      for (const int other : {-1, 1}) {
+        if (axes_.contains({pair.owner, pair.first + other})) return false;
+      }
+      if (axes_.insert(pair).second) open.push_back(pair);
+    }
+    return !dims_.contains({dims.owner, dims.first - 1}) &&
+           !dims_.contains({dims.owner, dims.first + 1});
+  }
+
+  int64_t SizeOf(NodeId extent) const {
+    return pool_.IntegerConstant(extent).value_or(-1);
+  }
+
+  // --- the rewrite ---
+
+  void Apply() {
+    for (size_t s = 0; s < c_.stages.size(); ++s)
+      RewriteStage(static_cast<int>(s));
+    for (auto dims = dims_.rbegin(); dims != dims_.rend(); ++dims) {
+      std::vector<NodeId>& extents = c_.buffers[dims->owner].extents;
+      extents[dims->first] =
+          Product(extents[dims->first], extents[dims->first + 1]);
+      extents.erase(extents.begin() + dims->first + 1);
+    }
+  }
+
+  NodeId Product(NodeId a, NodeId b) {
+    return pool_.Constant(static_cast<uint64_t>(SizeOf(a) * SizeOf(b)),
+                          DType::kI64);
+  }
+
+  void RewriteStage(int number) {
+    ComputationStage& stage = c_.stages[number];
+    std::vector<std::pair<NodeId, NodeId>> merged;  // first axis, new axis
+    for (auto pair = axes_.rbegin(); pair != axes_.rend(); ++pair) {
+      if (pair->owner != number) continue;
+      ComputationAxis& x = stage.axes[pair->first];
+      const ComputationAxis& y = stage.axes[pair->first + 1];
+      ComputationAxis both =
+          c_.MakeAxis(x.name + y.name, Product(x.extent, y.extent));
+      merged.emplace_back(x.variable, both.variable);
+      stage.axes.erase(stage.axes.begin() + pair->first + 1);
+      stage.axes[pair->first] = std::move(both);
+      if (pair->first < stage.spatial_count) --stage.spatial_count;
+    }
+    Rewriter rewriter(
+        pool_, pool_,
+        [&](NodeId id) -> std::optional<NodeId> {
+          for (const auto& [axis, both] : merged) {
+            if (id == axis) return both;
+          }
+          return std::nullopt;
+        },
+        [&](NodeId id,
+            std::span<const NodeId> operands) -> std::optional<NodeId> {
+          const tensor::Node node = pool_[id];
+          if (!IsLoad(node) || !IsCollapsed(node.buffer)) return std::nullopt;
+          return pool_.Intern(
+              node.opcode, node.type,
+              WithoutSeconds(node.buffer, {operands.begin(), operands.end()}),
+              node.immediate, node.scope, node.buffer);
+        });
+    for (auto* nodes : {&stage.values, &stage.initial, &stage.results})
+      *nodes = rewriter.Rewrite(*nodes);
+    for (ComputationStore& store : stage.stores) {
+      store.indices =
+          WithoutSeconds(store.buffer, rewriter.Rewrite(store.indices));
+    }
+  }
+
+  bool IsCollapsed(uint32_t buffer) const {
+    return std::any_of(dims_.begin(), dims_.end(), [&](const Pair& dims) {
+      return dims.owner == static_cast<int>(buffer);
+    });
+  }
+
+  std::vector<NodeId> WithoutSeconds(uint32_t buffer,
+                                     std::vector<NodeId> indices) const {
+    for (auto dims = dims_.rbegin(); dims != dims_.rend(); ++dims) {
+      if (dims->owner == static_cast<int>(buffer))
+        indices.erase(indices.begin() + dims->first + 1);
+    }
+    return indices;
+  }
+
+  Computation& c_;
+  tensor::ExpressionPool& pool_;
+  std::vector<Access> accesses_;
+  std::vector<std::set<NodeId>> nodes_;  // by stage: all that it uses
+  std::vector<bool> from_data_;          // by buffer: an index is loaded
+  std::set<Pair> axes_;
+  std::set<Pair> dims_;
+};
+
+}  // namespace
+
+void CollapseAxes(Computation& computation) { Collapser(computation).Run(); }
+
+}  // namespace ember::schedule

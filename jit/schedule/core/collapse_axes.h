@@ -1,0 +1,30 @@
+// Neighbouring axes that a computation only uses together become one, before it
+// is scheduled:
+//
+//   %y[0, i, j, o] = sum(c < 64) %x[0, i, j, c] * %w[c, o]   // i < 14, j < 14
+//   %y[0, ij, o]   = sum(c < 64) %x[0, ij, c] * %w[c, o]     // ij < 196
+//
+// Tiles then divide 196 rows instead of 14 by 14, and loops have one index
+// less. Memory is as it was: where the two index neighbouring dims of a buffer,
+// in every access of every stage, these are one dim as well. Extents are
+// constant. The dims along which elements lie next to each other stay as they
+// are unless the computation moves them: lanes are taken from there.
+//
+//   Computation c = Disassemble(dispatch, parameters);
+//   CollapseAxes(c);
+//
+// Thread-safe.
+#ifndef EMBER_JIT_SCHEDULE_CORE_COLLAPSE_AXES_H_
+#define EMBER_JIT_SCHEDULE_CORE_COLLAPSE_AXES_H_
+
+#include "jit/schedule/core/computation.h"
+
+namespace ember::schedule {
+
+// As Disassemble made it. Buffers whose indices come from data are left alone,
+// so that a failed check names the dispatch's dim.
+void CollapseAxes(Computation& computation);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_CORE_COLLAPSE_AXES_H_

@@ -1,0 +1,133 @@
+// What becomes one axis, and that it computes the same; so do split dims.
+#include "jit/schedule/core/collapse_axes.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "jit/loops/evaluator.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/core/split_dims.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/testing/random_model_dispatch.h"
+#include "tensor/evaluator.h"
+#include "tensor/text.h"
+
+namespace ember::schedule {
+namespace {
+
+// The nest of the dispatch as it is written.
+std::string Collapsed(std::string_view text) {
+  auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  Computation computation = Disassemble(*dispatch, {});
+  CollapseAxes(computation);
+  auto nest = Lower(Schedule(std::move(computation)));
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  return loops::ToText(*nest);
+}
+
+TEST(CollapseAxes, RowsOfAProduct) {
+  EXPECT_EQ(
+      Collapsed(R"(
+dispatch @rows(%x: f32[6, 7, 8], %w: f32[8, 4], %r: f32[6, 7, 4]) -> (%y: f32[6, 7, 4]) {
+  temp %p: f32[6, 7, 4]
+  %p[i, j, o] = sum(c < 8) %x[i, j, c] * %w[c, o]
+  %y[i, j, o] = max(%p[i, j, o] + %r[i, j, o], 0.0)
+}
+)"),
+      R"(loops @rows(%x: input f32[42, 8], %w: input f32[8, 4], %r: input f32[42, 4], %y: output f32[42, 4]) {
+  call %p: f32[42, 4]
+  register %p.part.5: f32[]
+  phase task_3 < 1 {
+    for ij < 42 {
+      for o < 4 {
+        %p.part.5[] = 0.0
+        for c < 8 {
+          %p.part.5[] += %x[ij, c] * %w[c, o]
+        }
+        %p[ij, o] = %p.part.5[]
+      }
+    }
+  }
+  phase task_6 < 1 {
+    for ij_1 < 42 {
+      for o_1 < 4 {
+        %y[ij_1, o_1] = max(%p[ij_1, o_1] + %r[ij_1, o_1], 0.0)
+      }
+    }
+  }
+}
+)");
+}
+
+// What reads them apart, in other places or with other extents, keeps them.
+TEST(CollapseAxes, KeepsWhatIsUsedApart) {
+  for (const char* text :
+       {// A window.
+        R"(dispatch @a(%x: f32[6, 7, 8]) -> (%y: f32[4, 7, 8]) {
+  %y[i, j, o] = sum(k < 3) %x[i + k, j, o]
+})",
+        // A column that is the same for all rows.
+        R"(dispatch @b(%x: f32[6, 7, 8], %s: f32[7]) -> (%y: f32[6, 7, 8]) {
+  %y[i, j, o] = %x[i, j, o] * %s[j]
+})",
+        // Transposed.
+        R"(dispatch @c(%x: f32[7, 6, 8]) -> (%y: f32[6, 7, 8]) {
+  %y[i, j, o] = %x[j, i, o]
+})",
+        // A part.
+        R"(dispatch @d(%x: f32[6, 9, 8]) -> (%y: f32[6, 7, 8]) {
+  %y[i, j, o] = %x[i, j, o]
+})",
+        // Lanes are taken from where memory runs along.
+        R"(dispatch @e(%x: f32[7, 8]) -> (%y: f32[7, 8]) {
+  %y[i, j] = neg(%x[i, j])
+})"}) {
+    auto dispatch = tensor::Parse(text);
+    ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+    Computation computation = Disassemble(*dispatch, {});
+    const size_t before = computation.stages[0].axes.size();
+    CollapseAxes(computation);
+    EXPECT_EQ(computation.stages[0].axes.size(), before) << text;
+  }
+}
+
+TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
+  const char* const given = std::getenv("SEED");
+  const uint64_t first = given ? std::strtoull(given, nullptr, 0) : 1;
+  const uint64_t count = given ? 1 : 400;
+  int collapsed = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("replay with SEED=" + std::to_string(seed));
+    const tensor::RandomCase random = seed % 2 == 0
+                                          ? tensor::MakeRandomCase(seed, {})
+                                          : MakeRandomModelDispatch(seed);
+    Computation computation = Disassemble(random.dispatch, random.parameters);
+    const uint64_t before = computation.axis_count;
+    for (ComputationBuffer& buffer : computation.buffers)
+      buffer.is_constant = buffer.role == BufferRole::kInput;
+    SplitDims(computation);
+    CollapseAxes(computation);
+    collapsed += computation.axis_count != before;
+    auto nest = Lower(Schedule(std::move(computation)));
+    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+    auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
+    const Status wanted = tensor::Evaluate(random.dispatch, random.parameters,
+                                           tensor::Pointers(expected), {});
+    const Status status = loops::Evaluate(*nest, {}, tensor::Pointers(actual));
+    ASSERT_EQ(wanted.ok(), status.ok())
+        << wanted.ToString() << " / " << status.ToString();
+    if (!wanted.ok()) continue;
+    // exp is a polynomial in the nest, off by an ULP.
+    ASSERT_EQ(tensor::FirstDifference(random, expected, actual, 1e-6, 1e-6), "")
+        << tensor::Print(random.dispatch) << loops::ToText(*nest);
+  }
+  EXPECT_GT(collapsed, given == nullptr ? 10 : -1);
+}
+
+}  // namespace
+}  // namespace ember::schedule

@@ -1,0 +1,177 @@
+
+#include "jit/schedule/core/regions.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "jit/schedule/core/rewrite.h"
+#include "tensor/linear.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::ExpressionPool;
+using tensor::LinearSum;
+using tensor::Opcode;
+
+// Parts that may be as large as this are no parts to speak of.
+constexpr int64_t kLargestDigit = int64_t{1} << 20;
+
+class Reader {
+ public:
+  Reader(const LoopBody& body, loops::LoopNest& nest)
+      : body_(body), pool_(nest.pool) {}
+
+  // The values of an index, or nothing if they are not known.
+  std::optional<AxisRegion> ValuesOf(NodeId index) {
+    const std::optional<LinearSum> sum = tensor::Linearize(pool_, index);
+    if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull())
+      return std::nullopt;
+    LinearSum base;
+    base.constant = sum->constant;
+    NodeId extent = Integer(1);
+    for (const tensor::LinearTerm& term : sum->terms) {
+      if (!Moves(term.node)) {
+        base.terms.push_back(term);
+        continue;
+      }
+      if (term.coefficient < 0) return std::nullopt;
+      const std::optional<NodeId> last = LargestOf(term.node);
+      if (!last) return std::nullopt;
+      const NodeId size =
+          Make(Opcode::kMultiply, *last, Integer(term.coefficient));
+      extent = Make(Opcode::kAdd, extent, size);
+    }
+    const NodeId low = tensor::BuildLinear(pool_, base);
+    if (!IsNeverNegative(base)) return std::nullopt;
+    return AxisRegion{low, extent};
+  }
+
+  // Both, where their distance is constant.
+  std::optional<AxisRegion> Union(const AxisRegion& a, const AxisRegion& b) {
+    const NodeId distance = Make(Opcode::kSubtract, b.base, a.base);
+    const std::optional<int64_t> constant = pool_.IntegerConstant(distance);
+    if (!constant) return std::nullopt;
+    if (*constant < 0) return Union(b, a);
+    const NodeId end = Make(Opcode::kAdd, b.extent, Integer(*constant));
+    return AxisRegion{a.base, Make(Opcode::kMaximum, a.extent, end)};
+  }
+
+  NodeId Integer(int64_t value) {
+    return pool_.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+
+ private:
+  bool IsNeverNegative(const LinearSum& sum) const {
+    if (static_cast<int64_t>(sum.constant) < 0) return false;
+    return std::all_of(
+        sum.terms.begin(), sum.terms.end(), [&](const auto& term) {
+          return term.coefficient > 0 && IsNeverNegative(term.node);
+        });
+  }
+
+  // Also digits of loops whose extents are open, of which ranges say nothing.
+  bool IsNeverNegative(NodeId id) const {
+    const tensor::Node& node = pool_[id];
+    if (node.range.low >= 0) return true;
+    switch (node.opcode) {
+      case Opcode::kModulo:
+        return IsNeverNegative(node.operands[1]);
+      case Opcode::kFloorDivide:
+      case Opcode::kAdd:
+      case Opcode::kMultiply:
+        return IsNeverNegative(node.operands[0]) &&
+               IsNeverNegative(node.operands[1]);
+      default:
+        return false;
+    }
+  }
+
+  // Of a term that moves, if it is never negative.
+  std::optional<NodeId> LargestOf(NodeId term) {
+    if (body_.moving.contains(term))
+      return Make(Opcode::kSubtract, pool_[term].operands[0], Integer(1));
+    // Such as a digit of a loop that others were fused to.
+    const auto& range = pool_[term].range;
+    if (range.low < 0 || range.high > kLargestDigit) return std::nullopt;
+    return Integer(range.high);
+  }
+
+  NodeId Make(Opcode opcode, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);
+  }
+
+  bool Moves(NodeId root) const {
+    std::vector<NodeId> stack = {root};
+    std::set<NodeId> seen;
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      if (!seen.insert(id).second) continue;
+      if (body_.moving.contains(id)) return true;
+      const tensor::Node& node = pool_[id];
+      // What a load gives is not known, so it counts as moving.
+      if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
+        return true;
+      if (node.opcode == Opcode::kAxis) continue;
+      stack.insert(stack.end(), node.operands.begin(), node.operands.end());
+    }
+    return false;
+  }
+
+  const LoopBody& body_;
+  ExpressionPool& pool_;
+};
+
+}  // namespace
+
+std::vector<AxisRegion> RegionRead(const Computation& computation,
+                                   uint32_t buffer, const LoopBody& body,
+                                   const std::vector<NodeId>& full,
+                                   loops::LoopNest& nest) {
+  Reader reader(body, nest);
+  std::vector<std::optional<AxisRegion>> regions(full.size());
+  std::vector<bool> whole(full.size());
+  bool has_matrices = false;
+  for (const StageLoops* loops : body.stages) {
+    const ComputationStage& stage = computation.stages[loops->stage];
+    Rewriter rewriter(computation.pool, nest.pool,
+                      [&](NodeId id) -> std::optional<NodeId> {
+                        for (size_t a = 0; a < stage.axes.size(); ++a) {
+                          if (stage.axes[a].variable == id)
+                            return loops->axes[a];
+                        }
+                        return std::nullopt;
+                      });
+    ForEachLoad(computation.pool, RootsOf(stage), [&](NodeId load) {
+      const tensor::Node& node = computation.pool[load];
+      if (node.buffer != buffer) return;
+      has_matrices |= loops->plan->MultipliesMatrices();
+      for (size_t d = 0; d < full.size(); ++d) {
+        // Of a padded load, indices may be outside.
+        std::optional<AxisRegion> region;
+        if (node.opcode == Opcode::kLoad ||
+            tensor::ProvablyInBounds(computation.pool, node.operands[d],
+                                     computation.buffers[buffer].extents[d])) {
+          region = reader.ValuesOf(rewriter.Rewrite(node.operands[d]));
+        }
+        if (region && regions[d]) region = reader.Union(*regions[d], *region);
+        if (!region) whole[d] = true;
+        regions[d] = region;
+      }
+    });
+  }
+  std::vector<AxisRegion> result;
+  for (size_t d = 0; d < full.size(); ++d) {
+    const AxisRegion all{reader.Integer(0), full[d]};
+    const bool covers = !has_matrices && regions[d] &&
+                        nest.pool[regions[d]->extent].range.low >=
+                            nest.pool[full[d]].range.high;
+    result.push_back(whole[d] || !regions[d] || covers ? all : *regions[d]);
+  }
+  return result;
+}
+
+}  // namespace ember::schedule

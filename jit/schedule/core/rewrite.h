@@ -1,0 +1,58 @@
+// Rebuilds expressions with some nodes replaced, simplifying on the way; from
+// one pool to another or within one.
+//
+//   Rewriter rewriter(pool, pool, [&](NodeId id) -> std::optional<NodeId> {
+//     if (id == old_axis) return new_expression;
+//     return std::nullopt;
+//   });
+//   NodeId value = rewriter.Rewrite(stage.values[0]);
+#ifndef EMBER_JIT_SCHEDULE_CORE_REWRITE_H_
+#define EMBER_JIT_SCHEDULE_CORE_REWRITE_H_
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "tensor/expression_pool.h"
+
+namespace ember::schedule {
+
+using tensor::NodeId;
+
+class Rewriter {
+ public:
+  // What a node of `from` becomes in `to`; nothing: the same, of rewritten
+  // operands. Not asked for constants. May call Rewrite for other nodes.
+  using Replace = std::function<std::optional<NodeId>(NodeId)>;
+
+  // What a node of `from` becomes, given its rewritten operands; nothing: the
+  // same instruction of them.
+  using Rebuild =
+      std::function<std::optional<NodeId>(NodeId, std::span<const NodeId>)>;
+
+  // The pools outlive the rewriter; they may be the same one.
+  Rewriter(const tensor::ExpressionPool& from, tensor::ExpressionPool& to,
+           Replace replace, Rebuild rebuild = nullptr)
+      : from_(from),
+        to_(to),
+        replace_(std::move(replace)),
+        rebuild_(std::move(rebuild)) {}
+
+  NodeId Rewrite(NodeId id);
+  std::vector<NodeId> Rewrite(std::span<const NodeId> ids);
+
+ private:
+  NodeId Make(NodeId id);
+
+  const tensor::ExpressionPool& from_;
+  tensor::ExpressionPool& to_;
+  Replace replace_;
+  Rebuild rebuild_;
+  std::unordered_map<NodeId, NodeId> done_;
+};
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_CORE_REWRITE_H_

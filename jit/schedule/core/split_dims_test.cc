@@ -1,0 +1,115 @@
+// What becomes two dims, and two axes. That both compute the same:
+// collapse_axes_test.cc.
+#include "jit/schedule/core/split_dims.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/check.h"
+#include "jit/loops/text.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "tensor/text.h"
+
+namespace ember::schedule {
+namespace {
+
+TEST(SplitDims, WeightsOfGroups) {
+  auto dispatch = tensor::Parse(R"(
+dispatch @groups(%x: f32[4, 34], %w: f32[34, 136]) -> (%y: f32[4, 34]) {
+  %y[g, o] = sum(c < 34) %x[g, c] * %w[c, g * 34 + o]
+}
+)");
+  ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  Computation computation = Disassemble(*dispatch, {});
+  SplitDims(computation);  // %w is no constant
+  EXPECT_EQ(computation.buffers[1].extents.size(), 2u);
+  computation.buffers[1].is_constant = true;
+  SplitDims(computation);
+  auto nest = Lower(Schedule(std::move(computation)));
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_NE(loops::ToText(*nest).find("%x[g, c] * %w[c, g, o]"),
+            std::string::npos)
+      << loops::ToText(*nest);
+  EXPECT_NE(loops::ToText(*nest).find("%w: input f32[34, 4, 34]"),
+            std::string::npos);
+}
+
+// The nest as it is written, behind SplitDims.
+std::string SplitText(const std::string& text, uint32_t constant) {
+  auto dispatch = tensor::Parse(text);
+  EMBER_CHECK(dispatch.ok()) << dispatch.status().ToString();
+  Computation computation = Disassemble(*dispatch, {});
+  computation.buffers[constant].is_constant = true;
+  SplitDims(computation);
+  auto nest = Lower(Schedule(std::move(computation)));
+  EMBER_CHECK(nest.ok()) << nest.status().ToString();
+  return loops::ToText(*nest);
+}
+
+// A grouped product with a stage behind it; `behind`: that stage.
+std::string Grouped(const std::string& behind) {
+  return R"(
+dispatch @groups(%x: u8[5, 32], %w: i8[8, 48], %b: i32[48]) -> (%y: i32[5, 48]) {
+  temp %sum: i32[5, 48]
+  for (i < 5, g < 4, o < 12) %sum[i, g * 12 + o] = sum(c < 8) i32(%x[i, g * 8 + c]) * i32(%w[c, g * 12 + o])
+)" + behind +
+         "\n}";
+}
+
+TEST(SplitDims, WhatGroupsReadAndStore) {
+  const std::string text =
+      SplitText(Grouped("%y[i, j] = %sum[i, j] + %b[j]"), 1);
+  for (const char* part :
+       {"%x: input u8[5, 4, 8]", "%b: input i32[4, 12]",
+        "%y: output i32[5, 4, 12]", "i32(%x[i, g, c]) * i32(%w[c, g, o])",
+        ("%y[i_1, j_high, j_low] = %sum[i_1, j_high, j_low] + %b[j_high, "
+         "j_low]")}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
+  }
+}
+
+TEST(SplitDims, KeepsWhatOthersReadOtherwise) {
+  // What a group stores is read backwards, what it reads is not.
+  const std::string text =
+      SplitText(Grouped("%y[i, j] = %sum[i, 47 - j] + %b[j]"), 1);
+  EXPECT_NE(text.find("%x[i, g, c]"), std::string::npos) << text;
+  EXPECT_NE(text.find("%y: output i32[5, 48]"), std::string::npos) << text;
+  EXPECT_NE(text.find("g * 12 + o] = "), std::string::npos) << text;
+  // Read in groups of another size.
+  const std::string other = SplitText(R"(
+dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 32]) {
+  for (i < 5, g < 4, o < 4) %y[i, g * 4 + o] = sum(c < 8) %x[i, g * 8 + c] * %w[c, g * 4 + o]
+  for (i < 5, g < 2, o < 16) %z[i, g * 16 + o] = neg(%x[i, g * 16 + o])
+})",
+                                      1);
+  EXPECT_NE(other.find("%x[i, g * 8 + c]"), std::string::npos) << other;
+  EXPECT_NE(other.find("%y: output f32[5, 4, 4]"), std::string::npos) << other;
+}
+
+TEST(SplitDims, KeepsWhatIsShuffled) {
+  // A shuffle of channels stores groups side by side.
+  const std::string text = SplitText(R"(
+dispatch @groups(%x: f32[5, 32], %w: f32[8, 48], %b: f32[48]) -> (%y: f32[5, 12, 4]) {
+  temp %sum: f32[5, 48]
+  temp %biased: f32[5, 48]
+  for (i < 5, g < 4, o < 12) %sum[i, g * 12 + o] = sum(c < 8) %x[i, g * 8 + c] * %w[c, g * 12 + o]
+  %biased[i, j] = %sum[i, j] + %b[j]
+  %y[i, o, g] = %biased[i, g * 12 + o]
+})",
+                                     1);
+  EXPECT_NE(text.find("%w: input f32[8, 4, 12]"), std::string::npos) << text;
+  EXPECT_NE(text.find("%sum: f32[5, 48]"), std::string::npos) << text;
+  EXPECT_NE(text.find("%biased: f32[5, 48]"), std::string::npos) << text;
+}
+
+TEST(SplitDims, ValuesOfSplitAxes) {
+  // An axis that is no index is the sum of its digits.
+  const std::string text =
+      SplitText(Grouped("%y[i, j] = %sum[i, j] + %b[j] * i32(j)"), 1);
+  EXPECT_NE(text.find("i32(j_high * 12 + j_low)"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace ember::schedule

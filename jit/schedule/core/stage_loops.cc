@@ -1,0 +1,389 @@
+
+#include "jit/schedule/core/stage_loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "jit/loops/matrix_operation.h"
+#include "jit/schedule/core/facts.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::ExpressionPool;
+using tensor::Opcode;
+
+constexpr int64_t kMaximumUnrolled = 4096;
+constexpr int64_t kMaximumLanes = 64;
+constexpr int64_t kMaximumInvocations = int64_t{1} << 20;
+
+// The largest extent of a loop with the mark; nothing: any, and open ones.
+std::optional<int64_t> LargestExtent(LoopMark mark) {
+  switch (mark) {
+    case LoopMark::kSerial:
+    case LoopMark::kParallel:
+      break;
+    case LoopMark::kUnrolled:
+    case LoopMark::kDot:
+      return kMaximumUnrolled;
+    case LoopMark::kVector:
+      return kMaximumLanes;
+    case LoopMark::kInvocation:
+    case LoopMark::kSubgroup:
+      return kMaximumInvocations;
+    case LoopMark::kMatrix:
+      return loops::kMaximumMatrixExtent;
+  }
+  return std::nullopt;
+}
+
+class Maker {
+ public:
+  Maker(const Schedule& schedule, loops::LoopNest& nest, StageLoops& result)
+      : schedule_(schedule),
+        plan_(*result.plan),
+        nest_(nest),
+        pool_(nest.pool),
+        r_(result) {}
+
+  Status Run(const std::vector<NodeId>& full) {
+    const size_t count = plan_.loops.size();
+    r_.extents.resize(count);
+    r_.values.resize(count);
+    for (size_t i = 0; i < count; ++i) r_.extents[i] = ExtentOf(plan_.loops[i]);
+    for (int loop : plan_.order) {
+      EMBER_RETURN_IF_ERROR(CheckExtent(loop));
+      r_.values[loop] = MakeVariable(loop);
+    }
+    // Loops made from others have larger numbers.
+    for (size_t i = count; i-- > 0;) SetParents(static_cast<int>(i));
+    AddRegionGuards(full);
+    return OkStatus();
+  }
+
+ private:
+  NodeId Integer(int64_t value) {
+    return pool_.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+  NodeId Make(Opcode opcode, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);
+  }
+
+  NodeId ExtentOf(const Loop& loop) {
+    switch (loop.origin) {
+      case Loop::Origin::kAxis:
+        return r_.regions[loop.axis].extent;
+      case Loop::Origin::kInner:
+        return Integer(loop.factor);
+      case Loop::Origin::kOuter:
+        return Make(Opcode::kFloorDivide,
+                    Make(Opcode::kAdd, r_.extents[loop.parent],
+                         Integer(loop.factor - 1)),
+                    Integer(loop.factor));
+      case Loop::Origin::kFused:
+        return Make(Opcode::kMultiply, r_.extents[loop.parent],
+                    r_.extents[loop.second]);
+    }
+    return 0;
+  }
+
+  Status CheckExtent(int number) const {
+    const Loop& loop = plan_.loops[number];
+    const std::optional<int64_t> limit = LargestExtent(loop.mark);
+    if (!limit) return OkStatus();
+    const std::optional<int64_t> extent =
+        pool_.IntegerConstant(r_.extents[number]);
+    if (extent && *extent >= 0 && *extent <= *limit) return OkStatus();
+    return FailedPreconditionError(
+        "%" + schedule_.computation().stages[r_.stage].name + ": loop '" +
+        loop.name + "': expected a constant extent of at most " +
+        std::to_string(*limit) + ", found " +
+        (extent ? std::to_string(*extent) : "an open one"));
+  }
+
+  NodeId MakeVariable(int loop) {
+    const uint64_t number = nest_.variables.size();
+    // A loop of constant extent 1 is none; but matrices need theirs.
+    const NodeId extent = r_.extents[loop];
+    const bool is_needed = plan_.loops[loop].mark == LoopMark::kSubgroup;
+    if (pool_.IntegerConstant(extent) == 1 && !is_needed) return Integer(0);
+    nest_.variables.push_back(UniqueName(plan_.loops[loop].name));
+    pool_.Refine(extent, {0, INT64_MAX});
+    return pool_.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number, 1);
+  }
+
+  std::string UniqueName(const std::string& name) const {
+    const auto taken = [&](const std::string& candidate) {
+      return std::find(nest_.variables.begin(), nest_.variables.end(),
+                       candidate) != nest_.variables.end() ||
+             std::find(nest_.parameters.begin(), nest_.parameters.end(),
+                       candidate) != nest_.parameters.end();
+    };
+    if (!taken(name)) return name;
+    for (int i = 1;; ++i) {
+      const std::string candidate = name + "_" + std::to_string(i);
+      if (!taken(candidate)) return candidate;
+    }
+  }
+
+  void SetParents(int number) {
+    const Loop& loop = plan_.loops[number];
+    if (loop.origin == Loop::Origin::kFused) {
+      const NodeId extent = r_.extents[loop.second];
+      // The simplifier does not know that the fused loop ends where the slow
+      // one would.
+      const bool is_fast = pool_.IntegerConstant(r_.extents[loop.parent]) == 1;
+      r_.values[loop.parent] =
+          is_fast ? Integer(0)
+                  : Make(Opcode::kFloorDivide, r_.values[number], extent);
+      r_.values[loop.second] =
+          is_fast ? r_.values[number]
+                  : Make(Opcode::kModulo, r_.values[number], extent);
+      // Always true. Products of open extents are beyond what proofs of bounds
+      // can take apart again, so the nest says it, once per iteration. That the
+      // fast one is not negative says that the parts are not.
+      const int position = LastPosition(r_.values[number]);
+      if (!pool_.IsConstant(extent))
+        r_.guards.push_back({Integer(0), extent, position, loop.is_reduction});
+      for (const int part : {loop.parent, loop.second}) {
+        const NodeId value = r_.values[part];
+        if (pool_.IsConstant(extent) &&
+            pool_.IsConstant(r_.extents[loop.parent])) {
+          break;
+        }
+        if (Facts(pool_).IsBelow(value, r_.extents[part])) continue;
+        r_.guards.push_back({value, r_.extents[part], LastPosition(value),
+                             loop.is_reduction, /*is_of_region=*/false,
+                             /*is_fact=*/true});
+      }
+      // Of open extents ranges say less than what holds: each part is below its
+      // extent.
+      for (const int part : {loop.parent, loop.second}) {
+        if (!IsWithin(number)) break;
+        const int64_t end = pool_[r_.extents[part]].range.high;
+        pool_.Refine(r_.values[part], {0, std::max<int64_t>(end, 1) - 1});
+        within_.insert(part);
+      }
+    }
+    if (loop.origin != Loop::Origin::kOuter) return;
+    // The inner one is the next.
+    const NodeId start =
+        Make(Opcode::kMultiply, r_.values[number], Integer(loop.factor));
+    const NodeId value = Make(Opcode::kAdd, start, r_.values[number + 1]);
+    r_.values[loop.parent] = value;
+    const NodeId extent = r_.extents[loop.parent];
+    const std::optional<int64_t> constant = pool_.IntegerConstant(extent);
+    if (constant && *constant % loop.factor == 0) {
+      if (IsWithin(number) && IsWithin(number + 1)) within_.insert(loop.parent);
+      return;
+    }
+    if (loop.factor == 1) return;
+    // Always true, and says that the extent is not 0, where that is open.
+    if (!constant) {
+      r_.guards.push_back(
+          {start, extent, LastPosition(start), loop.is_reduction});
+    }
+    // As for regions.
+    if (const std::optional<NodeId> inner = StartOf(number + 1)) {
+      const NodeId first = Make(Opcode::kAdd, start, *inner);
+      r_.guards.push_back(
+          {first, extent, LastPosition(first), loop.is_reduction});
+    }
+    const NodeId bound =
+        WithoutLanes(WithoutLanes(value, extent, LoopMark::kVector), extent,
+                     LoopMark::kMatrix);
+    r_.guards.push_back(
+        {bound, extent, LastPosition(bound), loop.is_reduction});
+    if (loop.peeled) {
+      const NodeId last = Make(Opcode::kAdd, start, Integer(loop.factor - 1));
+      r_.exact.push_back({last, extent, LastPosition(last), loop.is_reduction});
+    }
+  }
+
+  // Whether the loop's value is below its extent wherever its loops are,
+  // without a guard: unlike that of a loop which was split with a rest.
+  bool IsWithin(int number) const {
+    return plan_.PositionOf(number) >= 0 || within_.contains(number);
+  }
+
+  // The lanes of a vector loop, and the rows, columns or steps of a matrix, are
+  // in a guard together or not at all where it compares multiples of their
+  // number:
+  //
+  //   x * 24 + y * 8 + lane < 256   ->   x * 24 + y * 8 + 7 < 256
+  //
+  // The result stands for `value` in value < extent, without masks. mark: of
+  // the loops that this is done for.
+  NodeId WithoutLanes(NodeId value, NodeId extent, LoopMark mark) {
+    const std::optional<int64_t> size = pool_.IntegerConstant(extent);
+    if (!size) return value;
+    for (int loop : plan_.order) {
+      if (plan_.loops[loop].mark != mark) continue;
+      const NodeId lane = r_.values[loop];
+      const std::optional<int64_t> lanes =
+          pool_.IntegerConstant(r_.extents[loop]);
+      if (!lanes || *lanes < 2 || *size % *lanes != 0) continue;
+      int found = 0;
+      NodeId bound = Integer(*lanes - 1);
+      bool multiples = true;
+      for (NodeId term : TermsOf(value)) {
+        if (term == lane) {
+          ++found;
+          continue;
+        }
+        multiples &= IsMultiple(term, *lanes);
+        bound = Make(Opcode::kAdd, term, bound);
+      }
+      if (found == 1 && multiples) return bound;
+    }
+    return value;
+  }
+
+  std::vector<NodeId> TermsOf(NodeId sum) const {
+    std::vector<NodeId> terms;
+    std::vector<NodeId> stack = {sum};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      const tensor::Node& node = pool_[id];
+      if (node.opcode == Opcode::kAdd) {
+        stack.insert(stack.end(), node.operands.begin(), node.operands.end());
+      } else {
+        terms.push_back(id);
+      }
+    }
+    return terms;
+  }
+
+  bool IsMultiple(NodeId term, int64_t divisor) const {
+    if (const std::optional<int64_t> value = pool_.IntegerConstant(term))
+      return *value % divisor == 0;
+    const tensor::Node& node = pool_[term];
+    return node.opcode == Opcode::kMultiply &&
+           (IsMultiple(node.operands[0], divisor) ||
+            IsMultiple(node.operands[1], divisor));
+  }
+
+  void AddRegionGuards(const std::vector<NodeId>& full) {
+    const auto& axes = schedule_.computation().stages[r_.stage].axes;
+    r_.axes.resize(axes.size());
+    for (size_t i = 0; i < plan_.loops.size(); ++i) {
+      const Loop& loop = plan_.loops[i];
+      if (loop.origin != Loop::Origin::kAxis) continue;
+      const AxisRegion& region = r_.regions[loop.axis];
+      const NodeId value = Make(Opcode::kAdd, region.base, r_.values[i]);
+      r_.axes[loop.axis] = value;
+      const bool whole = region.extent == full[loop.axis] &&
+                         pool_.IntegerConstant(region.base) == 0;
+      if (whole) continue;
+      // Of a split axis: parts that have nothing are left out as a whole, also
+      // where the rest needs no guard.
+      if (const std::optional<NodeId> start = StartOf(static_cast<int>(i))) {
+        const NodeId first = Make(Opcode::kAdd, region.base, *start);
+        r_.guards.push_back({first, full[loop.axis], LastPosition(first),
+                             loop.is_reduction, /*is_of_region=*/true});
+      }
+      const NodeId bound =
+          WithoutLanes(value, full[loop.axis], LoopMark::kMatrix);
+      r_.guards.push_back({bound, full[loop.axis], LastPosition(bound),
+                           loop.is_reduction, /*is_of_region=*/true});
+    }
+  }
+
+  // Where the outer loop of a loop that was split is; nothing if it was not.
+  std::optional<NodeId> StartOf(int number) {
+    for (size_t i = number + 1; i < plan_.loops.size(); ++i) {
+      const Loop& loop = plan_.loops[i];
+      if (loop.parent != number || loop.origin != Loop::Origin::kOuter)
+        continue;
+      return Make(Opcode::kMultiply, r_.values[i], Integer(loop.factor));
+    }
+    return std::nullopt;
+  }
+
+  // Of the loops that the value depends on; -1: of none of this stage.
+  int LastPosition(NodeId value) const {
+    std::set<NodeId> used;
+    std::vector<NodeId> stack = {value};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      if (!used.insert(id).second || pool_[id].opcode == Opcode::kAxis)
+        continue;
+      stack.insert(stack.end(), pool_[id].operands.begin(),
+                   pool_[id].operands.end());
+    }
+    int last = -1;
+    for (size_t i = 0; i < plan_.order.size(); ++i) {
+      const NodeId variable = r_.values[plan_.order[i]];
+      if (pool_[variable].opcode == Opcode::kAxis && used.contains(variable))
+        last = static_cast<int>(i);
+    }
+    return last;
+  }
+
+  const Schedule& schedule_;
+  const StagePlan& plan_;
+  loops::LoopNest& nest_;
+  ExpressionPool& pool_;
+  StageLoops& r_;
+  std::set<int> within_;  // see IsWithin
+};
+
+}  // namespace
+
+int StageLoops::FirstReduction() const {
+  int position = 0;
+  while (position < static_cast<int>(plan->order.size()) &&
+         !IsReduction(position)) {
+    ++position;
+  }
+  return position;
+}
+
+loops::LoopKind LoopKindOf(LoopMark mark) {
+  switch (mark) {
+    case LoopMark::kUnrolled:
+      return loops::LoopKind::kUnrolled;
+    case LoopMark::kVector:
+      return loops::LoopKind::kVector;
+    case LoopMark::kInvocation:
+      return loops::LoopKind::kInvocation;
+    case LoopMark::kDot:
+      return loops::LoopKind::kDot;
+    case LoopMark::kSubgroup:
+      return loops::LoopKind::kSubgroup;
+    case LoopMark::kMatrix:
+      return loops::LoopKind::kMatrix;
+    case LoopMark::kSerial:
+    case LoopMark::kParallel:
+      break;
+  }
+  return loops::LoopKind::kSerial;
+}
+
+NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
+                   NodeId extent) {
+  const uint64_t number = nest.variables.size();
+  nest.variables.push_back(name + "_" + std::to_string(number));
+  return nest.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number, 1);
+}
+
+StatusOr<StageLoops> MakeStageLoops(const Schedule& schedule, int stage,
+                                    std::vector<AxisRegion> regions,
+                                    const std::vector<NodeId>& full,
+                                    loops::LoopNest& nest) {
+  StageLoops result;
+  result.stage = stage;
+  result.plan = &schedule.plan(stage);
+  result.regions = std::move(regions);
+  EMBER_RETURN_IF_ERROR(Maker(schedule, nest, result).Run(full));
+  return result;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,428 @@
+#include "jit/schedule/cpu/default_schedule.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/cpu/lanes_rule.h"
+#include "jit/schedule/cpu/product_rule.h"
+#include "jit/schedule/cpu/tasks_rule.h"
+#include "jit/schedule/cpu/widen_rule.h"
+#include "jit/schedule/cpu/winograd_rule.h"
+#include "jit/schedule/primitives/online_softmax.h"
+#include "jit/schedule/primitives/replay.h"
+#include "jit/schedule/rules/root_axes.h"
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/schedule/rules/stage_groups.h"
+#include "jit/schedule/rules/stage_shape.h"
+#include "jit/schedule/rules/sum_rule.h"
+
+namespace ember::schedule {
+namespace {
+
+// Of a group with products, run together.
+constexpr int64_t kMostRows = 32;
+// Elements of rows that a softmax takes at a time, where it takes them in
+// blocks: as many as keep scores, powers, and both operands of 32 rows near.
+constexpr int64_t kMostBlock = 1024;
+constexpr int64_t kLeastBlock = 128;
+// Scores, scaled ones, powers and weights.
+constexpr int64_t kRowBuffers = 4;
+// Each worker has something to choose from.
+constexpr int64_t kTasksPerCore = 4;
+
+class Chooser {
+ public:
+  Chooser(const jit::CpuModel& cpu, bool exact, Schedule& schedule)
+      : cpu_(cpu), exact_(exact), writer_(schedule) {}
+
+  Status Run() {
+    WidenTemporaries(writer_);
+    std::vector<std::string> names;
+    for (const ComputationStage& stage : writer_.computation().stages)
+      names.push_back(stage.name);
+    for (size_t i = names.size(); i-- > 0;) {
+      if (done_.contains(names[i])) continue;
+      const std::string fold = SoftmaxInBlocks(names[i]);
+      const StageGroup group = GroupOf(names[i]);
+      done_.insert(group.root);
+      done_.insert(group.members.begin(), group.members.end());
+      if (fold.empty())
+        ScheduleGroup(group);
+      else
+        ScheduleBlocks(group, fold);
+    }
+    SplitLongSums(writer_);
+    return writer_.status();
+  }
+
+ private:
+  bool IsProduct(const std::string& name) const {
+    return StageShape(writer_.computation(), writer_.StageOf(name)).IsProduct();
+  }
+  bool IsElementwise(const std::string& name) const {
+    return !writer_.computation().stages[writer_.StageOf(name)].has_reduction();
+  }
+
+  // A product of a softmax whose rows are so long that not even those of one
+  // register tile stay in a core's part of the caches becomes one in blocks.
+  // The name of the stage that goes over the blocks; empty where nothing is
+  // changed.
+  std::string SoftmaxInBlocks(const std::string& product) {
+    if (exact_) return "";
+    const StatusOr<SoftmaxOfProduct> softmax =
+        MatchSoftmaxOfProduct(writer_.schedule(), writer_.StageOf(product));
+    if (!softmax.ok()) return "";
+    const int64_t row_bytes =
+        softmax->length * kRowBuffers * DTypeByteSize(DType::kF32);
+    // Rows in the cache of all cores cost no more than scaling in blocks does
+    // (measured up to 12288 elements, Zen 3: blocks took 0 to 12% longer).
+    const int64_t room =
+        std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
+    if (row_bytes * kRowsOfProduct <= room) return "";
+    int64_t block = kMostBlock;
+    while (block >= kLeastBlock && softmax->length % block != 0) --block;
+    const std::string fold = product + ".sums";
+    if (block < kLeastBlock || !writer_.Try("online_softmax %" + product + " " +
+                                            std::to_string(block) + " -> " +
+                                            fold + " " + product + ".total")) {
+      return "";
+    }
+    blocked_.insert(product);
+    return fold;
+  }
+
+  // --- groups ---
+
+  StageGroup GroupOf(const std::string& root) {
+    const int number = writer_.StageOf(root);
+    return schedule::GroupOf(
+        writer_.schedule(), root, done_,
+        [&](int stage, int depth, const StageGroup& group) {
+          return IsWorthJoining(stage, number, depth, group);
+        });
+  }
+
+  bool IsWorthJoining(int producer, int root, int depth,
+                      const StageGroup& group) const {
+    const StageShape outer(writer_.computation(), root);
+    const StageShape inner(writer_.computation(), producer);
+    int64_t rows = 1;
+    for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
+    // Each thread needs something to do.
+    if (IsWorthThreads(inner.LikelyPoints()) && rows < 2 * cpu_.cores)
+      return false;
+    // A product runs over rows of what it reads row by row.
+    if (outer.IsProduct() && depth + 1 != outer.spatial_count()) return false;
+    if (!inner.IsProduct()) return true;
+    if (blocked_.contains(group.root)) return true;
+    // A product has its tile: with elementwise stages behind it, or with rows
+    // of its own.
+    const bool whole =
+        depth == outer.spatial_count() &&
+        RootAxesOf(writer_, group, writer_.computation().stages[producer].name)
+            .has_value();
+    const bool plain = std::all_of(
+        group.members.begin(), group.members.end(),
+        [&](const std::string& member) { return IsElementwise(member); });
+    if (whole && plain && IsElementwise(group.root)) return true;
+    return depth + 1 == inner.spatial_count() &&
+           outer.LikelyExtent(depth - 1) >= kRowsOfProduct &&
+           OperandsAreNear(inner, depth);
+  }
+
+  // The operands of a product, which are read again for each block of rows: in
+  // the cache of the core, or at least in that of all where results are more.
+  bool OperandsAreNear(const StageShape& product, int depth) const {
+    const int64_t bytes = BytesPerRow(product, depth);
+    if (bytes <= cpu_.l2_bytes / 2) return true;
+    int64_t results = product.WidestBytes();
+    for (int a = 0; a < product.spatial_count(); ++a)
+      results = std::min(results * product.LikelyExtent(a), int64_t{1} << 40);
+    return bytes <= cpu_.l3_bytes / 4 && results > cpu_.l3_bytes / 2;
+  }
+
+  // Of the operands, read again for each block of rows.
+  static int64_t BytesPerRow(const StageShape& shape, int depth) {
+    int64_t total = 0;
+    for (NodeId load : shape.loads()) total += shape.LikelyBytes(load, depth);
+    return total;
+  }
+
+  // --- schedules ---
+
+  void ScheduleGroup(const StageGroup& group) {
+    std::string product;
+    bool others_plain = true;
+    for (const std::string& member : group.members) {
+      if (IsProduct(member))
+        product = product.empty() ? member : "";
+      else
+        others_plain &= IsElementwise(member);
+    }
+    if (group.members.empty() && IsProduct(group.root)) product = group.root;
+    const int spatial =
+        writer_.computation().stages[writer_.StageOf(group.root)].spatial_count;
+    if (!product.empty() && group.depth == spatial && others_plain &&
+        (product == group.root || IsElementwise(group.root))) {
+      // Members that are not on the tile, before the product, would be in the
+      // way of its loops.
+      if (product == group.root || group.members.front() == product) {
+        if (!exact_ && ScheduleWinograd(cpu_, group, product, writer_)) return;
+        if (TryProduct(group, product)) return;
+      }
+    }
+    // A product may have fewer axes than the results that it is stored in,
+    // where they have some with one point; its loops inside rows would not be
+    // there.
+    const auto has_too_few_axes = [&](const std::string& member) {
+      const Computation& c = writer_.computation();
+      return IsProduct(member) &&
+             c.stages[writer_.StageOf(member)].spatial_count < group.depth;
+    };
+    if (std::ranges::any_of(group.members, has_too_few_axes))
+      return ScheduleApart(group);
+    ScheduleRows(group);
+  }
+
+  // Each stage as a group of its own.
+  void ScheduleApart(const StageGroup& group) {
+    const auto alone = [&](const std::string& name) {
+      const int spatial =
+          writer_.computation().stages[writer_.StageOf(name)].spatial_count;
+      ScheduleGroup({.root = name, .members = {}, .depth = spatial});
+    };
+    alone(group.root);
+    for (const std::string& member : group.members) alone(member);
+  }
+
+  // Not where a member must run once, and it cannot be proved that each tile
+  // needs a part of its own.
+  bool TryProduct(const StageGroup& group, const std::string& product) {
+    const auto runs_once = [&](const std::string& member) {
+      return MustRunOnce(writer_.computation(), writer_.StageOf(member));
+    };
+    if (std::ranges::none_of(group.members, runs_once))
+      return ScheduleProduct(cpu_, group, product, writer_);
+    Schedule trial = writer_.schedule();
+    ScheduleWriter writer(trial);
+    if (!ScheduleProduct(cpu_, group, product, writer) || !writer.status().ok())
+      return false;
+    writer_.Replace(std::move(trial));
+    return true;
+  }
+
+  // The loops of a product that is computed inside, by its own axes.
+  void ScheduleMember(const std::string& member, int depth, int first) {
+    if (IsProduct(member)) {
+      const Computation& c = writer_.computation();
+      const ComputationStage& stage = c.stages[writer_.StageOf(member)];
+      std::vector<std::string> fixed;
+      for (int a = 0; a + 1 < depth; ++a) fixed.push_back(stage.axes[a].name);
+      const std::string row = stage.axes[depth - 1].name;
+      if (ScheduleProductInside(cpu_, member, depth, fixed, row, writer_))
+        return;
+    }
+    ScheduleLanes(cpu_, member, first, writer_);
+  }
+
+  // A softmax in blocks (jit/schedule/primitives/online_softmax.h): tasks are
+  // blocks of rows, in each the fold goes over the blocks of a row, and
+  // everything else is computed for one of those.
+  void ScheduleBlocks(const StageGroup& group, const std::string& fold) {
+    const Computation& c = writer_.computation();
+    const int spatial = c.stages[writer_.StageOf(group.root)].spatial_count;
+    const int depth = spatial - 1;
+    if (group.depth != depth) {
+      // Nothing is wrong, but it is not what the blocks are for.
+      ScheduleAlone(group.root);
+      for (const std::string& member : group.members) ScheduleAlone(member);
+      return;
+    }
+    const std::string rows = writer_.LoopsOf(group.root)[depth - 1];
+    writer_.Do("split %" + group.root + " " + rows + " " +
+               std::to_string(RowsOf(group)) + " -> " + rows + "_tile " + rows +
+               "_row");
+    writer_.Do("peel %" + group.root + " " + rows + "_tile");
+    const std::string tasks =
+        writer_.FuseLoops(group.root, 0, static_cast<size_t>(depth), "tasks");
+    ScheduleLanes(cpu_, group.root, depth, writer_);
+    writer_.Do("compute_at %" + fold + " %" + group.root + " " + tasks);
+    ScheduleLanes(cpu_, fold, depth, writer_);
+    // The loop over blocks around rows and lanes.
+    std::vector<std::string> loops = writer_.LoopsOf(fold);
+    const std::string blocks = c.stages[writer_.StageOf(fold)].axes.back().name;
+    std::erase(loops, blocks);
+    loops.insert(loops.begin() + depth - 1, blocks);
+    writer_.Reorder(fold, loops);
+    for (size_t i = group.members.size(); i-- > 0;) {
+      if (group.members[i] == fold) continue;
+      writer_.Do("compute_at %" + group.members[i] + " %" + fold + " " +
+                 blocks);
+    }
+    for (const std::string& member : group.members) {
+      if (member != fold) ScheduleMember(member, depth, depth);
+    }
+    writer_.Do("parallel %" + group.root + " " + tasks);
+  }
+
+  void ScheduleRows(const StageGroup& group) {
+    if (group.members.empty()) return ScheduleAlone(group.root);
+    const Computation& c = writer_.computation();
+    const bool is_root_product = IsProduct(group.root);
+    bool product = is_root_product;
+    int64_t points = StageShape(c, writer_.StageOf(group.root)).LikelyPoints();
+    for (const std::string& member : group.members) {
+      product |= IsProduct(member);
+      points += StageShape(c, writer_.StageOf(member)).LikelyPoints();
+    }
+    int outer = group.depth;
+    int first = group.depth;  // of the axes that lanes may run along
+    std::vector<std::string> loops = writer_.LoopsOf(group.root);
+    const int lane_axis = product ? -1 : LaneAxisOf(group);
+    std::string product_rows;
+    if (lane_axis >= 0) {
+      // Every axis is common: a row is as many points as there are lanes.
+      const int64_t lanes = LanesOf(
+          group,
+          StageShape(c, writer_.StageOf(group.root)).LikelyExtent(lane_axis));
+      writer_.Do("split %" + group.root + " " + loops[lane_axis] + " " +
+                 std::to_string(lanes) + " -> " + loops[lane_axis] + "_tile " +
+                 loops[lane_axis] + "_lanes");
+      outer = lane_axis + 1;
+      first = lane_axis;
+    }
+    if (product) {
+      const std::string& rows = loops[outer - 1];
+      writer_.Do("split %" + group.root + " " + rows + " " +
+                 std::to_string(RowsOf(group)) + " -> " + rows + "_tile " +
+                 rows + "_row");
+      writer_.Do("peel %" + group.root + " " + rows + "_tile");
+      product_rows = rows + "_row";
+    }
+    const std::string rows = writer_.FuseLoops(group.root, 0, outer, "tasks");
+    const std::set<std::string> alone = ComputeAt(group, rows);
+    if (first < group.depth) {
+      writer_.Do("vectorize %" + group.root + " " + loops[first] + "_lanes");
+    } else if (!is_root_product ||
+               !ScheduleProductInside(cpu_, group.root, group.depth, {rows},
+                                      product_rows, writer_)) {
+      ScheduleLanes(cpu_, group.root, first, writer_);
+    }
+    for (const std::string& member : group.members) {
+      if (alone.contains(member))
+        ScheduleAlone(member);
+      else
+        ScheduleMember(member, group.depth, first);
+    }
+    if (IsWorthThreads(points))
+      writer_.Do("parallel %" + group.root + " " + rows);
+  }
+
+  // Computes the members in the root's loop. Those that must run once are left
+  // alone where it cannot be proved that each iteration needs a part of its
+  // own, and with them what only they need. Their names.
+  std::set<std::string> ComputeAt(const StageGroup& group,
+                                  const std::string& loop) {
+    std::set<std::string> alone;
+    for (size_t i = group.members.size(); i-- > 0;) {
+      const std::string& member = group.members[i];
+      const std::string line =
+          "compute_at %" + member + " %" + group.root + " " + loop;
+      const bool may_be_refused =
+          !alone.empty() ||
+          MustRunOnce(writer_.computation(), writer_.StageOf(member));
+      if (!may_be_refused)
+        writer_.Do(line);
+      else if (!writer_.Try(line))
+        alone.insert(member);
+    }
+    return alone;
+  }
+
+  // How many rows a group with products runs together: whole register tiles,
+  // and as many as stay in the cache, so that the other operand is read less
+  // often, but enough tasks for the workers.
+  int64_t RowsOf(const StageGroup& group) const {
+    const Computation& c = writer_.computation();
+    int64_t tile = 1;
+    int64_t row_bytes = 0;
+    bool is_large = false;
+    std::vector<std::string> stages = group.members;
+    stages.push_back(group.root);
+    for (const std::string& name : stages) {
+      const StageShape shape(c, writer_.StageOf(name));
+      int64_t bytes = shape.WidestBytes();
+      for (int a = group.depth; a < shape.spatial_count(); ++a)
+        bytes *= std::max<int64_t>(shape.LikelyExtent(a), 1);
+      if (name != group.root) row_bytes += bytes;
+      is_large |= IsWorthThreads(shape.LikelyPoints());
+      if (!shape.IsProduct()) continue;
+      const int64_t rows = RowsOfProductInside(cpu_, shape, group.depth);
+      // Tiles that do not divide are filled up in each block.
+      const int64_t both = std::lcm(tile, rows);
+      tile = both <= kMostRows ? both : std::max(tile, rows);
+    }
+    const StageShape root(c, writer_.StageOf(group.root));
+    const int64_t extent = root.LikelyExtent(group.depth - 1);
+    int64_t others = 1;
+    for (int a = 0; a + 1 < group.depth; ++a) others *= root.LikelyExtent(a);
+    int64_t best = tile;
+    for (int64_t rows = tile; rows <= kMostRows; rows += tile) {
+      const int64_t tasks = others * ((extent + rows - 1) / rows);
+      if (is_large && tasks < kTasksPerCore * cpu_.cores) break;
+      const bool fits = rows * row_bytes <= cpu_.l2_bytes / 4;
+      if (!fits && !blocked_.contains(group.root)) break;
+      best = rows;
+    }
+    return best;
+  }
+
+  // For so many neighbours; 1: none.
+  int64_t LanesOf(const StageGroup& group, int64_t neighbours) const {
+    const Computation& c = writer_.computation();
+    int widest = StageShape(c, writer_.StageOf(group.root)).WidestBytes();
+    for (const std::string& member : group.members) {
+      widest = std::max(widest,
+                        StageShape(c, writer_.StageOf(member)).WidestBytes());
+    }
+    return cpu_.LanesFor(widest, neighbours);
+  }
+
+  // The axis that a row has to take lanes from: the root's last one with more
+  // than a point, where it is one of the axes that all stages have. Else -1.
+  int LaneAxisOf(const StageGroup& group) const {
+    const StageShape root(writer_.computation(), writer_.StageOf(group.root));
+    int axis = root.spatial_count() - 1;
+    while (axis >= 0 && root.LikelyExtent(axis) < 2) --axis;
+    const bool wanted = axis >= 0 && axis < group.depth &&
+                        LanesOf(group, root.LikelyExtent(axis)) > 1 &&
+                        !root.stage().has_reduction();
+    return wanted ? axis : -1;
+  }
+
+  void ScheduleAlone(const std::string& name) {
+    ScheduleLanes(cpu_, name, 0, writer_);
+    ScheduleTasks(cpu_, name, writer_);
+  }
+
+  const jit::CpuModel& cpu_;
+  const bool exact_;
+  ScheduleWriter writer_;
+  std::set<std::string> done_;
+  std::set<std::string> blocked_;  // roots that are softmax in blocks
+};
+
+}  // namespace
+
+Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule,
+                       const ModelOptions& options) {
+  return Chooser(cpu, options.exact, schedule).Run();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,56 @@
+// Products of narrow numbers as dot loops (tensorize), on register tiles.
+//
+//   %y[i, j] = sum(k < 64) i32(%a[i, k]) * i32(%b[k, j])     u8 by i8
+//
+//   CPU                   products at once   %a                  %b
+//   VNNI, NEON dotprod    4 of bytes         as it is            [j/w][k/4][w][4]
+//   AVX2, AVX-512BW       2 of i16           i16[i][k]           i16[j/w][k/2][w][2]
+//    %b constant in -64..64: 4 of bytes      as it is            [j/w][k/4][w][4]
+//   AVX512-BF16           2 of bf16          as it is            [j/w][k/2][w][2]
+//
+// Products of u8 by weights in -64..64, as quantizers make them on request for
+// such machines ("reduced range"), are added in pairs in 16 bits, which they
+// fit: three instructions for 32 products instead of four, and operands of half
+// the size (networks of such weights take 0.69 to 0.76 of the time of 16-bit
+// integers; Zen 3, one thread). Weights beyond could saturate there, as they do
+// in ONNX Runtime, and one pair of them in a matrix is enough. With i8 for u8,
+// changing the sign would take the fourth instruction again.
+//
+// Padding, and a sum's extent that the count does not divide, are in a copy of
+// %a. Sums of bf16 on AVX512-BF16 round as vdpbf16ps does: products of two
+// neighbours are added without rounding between, subnormals count as zero. An
+// error of sums of n products is below n * 2^-24 of the sum of their sizes, as
+// with f32 in another order, plus n * 2^-126.
+//
+// The sum's extent has to be constant. Grouped convolutions are made so where
+// their weights are constants (split_dims.h); products inside of groups of
+// stages that run row by row are not. GPUs: gpu_dot_rule.h.
+//
+// Internal to the default schedule.
+#ifndef EMBER_JIT_SCHEDULE_CPU_DOT_RULE_H_
+#define EMBER_JIT_SCHEDULE_CPU_DOT_RULE_H_
+
+#include <string>
+#include <vector>
+
+#include "jit/schedule/cpu/register_tile.h"
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/target/cpu_model.h"
+
+namespace ember::schedule {
+
+struct Dots {
+  std::string loop;                 // to be tensorized; empty: nothing is
+  std::vector<std::string> copies;  // of %a, whose loops are still serial
+};
+
+// Brings both factors into the layout, each in a stage of its own but where it
+// has it, and splits the loop that is then to be tensorized from the product's
+// others. Where the product is none, or the CPU has nothing for it, nothing is
+// changed. The product's loops are its axes still.
+Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
+                 const RegisterTile& tile, ScheduleWriter& writer);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_CPU_DOT_RULE_H_

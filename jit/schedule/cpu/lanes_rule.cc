@@ -1,0 +1,292 @@
+// Lanes for stages that are no products, and tiles for those that transpose.
+//
+// Where elements are loaded along one axis and stored along another, lanes run
+// along the stores, so that each lane reads a cache line of its own. The lines
+// are used whole if the axis that loads run along moves next, as far as a line
+// reaches, before the lanes move on:
+//
+//   y[i, j] = x[j, i]  ->  for i_line { for j_block { for i_in_line < 16 {
+//                            vector j_lane < 8 { ... } } } }
+//
+// A copy of a few elements of each lane's line (`cache_read`) is loaded along
+// the line, in turn, and read by lanes from there, which is shuffles in
+// registers (jit/llvm/load_column.h).
+#include "jit/schedule/cpu/lanes_rule.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+constexpr int64_t kLineBytes = 64;
+// Of a line, loaded at once: jit/llvm/load_column.h.
+constexpr int64_t kChunkBytes = 16;
+constexpr int64_t kFewestNarrowLanes = 4;
+
+struct LaneAxis {
+  int axis = -1;    // -1: no lanes
+  int before = -1;  // an axis that it is fused with
+  int64_t lanes = 1;
+  bool over_points = false;  // not over what is combined
+};
+
+// Whether a load runs along one axis and not along the other.
+bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
+  return std::ranges::any_of(shape.loads(), [&](NodeId load) {
+    return shape.StrideOf(load, axis) == Stride::kUnit &&
+           shape.StrideOf(load, other) == Stride::kOther;
+  });
+}
+
+// Lanes over a sum of so many elements, which are added up at its end: fewer
+// where there are not as many, though not so few that the end takes most of the
+// time. 1: none.
+int64_t LanesOfSum(int64_t extent, int64_t lanes) {
+  constexpr int64_t kFewest = 8;
+  while (lanes > kFewest && lanes > extent) lanes /= 2;
+  return extent >= lanes ? lanes : 1;
+}
+
+// Lanes over a few results of each of several points (a pixel's channels) are
+// digits of one index: shuffles where the digits are bits, divisions in vectors
+// where they are not, and conditions for each lane in padding. Then lanes run
+// along the points, and store results apart, or are the results of one point.
+LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
+                     const StageShape& shape, int number, int first) {
+  LaneAxis result;
+  if (!StoresAreDistinct(c, number)) return result;
+  result.lanes = cpu.vector_bytes / shape.WidestBytes();
+  const auto moves_along = [&](int a) {
+    bool unit = false;
+    for (NodeId load : shape.loads()) {
+      const Stride stride = shape.StrideOf(load, a);
+      if (stride == Stride::kOther) return false;
+      unit |= stride == Stride::kUnit;
+    }
+    return unit;
+  };
+  int spatial = shape.spatial_count() - 1;
+  while (spatial >= first && shape.LikelyExtent(spatial) < 2) --spatial;
+  const int last = shape.axis_count() - 1;
+  const bool reduces = shape.stage().has_reduction();
+  const bool fold = shape.stage().combiner == tensor::Combiner::kFold;
+  int chosen = spatial >= first ? spatial : -1;
+  result.over_points = chosen >= 0;
+  const int64_t sum_lanes =
+      reduces ? LanesOfSum(shape.LikelyExtent(last), result.lanes) : 1;
+  if (reduces && !fold && !(result.over_points && moves_along(chosen)) &&
+      sum_lanes > 1) {
+    result.axis = last;
+    result.lanes = sum_lanes;
+    result.over_points = false;
+    return result;
+  }
+  if (chosen < 0 || result.lanes < 2) return result;
+  const bool short_axis = shape.LikelyExtent(chosen) < result.lanes;
+  if (short_axis && chosen > first && shape.StoresAlongBoth(chosen)) {
+    const int64_t digit = shape.LikelyExtent(chosen);
+    // The power of two that divides it.
+    const int64_t whole = digit & -digit;
+    const auto is_padded = [&](NodeId load) { return shape.IsPadded(load); };
+    if (digit != whole && LoadsAlongInstead(shape, chosen - 1, chosen)) {
+      --chosen;
+    } else if (whole >= kFewestNarrowLanes &&
+               std::ranges::any_of(shape.loads(), is_padded)) {
+      result.lanes = whole;
+    } else {
+      result.before = chosen - 1;
+    }
+  } else {
+    result.lanes =
+        cpu.LanesFor(shape.WidestBytes(), shape.LikelyExtent(chosen));
+    if (result.lanes < 2) return result;
+  }
+  result.axis = chosen;
+  return result;
+}
+
+// Fewer lanes where all of them are then used: parts of tiles are masked.
+int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
+  for (int64_t fewer = lanes; extent && fewer >= 4; fewer /= 2) {
+    if (*extent % fewer == 0) return fewer;
+  }
+  return lanes;
+}
+
+// Parts of vectors of elements below four bytes are accessed element by element
+// where there are no mask registers: of these lanes, what costs least. Cycles
+// per vector, and per element of a part.
+constexpr int64_t kNarrowVectorCycles = 1;
+constexpr int64_t kNarrowElementCycles = 3;
+
+int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
+  if (!extent) return lanes;
+  const auto cycles = [&](int64_t count) {
+    return *extent / count * kNarrowVectorCycles +
+           *extent % count * kNarrowElementCycles;
+  };
+  int64_t best = lanes;
+  for (int64_t fewer = lanes / 2; fewer >= kFewestNarrowLanes; fewer /= 2) {
+    if (cycles(fewer) < cycles(best)) best = fewer;
+  }
+  return best;
+}
+
+// The axis along which a load runs that lanes do not run along.
+struct LineAxis {
+  int axis = -1;       // -1: there is none
+  int64_t line = 1;    // elements in a cache line
+  int64_t chunk = 1;   // elements that are loaded together
+  std::string buffer;  // that the load reads
+  int rows = -1;       // its dim that lanes move along; -1: it is not tiled
+};
+
+// The dim whose index is the axis, perhaps with something added; -1: none.
+int DimOf(const Computation& c, NodeId load, NodeId axis) {
+  const tensor::Node& node = c.pool[load];
+  const size_t rank = c.buffers[node.buffer].extents.size();
+  for (size_t d = 0; d < rank; ++d) {
+    const tensor::Node& index = c.pool[node.operands[d]];
+    const bool is_sum = index.opcode == tensor::Opcode::kAdd &&
+                        std::find(index.operands.begin(), index.operands.end(),
+                                  axis) != index.operands.end();
+    if (node.operands[d] == axis || is_sum) return static_cast<int>(d);
+  }
+  return -1;
+}
+
+LineAxis ChooseLine(const Computation& c, const StageShape& shape,
+                    const LaneAxis& lanes, int first) {
+  LineAxis result;
+  if (shape.stage().has_reduction()) return result;
+  for (NodeId load : shape.loads()) {
+    if (shape.StrideOf(load, lanes.axis) != Stride::kOther) continue;
+    for (int a = shape.spatial_count(); a-- > first;) {
+      if (a == lanes.axis || a == lanes.before || shape.LikelyExtent(a) < 2)
+        continue;
+      if (shape.StrideOf(load, a) != Stride::kUnit) continue;
+      const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
+      result.axis = a;
+      result.line = kLineBytes / shape.BytesOf(load);
+      result.chunk = std::min(kChunkBytes / shape.BytesOf(load), lanes.lanes);
+      result.buffer = buffer.name;
+      // Digits of a fused loop have no rows of a tile.
+      if (lanes.before < 0 && result.chunk > 1 &&
+          shape.LikelyExtent(a) >= result.chunk && !buffer.may_be_overwritten) {
+        result.rows = DimOf(c, load, shape.stage().axes[lanes.axis].variable);
+      }
+      return result;
+    }
+  }
+  return result;
+}
+
+// The loops of a stage that moves along lines inside those over blocks of
+// lanes; a tile of what it reads is copied in the loop `part`.
+void ScheduleLine(const std::string& name, const std::string& axis,
+                  const LineAxis& line, bool splits, const std::string& lane,
+                  ScheduleWriter& writer) {
+  const std::string at = " %" + name + " ";
+  std::string inner = axis;
+  std::vector<std::string> last;
+  if (splits) {
+    writer.Do("split" + at + inner + " " + std::to_string(line.line) + " -> " +
+              axis + "_line " + axis + "_in_line");
+    writer.Do("peel" + at + axis + "_line");
+    inner = axis + "_in_line";
+  }
+  const std::string copy = name + ".tile";
+  // Where the stage is computed in another one's loop, the copy could not be.
+  const bool is_tiled =
+      line.rows >= 0 &&
+      writer.schedule().plan(writer.StageOf(name)).attach_stage < 0 &&
+      writer.Try("cache_read" + at + "%" + line.buffer + " -> " + copy);
+  if (is_tiled) {
+    writer.Do("split" + at + inner + " " + std::to_string(line.chunk) + " -> " +
+              axis + "_part " + axis + "_row");
+    if (!splits) writer.Do("peel" + at + axis + "_part");
+    last = {axis + "_part", axis + "_row", lane};
+  } else {
+    last = {inner, lane};
+  }
+  std::vector<std::string> order;
+  for (const std::string& loop : writer.LoopsOf(name)) {
+    if (std::find(last.begin(), last.end(), loop) == last.end())
+      order.push_back(loop);
+  }
+  order.insert(order.end(), last.begin(), last.end());
+  writer.Reorder(name, order);
+  if (!is_tiled) return;
+  writer.Do("unroll" + at + axis + "_row");
+  writer.Do("compute_at %" + copy + at + axis + "_part");
+  const std::vector<std::string> loops = writer.LoopsOf(copy);
+  writer.Do("unroll %" + copy + " " + loops[static_cast<size_t>(line.rows)]);
+  writer.Do("vectorize %" + copy + " " + loops.back());
+}
+
+}  // namespace
+
+void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
+                   ScheduleWriter& writer) {
+  const int number = writer.StageOf(name);
+  LaneAxis lanes;
+  LineAxis line;
+  bool splits = false;
+  bool has_part = false;  // of a vector, that is accessed by elements
+  std::string axis, before, along;
+  {
+    const StageShape shape(writer.computation(), number);
+    lanes = ChooseLanes(cpu, writer.computation(), shape, number, first);
+    if (lanes.axis < 0) return;
+    if (lanes.over_points)
+      line = ChooseLine(writer.computation(), shape, lanes, first);
+    if (line.rows >= 0) {
+      lanes.lanes = LanesThatDivide(shape.Extent(lanes.axis), lanes.lanes);
+      line.chunk = std::min(line.chunk, lanes.lanes);
+    }
+    const std::optional<int64_t> extent = shape.Extent(lanes.axis);
+    if (lanes.over_points && lanes.before < 0 && line.axis < 0 &&
+        !cpu.has_masks && shape.WidestBytes() < 4) {
+      lanes.lanes = NarrowLanes(extent, lanes.lanes);
+      has_part = extent && *extent % lanes.lanes != 0;
+    }
+    axis = shape.stage().axes[lanes.axis].name;
+    if (lanes.before >= 0) before = shape.stage().axes[lanes.before].name;
+    if (line.axis >= 0) {
+      along = shape.stage().axes[line.axis].name;
+      splits = shape.LikelyExtent(line.axis) > line.line;
+    }
+  }
+  if (!before.empty()) {
+    writer.Do("fuse %" + name + " " + before + " " + axis + " -> " + before +
+              "_" + axis);
+    axis = before + "_" + axis;
+  }
+  const std::string block = axis + "_block", lane = axis + "_lane";
+  writer.Do("split %" + name + " " + axis + " " + std::to_string(lanes.lanes) +
+            " -> " + block + " " + lane);
+  // Loads of digits are few instructions without a mask, and gathers with one;
+  // so are transposed tiles.
+  if (!before.empty() || !along.empty() || has_part)
+    writer.Do("peel %" + name + " " + block);
+  if (!along.empty()) {
+    ScheduleLine(name, along, line, splits, lane, writer);
+  } else if (lanes.over_points) {
+    // Lanes inside the reductions.
+    std::vector<std::string> order;
+    for (const std::string& loop : writer.LoopsOf(name)) {
+      if (loop != lane) order.push_back(loop);
+    }
+    order.push_back(lane);
+    writer.Reorder(name, order);
+  }
+  writer.Do("vectorize %" + name + " " + lane);
+}
+
+}  // namespace ember::schedule

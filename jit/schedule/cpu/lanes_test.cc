@@ -1,0 +1,93 @@
+// Lanes of default schedules where vectors do not fit what they run along.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "jit/schedule/testing/default_schedule_testing.h"
+
+namespace ember::schedule {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kAvx2 = "x86_64-linux+avx2+fma";
+constexpr const char* kNeon = "aarch64-linux+neon";
+constexpr const char* kAvx512 =
+    "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
+
+std::string CopyOfBytes(int columns) {
+  const std::string n = std::to_string(columns);
+  return "dispatch @copy(%x: u8[6, " + n + "], %w: u8[" + n +
+         "]) -> (%y: u8[6, " + n +
+         "]) {\n  %y[i, j] = max(pad(%x[i - 1, j], 3), %w[j])\n}";
+}
+
+TEST(Lanes, PartsOfVectorsOfBytes) {
+  // Without mask registers a part is accessed byte by byte.
+  EXPECT_THAT(ScheduleFor(kAvx2, CopyOfBytes(144)), HasSubstr("split %y j 16"));
+  EXPECT_THAT(ScheduleFor(kAvx2, CopyOfBytes(24)), HasSubstr("split %y j 8"));
+  const std::string part = ScheduleFor(kAvx2, CopyOfBytes(58));
+  EXPECT_THAT(part, HasSubstr("split %y j 8"));
+  EXPECT_THAT(part, HasSubstr("peel %y j_block"));
+  EXPECT_THAT(ScheduleFor(kAvx512, CopyOfBytes(144)),
+              HasSubstr("split %y j 64"));
+}
+
+// Planes that become pixels: lanes run along a plane.
+TEST(Lanes, ThreeChannelsOfPixels) {
+  const std::string text = ScheduleFor(kAvx2, R"(
+    dispatch @pixels(%x: f32[3, 5, 16], %s: f32[3]) -> (%y: u8[5, 16, 3]) {
+      %y[h, w, c] = u8(round(%x[c, h, w] * %s[c]))
+    })");
+  EXPECT_THAT(text, HasSubstr("_lane"));
+  EXPECT_THAT(text, Not(HasSubstr("fuse %y w c")));
+  EXPECT_THAT(text, Not(HasSubstr("split %y c")));
+}
+
+// Channels that are filled up to four: a pixel at a time.
+TEST(Lanes, PixelsWithPadding) {
+  const std::string text = ScheduleFor(kAvx2, R"(
+    dispatch @filled(%x: u8[5, 16, 3], %s: i16[4]) -> (%y: i16[5, 18, 4]) {
+      %y[h, w, c] = i16(pad(%x[h, w - 1, c], 7)) + %s[c]
+    })");
+  EXPECT_THAT(text, HasSubstr("split %y c 4"));
+}
+
+// Groups of few channels: as many lanes as they have, however long vectors are.
+TEST(Lanes, ShortAxes) {
+  const auto convolution = [](int outputs) {
+    const std::string o = std::to_string(outputs);
+    return "dispatch @conv(%x: f32[6, 9, 5], %w: f32[3, 6, 5, " + o +
+           "]) -> (%y: f32[6, 7, " + o +
+           "]) {\n  %y[g, h, o] = sum(p < 3, c < 5) %x[g, h + p, c] * "
+           "%w[p, g, c, o]\n}";
+  };
+  for (const char* target : {kAvx2, kAvx512, kNeon}) {
+    const std::string four = ScheduleFor(target, convolution(4));
+    EXPECT_THAT(four, HasSubstr("split %y o_rest 4")) << target;
+    EXPECT_THAT(four, HasSubstr("vectorize %y o_lane")) << target;
+    EXPECT_THAT(ScheduleFor(target, convolution(2)),
+                HasSubstr("vectorize %y o_lane"))
+        << target;
+  }
+  EXPECT_THAT(ScheduleFor(kAvx512, convolution(6)),
+              HasSubstr("split %y o_rest 8"));
+  EXPECT_THAT(ScheduleFor(kAvx512, convolution(12)),
+              HasSubstr("split %y o_rest 16"));
+  // The same of what is no product, and of sums along memory.
+  EXPECT_THAT(ScheduleFor(kAvx512, R"(
+    dispatch @scaled(%x: f32[3, 6], %w: f32[6]) -> (%y: f32[3, 6]) {
+      %y[i, j] = %x[i, j] * 2.0 + %w[j]
+    })"),
+              HasSubstr("vectorize %y"));
+  EXPECT_THAT(ScheduleFor(kAvx512, R"(
+    dispatch @sums(%x: f32[3, 12], %w: f32[3]) -> (%y: f32[3]) {
+      %y[i] = sum(k < 12) %x[i, k] + %w[i]
+    })"),
+              HasSubstr("split %y k 8"));
+}
+
+}  // namespace
+}  // namespace ember::schedule

@@ -1,0 +1,125 @@
+
+#include "jit/schedule/cpu/pack_rows_rule.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/cpu/tasks_rule.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// Addresses so far apart share a set of the first cache.
+constexpr int64_t kAliasBytes = 4096;
+constexpr int64_t kLineBytes = 64;
+// Results along the vectors from which on the copy pays: what it costs, shared
+// by so many, is a few percent of what it saves.
+constexpr int64_t kResultsOfAliased = 512;
+constexpr int64_t kResultsOfTransposed = 128;
+
+struct Layout {
+  size_t row_dim = 0;
+  std::vector<size_t> batch;  // dims that move with other axes of results
+  std::vector<size_t> steps;  // dims that move with the sum
+};
+
+// Which dims of the load's buffer move with what; nothing where an index is not
+// one axis alone.
+std::optional<Layout> LayoutOf(const Computation& c, const StageShape& shape,
+                               const RegisterTile& tile, NodeId load) {
+  const tensor::Node& node = c.pool[load];
+  Layout layout;
+  bool has_rows = false;
+  for (size_t d = 0; d < c.buffers[node.buffer].extents.size(); ++d) {
+    int axis = -1;
+    for (int a = 0; a < shape.axis_count(); ++a) {
+      if (shape.stage().axes[a].variable == node.operands[d]) axis = a;
+    }
+    if (axis < 0 && c.pool.IntegerConstant(node.operands[d]) != 0)
+      return std::nullopt;
+    if (axis == tile.u) {
+      if (std::exchange(has_rows, true)) return std::nullopt;
+      layout.row_dim = d;
+    } else {
+      const bool is_batch = axis < shape.spatial_count();
+      (is_batch ? layout.batch : layout.steps).push_back(d);
+    }
+  }
+  if (!has_rows || layout.steps.empty()) return std::nullopt;
+  return layout;
+}
+
+// Whether a copy of what the load reads is worth what it costs.
+bool Pays(const jit::CpuModel& cpu, const StageShape& shape,
+          const RegisterTile& tile, NodeId load, const Layout& layout) {
+  const LoadWalk walk = shape.WalkOf(load);
+  int64_t results = shape.LikelyExtent(tile.v);
+  std::vector<int64_t> bytes(walk.dims.size());  // of a step along each dim
+  int64_t size = shape.BytesOf(load);
+  for (size_t d = walk.dims.size(); d-- > 0;) {
+    bytes[d] = size;
+    size *= std::max<int64_t>(walk.dims[d], 1);
+  }
+  int64_t steps = 1;
+  for (size_t d : layout.steps) steps *= walk.dims[d];
+  const int64_t step = bytes[layout.steps.back()];
+  const int64_t row = bytes[layout.row_dim];
+  if (row < step) {
+    return step >= kLineBytes && steps * kLineBytes > cpu.l1_bytes &&
+           results >= kResultsOfTransposed;
+  }
+  return row % kAliasBytes == 0 && steps * step >= kAliasBytes &&
+         results >= kResultsOfAliased;
+}
+
+}  // namespace
+
+void PackRows(const jit::CpuModel& cpu, const std::string& product,
+              const RegisterTile& tile, ScheduleWriter& writer) {
+  struct Copy {
+    std::string buffer, layout;
+  };
+  std::vector<Copy> copies;
+  {
+    const Computation& c = writer.computation();
+    const StageShape shape(c, writer.StageOf(product));
+    if (tile.u < 0 || tile.rows < 2 || tile.writes_out_sum ||
+        shape.Extent(tile.u).value_or(0) < 2 * tile.rows) {
+      return;
+    }
+    for (NodeId load : shape.loads()) {
+      const tensor::Node& node = c.pool[load];
+      const ComputationBuffer& buffer = c.buffers[node.buffer];
+      if (node.opcode != Opcode::kLoad || buffer.role != BufferRole::kInput ||
+          shape.StrideOf(load, tile.v) != Stride::kNone) {
+        continue;
+      }
+      const std::optional<Layout> layout = LayoutOf(c, shape, tile, load);
+      if (!layout || !Pays(cpu, shape, tile, load, *layout)) continue;
+      const std::string dim = std::to_string(layout->row_dim);
+      const std::string rows = std::to_string(tile.rows);
+      std::string text;
+      for (size_t d : layout->batch) text += " " + std::to_string(d);
+      text += " " + dim + "/" + rows;
+      for (size_t d : layout->steps) text += " " + std::to_string(d);
+      copies.push_back({buffer.name, text + " " + dim + "%" + rows});
+    }
+  }
+  for (const Copy& copy : copies) {
+    const std::string name = copy.buffer + ".rows";
+    // Refused where two loads differ; the tile then reads what is there.
+    if (!writer.Try("pack %" + product + " %" + copy.buffer + copy.layout +
+                    " -> " + name)) {
+      continue;
+    }
+    writer.Do("unroll %" + name + " " + writer.LoopsOf(name).back());
+    ScheduleTasks(cpu, name, writer);
+  }
+}
+
+}  // namespace ember::schedule

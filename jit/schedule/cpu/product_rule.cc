@@ -1,0 +1,506 @@
+// Schedules of sums of products: matrix products of any form and convolutions,
+// on register tiles (register_tile.h).
+#include "jit/schedule/cpu/product_rule.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/check.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/cpu/dot_rule.h"
+#include "jit/schedule/cpu/lanes_rule.h"
+#include "jit/schedule/cpu/pack_rows_rule.h"
+#include "jit/schedule/cpu/register_tile.h"
+#include "jit/schedule/cpu/tasks_rule.h"
+#include "jit/schedule/cpu/widen_rule.h"
+#include "jit/schedule/rules/root_axes.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// Which operands a product reads from copies made for its tiles.
+enum class Packing : uint8_t {
+  // Those that move along the vectors in steps, and constants.
+  kWhereItTakes,
+  // All that move along the vectors: in a group that goes over them again for
+  // each block of rows, vectors far from each other are a line each.
+  kAll
+};
+
+// Whether PackOperands copies what the load reads, unless that is refused.
+bool IsPacked(const Computation& c, const StageShape& shape,
+              const RegisterTile& tile, NodeId load, Packing packing) {
+  const tensor::Node& node = c.pool[load];
+  if (node.opcode != Opcode::kLoad) return false;
+  const Stride stride = shape.StrideOf(load, tile.v);
+  // Short sums read few vectors, which are near as they are; copies have no
+  // ends that are cut off.
+  const bool copies_constants =
+      !tile.writes_out_sum ||
+      shape.Extent(tile.v).value_or(1) % tile.lanes != 0;
+  return stride == Stride::kOther ||
+         (stride == Stride::kUnit &&
+          ((c.buffers[node.buffer].is_constant && copies_constants) ||
+           packing == Packing::kAll));
+}
+
+// Operands are copied so that a tile's vectors lie one behind the other; those
+// of each point of a batch are together.
+void PackOperands(const jit::CpuModel& cpu, const std::string& product,
+                  const RegisterTile& tile, Packing packing,
+                  ScheduleWriter& writer) {
+  const Computation& c = writer.computation();
+  struct Candidate {
+    uint32_t buffer;
+    int dim;
+    std::string type;           // of the copy, empty where it is the buffer's
+    std::vector<size_t> batch;  // dims that move with axes of results
+    std::vector<size_t> others;
+  };
+  std::vector<Candidate> candidates;
+  {
+    const StageShape shape(c, writer.StageOf(product));
+    const NodeId axis = shape.stage().axes[tile.v].variable;
+    for (NodeId load : shape.loads()) {
+      if (!IsPacked(c, shape, tile, load, packing)) continue;
+      const tensor::Node& node = c.pool[load];
+      const auto dim =
+          std::find(node.operands.begin(), node.operands.end(), axis);
+      if (dim == node.operands.end()) continue;
+      Candidate candidate{node.buffer,
+                          static_cast<int>(dim - node.operands.begin()),
+                          ReadsWideCopy(c, shape, tile, load) ? " f32" : "",
+                          {},
+                          {}};
+      const size_t rank = c.buffers[node.buffer].extents.size();
+      const auto& axes = shape.stage().axes;
+      for (size_t d = 0; d < rank; ++d) {
+        if (static_cast<int>(d) == candidate.dim) continue;
+        const bool is_batch = std::any_of(
+            axes.begin(), axes.begin() + shape.spatial_count(),
+            [&](const auto& a) { return a.variable == node.operands[d]; });
+        (is_batch ? candidate.batch : candidate.others).push_back(d);
+      }
+      candidates.push_back(std::move(candidate));
+    }
+  }
+  for (const Candidate& candidate : candidates) {
+    const ComputationBuffer& buffer = c.buffers[candidate.buffer];
+    const std::string dim = std::to_string(candidate.dim);
+    const std::string width = std::to_string(tile.width());
+    std::string line = "pack %" + product + " %" + buffer.name + candidate.type;
+    for (size_t d : candidate.batch) line += " " + std::to_string(d);
+    line += " " + dim + "/" + width;
+    for (size_t d : candidate.others) line += " " + std::to_string(d);
+    const std::string copy = buffer.name + ".packed";
+    const bool is_constant = buffer.is_constant;
+    // Refused where two loads differ; the tile then reads what is there.
+    if (!writer.Try(line + " " + dim + "%" + width + " -> " + copy)) continue;
+    ScheduleLanes(cpu, copy, 0, writer);
+    if (!is_constant) ScheduleTasks(cpu, copy, writer);
+  }
+}
+
+// Padding is written once, so that the inner loops need not ask for it, where
+// that costs more; what is read often is widened once. The names of the copies.
+std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
+                                      const std::string& product,
+                                      const RegisterTile& tile,
+                                      ScheduleWriter& writer) {
+  struct Operand {
+    std::string buffer;
+    bool is_padded = false;
+    bool is_wide = false;
+    std::string layout;  // of a constant, which is copied once: its dims
+  };
+  std::vector<Operand> operands;
+  {
+    const Computation& c = writer.computation();
+    const StageShape shape(c, writer.StageOf(product));
+    for (NodeId load : shape.loads()) {
+      const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
+      Operand operand{
+          buffer.name,
+          shape.IsPadded(load) && !AsksForPadding(cpu, shape, tile, load),
+          !IsPacked(c, shape, tile, load, Packing::kWhereItTakes) &&
+              ReadsWideCopy(c, shape, tile, load),
+          ""};
+      for (size_t d = 0; buffer.is_constant && d < buffer.extents.size(); ++d)
+        operand.layout += " " + std::to_string(d);
+      if (operand.is_padded || operand.is_wide) operands.push_back(operand);
+    }
+  }
+  std::vector<std::string> copies;
+  for (const Operand& operand : operands) {
+    const std::string copy =
+        operand.buffer + (operand.is_padded ? ".padded" : ".wide");
+    const bool is_once = !operand.is_padded && !operand.layout.empty();
+    if (!writer.Try((is_once ? "pack %" : "cache_read %") + product + " %" +
+                    operand.buffer + (operand.is_wide ? " f32" : "") +
+                    (is_once ? operand.layout : "") + " -> " + copy)) {
+      continue;
+    }
+    ScheduleLanes(cpu, copy, 0, writer);
+    if (!is_once) copies.push_back(copy);
+  }
+  return copies;
+}
+
+// Rows of results whose part of a padded copy is made together, so that it is
+// still in the cache when it is read.
+struct RowBlock {
+  int axis = -1;  // -1: the whole copy fits
+  int64_t rows = 0;
+};
+
+// Of `extent` rows with `bytes` of the copy in all.
+int64_t RowsThatFit(int64_t extent, int64_t bytes, int64_t room,
+                    int64_t least_blocks) {
+  int64_t best = 0;
+  for (int64_t rows = 1; rows <= extent; ++rows) {
+    // Neighbours share about two rows of the copy.
+    const bool fits = bytes / extent * (rows + 2) <= room;
+    const bool exact = extent % rows == 0;
+    if (fits && exact && (extent / rows >= least_blocks || best == 0))
+      best = rows;
+  }
+  return best;
+}
+
+RowBlock RowBlockOf(const jit::CpuModel& cpu, const std::string& product,
+                    const RegisterTile& tile,
+                    const std::vector<std::string>& copies,
+                    const ScheduleWriter& writer) {
+  const Computation& c = writer.computation();
+  const StageShape shape(c, writer.StageOf(product));
+  const int64_t room = cpu.l2_bytes / 4;
+  for (NodeId load : shape.loads()) {
+    const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
+    if (std::find(copies.begin(), copies.end(), buffer.name) == copies.end())
+      continue;
+    int64_t bytes = DTypeByteSize(buffer.type);
+    for (NodeId extent : buffer.extents) {
+      const std::optional<int64_t> size = c.pool.IntegerConstant(extent);
+      if (!size) return {};
+      bytes *= std::max<int64_t>(*size, 1);
+    }
+    if (bytes <= room) continue;
+    int64_t images = 1;
+    for (int a = 0; a < shape.spatial_count(); ++a) {
+      const std::optional<int64_t> extent = shape.Extent(a);
+      if (!extent || a == tile.u || a == tile.v) break;
+      if (*extent < 2 || shape.StrideOf(load, a) == Stride::kNone) continue;
+      const int64_t rows =
+          RowsThatFit(*extent, bytes / images, room, 2 * cpu.cores / images);
+      if (rows > 1) return {a, rows};
+      images *= *extent;
+    }
+  }
+  return {};
+}
+
+// Which loop over tiles moves faster. Along the vectors' axis inside: rows are
+// read and results written once, side by side, by the same worker that made
+// and will read them; all of the vectors' operand is read again for each tile
+// of rows. That is better where the operand stays in the cache.
+bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
+                   const RegisterTile& tile) {
+  if (tile.u < 0) return false;
+  int64_t operand = 0;  // bytes
+  for (NodeId load : shape.loads()) {
+    if (shape.StrideOf(load, tile.v) == Stride::kNone ||
+        shape.StrideOf(load, tile.u) != Stride::kNone) {
+      continue;
+    }
+    operand += shape.LikelyBytes(load, 0);
+  }
+  return operand <= cpu.l2_bytes / 4;
+}
+
+// Of the axes of points, those that move all operands, as batches and groups
+// do: their loops stand outside, as nothing is read again when they move on.
+std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
+  std::vector<bool> is_batch;
+  is_batch.reserve(static_cast<size_t>(shape.spatial_count()));
+  for (int a = 0; a < shape.spatial_count(); ++a) {
+    is_batch.push_back(a != tile.u && a != tile.v &&
+                       std::none_of(shape.loads().begin(), shape.loads().end(),
+                                    [&](NodeId load) {
+                                      return shape.StrideOf(load, a) ==
+                                             Stride::kNone;
+                                    }));
+  }
+  return is_batch;
+}
+
+// How many steps of a sum are written out in a tile, so that indices move on
+// once for all of them: the first of these that divides.
+constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
+
+// The innermost reduction of a sum becomes two, of which the second is to be
+// unrolled: its name, or that of the whole where it is short. Empty, and
+// nothing changed, where nothing divides.
+std::string SplitSteps(const std::string& product, const std::string& loop,
+                       ScheduleWriter& writer) {
+  const int stage = writer.StageOf(product);
+  const StagePlan& plan = writer.schedule().plan(stage);
+  const StageShape shape(writer.computation(), stage);
+  const std::optional<int64_t> extent = plan.IterationsOf(
+      plan.FindLoop(loop), [&](int axis) { return shape.Extent(axis); });
+  if (!extent) return "";
+  for (int64_t steps : kStepsAtOnce) {
+    if (*extent == steps) return loop;
+    if (*extent % steps != 0) continue;
+    const std::string step = loop + "_step";
+    writer.Do("split %" + product + " " + loop + " " + std::to_string(steps) +
+              " -> " + loop + "_steps " + step);
+    return step;
+  }
+  return "";
+}
+
+// The loops of a member of the group, the product's from its reductions on, in
+// a tile. dot: the reduction that is tensorized, empty for none.
+void OrderTile(const std::string& product, const RegisterTile& tile,
+               const std::vector<std::string>& outer, const std::string& rows,
+               const std::string& vectors, const std::string& lanes,
+               const std::string& dot, ScheduleWriter& writer) {
+  const int stage = writer.StageOf(product);
+  const auto sums = [&] {
+    std::vector<std::string> loops;
+    const StagePlan& plan = writer.schedule().plan(stage);
+    for (int loop : plan.order) {
+      if (plan.loops[loop].is_reduction && plan.loops[loop].name != dot)
+        loops.push_back(plan.loops[loop].name);
+    }
+    return loops;
+  };
+  std::vector<std::string> written_out = sums();
+  if (!tile.writes_out_sum && !written_out.empty()) {
+    const std::string step = SplitSteps(product, written_out.back(), writer);
+    written_out.clear();
+    if (!step.empty()) written_out.push_back(step);
+  }
+  std::vector<std::string> order = outer;
+  const std::vector<std::string> steps = sums();
+  order.insert(order.end(), steps.begin(), steps.end());
+  if (tile.u >= 0) order.push_back(rows);
+  order.push_back(vectors);
+  order.push_back(lanes);
+  if (!dot.empty()) order.push_back(dot);
+  writer.Reorder(product, order);
+  if (tile.u >= 0) writer.Do("unroll %" + product + " " + rows);
+  writer.Do("unroll %" + product + " " + vectors);
+  for (const std::string& loop : written_out)
+    writer.Do("unroll %" + product + " " + loop);
+  if (!dot.empty()) writer.Do("tensorize %" + product + " " + dot);
+  writer.Do("vectorize %" + product + " " + lanes);
+}
+
+// u becomes u_tile and u_row, v becomes v_tile, v_vector and v_lane.
+void SplitTile(const std::string& stage, const std::string& u,
+               const std::string& v, const RegisterTile& tile,
+               ScheduleWriter& writer) {
+  const std::string at = " %" + stage + " ";
+  if (tile.u >= 0) {
+    writer.Do("split" + at + u + " " + std::to_string(tile.rows) + " -> " + u +
+              "_tile " + u + "_row");
+    writer.Do("peel" + at + u + "_tile");
+  }
+  writer.Do("split" + at + v + " " + std::to_string(tile.width()) + " -> " + v +
+            "_tile " + v + "_rest");
+  writer.Do("split" + at + v + "_rest " + std::to_string(tile.lanes) + " -> " +
+            v + "_vector " + v + "_lane");
+}
+
+}  // namespace
+
+bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
+                     const std::string& product, ScheduleWriter& writer) {
+  const int number = writer.StageOf(product);
+  if (!StoresAreDistinct(writer.computation(), number)) return false;
+  std::optional<RegisterTile> tile;
+  bool large = false;
+  bool is_open = false;  // the extent that rows are of
+  bool is_open_vectors = false;
+  bool vectors_inside = false;
+  std::vector<bool> is_batch;
+  std::optional<RootAxes> root = RootAxesOf(writer, group, product);
+  if (!root) return false;
+  // Of the root, by the product's.
+  std::vector<std::string>& axes = root->names;
+  {
+    const StageShape shape(writer.computation(), number);
+    tile = ChooseRegisterTile(cpu, shape, 0);
+    if (!tile || axes[tile->v].empty() ||
+        (tile->u >= 0 && axes[tile->u].empty())) {
+      return false;
+    }
+    const auto lacks = [&](int axis) {
+      return axis >= 0 &&
+             std::ranges::any_of(group.members, [&](const std::string& member) {
+               return AxisOfMember(writer, group, member, axes[axis]).empty();
+             });
+    };
+    if (lacks(tile->u) || lacks(tile->v)) return false;
+    large = IsWorthThreads(shape.LikelyPoints());
+    is_open = tile->u >= 0 && !shape.Extent(tile->u);
+    is_open_vectors = !shape.Extent(tile->v);
+    vectors_inside = VectorsInside(cpu, shape, *tile);
+    is_batch = BatchAxes(shape, *tile);
+  }
+  const Dots dots = PackForDots(cpu, product, *tile, writer);
+  const std::string& dot = dots.loop;
+  const std::vector<std::string> copies =
+      dot.empty() ? CopyOperands(cpu, product, *tile, writer) : dots.copies;
+  RowBlock block = RowBlockOf(cpu, product, *tile, copies, writer);
+  if (block.axis >= 0 && axes[block.axis].empty()) block = {};
+  if (dot.empty()) {
+    PackOperands(cpu, product, *tile, Packing::kWhereItTakes, writer);
+    if (copies.empty()) PackRows(cpu, product, *tile, writer);
+  }
+  const std::string u = tile->u >= 0 ? axes[tile->u] : "";
+  const std::string v = axes[tile->v];
+  SplitTile(group.root, u, v, *tile, writer);
+  std::vector<std::string> outer = root->others;
+  size_t blocks = 0;  // of `outer`, around what is copied together
+  if (block.axis >= 0) {
+    const std::string rows = axes[block.axis];
+    for (int a = 0; a < block.axis; ++a) {
+      if (!axes[a].empty()) outer.push_back(axes[a]);
+    }
+    outer.push_back(rows + "_block");
+    blocks = outer.size();
+    writer.Do("split %" + group.root + " " + rows + " " +
+              std::to_string(block.rows) + " -> " + rows + "_block " + rows +
+              "_in_block");
+    axes[block.axis] = rows + "_in_block";
+  }
+  vectors_inside &= blocks == 0;
+  const int first = std::max(block.axis, 0);
+  for (int a = first; a < static_cast<int>(axes.size()); ++a) {
+    if (is_batch[a] && !axes[a].empty()) outer.push_back(axes[a]);
+  }
+  if (!vectors_inside) outer.push_back(v + "_tile");
+  for (int a = first; a < static_cast<int>(axes.size()); ++a) {
+    if (a == tile->v || is_batch[a] || axes[a].empty()) continue;
+    outer.push_back(a == tile->u ? u + "_tile" : axes[a]);
+  }
+  if (vectors_inside) outer.push_back(v + "_tile");
+  if (group.root == product) {
+    OrderTile(product, *tile, outer, u + "_row", v + "_vector", v + "_lane",
+              dot, writer);
+  } else {
+    std::vector<std::string> order = outer;
+    if (tile->u >= 0) order.push_back(u + "_row");
+    order.push_back(v + "_vector");
+    order.push_back(v + "_lane");
+    writer.Reorder(group.root, order);
+    if (tile->u >= 0) writer.Do("unroll %" + group.root + " " + u + "_row");
+    writer.Do("unroll %" + group.root + " " + v + "_vector");
+    writer.Do("vectorize %" + group.root + " " + v + "_lane");
+  }
+  // The indices of fused loops are divisions, which take as long as a short
+  // tile: there, only as many are fused as make enough tasks.
+  size_t fused = blocks > 0 ? blocks : outer.size();
+  if (tile->writes_out_sum && blocks == 0)
+    fused = LoopsOfTasks(cpu, writer, writer.StageOf(group.root), fused);
+  const std::string tasks = writer.FuseLoops(group.root, 0, fused, "tasks");
+  std::string tiles = tasks;
+  if (blocks > 0) {
+    tiles = writer.FuseLoops(group.root, 1, outer.size() - blocks, "tiles");
+  } else if (fused < outer.size()) {
+    tiles = outer.back();
+  }
+  if (large) writer.Do("parallel %" + group.root + " " + tasks);
+  for (size_t i = group.members.size(); i-- > 0;) {
+    const std::string& member = group.members[i];
+    writer.Do("compute_at %" + member + " %" + group.root + " " + tiles);
+    // Inside, the member's own axes run over the tile.
+    std::string member_u = AxisOfMember(writer, group, member, u);
+    std::string member_v = AxisOfMember(writer, group, member, v);
+    std::vector<std::string> others;
+    const ComputationStage& stage =
+        writer.computation().stages[writer.StageOf(member)];
+    for (int a = 0; a < stage.spatial_count; ++a) {
+      const std::string& own = stage.axes[a].name;
+      if (own != member_u && own != member_v) others.push_back(own);
+    }
+    // Inside it is a tile's, but that is known only behind lowering.
+    if (is_open_vectors) {
+      writer.Do("split %" + member + " " + member_v + " " +
+                std::to_string(tile->width()) + " -> " + member_v + "_tile " +
+                member_v + "_rest");
+      others.push_back(member_v + "_tile");
+      member_v += "_rest";
+    }
+    if (is_open) {
+      writer.Do("split %" + member + " " + member_u + " " +
+                std::to_string(tile->rows) + " -> " + member_u + "_tile " +
+                member_u + "_row");
+      others.push_back(member_u + "_tile");
+      member_u += "_row";
+    }
+    writer.Do("split %" + member + " " + member_v + " " +
+              std::to_string(tile->lanes) + " -> " + member_v + "_vector " +
+              member_v + "_lane");
+    OrderTile(member, *tile, others, member_u, member_v + "_vector",
+              member_v + "_lane", member == product ? dot : "", writer);
+  }
+  for (const std::string& copy : copies) {
+    // Refused where others read it, too.
+    if (blocks > 0 &&
+        writer.Try("compute_at %" + copy + " %" + group.root + " " + tasks)) {
+      continue;
+    }
+    ScheduleTasks(cpu, copy, writer);
+  }
+  return writer.status().ok();
+}
+
+int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
+                            int depth) {
+  const std::optional<RegisterTile> tile =
+      ChooseRegisterTile(cpu, product, depth);
+  return tile && tile->u == depth - 1 ? tile->rows : 1;
+}
+
+bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
+                           int depth, const std::vector<std::string>& fixed,
+                           const std::string& rows, ScheduleWriter& writer) {
+  std::optional<RegisterTile> tile;
+  {
+    const StageShape shape(writer.computation(), writer.StageOf(product));
+    EMBER_CHECK(depth >= 1 && depth <= shape.spatial_count())
+        << "product %" << product << ": depth " << depth;
+    tile = ChooseRegisterTile(cpu, shape, depth);
+  }
+  if (!tile || (tile->u >= 0 && tile->u != depth - 1)) return false;
+  PackOperands(cpu, product, *tile,
+               tile->u >= 0 ? Packing::kAll : Packing::kWhereItTakes, writer);
+  const auto& stage = writer.computation().stages[writer.StageOf(product)];
+  const std::string v = stage.axes[tile->v].name;
+  std::vector<std::string> outer = fixed;
+  if (tile->u < 0 && !rows.empty()) outer.push_back(rows);
+  for (int a = depth; a < stage.spatial_count; ++a)
+    outer.push_back(a == tile->v ? v + "_tile" : stage.axes[a].name);
+  const std::string at = " %" + product + " ";
+  if (tile->u >= 0) {
+    // The operand along the vectors stays in the cache for all tiles of rows.
+    writer.Do("split" + at + rows + " " + std::to_string(tile->rows) + " -> " +
+              rows + "_part " + rows + "_each");
+    outer.push_back(rows + "_part");
+  }
+  writer.Do("split" + at + v + " " + std::to_string(tile->width()) + " -> " +
+            v + "_tile " + v + "_rest");
+  writer.Do("split" + at + v + "_rest " + std::to_string(tile->lanes) + " -> " +
+            v + "_vector " + v + "_lane");
+  OrderTile(product, *tile, outer, rows + "_each", v + "_vector", v + "_lane",
+            "", writer);
+  return writer.status().ok();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,37 @@
+// Register tiles for sums of products: which loops there are, what is packed,
+// and what is computed where. A part of the default schedule for CPUs.
+#ifndef EMBER_JIT_SCHEDULE_CPU_PRODUCT_RULE_H_
+#define EMBER_JIT_SCHEDULE_CPU_PRODUCT_RULE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/schedule/rules/stage_groups.h"
+#include "jit/schedule/rules/stage_shape.h"
+#include "jit/target/cpu_model.h"
+
+namespace ember::schedule {
+
+// A group that runs row by row with a product in it has at least so many rows:
+// its register tile needs some.
+inline constexpr int64_t kRowsOfProduct = 8;
+
+// A sum of products with its elementwise stages behind it, on a tile of results
+// in registers. False if the rule does not apply.
+bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
+                     const std::string& product, ScheduleWriter& writer);
+// The rows of a product's register tile inside a group with `depth` common
+// axes, the last of which moves over some rows there; 1 if it has none.
+int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
+                            int depth);
+// The loops of a product there: `fixed` and `rows` are its loops over the
+// common axes, of which the last, `rows`, moves over the rows of a block.
+bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
+                           int depth, const std::vector<std::string>& fixed,
+                           const std::string& rows, ScheduleWriter& writer);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_CPU_PRODUCT_RULE_H_

@@ -1,0 +1,380 @@
+
+#include "jit/schedule/cpu/register_tile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace ember::schedule {
+namespace {
+
+// Of a step of the sum, beside loads and multiplications.
+constexpr double kLoopCycles = 1;
+// Two loads begin in a cycle, but of whole vectors, and beside multiplications
+// that wait for them, that many complete: tiles of 28 rows and one vector reach
+// 60% of tiles of 14 and two (Xeon with AVX-512).
+constexpr double kLoadCycles = 0.8;
+
+// Of a tile as a whole: the loop's end is not foreseen.
+constexpr double kTileCycles = 20;
+// Of each vector of results.
+constexpr double kStoreCycles = 2;
+constexpr double kGuardedCycles = 4;
+// Of some lanes, where there are no mask registers (Zen 3: 18 and more).
+constexpr double kMaskedCycles = 16;
+constexpr int64_t kMostVectors = 6;
+// Of each piece of an operand (depthwise convolution of 112x112x96, Zen 3: 28,
+// 15, 9 and 3 pieces per row of results take 4.6, 4.4, 1.6 and 1 times the
+// time), and where most of the operand stays in the second cache.
+constexpr double kPieceCycles = 12;
+constexpr double kNearPieceCycles = 1;
+// A line of a padded copy, written and read again.
+constexpr double kCopiedLineCycles = 16;
+constexpr double kNearCopiedLineCycles = 10;
+// To ask whether a value is in the padding, in a loop over the sum.
+constexpr double kAskCycles = 3;
+
+// Sums that are written out have at most so many multiply-adds.
+constexpr int64_t kMostWrittenOut = 256;
+// There the processor works ahead on the next tile: cycles per addition that
+// waits for the one before, per load, per piece of an operand and per question
+// (depthwise convolutions of 3x3, Zen 3: 61% of the FMA peak with tiles of 4 by
+// two vectors; copying with padding took 1.5 times as long as asking).
+constexpr double kWrittenOutChainCycles = 2;
+constexpr double kWrittenOutLoadCycles = 0.5;
+constexpr double kWrittenOutPieceCycles = 1.7;
+constexpr double kWrittenOutNearPieceCycles = 0.3;
+constexpr double kWrittenOutAskCycles = 1;
+constexpr double kLineBytes = 64;
+
+class TileChooser {
+ public:
+  TileChooser(const jit::CpuModel& cpu, const StageShape& shape, int fixed)
+      : cpu_(cpu), shape_(shape), fixed_(fixed) {
+    const int v = VectorAxis();
+    if (v < 0) return;
+    const bool reads_bytes = std::ranges::all_of(
+        shape.loads(), [&](NodeId load) { return shape.BytesOf(load) == 1; });
+    adds_apart_ = shape.SumsIntegers() && !cpu.has_integer_fma &&
+                  !(cpu.has_byte_dots && reads_bytes);
+    has_ones_ = shape.SumsIntegers() && reads_bytes && !cpu.has_byte_dots &&
+                cpu.has_small_byte_dots &&
+                std::ranges::any_of(shape.loads(), [&](NodeId load) {
+                  return shape.ReadsSmallBytes(load);
+                });
+    for (NodeId load : shape.loads()) {
+      const Stride stride = shape.StrideOf(load, v);
+      has_broadcast_ |= stride == Stride::kNone;
+      // What moves otherwise is packed, as constants are.
+      if (stride == Stride::kOther || shape.ReadsConstant(load)) continue;
+      streams_.push_back(
+          {load, shape.WalkOf(load), IsNear(shape.LikelyBufferBytes(load))});
+      if (shape.IsPadded(load)) padded_.push_back({load, CopyCycles(load)});
+    }
+  }
+
+  // Rows of an axis with an open extent only if there is no other: they may not
+  // be there, and code cannot be written out for them alone.
+  std::optional<RegisterTile> Choose() {
+    const std::optional<RegisterTile> constant = Choose(false);
+    return constant && constant->u >= 0 ? constant : Choose(true);
+  }
+
+  std::optional<RegisterTile> Choose(bool open_rows) {
+    const int v = VectorAxis();
+    if (v < 0) return std::nullopt;
+    const int64_t lanes =
+        cpu_.LanesFor(shape_.WidestBytes(), shape_.LikelyExtent(v));
+    if (lanes < 2) return std::nullopt;
+    std::optional<RegisterTile> best;
+    double best_cost = 0;
+    // Of equals the last axis: its rows lie nearest to each other.
+    for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
+      if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
+      // Inside a group the others stand still.
+      if (u >= 0 && u < fixed_ - 1) continue;
+      if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
+      const int64_t most_vectors =
+          has_broadcast_ ? kMostVectors : cpu_.vector_registers;
+      for (int64_t vectors = 1; vectors <= most_vectors; ++vectors) {
+        for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {
+          RegisterTile tile{u, v, rows, vectors, lanes};
+          if (!Fits(tile)) continue;
+          tile.writes_out_sum = WritesOutSum(tile);
+          const double cost = CostOf(tile);
+          if (best && cost >= best_cost) continue;
+          best = tile;
+          best_cost = cost;
+        }
+      }
+    }
+    return best;
+  }
+
+  // Cycles for the whole stage to ask for each vector whether it is in the
+  // padding; infinite where lanes of one may be and others not.
+  double AskCycles(const RegisterTile& tile, NodeId load) const {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    if (CutsOff(tile.v, tile.width()) ||
+        shape_.StrideOf(load, tile.v) == Stride::kOther) {
+      return kNever;
+    }
+    const LoadWalk walk = shape_.WalkOf(load);
+    for (size_t d = 0; d < walk.dims.size(); ++d) {
+      if (walk.steps[d][tile.v] == 0) continue;
+      for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a) {
+        if (walk.steps[d][a] != 0) return kNever;
+      }
+    }
+    if (tile.writes_out_sum) {
+      // Once for all vectors, and for all results that read the value.
+      return kWrittenOutAskCycles * Values(tile, load) * AllTiles(tile);
+    }
+    const bool moves =
+        tile.u >= 0 && shape_.StrideOf(load, tile.u) != Stride::kNone;
+    return kAskCycles * static_cast<double>(moves ? tile.rows : 1) * Steps() *
+           AllTiles(tile);
+  }
+
+  // Cycles to make a padded copy of what is read, and to read that instead.
+  double CopyCycles(NodeId load) const {
+    const int64_t bytes = shape_.LikelyBufferBytes(load);
+    return static_cast<double>(bytes) / kLineBytes *
+           (IsNear(bytes) ? kNearCopiedLineCycles : kCopiedLineCycles);
+  }
+
+ private:
+  // An operand as it is read from memory.
+  struct Stream {
+    NodeId load = 0;
+    LoadWalk walk;
+    bool is_near = false;
+  };
+
+  struct Padded {
+    NodeId load = 0;
+    double copy_cycles = 0;
+  };
+
+  bool WritesOutSum(const RegisterTile& tile) const {
+    if (has_broadcast_) return false;
+    // What several rows share stays in registers, too.
+    if (tile.rows > 1 && tile.rows * tile.vectors * 2 > cpu_.vector_registers)
+      return false;
+    double count = static_cast<double>(tile.rows * tile.vectors);
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
+      count *=
+          static_cast<double>(shape_.Extent(a).value_or(kMostWrittenOut + 1));
+    return count <= kMostWrittenOut;
+  }
+
+  // How many axes' values a tile takes, the whole sum, `width` along v.
+  std::vector<int64_t> ExtentsOf(const RegisterTile& tile,
+                                 int64_t width) const {
+    std::vector<int64_t> extents(shape_.axis_count(), 1);
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
+      extents[a] = shape_.LikelyExtent(a);
+    if (tile.u >= 0) extents[tile.u] = tile.rows;
+    extents[tile.v] = std::min(width, shape_.LikelyExtent(tile.v));
+    return extents;
+  }
+
+  // Of the operand, how many different ones a tile reads at one point of v.
+  double Values(const RegisterTile& tile, NodeId load) const {
+    const LoadWalk::Pieces pieces =
+        shape_.WalkOf(load).Over(ExtentsOf(tile, /*width=*/1));
+    return static_cast<double>(pieces.count) *
+           static_cast<double>(pieces.elements);
+  }
+
+  bool IsNear(int64_t bytes) const { return bytes <= 2 * cpu_.l2_bytes; }
+
+  int VectorAxis() const {
+    for (int a = shape_.spatial_count(); a-- > fixed_;) {
+      if (shape_.LikelyExtent(a) > 1) return a;
+    }
+    return -1;
+  }
+
+  // Rows of u use one vector of an operand again.
+  bool SharesLoads(int u, int v) const {
+    if (shape_.LikelyExtent(u) < 2) return false;
+    return std::any_of(shape_.loads().begin(), shape_.loads().end(),
+                       [&](NodeId load) {
+                         return shape_.StrideOf(load, u) == Stride::kNone &&
+                                shape_.StrideOf(load, v) != Stride::kNone;
+                       });
+  }
+
+  bool Fits(const RegisterTile& tile) const {
+    if (tile.u >= 0 && tile.rows > shape_.LikelyExtent(tile.u)) return false;
+    return Registers(tile) <= cpu_.vector_registers;
+  }
+
+  // Sums, the vectors of one operand, and one value of the other; where both
+  // are vectors, one of each. A product that is not yet added; the ones that
+  // small products are multiplied by to be added up.
+  int64_t Registers(const RegisterTile& tile) const {
+    return tile.rows * tile.vectors + (has_broadcast_ ? tile.vectors + 1 : 2) +
+           (adds_apart_ ? 1 : 0) + (has_ones_ && has_broadcast_ ? 1 : 0);
+  }
+
+  double CostOf(const RegisterTile& tile) const {
+    const double ends = kTileCycles + static_cast<double>(tile.rows) *
+                                          static_cast<double>(tile.vectors) *
+                                          StoreCycles(tile);
+    double padding = 0;
+    for (const Padded& padded : padded_)
+      padding += std::min(AskCycles(tile, padded.load), padded.copy_cycles);
+    return (SumCycles(tile) + ends + PieceCycles(tile)) * AllTiles(tile) +
+           padding;
+  }
+
+  // Of a tile, when all that it reads is there.
+  double SumCycles(const RegisterTile& tile) const {
+    const double multiplications =
+        static_cast<double>(tile.rows * tile.vectors);
+    double loads = 0;
+    if (tile.writes_out_sum) {
+      for (NodeId load : shape_.loads()) {
+        const bool moves = shape_.StrideOf(load, tile.v) != Stride::kNone;
+        loads +=
+            Values(tile, load) * static_cast<double>(moves ? tile.vectors : 1);
+      }
+      return std::max({multiplications * Steps() / 2,
+                       loads * kWrittenOutLoadCycles,
+                       kWrittenOutChainCycles * Steps()});
+    }
+    for (NodeId load : shape_.loads()) {
+      double count = 1;
+      if (tile.u >= 0 && shape_.StrideOf(load, tile.u) != Stride::kNone)
+        count *= static_cast<double>(tile.rows);
+      if (shape_.StrideOf(load, tile.v) != Stride::kNone)
+        count *= static_cast<double>(tile.vectors);
+      loads += count;
+    }
+    // With none left, the next value is not there in time (16 registers, Zen 3:
+    // tiles of 6 rows and two vectors are faster than of 4 and three); a
+    // product that is not yet added makes room for it.
+    const bool is_late = cpu_.vector_registers <= 16 && !adds_apart_ &&
+                         Registers(tile) == cpu_.vector_registers;
+    return Steps() *
+           (std::max({multiplications / 2, loads * kLoadCycles, 4.0}) +
+            (is_late ? 2 : 1) * kLoopCycles);
+  }
+
+  // To read what a tile needs.
+  double PieceCycles(const RegisterTile& tile) const {
+    const std::vector<int64_t> extents = ExtentsOf(tile, tile.width());
+    double cycles = 0;
+    for (const Stream& stream : streams_) {
+      // What moves in one direction only was read for the tile before.
+      const bool stands_still =
+          tile.u >= 0 && shape_.StrideOf(stream.load, tile.u) == Stride::kNone;
+      const bool is_read_again =
+          stands_still || shape_.StrideOf(stream.load, tile.v) == Stride::kNone;
+      const bool is_near = is_read_again || stream.is_near;
+      const double each =
+          tile.writes_out_sum
+              ? (is_near ? kWrittenOutNearPieceCycles : kWrittenOutPieceCycles)
+              : (is_near ? kNearPieceCycles : kPieceCycles);
+      cycles += each * static_cast<double>(stream.walk.Over(extents).count);
+    }
+    return cycles;
+  }
+
+  double AllTiles(const RegisterTile& tile) const {
+    double tiles = Tiles(tile.u, tile.rows) * Tiles(tile.v, tile.width());
+    for (int a = 0; a < shape_.spatial_count(); ++a) {
+      if (a != tile.u && a != tile.v)
+        tiles *= static_cast<double>(shape_.LikelyExtent(a));
+    }
+    return tiles;
+  }
+
+  // Per vector of results: under a condition where the last tile is cut off, by
+  // lanes where a vector is.
+  double StoreCycles(const RegisterTile& tile) const {
+    const bool guarded =
+        CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
+    const double plain = guarded ? kGuardedCycles : kStoreCycles;
+    if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
+    // One vector of each row; which one is known where there is one tile, and
+    // asked for each vector where there are more.
+    const double masked = kMaskedCycles / Tiles(tile.v, tile.lanes);
+    return shape_.LikelyExtent(tile.v) > tile.width() ? plain + 2 + masked
+                                                      : plain + masked;
+  }
+
+  // Of the sum.
+  double Steps() const {
+    double steps = 1;
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
+      steps *= static_cast<double>(shape_.LikelyExtent(a));
+    return steps;
+  }
+
+  bool CutsOff(int axis, int64_t size) const {
+    return axis >= 0 && shape_.LikelyExtent(axis) % size != 0;
+  }
+
+  // How many tiles of the size an axis takes; what is open divides.
+  double Tiles(int axis, int64_t size) const {
+    if (axis < 0) return 1;
+    const double extent = static_cast<double>(shape_.LikelyExtent(axis));
+    const double tiles = extent / static_cast<double>(size);
+    return shape_.Extent(axis) ? std::ceil(tiles) : tiles;
+  }
+
+  const jit::CpuModel& cpu_;
+  const StageShape& shape_;
+  int fixed_;                   // axes before this one stand still
+  bool has_broadcast_ = false;  // of an operand, one value is for all lanes
+  bool adds_apart_ = false;     // products and sums are two instructions
+  bool has_ones_ = false;       // 4 products of small bytes at once
+  std::vector<Stream> streams_;
+  std::vector<Padded> padded_;
+};
+
+}  // namespace
+
+std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
+                                               const StageShape& shape,
+                                               int fixed) {
+  return TileChooser(cpu, shape, fixed).Choose();
+}
+
+bool AsksForPadding(const jit::CpuModel& cpu, const StageShape& shape,
+                    const RegisterTile& tile, NodeId load) {
+  const TileChooser chooser(cpu, shape, 0);
+  return chooser.AskCycles(tile, load) <= chooser.CopyCycles(load);
+}
+
+MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
+                            int64_t rows, int64_t columns) {
+  MatrixTile best;
+  double best_cost = 0;
+  for (int64_t vectors = 1; vectors <= 4; ++vectors) {
+    for (int64_t tile_rows = 1; tile_rows <= std::min<int64_t>(rows, 28);
+         ++tile_rows) {
+      // One more than they need, for what LLVM has in flight.
+      if (tile_rows * vectors + vectors + 2 > cpu.vector_registers) break;
+      const double cycles =
+          std::max({static_cast<double>(tile_rows * vectors) / 2,
+                    static_cast<double>(tile_rows + vectors) * kLoadCycles,
+                    4.0}) +
+          kLoopCycles;
+      const int64_t width = vectors * lanes;
+      const double cost =
+          cycles * static_cast<double>((rows + tile_rows - 1) / tile_rows) *
+          static_cast<double>((columns + width - 1) / width);
+      if (best_cost != 0 && cost >= best_cost) continue;
+      best = {tile_rows, vectors};
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,68 @@
+
+#include "jit/schedule/cpu/widen_rule.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace ember::schedule {
+namespace {
+
+// Reads of an element, behind which a copy is faster.
+constexpr double kManyReads = 3;
+
+// Whether the load is of 16-bit floats that a product's factor widens.
+bool IsWidened(const Computation& c, const StageShape& shape, NodeId load) {
+  const DType type = c.pool[load].type;
+  if (type != DType::kF16 && type != DType::kBF16) return false;
+  const tensor::Node& product = c.pool[shape.stage().values[0]];
+  return std::ranges::any_of(product.operands, [&](NodeId factor) {
+    const tensor::Node& cast = c.pool[factor];
+    return cast.opcode == tensor::Opcode::kCast && cast.type == DType::kF32 &&
+           cast.operands[0] == load;
+  });
+}
+
+}  // namespace
+
+bool ReadsWideCopy(const Computation& computation, const StageShape& shape,
+                   const RegisterTile& tile, NodeId load) {
+  if (!IsWidened(computation, shape, load)) return false;
+  double reads = static_cast<double>(shape.LikelyPoints()) /
+                 static_cast<double>(shape.LikelyBufferBytes(load)) *
+                 shape.BytesOf(load);
+  // A tile's rows and vectors share what does not move along them.
+  if (tile.u >= 0 && shape.StrideOf(load, tile.u) == Stride::kNone)
+    reads /= static_cast<double>(tile.rows);
+  if (shape.StrideOf(load, tile.v) == Stride::kNone)
+    reads /= static_cast<double>(tile.width());
+  return reads > kManyReads;
+}
+
+void WidenTemporaries(ScheduleWriter& writer) {
+  std::vector<std::string> stages;
+  for (const ComputationStage& stage : writer.computation().stages)
+    stages.push_back(stage.name);
+  for (const std::string& stage : stages) {
+    std::vector<std::string> buffers;
+    {
+      const Computation& c = writer.computation();
+      const StageShape shape(c, writer.StageOf(stage));
+      if (!shape.IsProduct()) continue;
+      for (NodeId load : shape.loads()) {
+        const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
+        if (IsWidened(c, shape, load) &&
+            buffer.role == BufferRole::kTemporary) {
+          buffers.push_back(buffer.name);
+        }
+      }
+    }
+    // Refused where loads of it differ in more than where they are.
+    for (const std::string& buffer : buffers) {
+      writer.Try("cache_read %" + stage + " %" + buffer + " f32 -> " + buffer +
+                 ".wide");
+    }
+  }
+}
+
+}  // namespace ember::schedule

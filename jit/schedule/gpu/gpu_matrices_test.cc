@@ -1,0 +1,272 @@
+// Products of f16 and bytes under the default schedules of GPUs whose subgroups
+// have matrices: which schedules they get, and that those compute what the
+// dispatch says, without races.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jit/loops/evaluator.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/target/gpu_model.h"
+#include "tensor/evaluator.h"
+#include "tensor/random_dispatch.h"
+#include "tensor/random_values.h"
+#include "tensor/text.h"
+
+namespace ember::schedule {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view kPlain =
+    "vulkan1.3+subgroup32+shared49152+invocations1024";
+// As NVIDIA's are.
+constexpr std::string_view kMatrices =
+    "vulkan1.3+subgroup32+shared49152+invocations1024+"
+    "matrix16x16x16:f16:f16:f32+matrix16x8x16:f16:f16:f32+"
+    "matrix16x16x32:u8:i8:i32+matrix16x16x32:i8:i8:i32";
+
+struct Made {
+  std::string schedule;
+  std::string nest;
+};
+
+// busy: how many invocations keep the device busy: little, so that what tests
+// can evaluate has several subgroups.
+Made Make(std::string_view text, std::string_view target = kMatrices,
+          int64_t busy = 256) {
+  Made made;
+  const auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  if (!dispatch.ok()) return made;
+  Schedule schedule(Disassemble(*dispatch, {}));
+  jit::GpuModel gpu = jit::GpuModel::Of(target);
+  gpu.busy_invocations = busy;
+  // Small ones, which real CPUs' lanes are.
+  gpu.is_cpu_like = false;
+  const Status chosen = ScheduleForGpu(gpu, schedule);
+  EXPECT_TRUE(chosen.ok()) << chosen.ToString();
+  made.schedule = schedule.ToText();
+  const auto nest = Lower(schedule);
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString() << made.schedule;
+  if (!nest.ok()) return made;
+  made.nest = loops::ToText(*nest);
+  const Status verified = loops::Verify(*nest);
+  EXPECT_TRUE(verified.ok()) << verified.ToString() << made.nest;
+  return made;
+}
+
+// Compared with the dispatch, too.
+Made Check(std::string_view text, std::string_view target = kMatrices,
+           int64_t busy = 256) {
+  SCOPED_TRACE(text);
+  Made made = Make(text, target, busy);
+  const auto nest = loops::Parse(made.nest);
+  EXPECT_TRUE(nest.ok());
+  if (!nest.ok()) return made;
+  tensor::RandomCase random;
+  random.seed = 3;
+  random.dispatch = *tensor::Parse(text);
+  auto expected = random.MakeBuffers(), found = random.MakeBuffers();
+  EXPECT_TRUE(
+      tensor::Evaluate(random.dispatch, {}, tensor::Pointers(expected), {})
+          .ok());
+  const Status evaluated = loops::Evaluate(*nest, {}, tensor::Pointers(found),
+                                           {.refuse_races = true});
+  EXPECT_TRUE(evaluated.ok()) << evaluated.ToString() << made.nest;
+  EXPECT_EQ(tensor::FirstDifference(random, expected, found), "") << made.nest;
+  return made;
+}
+
+std::string Product(const std::string& m, const std::string& n,
+                    const std::string& k) {
+  return "dispatch @product(%a: f16[" + m + ", " + k + "], %b: f16[" + k +
+         ", " + n + "]) -> (%y: f32[" + m + ", " + n +
+         "]) { %y[i, j] = sum(k < " + k + ") f32(%a[i, k]) * f32(%b[k, j]) }";
+}
+
+TEST(GpuMatrices, AreStoredWhereResultsLie) {
+  const Made made = Check(Product("32", "48", "64"));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y"));
+  EXPECT_THAT(made.nest, HasSubstr("task %a.slice: f16["));
+  EXPECT_THAT(made.nest, HasSubstr("task %b.slice: f16["));
+  EXPECT_THAT(made.nest, Not(HasSubstr("task %y")));
+}
+
+// By the second factor's rows, which lie along the sum.
+TEST(GpuMatrices, OfTransposedFactors) {
+  EXPECT_THAT(Check(R"(
+    dispatch @transposed(%a: f16[64, 32], %b: f16[32, 64]) -> (%y: f32[32, 32]) {
+      %y[i, j] = sum(k < 64) f32(%a[k, i]) * f32(%b[j, k])
+    })")
+                  .schedule,
+              HasSubstr("multiply_matrices"));
+}
+
+// Sizes that matrices do not fill, results of another type, and what is done
+// with them: in memory of the workgroup.
+TEST(GpuMatrices, AreFinishedByInvocations) {
+  Made made = Check(R"(
+    dispatch @layer(%x: f16[37, 50], %w: f16[50, 41], %c: f16[41]) -> (%y: f16[37, 41]) {
+      temp %s: f32[37, 41]
+      %s[i, j] = sum(k < 50) f32(%x[i, k]) * f32(%w[k, j])
+      %y[i, j] = max(f16(%s[i, j]) + %c[j], 0.0)
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("pad %s k 16"));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
+  EXPECT_THAT(made.nest, HasSubstr("task %s: f32["));
+  // The product is what is stored, but does not fill matrices.
+  made = Check(Product("40", "24", "64"));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.matrices"));
+}
+
+TEST(GpuMatrices, OfBatches) {
+  const Made made = Check(R"(
+    dispatch @batch(%a: f16[3, 32, 64], %b: f16[3, 64, 32]) -> (%y: f16[3, 32, 32]) {
+      temp %s: f32[3, 32, 32]
+      %s[n, i, j] = sum(k < 64) f32(%a[n, i, k]) * f32(%b[n, k, j])
+      %y[n, i, j] = f16(%s[n, i, j] * 0.125)
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
+}
+
+TEST(GpuMatrices, OfBytes) {
+  const Made made = Check(R"(
+    dispatch @bytes(%x: u8[48, 96], %w: i8[96, 32]) -> (%y: i32[48, 32]) {
+      %y[i, j] = sum(k < 96) i32(%x[i, k]) * i32(%w[k, j])
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y"));
+  EXPECT_THAT(made.nest, HasSubstr("matrix k_rest_matrix < 32"));
+  // Of two that are not there.
+  EXPECT_THAT(Check(R"(
+    dispatch @bytes(%x: u8[48, 96], %w: u8[96, 32]) -> (%y: i32[48, 32]) {
+      %y[i, j] = sum(k < 96) i32(%x[i, k]) * i32(%w[k, j])
+    })")
+                  .schedule,
+              Not(HasSubstr("multiply_matrices")));
+}
+
+// Pixels of a line are rows, and lines are shared out among subgroups.
+TEST(GpuMatrices, OfConvolutions) {
+  const Made made = Check(R"(
+    dispatch @conv(%x: f16[1, 6, 18, 16], %w: f16[3, 3, 16, 16], %c: f16[16]) -> (%y: f16[1, 4, 16, 16]) {
+      temp %s: f32[1, 4, 16, 16]
+      %s[n, h, v, o] = sum(r < 3, q < 3, c < 16) f32(%x[n, h + r, v + q, c]) * f32(%w[r, q, c, o])
+      %y[n, h, v, o] = f16(max(%s[n, h, v, o] + f32(%c[o]), 0.0))
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
+}
+
+// Sizes that matrices fill or not, of factors that lie in either way, with and
+// without something to do with results.
+TEST(GpuMatrices, OfAnySizes) {
+  constexpr std::string_view kSmall =
+      "vulkan1.3+subgroup4+shared8192+invocations64+"
+      "matrix4x8x4:f16:f16:f32+matrix8x4x8:u8:i8:i32";
+  const tensor::SeedRange seeds = tensor::Seeds(40);
+  int matrices = 0;
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
+                 " bazel run //jit/schedule/gpu:gpu_matrices_test");
+    tensor::RandomChoices choices(seed);
+    const auto size = [&](int most) {
+      const int of_four = 4 * (1 + choices.Below(most / 4));
+      return std::to_string(choices.Chance(2) ? of_four
+                                              : 2 + choices.Below(most));
+    };
+    const std::string l = std::to_string(1 + choices.Below(2));
+    const std::string m = size(36), n = size(36),
+                      k = std::to_string(8 + choices.Below(20));
+    const bool is_half = !choices.Chance(3);
+    const std::string sum = is_half ? "f32" : "i32";
+    const bool a_by_rows = choices.Chance(2), b_by_rows = choices.Chance(2);
+    std::string text =
+        "dispatch @any(%a: " + std::string(is_half ? "f16" : "u8") + "[" + l +
+        ", " + (a_by_rows ? m + ", " + k : k + ", " + m) +
+        "], %b: " + (is_half ? "f16" : "i8") + "[" + l + ", " +
+        (b_by_rows ? k + ", " + n : n + ", " + k) + "]) -> (";
+    const std::string product = "sum(k < " + k + ") " + sum + "(%a[" +
+                                (a_by_rows ? "l, i, k" : "l, k, i") + "]) * " +
+                                sum + "(%b[" +
+                                (b_by_rows ? "l, k, j" : "l, j, k") + "])";
+    const std::string extents = "[" + l + ", " + m + ", " + n + "]";
+    if (choices.Chance(2)) {
+      text += "%y: " + sum + extents + ") { %y[l, i, j] = " + product + " }";
+    } else {
+      text += "%y: i64" + extents + ") { temp %s: " + sum + extents +
+              " %s[l, i, j] = " + product +
+              " %y[l, i, j] = i64(%s[l, i, j]) + j }";
+    }
+    const Made made = Check(text, kSmall, /*busy=*/16);
+    matrices += made.schedule.find("multiply_matrices") != std::string::npos;
+    if (::testing::Test::HasFailure()) return;
+  }
+  if (seeds.end - seeds.begin >= 40) {
+    EXPECT_GT(matrices, 20);
+  }
+}
+
+// What has no matrices, or too small ones, is as on other devices.
+TEST(GpuMatrices, LeaveOthersAsTheyAre) {
+  const std::vector<std::string> rows = {
+      // Mostly empty.
+      Product("4", "64", "64"), Product("64", "3", "64"),
+      Product("64", "64", "6"),
+      // f32, bf16; f16 whose sums are.
+      R"(dispatch @p(%a: f32[64, 64], %b: f32[64, 64]) -> (%y: f32[64, 64]) {
+           %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
+         })",
+      R"(dispatch @p(%a: bf16[64, 64], %b: bf16[64, 64]) -> (%y: f32[64, 64]) {
+           %y[i, j] = sum(k < 64) f32(%a[i, k]) * f32(%b[k, j])
+         })",
+      R"(dispatch @p(%a: f16[64, 64], %b: f16[64, 64]) -> (%y: f16[64, 64]) {
+           %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
+         })",
+      // Every second pixel.
+      R"(dispatch @p(%x: f16[66, 64], %w: f16[2, 64, 32]) -> (%y: f32[32, 32]) {
+           %y[i, j] = sum(r < 2, k < 64) f32(%x[i * 2 + r, k]) * f32(%w[r, k, j])
+         })"};
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    EXPECT_EQ(Make(rows[i]).schedule, Make(rows[i], kPlain).schedule);
+  }
+  // Rows of matrices may be that far apart.
+  EXPECT_THAT(Check(rows.back()).schedule, HasSubstr("multiply_matrices"));
+}
+
+// What workgroups of large products take, on a device as GPUs are: bytes of
+// memory, and elements that a subgroup loads from it per multiply-add.
+TEST(GpuMatrices, FiguresOfLargeProducts) {
+  const struct {
+    const char* size;
+    const char* a;
+    const char* b;
+    const char* sums;
+  } rows[] = {
+      // 24 KiB; 32 elements of a step for 256 multiply-adds, as two tasks are
+      // better for the device than one with half of the loads.
+      {"512", "task %a.slice: f16[2, 32, 64]", "task %b.slice: f16[2, 64, 64]",
+       "register %y.part.5: f32[8, 16, 16]"},
+      // 24 KiB; 64 elements of a step for 1024 multiply-adds.
+      {"2048", "task %a.slice: f16[2, 64, 32]",
+       "task %b.slice: f16[2, 32, 128]",
+       "register %y.part.5: f32[8, 2, 2, 16, 16]"}};
+  for (const auto& row : rows) {
+    const Made made = Make(Product(row.size, row.size, row.size), kMatrices,
+                           int64_t{32} << 10);
+    EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y"));
+    EXPECT_THAT(made.schedule, HasSubstr("double_buffer %a.slice registers"));
+    for (const char* has : {row.a, row.b, row.sums})
+      EXPECT_THAT(made.nest, HasSubstr(has));
+  }
+}
+
+}  // namespace
+}  // namespace ember::schedule

@@ -1,0 +1,333 @@
+#include "jit/schedule/gpu/gpu_matrix_rule.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/gpu_points.h"
+#include "jit/schedule/gpu/gpu_slices.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+// What an invocation copies at once.
+constexpr int64_t kCopiedBytes = 16;
+// Matrices written out, with steps of the sum.
+constexpr int64_t kMostWrittenOut = 32;
+
+using Names = std::vector<std::string>;
+
+void Append(Names& names, const Names& more) {
+  names.insert(names.end(), more.begin(), more.end());
+}
+
+// A factor's copy.
+struct Factor {
+  std::string buffer;
+  int64_t lanes = 1;
+  bool is_constant = false;  // of one size wherever it is
+};
+
+class MatrixScheduler {
+ public:
+  MatrixScheduler(const jit::GpuModel& gpu, const MatrixPlan& plan,
+                  ScheduleWriter& writer)
+      : gpu_(gpu), plan_(plan), writer_(writer) {}
+
+  // The product's matrices are stored to where its results lie.
+  std::optional<std::string> StoreDirectly(const std::string& product) {
+    if (!Pad(product)) return std::nullopt;
+    FindFactors(product);
+    const Names names = AxesOf(product);
+    Names tiles;
+    for (size_t a = 0; a < names.size(); ++a) {
+      if (SizeOf(a) == 1) {
+        tiles.push_back(names[a]);
+        continue;
+      }
+      Split(product, names[a], SizeOf(a), "_tile", "_rest");
+      tiles.push_back(names[a] + "_tile");
+    }
+    const std::string tasks = ScheduleTile(product, tiles, "_rest");
+    writer_.Do("parallel %" + product + " " + tasks);
+    return tasks;
+  }
+
+  // To memory of the workgroup, from which the root reads them.
+  std::optional<std::string> StoreForRoot(const std::string& root,
+                                          std::string product,
+                                          std::set<std::string>& done) {
+    if (!Pad(product)) return std::nullopt;
+    if (root == product) {
+      product = root + ".matrices";
+      if (!writer_.Try("cache_write %" + root + " -> " + product))
+        return std::nullopt;
+    }
+    FindFactors(product);
+    const Names names = AxesOf(root);
+    const int64_t lanes = LanesOfRoot(root, product);
+    Names tiles, points;
+    std::string lane;
+    for (size_t a = 0; a < names.size(); ++a) {
+      if (SizeOf(a) == 1) {
+        tiles.push_back(names[a]);
+        continue;
+      }
+      Split(root, names[a], SizeOf(a), "_tile", "_rest");
+      tiles.push_back(names[a] + "_tile");
+      points.push_back(names[a] + "_rest");
+      if (lanes == 1 || static_cast<int>(a) != plan_.columns) continue;
+      Split(root, points.back(), lanes, "_vector", "_lane");
+      lane = points.back() + "_lane";
+      points.back() += "_vector";
+    }
+    Names order = tiles;
+    Append(order, points);
+    if (!lane.empty()) order.push_back(lane);
+    writer_.Reorder(root, order);
+    const std::string tasks = writer_.FuseLoops(root, 0, tiles.size(), "tasks");
+    writer_.Do("parallel %" + root + " " + tasks);
+    std::string point = writer_.FuseLoops(root, 1, points.size(), "points");
+    Split(root, point, Threads(), "_round", "_item");
+    point += "_item";
+    writer_.Do("bind %" + root + " " + point);
+    if (!lane.empty()) writer_.Do("vectorize %" + root + " " + lane);
+    JoinPoints(gpu_, root, point, writer_.StageOf(product) + 1, done, writer_);
+    if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
+      return std::nullopt;
+    // All of the tile is there; other axes have one point.
+    ScheduleTile(product, OtherAxesOf(product), "");
+    done.insert(product);
+    return point;
+  }
+
+ private:
+  int64_t Threads() const { return plan_.Subgroups() * gpu_.subgroup_size; }
+
+  // Of the results' tile along an axis.
+  int64_t SizeOf(size_t axis) const {
+    const int a = static_cast<int>(axis);
+    if (a == plan_.rows) return plan_.RowsOfTile();
+    if (a == plan_.columns) return plan_.ColumnsOfTile();
+    return a == plan_.lines ? plan_.line_tile : 1;
+  }
+
+  const ComputationStage& StageOf(const std::string& name) const {
+    return writer_.computation()
+        .stages[static_cast<size_t>(writer_.StageOf(name))];
+  }
+
+  Names AxesOf(const std::string& name) const {
+    const ComputationStage& stage = StageOf(name);
+    Names names;
+    for (int a = 0; a < stage.spatial_count; ++a)
+      names.push_back(stage.axes[static_cast<size_t>(a)].name);
+    return names;
+  }
+  Names OtherAxesOf(const std::string& name) const {
+    const Names all = AxesOf(name);
+    Names names;
+    for (size_t a = 0; a < all.size(); ++a) {
+      if (SizeOf(a) == 1) names.push_back(all[a]);
+    }
+    return names;
+  }
+
+  void Split(const std::string& stage, const std::string& loop, int64_t size,
+             const std::string& outer, const std::string& inner) {
+    writer_.Do("split %" + stage + " " + loop + " " + std::to_string(size) +
+               " -> " + loop + outer + " " + loop + inner);
+  }
+
+  bool Pad(const std::string& product) {
+    if (plan_.is_exact) return true;
+    const std::string& axis =
+        StageOf(product).axes[static_cast<size_t>(plan_.steps)].name;
+    return writer_.Try("pad %" + product + " " + axis + " " +
+                       std::to_string(plan_.type.depth));
+  }
+
+  // The factors as the product reads them now.
+  void FindFactors(const std::string& product) {
+    const Computation& c = writer_.computation();
+    const ComputationStage& stage = StageOf(product);
+    factors_.clear();
+    ForEachLoad(c.pool, stage.values, [&](NodeId load) {
+      factors_.push_back({c.buffers[c.pool[load].buffer].name,
+                          LanesOfCopy(stage, load),
+                          IsConstantSlice(c, stage, load)});
+    });
+  }
+
+  // As many neighbours as whole vectors have in each slice.
+  int64_t LanesOfCopy(const ComputationStage& stage, NodeId load) const {
+    const Computation& c = writer_.computation();
+    const tensor::Node& node = c.pool[load];
+    if (node.opcode != tensor::Opcode::kLoad || node.operands.empty()) return 1;
+    const int axis =
+        static_cast<int>(std::ranges::find(stage.axes, node.operands.back(),
+                                           &ComputationAxis::variable) -
+                         stage.axes.begin());
+    if (axis == static_cast<int>(stage.axes.size())) return 1;
+    const int64_t size =
+        axis == plan_.steps ? plan_.slice : SizeOf(static_cast<size_t>(axis));
+    const auto extent =
+        c.pool.IntegerConstant(stage.axes[static_cast<size_t>(axis)].extent);
+    const int64_t lanes = kCopiedBytes / DTypeByteSize(node.type);
+    const bool is_whole = extent && *extent % size == 0 && size % lanes == 0;
+    return is_whole ? lanes : 1;
+  }
+
+  // Of the results that an invocation finishes at once.
+  int64_t LanesOfRoot(const std::string& root,
+                      const std::string& product) const {
+    constexpr int64_t kLanes = 4;
+    const Computation& c = writer_.computation();
+    const StageShape shape(c, writer_.StageOf(root));
+    const auto extent = shape.Extent(plan_.columns);
+    const bool is_whole = extent && *extent % plan_.ColumnsOfTile() == 0 &&
+                          plan_.ColumnsOfTile() % kLanes == 0;
+    // Other stages at the point would need lanes, too.
+    const bool is_next = writer_.StageOf(product) + 1 == writer_.StageOf(root);
+    return is_whole && is_next && shape.StoresAlong(plan_.columns) ? kLanes : 1;
+  }
+
+  // The loops inside a tile; rest: what the names of an axis' loop over that
+  // end with. The loop over the tiles.
+  std::string ScheduleTile(const std::string& product, const Names& tiles,
+                           const std::string& rest) {
+    const ComputationStage& stage = StageOf(product);
+    const Names names = AxesOf(product);
+    Names reductions;
+    for (size_t a = names.size(); a < stage.axes.size(); ++a) {
+      if (static_cast<int>(a) != plan_.steps)
+        reductions.push_back(stage.axes[a].name);
+    }
+    const std::string steps = stage.axes[static_cast<size_t>(plan_.steps)].name;
+    const auto name_of = [&](int axis) {
+      return names[static_cast<size_t>(axis)] + rest;
+    };
+    const std::string rows = name_of(plan_.rows);
+    const std::string columns = name_of(plan_.columns);
+    SplitMatrices(product, rows, plan_.row_tile.matrices, plan_.type.rows);
+    SplitMatrices(product, columns, plan_.column_tile.matrices,
+                  plan_.type.columns);
+    Split(product, steps, plan_.slice, "_slice", "_rest");
+    Split(product, steps + "_rest", plan_.type.depth, "_step", "_matrix");
+    Names subgroups;
+    if (plan_.lines >= 0 && plan_.line_tile > 1)
+      subgroups.push_back(name_of(plan_.lines));
+    subgroups.push_back(rows + "_subgroup");
+    subgroups.push_back(columns + "_subgroup");
+    Names order = tiles;
+    Append(order, reductions);
+    const std::string slice = steps + "_slice", step = steps + "_rest_step";
+    order.push_back(slice);
+    const size_t first = order.size();
+    Append(order, subgroups);
+    Append(order, {step, rows + "_part_count", columns + "_part_count",
+                   rows + "_part_matrix", columns + "_part_matrix",
+                   steps + "_rest_matrix"});
+    writer_.Reorder(product, order);
+    const std::string tasks =
+        writer_.FuseLoops(product, 0, tiles.size(), "tasks");
+    const std::string bound = writer_.FuseLoops(
+        product, first - tiles.size() + (tiles.empty() ? 0 : 1),
+        subgroups.size(), "subgroups");
+    const std::string at = " %" + product + " ";
+    const int64_t written = plan_.row_tile.matrices *
+                            plan_.column_tile.matrices *
+                            (plan_.slice / plan_.type.depth);
+    if (written <= kMostWrittenOut) writer_.Do("unroll" + at + step);
+    writer_.Do("unroll" + at + rows + "_part_count");
+    writer_.Do("unroll" + at + columns + "_part_count");
+    CopyFactors(product, slice);
+    writer_.Do("multiply_matrices" + at + bound + " " + rows + "_part_matrix " +
+               columns + "_part_matrix " + steps + "_rest_matrix");
+    if (plan_.is_double) LoadSlicesAhead(copies_, writer_);
+    return tasks;
+  }
+
+  void SplitMatrices(const std::string& product, const std::string& loop,
+                     int64_t matrices, int64_t size) {
+    Split(product, loop, matrices * size, "_subgroup", "_part");
+    Split(product, loop + "_part", size, "_count", "_matrix");
+  }
+
+  void CopyFactors(const std::string& product, const std::string& slice) {
+    copies_.clear();
+    for (const Factor& factor : factors_) {
+      const std::string copy = factor.buffer + ".slice";
+      writer_.Do("cache_read %" + product + " %" + factor.buffer + " -> " +
+                 copy);
+      writer_.Do("compute_at %" + copy + " %" + product + " " + slice);
+      copies_.push_back({copy,
+                         BindTogether(copy, Threads(), factor.lanes, writer_),
+                         plan_.by_registers && factor.is_constant});
+    }
+  }
+
+  const jit::GpuModel& gpu_;
+  const MatrixPlan plan_;
+  ScheduleWriter& writer_;
+  std::vector<Factor> factors_;
+  std::vector<SliceCopy> copies_;
+};
+
+// Whether matrices fill the results, which are just sums.
+bool MayStoreDirectly(const Computation& c, int number,
+                      const MatrixPlan& plan) {
+  const ComputationStage& stage = c.stages[static_cast<size_t>(number)];
+  const auto is_whole = [&](int axis, int64_t size) {
+    const auto extent =
+        c.pool.IntegerConstant(stage.axes[static_cast<size_t>(axis)].extent);
+    return extent && *extent % size == 0;
+  };
+  return c.buffers[stage.stores[0].buffer].type == plan.type.sum &&
+         stage.stores[0].update == tensor::Update::kAssign &&
+         is_whole(plan.rows, plan.type.rows) &&
+         is_whole(plan.columns, plan.type.columns);
+}
+
+}  // namespace
+
+std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
+                                                 const std::string& root,
+                                                 const std::string& product,
+                                                 std::set<std::string>& done,
+                                                 ScheduleWriter& writer) {
+  const int number = writer.StageOf(product);
+  if (gpu.matrices.empty() ||
+      !StoresAreDistinct(writer.computation(), number)) {
+    return std::nullopt;
+  }
+  if (root != product && !IsReadInPlace(writer.computation(), product))
+    return std::nullopt;
+  for (const bool directly : {true, false}) {
+    if (directly && root != product) continue;
+    const std::optional<MatrixPlan> plan = PlanMatricesOnGpu(
+        gpu, writer.computation(), number, /*through_memory=*/!directly);
+    if (!plan) continue;
+    if (directly && !MayStoreDirectly(writer.computation(), number, *plan))
+      continue;
+    Schedule trial = writer.schedule();
+    ScheduleWriter trial_writer(trial);
+    std::set<std::string> trial_done = done;
+    MatrixScheduler scheduler(gpu, *plan, trial_writer);
+    std::optional<std::string> point =
+        directly ? scheduler.StoreDirectly(product)
+                 : scheduler.StoreForRoot(root, product, trial_done);
+    // What is not aligned, or has strides of its own, is known only then.
+    if (!point || !trial_writer.status().ok() || !Lower(trial).ok()) continue;
+    writer.Replace(std::move(trial));
+    done = std::move(trial_done);
+    done.insert(product);
+    return point;
+  }
+  return std::nullopt;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,81 @@
+// Products of f16, i8 and u8 on GPUs as products of matrices of subgroups
+// (multiply_matrices), where the device has some of the types.
+//
+//   %y[b, i, j] = sum(k) f32(%a[b, i, k]) * f32(%b[b, k, j])   rows i, columns j
+//
+// A workgroup has a tile of results: so many subgroups along rows and columns,
+// each with so many matrices of both, and of one more axis that the rows'
+// factor moves along (lines of an image beside its pixels) a line for each
+// subgroup. Slices of both factors are copied to memory of the workgroup, as in
+// gpu_tiles.h: the next ones while these are used, if there is room. Where
+// matrices fill the results and a result is just the sum, the matrices are
+// stored to where that lies; else to memory of the workgroup, from which
+// invocations finish them. A sum that whole matrices do not fill runs on over
+// zeros (pad).
+//
+// Internal to the default schedule.
+#ifndef EMBER_JIT_SCHEDULE_GPU_GPU_MATRIX_RULE_H_
+#define EMBER_JIT_SCHEDULE_GPU_GPU_MATRIX_RULE_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "jit/loops/matrix_operation.h"
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+// How many subgroups a workgroup has along an axis, and how many matrices each
+// of them.
+struct MatrixTile {
+  int64_t subgroups = 1;
+  int64_t matrices = 1;
+  int64_t count() const { return subgroups * matrices; }
+};
+
+struct MatrixPlan {
+  loops::MatrixType type;
+  // Axes of the product: a's and b's of the results, the sum's, and one more of
+  // a's; -1: there is none.
+  int rows = -1;
+  int columns = -1;
+  int steps = -1;
+  int lines = -1;
+  MatrixTile row_tile, column_tile;
+  int64_t line_tile = 1;  // a line for each subgroup
+  int64_t slice = 0;      // steps of the sum, a multiple of the matrices'
+  bool is_double = false;
+  bool by_registers = false;
+  bool is_exact = true;  // whole matrices fill the sum
+  // Elements of the results' tile along the axes.
+  int64_t RowsOfTile() const { return row_tile.count() * type.rows; }
+  int64_t ColumnsOfTile() const { return column_tile.count() * type.columns; }
+  int64_t Subgroups() const {
+    return row_tile.subgroups * column_tile.subgroups * line_tile;
+  }
+};
+
+// The tile that costs least by a model as that of gpu_tiles.h, in which
+// matrices are kMatrixSpeed times as fast as multiply-adds of invocations; with
+// results in memory of the workgroup, or not. Nothing where the stage is no
+// such product, the device has no matrices of its types, or they would be
+// mostly empty.
+inline constexpr double kMatrixSpeed = 8;
+std::optional<MatrixPlan> PlanMatricesOnGpu(const jit::GpuModel& gpu,
+                                            const Computation& computation,
+                                            int stage, bool through_memory);
+
+// Schedules the product, which is `root` or computed point by point for it, as
+// ScheduleProductOnGpu does, whose results this has.
+std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
+                                                 const std::string& root,
+                                                 const std::string& product,
+                                                 std::set<std::string>& done,
+                                                 ScheduleWriter& writer);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_GPU_MATRIX_RULE_H_

@@ -1,0 +1,280 @@
+// Tiles of matrices: which costs least.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/gpu/gpu_matrix_rule.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Node;
+using tensor::Opcode;
+
+// As in gpu_tiles.cc, in multiply-adds of an invocation.
+constexpr double kSharedLoad = 1;
+constexpr double kMemoryLoad = 4;
+constexpr double kBarrier = 16;
+// Of waiting for a slice that is not on its way in registers.
+constexpr double kWait = 64;
+// Padded sizes by real ones: matrices that are emptier do not pay.
+constexpr double kMostPadding = 2;
+constexpr int64_t kMostSubgroups = 8;
+constexpr int64_t kLeastSteps = 8;
+
+int64_t RoundedUp(int64_t size, int64_t to) {
+  return (size + to - 1) / to * to;
+}
+
+class MatrixTileChooser {
+ public:
+  MatrixTileChooser(const jit::GpuModel& gpu, const Computation& c, int stage,
+                    bool through_memory)
+      : gpu_(gpu), c_(c), shape_(c, stage), through_memory_(through_memory) {}
+
+  std::optional<MatrixPlan> Choose() {
+    if (gpu_.is_cpu_like || !FindFactors()) return std::nullopt;
+    for (const loops::MatrixType& type : gpu_.matrices) {
+      if (!Fits(type)) continue;
+      MatrixPlan plan;
+      plan.type = type;
+      if (FindAxes(plan)) ChooseTile(plan);
+    }
+    return best_;
+  }
+
+ private:
+  bool FindFactors() {
+    if (!shape_.IsProduct() || shape_.stage().values.size() != 1 ||
+        shape_.stage().stores.size() != 1) {
+      return false;
+    }
+    const Node& product = c_.pool[shape_.stage().values[0]];
+    if (product.opcode != Opcode::kMultiply) return false;
+    sum_ = product.type;
+    for (int i = 0; i < 2; ++i) {
+      const Node& cast = c_.pool[product.operands[static_cast<size_t>(i)]];
+      if (cast.opcode != Opcode::kCast) return false;
+      const NodeId load = cast.operands[0];
+      const Opcode opcode = c_.pool[load].opcode;
+      if (opcode != Opcode::kLoad && opcode != Opcode::kPad) return false;
+      loads_[i] = load;
+    }
+    return c_.pool[loads_[0]].buffer != c_.pool[loads_[1]].buffer;
+  }
+
+  DType TypeOf(int factor) const { return c_.pool[loads_[factor]].type; }
+  bool Moves(int factor, int axis) const {
+    return shape_.StrideOf(loads_[factor], axis) != Stride::kNone;
+  }
+
+  // Whether a product of the stage's types is one of the matrices', with the
+  // factors in one order or the other: `first` is that of the rows.
+  bool Fits(const loops::MatrixType& type) {
+    if (type.sum != sum_) return false;
+    for (const int first : {0, 1}) {
+      if (TypeOf(first) != type.a || TypeOf(1 - first) != type.b) continue;
+      if (LargestAxis(first, 1 - first) < 0) continue;
+      first_ = first;
+      // Columns along which results lie in memory.
+      const int last = LargestAxis(1 - first, first);
+      if (last > LargestAxis(first, 1 - first)) return true;
+    }
+    return first_ >= 0 && TypeOf(first_) == type.a &&
+           TypeOf(1 - first_) == type.b;
+  }
+
+  // The axis of results that one factor moves along and the other does not.
+  int LargestAxis(int factor, int other) const {
+    int best = -1;
+    for (int a = 0; a < shape_.spatial_count(); ++a) {
+      if (!Moves(factor, a) || Moves(other, a)) continue;
+      if (best < 0 || shape_.LikelyExtent(a) >= shape_.LikelyExtent(best))
+        best = a;
+    }
+    return best;
+  }
+
+  bool FindAxes(MatrixPlan& plan) const {
+    const int a = first_, b = 1 - first_;
+    plan.rows = LargestAxis(a, b);
+    plan.columns = LargestAxis(b, a);
+    for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
+      if (!Moves(a, k) || !Moves(b, k)) continue;
+      if (plan.steps < 0 ||
+          shape_.LikelyExtent(k) >= shape_.LikelyExtent(plan.steps)) {
+        plan.steps = k;
+      }
+    }
+    if (plan.rows < 0 || plan.columns < 0 || plan.steps < 0) return false;
+    for (int line = 0; line < shape_.spatial_count(); ++line) {
+      if (line == plan.rows || !Moves(a, line) || Moves(b, line) ||
+          shape_.LikelyExtent(line) < 2) {
+        continue;
+      }
+      plan.lines = line;
+    }
+    const std::optional<int64_t> steps = shape_.Extent(plan.steps);
+    if (!steps || *steps < kLeastSteps) return false;
+    plan.is_exact = *steps % plan.type.depth == 0;
+    const double padded = Padding(plan.rows, plan.type.rows) *
+                          Padding(plan.columns, plan.type.columns) *
+                          Padding(plan.steps, plan.type.depth);
+    return padded <= kMostPadding;
+  }
+
+  double Padding(int axis, int64_t size) const {
+    const int64_t extent = shape_.LikelyExtent(axis);
+    return static_cast<double>(RoundedUp(extent, size)) /
+           static_cast<double>(extent);
+  }
+
+  void ChooseTile(MatrixPlan plan) {
+    const int64_t lines = plan.lines < 0 ? 1 : shape_.LikelyExtent(plan.lines);
+    for (const int64_t line : {1, 2, 4, 8}) {
+      plan.line_tile = line;
+      if (line > 1 && line >= 2 * lines) continue;
+      for (const int64_t rows : {1, 2, 4, 8}) {
+        for (const int64_t columns : {1, 2, 4, 8}) {
+          plan.row_tile.subgroups = rows;
+          plan.column_tile.subgroups = columns;
+          const int64_t most = std::min(
+              kMostSubgroups, gpu_.max_invocations / gpu_.subgroup_size);
+          if (plan.Subgroups() <= most) ChooseMatrices(plan);
+        }
+      }
+    }
+  }
+
+  void ChooseMatrices(MatrixPlan& plan) {
+    for (const int64_t rows : {1, 2, 4}) {
+      for (const int64_t columns : {1, 2, 4}) {
+        plan.row_tile.matrices = rows;
+        plan.column_tile.matrices = columns;
+        // Nor tiles of which a part is never used.
+        const bool is_larger =
+            plan.row_tile.count() > 1 &&
+            plan.RowsOfTile() >= shape_.LikelyExtent(plan.rows) +
+                                     plan.RowsOfTile() / 2 + plan.type.rows;
+        const bool is_wider =
+            plan.column_tile.count() > 1 &&
+            plan.ColumnsOfTile() >= shape_.LikelyExtent(plan.columns) +
+                                        plan.ColumnsOfTile() / 2 +
+                                        plan.type.columns;
+        if (!is_larger && !is_wider && ChooseSlice(plan)) Consider(plan);
+      }
+    }
+  }
+
+  // Values of an invocation: sums and factors in matrices.
+  double Registers(const MatrixPlan& plan) const {
+    const loops::MatrixType& type = plan.type;
+    const double factor_words =
+        static_cast<double>(DTypeByteSize(type.a)) / 4.0;
+    const double rows = static_cast<double>(plan.row_tile.matrices * type.rows);
+    const double columns =
+        static_cast<double>(plan.column_tile.matrices * type.columns);
+    const double depth = static_cast<double>(type.depth) * factor_words;
+    return (rows * columns + (rows + columns) * depth) /
+           static_cast<double>(gpu_.subgroup_size);
+  }
+
+  bool ChooseSlice(MatrixPlan& plan) const {
+    const double registers = Registers(plan);
+    if (registers > static_cast<double>(gpu_.registers)) return false;
+    if (plan.row_tile.matrices * plan.type.rows * plan.column_tile.matrices *
+            plan.type.columns >
+        loops::kMaximumRegisterElements) {
+      return false;
+    }
+    const int64_t rows = plan.RowsOfTile() * plan.line_tile;
+    const int64_t columns = plan.ColumnsOfTile();
+    const int64_t step = rows * DTypeByteSize(plan.type.a) +
+                         columns * DTypeByteSize(plan.type.b);
+    const int64_t results =
+        through_memory_ ? rows * columns * DTypeByteSize(plan.type.sum) : 0;
+    const int64_t all = RoundedUp(*shape_.Extent(plan.steps), plan.type.depth);
+    const double threads =
+        static_cast<double>(plan.Subgroups() * gpu_.subgroup_size);
+    // Two workgroups share a processor.
+    for (const bool is_double : {true, false}) {
+      for (const int64_t matrices : {4, 2, 1}) {
+        const int64_t slice = matrices * plan.type.depth;
+        if (slice > all || (is_double && all < 4 * slice)) continue;
+        const int64_t bytes = results + step * slice * (is_double ? 2 : 1);
+        if (2 * bytes > gpu_.shared_bytes) continue;
+        plan.slice = slice;
+        plan.is_double = is_double;
+        const double ahead =
+            static_cast<double>((rows + columns) * slice) / threads;
+        plan.by_registers =
+            is_double &&
+            registers + ahead <= static_cast<double>(gpu_.registers);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void Consider(const MatrixPlan& plan) {
+    const double cost = CostOf(plan);
+    if (best_ && cost >= best_cost_) return;
+    best_ = plan;
+    best_cost_ = cost;
+  }
+
+  // Of all workgroups, per step of the sum.
+  double CostOf(const MatrixPlan& plan) const {
+    const loops::MatrixType& type = plan.type;
+    const auto number = [](int64_t value) {
+      return static_cast<double>(value);
+    };
+    const double rows = number(plan.row_tile.matrices * type.rows);
+    const double columns = number(plan.column_tile.matrices * type.columns);
+    const double subgroups = number(plan.Subgroups());
+    const double subgroup =
+        rows * columns / kMatrixSpeed + (rows + columns) * kSharedLoad;
+    const double together =
+        number(plan.RowsOfTile() * plan.line_tile + plan.ColumnsOfTile()) *
+        kMemoryLoad;
+    const double threads = subgroups * number(gpu_.subgroup_size);
+    const double meets = threads *
+                         ((plan.is_double ? 1 : 2) * kBarrier +
+                          (plan.by_registers ? 0 : kWait)) /
+                         number(plan.slice);
+    double tiles = 1;
+    for (int a = 0; a < shape_.spatial_count(); ++a) {
+      const int64_t size = a == plan.rows      ? plan.RowsOfTile()
+                           : a == plan.columns ? plan.ColumnsOfTile()
+                           : a == plan.lines   ? plan.line_tile
+                                               : 1;
+      tiles *= number((shape_.LikelyExtent(a) + size - 1) / size);
+    }
+    const double busy = number(gpu_.busy_invocations);
+    const double idle = std::max(1.0, busy / (tiles * threads));
+    return tiles * (subgroups * subgroup + together + meets) * idle;
+  }
+
+  const jit::GpuModel& gpu_;
+  const Computation& c_;
+  const StageShape shape_;
+  const bool through_memory_;
+  DType sum_ = DType::kF32;
+  NodeId loads_[2] = {};
+  int first_ = -1;  // factor that moves along rows
+  std::optional<MatrixPlan> best_;
+  double best_cost_ = std::numeric_limits<double>::max();
+};
+
+}  // namespace
+
+std::optional<MatrixPlan> PlanMatricesOnGpu(const jit::GpuModel& gpu,
+                                            const Computation& computation,
+                                            int stage, bool through_memory) {
+  return MatrixTileChooser(gpu, computation, stage, through_memory).Choose();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,284 @@
+// The loops of sums of products on GPUs, in the tiles of gpu_tiles.h, and the
+// slices of their operands in shared memory.
+#include "jit/schedule/gpu/gpu_product_rule.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/gpu_dot_rule.h"
+#include "jit/schedule/gpu/gpu_points.h"
+#include "jit/schedule/gpu/gpu_slices.h"
+#include "jit/schedule/gpu/gpu_tiles.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// An operand's slice in shared memory.
+struct Slice {
+  std::string buffer;
+  std::string layout;  // dims in the order of the copy; empty: as they are
+  int64_t lanes = 1;   // neighbours that an invocation copies at once
+  // Loaded ahead into registers: it has as many elements wherever it is.
+  bool by_registers = false;
+};
+
+// With the dim that moves along v last: neighbours read neighbours.
+std::string LayoutOf(const Computation& c, const ComputationStage& stage,
+                     NodeId load, int v) {
+  const tensor::Node& node = c.pool[load];
+  if (node.opcode != Opcode::kLoad) return "";
+  const size_t rank = c.buffers[node.buffer].extents.size();
+  std::string layout, last;
+  for (size_t d = 0; d < rank; ++d) {
+    const bool is_along = node.operands[d] == stage.axes[v].variable;
+    (is_along ? last : layout) += " " + std::to_string(d);
+    if (is_along && d + 1 == rank) return "";
+  }
+  return last.empty() ? "" : layout + last;
+}
+
+// Of the last dim of the copy, as far as whole vectors are in each tile.
+int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
+                    NodeId load, const WorkgroupTile& tile) {
+  const tensor::Node& node = c.pool[load];
+  if (node.opcode != Opcode::kLoad) return 1;
+  const NodeId v = stage.axes[static_cast<size_t>(tile.v)].variable;
+  const bool along = std::ranges::find(node.operands, v) != node.operands.end();
+  const int axis = along ? tile.v : tile.k;
+  const ComputationAxis& last = stage.axes[static_cast<size_t>(axis)];
+  if (!along && node.operands.back() != last.variable) return 1;
+  const int64_t size =
+      along ? tile.axes[static_cast<size_t>(tile.v)].size() : tile.slice;
+  const auto extent = c.pool.IntegerConstant(last.extent);
+  return extent && *extent % size == 0 && size % 4 == 0 ? 4 : 1;
+}
+
+std::vector<Slice> SlicesOf(const ProductOnGpu& product,
+                            const WorkgroupTile& tile) {
+  const Computation& c = product.c;
+  const StageShape& shape = product.shape;
+  std::vector<Slice> slices;
+  for (size_t l = 0; l < tile.share.size(); ++l) {
+    if (!tile.share[l]) continue;
+    const NodeId load = shape.loads()[l];
+    const std::string& buffer = c.buffers[c.pool[load].buffer].name;
+    const bool known = std::ranges::any_of(
+        slices, [&](const Slice& slice) { return slice.buffer == buffer; });
+    if (known) continue;
+    if (product.dots) {
+      slices.push_back({buffer, "", product.dots->count});
+      continue;
+    }
+    slices.push_back(
+        {buffer, LayoutOf(c, shape.stage(), load, tile.v),
+         LanesOfCopy(c, shape.stage(), load, tile),
+         tile.by_registers && IsConstantSlice(c, shape.stage(), load)});
+  }
+  return slices;
+}
+
+// a becomes a_tile, a_register and a_thread; and a_lane, if there are some.
+void SplitAxis(const std::string& stage, const std::string& axis,
+               const AxisTile& tile, ScheduleWriter& writer) {
+  const std::string at = "split %" + stage + " " + axis;
+  writer.Do(at + " " + std::to_string(tile.size()) + " -> " + axis + "_tile " +
+            axis + "_rest");
+  if (tile.lanes == 1) {
+    writer.Do(at + "_rest " + std::to_string(tile.threads) + " -> " + axis +
+              "_register " + axis + "_thread");
+    return;
+  }
+  writer.Do(at + "_rest " + std::to_string(tile.threads * tile.lanes) + " -> " +
+            axis + "_register " + axis + "_vector");
+  writer.Do(at + "_vector " + std::to_string(tile.lanes) + " -> " + axis +
+            "_thread " + axis + "_lane");
+}
+
+// The names of a stage's loops in a tile.
+struct TileLoops {
+  std::vector<std::string> tiles;
+  std::vector<std::string> threads;
+  std::vector<std::string> registers;
+  std::string lanes;  // empty: none
+
+  // Innermost, a point of the tile in each.
+  std::vector<std::string> Points() const {
+    std::vector<std::string> points = registers;
+    if (!lanes.empty()) points.push_back(lanes);
+    return points;
+  }
+};
+
+TileLoops SplitTile(const std::string& stage, const WorkgroupTile& tile,
+                    ScheduleWriter& writer) {
+  TileLoops loops;
+  std::vector<std::string> axes;
+  const int number = writer.StageOf(stage);
+  for (size_t a = 0; a < tile.axes.size(); ++a)
+    axes.push_back(writer.computation().stages[number].axes[a].name);
+  for (size_t a = 0; a < axes.size(); ++a) {
+    if (tile.axes[a].size() == 1) {
+      loops.tiles.push_back(axes[a]);
+      continue;
+    }
+    SplitAxis(stage, axes[a], tile.axes[a], writer);
+    loops.tiles.push_back(axes[a] + "_tile");
+    loops.threads.push_back(axes[a] + "_thread");
+    loops.registers.push_back(axes[a] + "_register");
+    if (tile.axes[a].lanes > 1) loops.lanes = axes[a] + "_lane";
+  }
+  return loops;
+}
+
+// The names of a stage's reductions, without axis `without`; last that of the
+// words of dot loops.
+std::vector<std::string> ReductionsOf(const Computation& c, int number,
+                                      int without,
+                                      const std::optional<GpuDots>& dots) {
+  const ComputationStage& stage = c.stages[number];
+  std::vector<std::string> names;
+  for (int a = stage.spatial_count; a < static_cast<int>(stage.axes.size());
+       ++a) {
+    if (a != without && !(dots && a == dots->axis))
+      names.push_back(stage.axes[a].name);
+  }
+  if (dots && dots->axis != without) names.push_back(dots->steps);
+  return names;
+}
+
+void Append(std::vector<std::string>& names,
+            const std::vector<std::string>& more) {
+  names.insert(names.end(), more.begin(), more.end());
+}
+
+// Fuses the loops of invocations, which stand at `first`, and marks the loops
+// of the tile. The innermost one.
+void MarkTile(const std::string& stage, const TileLoops& loops, size_t first,
+              ScheduleWriter& writer) {
+  const std::string invocations =
+      writer.FuseLoops(stage, first, loops.threads.size(), "invocations");
+  writer.Do("bind %" + stage + " " + invocations);
+  for (const std::string& loop : loops.registers)
+    writer.Do("unroll %" + stage + " " + loop);
+  if (!loops.lanes.empty())
+    writer.Do("vectorize %" + stage + " " + loops.lanes);
+}
+
+// The product's loops inside a tile, and the slices of its operands.
+void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
+                  const std::vector<Slice>& slices, const TileLoops& loops,
+                  const std::optional<GpuDots>& dots, ScheduleWriter& writer) {
+  std::vector<std::string> order = loops.tiles;
+  const int number = writer.StageOf(product);
+  Append(order, ReductionsOf(writer.computation(), number,
+                             slices.empty() ? -1 : tile.k, dots));
+  size_t first = loops.tiles.size();
+  std::string slice;
+  if (!slices.empty()) {
+    const std::string k =
+        dots ? dots->steps
+             : writer.computation().stages[number].axes[tile.k].name;
+    slice = k + "_slice";
+    writer.Do("split %" + product + " " + k + " " + std::to_string(tile.slice) +
+              " -> " + slice + " " + k + "_step");
+    order.push_back(slice);
+    first = order.size();
+    order.push_back(k + "_step");
+  }
+  order.insert(order.begin() + static_cast<std::ptrdiff_t>(first),
+               loops.threads.begin(), loops.threads.end());
+  std::string steps;  // of the innermost loop of the sum, written out
+  if (tile.steps > 1) {
+    const std::string k = order.back();
+    steps = k + "_written";
+    writer.Do("split %" + product + " " + k + " " + std::to_string(tile.steps) +
+              " -> " + k + "_round " + steps);
+    order.back() = k + "_round";
+    order.push_back(steps);
+  }
+  Append(order, loops.Points());
+  if (dots) order.push_back(dots->dot);
+  writer.Reorder(product, order);
+  if (dots) writer.Do("tensorize %" + product + " " + dots->dot);
+  MarkTile(product, loops, first, writer);
+  if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
+  std::vector<SliceCopy> copies;
+  for (const Slice& operand : slices) {
+    const std::string copy = operand.buffer + ".slice";
+    // Refused where an index comes from data, or loads differ: the invocations
+    // then read what is there.
+    const std::string line = " %" + product + " %" + operand.buffer;
+    const bool made =
+        (!operand.layout.empty() &&
+         writer.Try("pack" + line + operand.layout + " -> " + copy)) ||
+        writer.Try("cache_read" + line + " -> " + copy);
+    if (!made) continue;
+    writer.Do("compute_at %" + copy + " %" + product + " " + slice);
+    copies.push_back({copy,
+                      BindTogether(copy, tile.Threads(), operand.lanes, writer),
+                      operand.by_registers});
+  }
+  if (tile.is_double) LoadSlicesAhead(copies, writer);
+}
+
+}  // namespace
+
+std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
+                                                const std::string& root,
+                                                const std::string& product,
+                                                std::set<std::string>& done,
+                                                ScheduleWriter& writer) {
+  std::optional<WorkgroupTile> tile;
+  std::vector<Slice> slices;
+  std::optional<GpuDots> dots;
+  {
+    const Computation& c = writer.computation();
+    const int number = writer.StageOf(product);
+    if (!StoresAreDistinct(c, number)) return std::nullopt;
+    const int v = VectorAxis(StageShape(c, number));
+    if (v >= 0) dots = PackForDotsOnGpu(gpu, product, v, done, writer);
+  }
+  {
+    const Computation& c = writer.computation();
+    const StageShape shape(c, writer.StageOf(product));
+    const ProductOnGpu on_gpu = {c, shape, dots};
+    tile = ChooseWorkgroupTile(gpu, on_gpu);
+    if (!tile) return std::nullopt;
+    slices = SlicesOf(on_gpu, *tile);
+  }
+  if (root != product && !IsReadInPlace(writer.computation(), product))
+    return std::nullopt;
+  const TileLoops loops = SplitTile(root, *tile, writer);
+  if (loops.registers.empty()) return std::nullopt;
+  if (root == product) {
+    ScheduleTile(product, *tile, slices, loops, dots, writer);
+  } else {
+    std::vector<std::string> order = loops.tiles;
+    Append(order, loops.threads);
+    Append(order, loops.Points());
+    writer.Reorder(root, order);
+    MarkTile(root, loops, loops.tiles.size(), writer);
+  }
+  const std::string tasks =
+      writer.FuseLoops(root, 0, loops.tiles.size(), "tasks");
+  writer.Do("parallel %" + root + " " + tasks);
+  const std::string point = loops.Points().back();
+  if (root != product) {
+    JoinPoints(gpu, root, point, writer.StageOf(product) + 1, done, writer);
+    if (!writer.Try("compute_at %" + product + " %" + root + " " + tasks))
+      return std::nullopt;
+    const TileLoops own = SplitTile(product, *tile, writer);
+    ScheduleTile(product, *tile, slices, own, dots, writer);
+  }
+  done.insert(product);
+  return point;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,175 @@
+#include "jit/schedule/gpu/gpu_schedule.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/attachments.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/gpu_matrix_rule.h"
+#include "jit/schedule/gpu/gpu_points.h"
+#include "jit/schedule/gpu/gpu_product_rule.h"
+#include "jit/schedule/gpu/gpu_row_rule.h"
+#include "jit/schedule/gpu/gpu_vector_rule.h"
+#include "jit/schedule/rules/root_axes.h"
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+class GpuChooser {
+ public:
+  GpuChooser(const jit::GpuModel& gpu, Schedule& schedule)
+      : gpu_(gpu), schedule_(schedule), writer_(schedule) {}
+
+  Status Run() {
+    for (const ComputationStage& stage : c().stages)
+      todo_.push_back(stage.name);
+    while (!todo_.empty()) {
+      const std::string root = todo_.back();
+      todo_.pop_back();
+      if (!done_.contains(root)) ScheduleRoot(root);
+    }
+    return writer_.status();
+  }
+
+ private:
+  void ScheduleRoot(const std::string& root) {
+    done_.insert(root);
+    TrySplit(root);
+    std::optional<std::string> point;
+    const std::string product = ProductFor(root);
+    if (!product.empty() && !TrySplit(product))
+      point = TryProduct(root, product);
+    if (!point && TryRows(root)) return;
+    if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
+    if (!TryVectors(root)) PointByPoint(root);
+  }
+
+  void PointByPoint(const std::string& root) {
+    const std::optional<std::string> point =
+        SchedulePoints(gpu_, root, /*lanes=*/1, writer_);
+    if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
+  }
+
+  // Neighbours at once, if no other stage is computed for a point: those would
+  // need lanes, too.
+  bool TryVectors(const std::string& root) {
+    const int number = writer_.StageOf(root);
+    const int64_t lanes = LanesOfPoints(gpu_, c(), number);
+    if (lanes == 1) return false;
+    Schedule trial = schedule_;
+    ScheduleWriter writer(trial);
+    std::set<std::string> joined = done_;
+    const auto point = SchedulePoints(gpu_, root, /*lanes=*/1, writer);
+    if (!point) return false;
+    JoinPoints(gpu_, root, *point, 0, joined, writer);
+    if (joined != done_) return false;
+    trial = schedule_;
+    if (!SchedulePoints(gpu_, root, lanes, writer) || !writer.status().ok())
+      return false;
+    schedule_ = std::move(trial);
+    return true;
+  }
+
+  // A reduction in two stages; the one of the parts comes after it.
+  bool TrySplit(const std::string& reduction) {
+    const std::string parts = reduction + ".parts";
+    if (!SplitReductionOnGpu(gpu_, reduction, parts, writer_)) return false;
+    todo_.insert(std::ranges::find(todo_, reduction), parts);
+    return true;
+  }
+
+  std::optional<std::string> TryProduct(const std::string& root,
+                                        const std::string& product) {
+    Schedule trial = schedule_;
+    std::set<std::string> done = done_;
+    ScheduleWriter writer(trial);
+    std::optional<std::string> point =
+        ScheduleMatricesOnGpu(gpu_, root, product, done, writer);
+    if (!point) point = ScheduleProductOnGpu(gpu_, root, product, done, writer);
+    if (!point || !writer.status().ok()) return std::nullopt;
+    schedule_ = std::move(trial);
+    done_ = std::move(done);
+    return point;
+  }
+
+  // Not where a stage must run once, and it cannot be proved that each row
+  // needs a part of its own.
+  bool TryRows(const std::string& root) {
+    Schedule trial = schedule_;
+    std::set<std::string> done = done_;
+    ScheduleWriter writer(trial);
+    if (!ScheduleRowsOnGpu(gpu_, root, done, writer) || !writer.status().ok())
+      return false;
+    schedule_ = std::move(trial);
+    done_ = std::move(done);
+    return true;
+  }
+
+  const Computation& c() const { return writer_.computation(); }
+  bool IsProduct(int stage) const {
+    return StageShape(c(), stage).SharesOperands();
+  }
+
+  // The product that the root is, or whose results it reads point by point,
+  // maybe by way of others; empty if there is none.
+  std::string ProductFor(const std::string& root) const {
+    const int number = writer_.StageOf(root);
+    if (IsProduct(number)) return root;
+    if (c().stages[number].has_reduction()) return "";
+    std::set<int> inside = {number};
+    for (int p = number - 1; p >= 0; --p) {
+      if (!CanJoin(p, number, inside)) continue;
+      if (IsProduct(p)) return HasAxesOf(p, root) ? c().stages[p].name : "";
+      if (c().stages[p].has_reduction()) continue;
+      inside.insert(p);
+    }
+    return "";
+  }
+
+  // Whether the stage's axes are the root's in the same order: a tile of one is
+  // a tile of the other. Results that are stored transposed come from memory.
+  bool HasAxesOf(int stage, const std::string& root) const {
+    const std::optional<RootAxes> axes =
+        RootAxesOf(writer_, {.root = root}, c().stages[stage].name);
+    std::vector<std::string> names;
+    const ComputationStage& stored = c().stages[writer_.StageOf(root)];
+    for (int a = 0; a < stored.spatial_count; ++a)
+      names.push_back(stored.axes[a].name);
+    return axes && axes->names == names;
+  }
+
+  // Whether each point of the root needs a point of its own of the stage, which
+  // nothing but the stages of `inside` reads.
+  bool CanJoin(int stage, int root, const std::set<int>& inside) const {
+    const int depth = c().stages[root].spatial_count;
+    if (depth == 0 || done_.contains(c().stages[stage].name) ||
+        !StoresAreIdentity(c(), stage) || !StoresAreDistinct(c(), root)) {
+      return false;
+    }
+    const std::vector<int> consumers = ConsumersOf(c(), stage);
+    const bool only_here = std::ranges::all_of(
+        consumers, [&](int consumer) { return inside.contains(consumer); });
+    return !consumers.empty() && only_here &&
+           IsComputedOnce(writer_.schedule(), stage, root,
+                          writer_.schedule().plan(root).order[depth - 1]);
+  }
+
+  const jit::GpuModel& gpu_;
+  Schedule& schedule_;
+  ScheduleWriter writer_;
+  std::vector<std::string> todo_;  // stages in order; the last comes first
+  std::set<std::string> done_;
+};
+
+}  // namespace
+
+Status ScheduleForGpu(const jit::GpuModel& gpu, Schedule& schedule) {
+  return GpuChooser(gpu, schedule).Run();
+}
+
+}  // namespace ember::schedule

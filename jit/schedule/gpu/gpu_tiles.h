@@ -1,0 +1,94 @@
+// Tiles of workgroups and invocations for sums of products on GPUs, by what
+// they cost: matrix products of any form, convolutions as products of what
+// their windows cover.
+//
+// A workgroup has a tile of the results, `threads` by `registers` of some axes:
+// v, along which results lie in memory, and axes whose points use one load
+// along v again (rows of a matrix, pixels beside each other). An invocation has
+// every threads-th element of each axis in registers. The sum runs in slices of
+// its longest axis; the slices of operands that several invocations need are
+// loaded together into shared memory, where that is faster than caches: the
+// next ones while these are used, if there is room for two of each and for what
+// invocations have on its way. Results and operands that lie together are lanes
+// of vectors, and so are steps of the sum.
+//
+// The model counts, per step of the sum, multiply-adds and loads of an
+// invocation, and what the workgroup loads from memory, for as many
+// invocations as the device runs at once.
+//
+// Internal to the default schedule.
+#ifndef EMBER_JIT_SCHEDULE_GPU_GPU_TILES_H_
+#define EMBER_JIT_SCHEDULE_GPU_GPU_TILES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "jit/schedule/gpu/gpu_dot_rule.h"
+#include "jit/schedule/rules/stage_shape.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+struct AxisTile {
+  int64_t threads = 1;
+  int64_t registers = 1;
+  // So many of the registers are neighbours, in lanes of a vector.
+  int64_t lanes = 1;
+  int64_t size() const { return threads * registers; }
+};
+
+struct WorkgroupTile {
+  std::vector<AxisTile> axes;  // per spatial axis
+  int v = -1;
+  int k = -1;         // axis of the slices; -1: none
+  int64_t slice = 0;  // steps of it
+  // The next slices are loaded ahead; by way of registers, if there is room.
+  bool is_double = false;
+  bool by_registers = false;
+  std::vector<bool> share;  // per load: through shared memory
+  int64_t steps = 1;        // of the innermost loop of the sum written out
+
+  int64_t Threads() const {
+    int64_t threads = 1;
+    for (const AxisTile& axis : axes) threads *= axis.threads;
+    return threads;
+  }
+};
+
+// The last axis of results that has neighbours; -1: none.
+int VectorAxis(const StageShape& shape);
+
+// A product's shape; in words where it has dot loops.
+struct ProductOnGpu {
+  const Computation& c;
+  const StageShape& shape;
+  const std::optional<GpuDots>& dots;
+
+  Stride StrideOf(NodeId load, int axis) const {
+    return dots ? StrideOfWords(c, shape, load, axis, *dots)
+                : shape.StrideOf(load, axis);
+  }
+  // Of an axis, taken one after the other.
+  int64_t Steps(int axis) const {
+    const int64_t extent = shape.LikelyExtent(axis);
+    return dots && axis == dots->axis ? extent / dots->count : extent;
+  }
+  std::optional<int64_t> KnownSteps(int axis) const {
+    const std::optional<int64_t> extent = shape.Extent(axis);
+    return extent ? std::optional(Steps(axis)) : std::nullopt;
+  }
+  int64_t BytesOfStep(NodeId load) const {
+    return shape.LikelyBytes(load, shape.axis_count()) *
+           (dots ? dots->count : 1);
+  }
+};
+
+// The tile, with the lanes of its axis v and the steps that are written out;
+// nothing where results have no neighbours, or no tile fits.
+std::optional<WorkgroupTile> ChooseWorkgroupTile(const jit::GpuModel& gpu,
+                                                 const ProductOnGpu& product);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_GPU_TILES_H_

@@ -1,0 +1,52 @@
+// Where the results of a stage that combines elements are while it does.
+// Internal to lowering.
+#ifndef EMBER_JIT_SCHEDULE_LOWERING_ACCUMULATORS_H_
+#define EMBER_JIT_SCHEDULE_LOWERING_ACCUMULATORS_H_
+
+#include <optional>
+#include <vector>
+
+#include "jit/loops/loop_nest.h"
+#include "jit/schedule/core/stage_loops.h"
+
+namespace ember::schedule {
+
+struct Accumulators {
+  // Per value of the stage: the results in progress, one per point of the loops
+  // inside the outermost reduction and per lane of vectorized reductions; and
+  // those of all lanes together (the same buffers if there are no lanes). The
+  // first index is the invocation, where bound loops stand inside or around.
+  // Of a bound reduction `combined` are those of all invocations together: the
+  // buffers that the stage stores, where what it stores is just that.
+  std::vector<uint32_t> buffers;
+  std::vector<uint32_t> combined;
+  std::vector<NodeId> indices;       // of `combined`
+  std::vector<NodeId> lane_indices;  // of `buffers`
+  std::vector<int> spatial;          // positions of the loops of `indices`
+  std::vector<int> lanes;            // positions of vectorized reductions
+  int bound = -1;                    // position of a bound reduction; -1: none
+  bool combines_in_place = false;    // in what the stage stores
+
+  // Positions of the loops of `lane_indices`, the bound one first.
+  std::vector<int> Points() const;
+};
+
+// invocation: the variable of the bound loop around the stage's reductions.
+Accumulators MakeAccumulators(const Computation& computation,
+                              const StageLoops& loops,
+                              std::optional<NodeId> invocation,
+                              loops::LoopNest& nest);
+
+// Sets the buffers' elements at the indices to what nothing combined gives.
+loops::Statement InitialStore(const Computation& computation,
+                              const ComputationStage& stage,
+                              const std::vector<uint32_t>& buffers,
+                              const std::vector<NodeId>& indices,
+                              loops::LoopNest& nest);
+
+// Of any combiner but a fold.
+tensor::Update UpdateOf(tensor::Combiner combiner);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_LOWERING_ACCUMULATORS_H_

@@ -1,0 +1,272 @@
+
+#include "jit/schedule/lowering/carried_sums.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tensor/simplify.h"
+#include "tensor/sum_error.h"
+
+namespace ember::schedule {
+namespace {
+
+using loops::Block;
+using loops::Statement;
+using loops::Target;
+using tensor::kMostPlainBlocks;
+using tensor::kSumBlock;
+using tensor::Opcode;
+
+class Carrier {
+ public:
+  Carrier(const Computation& computation, const StageLoops& s,
+          const Accumulators& accumulators, loops::LoopNest& nest)
+      : stage_(computation.stages[s.stage]),
+        s_(s),
+        a_(accumulators),
+        nest_(nest),
+        type_(nest.buffers[accumulators.buffers[0]].type) {}
+
+  CarriedSums Run() {
+    CarriedSums result;
+    if (stage_.combiner != tensor::Combiner::kSum || !IsFloat(type_) ||
+        s_.plan->MultipliesMatrices()) {
+      return result;
+    }
+    FindTurns();
+    if (turns_.empty()) return result;
+    is_compensated_ = blocks_ > kMostPlainBlocks;
+    total_ = AddBuffer(".total");
+    if (is_compensated_) rest_ = AddBuffer(".rest");
+    result.buffers.push_back(total_);
+    if (is_compensated_) result.buffers.push_back(rest_);
+    result.points = a_.Points();
+    result.clear = Clear();
+    result.carry = Carry();
+    result.finish = Finish();
+    AddUnlessTrue(IsLong(), result.conditions);
+    for (const Turn& turn : turns_) {
+      CarriedSums::Turn& added = result.turns.emplace_back();
+      added.position = turn.position;
+      // Asks for less than a division where the extents inside are open.
+      if (!nest_.pool.IntegerConstant(turn.turns))
+        AddUnlessTrue(IsLong(), added.conditions);
+      const NodeId variable = s_.values[s_.plan->order[turn.position]];
+      const NodeId part =
+          Make(Opcode::kModulo, DType::kI64, variable, turn.turns);
+      AddUnlessTrue(Make(Opcode::kEqual, DType::kBool, part, Integer(0)),
+                    added.conditions);
+      added.conditions.push_back(
+          Make(Opcode::kLess, DType::kBool, Integer(0), variable));
+    }
+    return result;
+  }
+
+ private:
+  // A loop that carries what its last so many turns have summed up.
+  struct Turn {
+    int position = 0;
+    NodeId turns = 0;
+  };
+
+  NodeId Integer(int64_t value) {
+    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+  NodeId Zero() { return nest_.pool.Constant(0, type_); }
+  NodeId Make(Opcode opcode, DType type, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
+  }
+  NodeId Select(NodeId condition, NodeId a, NodeId b) {
+    const NodeId operands[] = {condition, a, b};
+    return tensor::Simplifier(nest_.pool)
+        .Make(Opcode::kSelect, type_, operands);
+  }
+  NodeId Add(NodeId a, NodeId b) { return Make(Opcode::kAdd, type_, a, b); }
+  NodeId Subtract(NodeId a, NodeId b) {
+    return Make(Opcode::kSubtract, type_, a, b);
+  }
+
+  // --- which loops ---
+
+  // Lanes, and invocations, have accumulators of their own.
+  bool AddsToOne(int position) const {
+    const LoopMark mark = s_.plan->loops[s_.plan->order[position]].mark;
+    return s_.IsReduction(position) && mark != LoopMark::kVector &&
+           !IsBound(mark);
+  }
+
+  void FindTurns() {
+    // Products of extents are those of points of a stage: they do not wrap.
+    terms_ = Integer(1);
+    int64_t blocks = 1;  // of what the loops found so far carry, at most
+    bool is_open = false;
+    for (int p = static_cast<int>(s_.plan->order.size());
+         p-- > s_.FirstReduction();) {
+      if (!AddsToOne(p)) continue;
+      const NodeId extent = s_.extents[s_.plan->order[p]];
+      const NodeId inner = terms_;
+      terms_ = Make(Opcode::kMultiply, DType::kI64, inner, extent);
+      const std::optional<int64_t> count = nest_.pool.IntegerConstant(extent);
+      is_open |= !count;
+      if (nest_.pool[terms_].range.high <= kSumBlock) continue;
+      const bool moves =
+          nest_.pool[s_.values[s_.plan->order[p]]].opcode == Opcode::kAxis;
+      if (!moves) continue;
+      Turn turn{p, TurnsOf(inner)};
+      const std::optional<int64_t> turns =
+          nest_.pool.IntegerConstant(turn.turns);
+      turns_.push_back(turn);
+      if (count && turns && !is_open) {
+        // Those of the inner loops for each turn, and its own.
+        const int64_t per_turn = turns_.size() == 1 ? 0 : blocks;
+        const int64_t most = int64_t{1} << 20;
+        blocks = std::min(*count, most) * std::min(per_turn, most) +
+                 (*count + *turns - 1) / *turns;
+        blocks = std::min(blocks, most);
+      }
+    }
+    blocks_ = is_open ? kMostPlainBlocks + 1 : blocks;
+  }
+
+  // As many as have no more terms than a block, but one at least.
+  NodeId TurnsOf(NodeId inner) {
+    if (const std::optional<int64_t> terms = nest_.pool.IntegerConstant(inner))
+      return Integer(
+          std::max<int64_t>(kSumBlock / std::max<int64_t>(*terms, 1), 1));
+    const NodeId least = Make(Opcode::kMaximum, DType::kI64, inner, Integer(1));
+    return Make(
+        Opcode::kMaximum, DType::kI64,
+        Make(Opcode::kFloorDivide, DType::kI64, Integer(kSumBlock), least),
+        Integer(1));
+  }
+
+  // Whether an accumulator gets more terms than a block in all.
+  NodeId IsLong() {
+    return Make(Opcode::kLess, DType::kBool, Integer(kSumBlock), terms_);
+  }
+
+  void AddUnlessTrue(NodeId condition, std::vector<NodeId>& out) const {
+    if (nest_.pool.IntegerConstant(condition) != 1) out.push_back(condition);
+  }
+
+  // --- statements ---
+
+  uint32_t AddBuffer(const char* what) {
+    loops::Buffer buffer = nest_.buffers[a_.buffers[0]];
+    buffer.name =
+        stage_.name + what + "." + std::to_string(nest_.buffers.size());
+    nest_.buffers.push_back(std::move(buffer));
+    return static_cast<uint32_t>(nest_.buffers.size()) - 1;
+  }
+
+  NodeId Load(uint32_t buffer) {
+    return nest_.pool.Intern(Opcode::kLoad, type_, a_.lane_indices, 0, 1,
+                             buffer);
+  }
+  void Store(uint32_t buffer, NodeId value, Statement& statement,
+             tensor::Update update = tensor::Update::kAssign) {
+    Target target;
+    target.buffer = buffer;
+    target.indices = a_.lane_indices;
+    target.value = value;
+    target.update = update;
+    statement.targets.push_back(std::move(target));
+  }
+
+  Block Clear() {
+    Statement statement;
+    Store(total_, Zero(), statement);
+    if (is_compensated_) Store(rest_, Zero(), statement);
+    return {std::move(statement)};
+  }
+
+  // As tensor/sum_error.h says.
+  Block Carry() {
+    const uint32_t part = a_.buffers[0];
+    Statement statement;
+    if (!is_compensated_) {
+      Store(total_, Load(part), statement, tensor::Update::kAdd);
+      Store(part, Zero(), statement);
+      return {std::move(statement)};
+    }
+    const NodeId sum = Load(total_), x = Load(part);
+    const NodeId next = Add(sum, x);
+    const NodeId seen = Subtract(next, sum);
+    const NodeId lost =
+        Add(Subtract(sum, Subtract(next, seen)), Subtract(x, seen));
+    const NodeId is_finite =
+        Make(Opcode::kEqual, DType::kBool, Subtract(next, next), Zero());
+    const NodeId rest = Select(is_finite, Add(Load(rest_), lost), Zero());
+    const NodeId total = Add(next, rest);
+    Store(total_, total, statement);
+    Store(rest_,
+          Select(is_finite, Subtract(rest, Subtract(total, next)), Zero()),
+          statement);
+    Store(part, Zero(), statement);
+    return {std::move(statement)};
+  }
+
+  Block Finish() {
+    const uint32_t part = a_.buffers[0];
+    NodeId last = Load(part);
+    if (is_compensated_) last = Add(last, Load(rest_));
+    Statement statement;
+    Store(part, Add(Load(total_), last), statement);
+    return {std::move(statement)};
+  }
+
+  const ComputationStage& stage_;
+  const StageLoops& s_;
+  const Accumulators& a_;
+  loops::LoopNest& nest_;
+  const DType type_;
+  std::vector<Turn> turns_;  // from the innermost loop out
+  NodeId terms_ = 0;         // of one accumulator, in all
+  int64_t blocks_ = 0;       // at most, if that is constant
+  bool is_compensated_ = false;
+  uint32_t total_ = 0;
+  uint32_t rest_ = 0;
+};
+
+}  // namespace
+
+CarriedSums CarrySums(const Computation& computation, const StageLoops& loops,
+                      const Accumulators& accumulators, loops::LoopNest& nest) {
+  return Carrier(computation, loops, accumulators, nest).Run();
+}
+
+Status CheckSum(const Computation& computation, const StageLoops& loops,
+                const Accumulators& accumulators, const loops::LoopNest& nest) {
+  const ComputationStage& stage = computation.stages[loops.stage];
+  if (stage.combiner != tensor::Combiner::kSum ||
+      !IsFloat(nest.buffers[accumulators.buffers[0]].type)) {
+    return OkStatus();
+  }
+  const auto check = [&](int64_t terms, int64_t most, const char* where) {
+    if (terms <= most) return OkStatus();
+    return FailedPreconditionError("%" + stage.name +
+                                   ": expected a sum of at most " +
+                                   std::to_string(most) + " " + where +
+                                   ", found " + std::to_string(terms));
+  };
+  if (loops.plan->MultipliesMatrices()) {
+    int64_t terms = 1;
+    for (size_t i = 0; i < stage.axes.size(); ++i) {
+      if (static_cast<int>(i) < stage.spatial_count) continue;
+      const std::optional<int64_t> extent =
+          nest.pool.IntegerConstant(loops.regions[i].extent);
+      if (__builtin_mul_overflow(terms, extent.value_or(1), &terms))
+        terms = INT64_MAX;
+    }
+    return check(terms, tensor::kMostMatrixTerms, "terms in matrices");
+  }
+  if (accumulators.bound < 0) return OkStatus();
+  const NodeId extent = loops.extents[loops.plan->order[accumulators.bound]];
+  return check(nest.pool.IntegerConstant(extent).value_or(1), kSumBlock,
+               "invocations");
+}
+
+}  // namespace ember::schedule

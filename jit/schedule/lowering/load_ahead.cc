@@ -1,0 +1,353 @@
+
+#include "jit/schedule/lowering/load_ahead.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/loops/walk.h"
+#include "jit/schedule/core/rewrite.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using loops::Block;
+using loops::Buffer;
+using loops::LoopKind;
+using loops::LoopNest;
+using loops::Scope;
+using loops::Statement;
+using loops::Target;
+using tensor::Node;
+using tensor::NodeId;
+using tensor::Opcode;
+
+NodeId Integer(LoopNest& nest, int64_t value) {
+  return nest.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
+}
+
+NodeId Make(LoopNest& nest, Opcode opcode, DType type, NodeId a, NodeId b) {
+  const NodeId operands[] = {a, b};
+  return tensor::Simplifier(nest.pool).Make(opcode, type, operands);
+}
+
+bool StoresTo(const Statement& statement, uint32_t buffer) {
+  return std::ranges::any_of(
+             statement.targets,
+             [&](const Target& target) { return target.buffer == buffer; }) ||
+         std::ranges::any_of(statement.body, [&](const Statement& inner) {
+           return StoresTo(inner, buffer);
+         });
+}
+
+// The statements that store to the buffer, or the others, under the conditions
+// that they stand in.
+Block PartOf(const Block& block, uint32_t buffer, bool stores) {
+  Block part;
+  for (const Statement& statement : block) {
+    if (statement.kind != Statement::Kind::kIf) {
+      if (StoresTo(statement, buffer) == stores) part.push_back(statement);
+      continue;
+    }
+    Statement branch = statement;
+    branch.body = PartOf(statement.body, buffer, stores);
+    if (!branch.body.empty()) part.push_back(std::move(branch));
+  }
+  return part;
+}
+
+// A copy of statements with other values for some variables.
+class Copier {
+ public:
+  enum class Mode : uint8_t { kDirect, kToSlots, kFromSlots };
+
+  // What stores to the tile stores to `half` of it instead.
+  Copier(LoopNest& nest, uint32_t tile, NodeId half, Mode mode = Mode::kDirect,
+         uint32_t slots = 0)
+      : nest_(nest),
+        tile_(tile),
+        half_(half),
+        mode_(mode),
+        slots_(slots),
+        rewriter_(nest.pool, nest.pool,
+                  [this](NodeId id) -> std::optional<NodeId> {
+                    const auto known = values_.find(id);
+                    if (known == values_.end()) return std::nullopt;
+                    return known->second;
+                  }) {}
+
+  void Replace(NodeId variable, NodeId value) {
+    values_.emplace(variable, value);
+  }
+
+  void Copy(const Block& block, Block& out) {
+    for (const Statement& statement : block) {
+      Statement copy = statement;
+      switch (statement.kind) {
+        case Statement::Kind::kFor:
+          CopyLoop(statement, copy);
+          break;
+        case Statement::Kind::kIf:
+          copy.condition = rewriter_.Rewrite(statement.condition);
+          copy.body.clear();
+          if (const auto known = nest_.pool.IntegerConstant(copy.condition)) {
+            if (*known != 0) Copy(statement.body, out);
+            continue;
+          }
+          Copy(statement.body, copy.body);
+          break;
+        case Statement::Kind::kStore:
+          CopyStore(statement, copy);
+          break;
+        case Statement::Kind::kCheck:
+        case Statement::Kind::kPrefetch:
+          copy.index = rewriter_.Rewrite(statement.index);
+          copy.extent = rewriter_.Rewrite(statement.extent);
+          break;
+      }
+      out.push_back(std::move(copy));
+    }
+  }
+
+ private:
+  void CopyLoop(const Statement& loop, Statement& copy) {
+    const Node variable = nest_.pool[loop.variable];
+    const NodeId extent = rewriter_.Rewrite(variable.operands[0]);
+    copy.variable = loop.variable;
+    if (extent != variable.operands[0]) {
+      copy.variable =
+          nest_.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1},
+                            variable.immediate, variable.scope);
+      Replace(loop.variable, copy.variable);
+    }
+    around_.push_back(copy);
+    around_.back().body.clear();
+    copy.body.clear();
+    Copy(loop.body, copy.body);
+    around_.pop_back();
+  }
+
+  void CopyStore(const Statement& store, Statement& copy) {
+    for (size_t i = 0; i < store.targets.size(); ++i) {
+      Target& target = copy.targets[i];
+      target.value = mode_ == Mode::kFromSlots
+                         ? LoadSlot()
+                         : rewriter_.Rewrite(store.targets[i].value);
+      target.indices = rewriter_.Rewrite(store.targets[i].indices);
+      if (mode_ == Mode::kToSlots) {
+        target.buffer = slots_;
+        target.indices = SlotIndices();
+      } else if (target.buffer == tile_) {
+        target.indices.insert(target.indices.begin(), half_);
+      }
+    }
+  }
+
+  std::vector<NodeId> SlotIndices() const {
+    std::vector<NodeId> indices;
+    for (const Statement& loop : around_) {
+      if (loop.loop == LoopKind::kInvocation)
+        indices.insert(indices.begin(), loop.variable);
+      else
+        indices.push_back(loop.variable);
+    }
+    return indices;
+  }
+
+  NodeId LoadSlot() {
+    return nest_.pool.Intern(Opcode::kLoad, nest_.buffers[slots_].type,
+                             SlotIndices(), 0, 1, slots_);
+  }
+
+  LoopNest& nest_;
+  uint32_t tile_;
+  NodeId half_;
+  Mode mode_;
+  uint32_t slots_;
+  std::vector<Statement> around_;  // loops, outermost first
+  std::map<NodeId, NodeId> values_;
+  Rewriter rewriter_;
+};
+
+// Lets what reads the tile read the half.
+class HalfReader {
+ public:
+  HalfReader(LoopNest& nest, uint32_t tile, NodeId half)
+      : rewriter_(
+            nest.pool, nest.pool,
+            [](NodeId) -> std::optional<NodeId> { return std::nullopt; },
+            [&nest, tile, half](NodeId id, std::span<const NodeId> operands)
+                -> std::optional<NodeId> {
+              const Node node = nest.pool[id];
+              const bool reads =
+                  node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
+              if (!reads || node.buffer != tile) return std::nullopt;
+              std::vector<NodeId> indices = {half};
+              indices.insert(indices.end(), operands.begin(), operands.end());
+              return nest.pool.Intern(node.opcode, node.type, indices,
+                                      node.immediate, node.scope, node.buffer);
+            }) {}
+
+  void Rewrite(Block& block) {
+    for (Statement& statement : block) {
+      switch (statement.kind) {
+        case Statement::Kind::kFor:
+          break;  // no loads in extents
+        case Statement::Kind::kIf:
+          statement.condition = rewriter_.Rewrite(statement.condition);
+          break;
+        case Statement::Kind::kStore:
+          for (Target& target : statement.targets) {
+            target.value = rewriter_.Rewrite(target.value);
+            target.indices = rewriter_.Rewrite(target.indices);
+          }
+          break;
+        case Statement::Kind::kCheck:
+          statement.index = rewriter_.Rewrite(statement.index);
+          statement.extent = rewriter_.Rewrite(statement.extent);
+          break;
+        case Statement::Kind::kPrefetch:
+          statement.index = rewriter_.Rewrite(statement.index);
+          break;
+      }
+      Rewrite(statement.body);
+    }
+  }
+
+ private:
+  Rewriter rewriter_;
+};
+
+// The extents of the loops around each store, the invocation's first; nothing
+// if they are not the same everywhere, or not those of registers.
+using Extents = std::vector<NodeId>;
+bool FindSlots(const LoopNest& nest, const Block& block, Extents& invocation,
+               Extents& others, std::optional<Extents>& slots) {
+  for (const Statement& statement : block) {
+    if (statement.kind == Statement::Kind::kStore) {
+      if (invocation.size() != 1) return false;
+      Extents found = invocation;
+      found.insert(found.end(), others.begin(), others.end());
+      if (slots && *slots != found) return false;
+      slots = std::move(found);
+      continue;
+    }
+    Extents* around = nullptr;
+    if (statement.kind == Statement::Kind::kFor) {
+      const bool binds = statement.loop == LoopKind::kInvocation;
+      if (!binds && statement.loop != LoopKind::kUnrolled &&
+          statement.loop != LoopKind::kVector) {
+        return false;
+      }
+      around = binds ? &invocation : &others;
+      around->push_back(loops::ExtentOf(nest.pool, statement.variable));
+    }
+    if (!FindSlots(nest, statement.body, invocation, others, slots))
+      return false;
+    if (around != nullptr) around->pop_back();
+  }
+  return true;
+}
+
+// Registers for what an invocation has of the tile on its way.
+std::optional<uint32_t> AddSlots(const Block& loads, uint32_t tile,
+                                 LoopNest& nest) {
+  Extents invocation, others;
+  std::optional<Extents> extents;
+  if (!FindSlots(nest, loads, invocation, others, extents) || !extents)
+    return std::nullopt;
+  Buffer slots;
+  slots.name = nest.buffers[tile].name + ".ahead";
+  const auto taken = [&](const Buffer& buffer) {
+    return buffer.name == slots.name;
+  };
+  while (std::ranges::any_of(nest.buffers, taken)) slots.name += "_1";
+  slots.type = nest.buffers[tile].type;
+  slots.scope = Scope::kRegister;
+  slots.extents = *std::move(extents);
+  nest.buffers.push_back(std::move(slots));
+  return static_cast<uint32_t>(nest.buffers.size() - 1);
+}
+
+// The statements where a < b.
+void AppendIf(LoopNest& nest, NodeId a, NodeId b, Block statements,
+              Block& out) {
+  Statement branch;
+  branch.kind = Statement::Kind::kIf;
+  branch.condition = Make(nest, Opcode::kLess, DType::kBool, a, b);
+  const auto known = nest.pool.IntegerConstant(branch.condition);
+  if (statements.empty() || known == 0) return;
+  if (known) {
+    std::ranges::move(statements, std::back_inserter(out));
+    return;
+  }
+  branch.body = std::move(statements);
+  out.push_back(std::move(branch));
+}
+
+}  // namespace
+
+std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
+                                  int loop) {
+  std::vector<AheadTile> tiles;
+  for (int i = 0; i < stage; ++i) {
+    const StagePlan& plan = schedule.plan(i);
+    if (plan.buffering == Buffering::kSingle || plan.attach_stage != stage ||
+        plan.attach_loop != loop) {
+      continue;
+    }
+    tiles.push_back(
+        {.buffer = schedule.computation().stages[i].stores[0].buffer,
+         .by_registers = plan.buffering == Buffering::kDoubleByRegisters});
+  }
+  return tiles;
+}
+
+void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
+               LoopNest& nest) {
+  const NodeId extent = loops::ExtentOf(nest.pool, loop.variable);
+  const std::optional<int64_t> turns = nest.pool.IntegerConstant(extent);
+  if (tiles.empty() || (turns && *turns < 2)) return;
+  const NodeId zero = Integer(nest, 0), two = Integer(nest, 2);
+  const NodeId next =
+      Make(nest, Opcode::kAdd, DType::kI64, loop.variable, Integer(nest, 1));
+  const NodeId half =
+      Make(nest, Opcode::kModulo, DType::kI64, loop.variable, two);
+  const NodeId other = Make(nest, Opcode::kModulo, DType::kI64, next, two);
+  Block first, begin, end;
+  for (const AheadTile& tile : tiles) {
+    const Block loads = PartOf(loop.body, tile.buffer, true);
+    loop.body = PartOf(loop.body, tile.buffer, false);
+    HalfReader(nest, tile.buffer, half).Rewrite(loop.body);
+    std::vector<NodeId>& extents = nest.buffers[tile.buffer].extents;
+    extents.insert(extents.begin(), two);
+    Copier at_first(nest, tile.buffer, zero);
+    at_first.Replace(loop.variable, zero);
+    at_first.Copy(loads, first);
+    std::optional<uint32_t> slots;
+    if (tile.by_registers) slots = AddSlots(loads, tile.buffer, nest);
+    if (slots) {
+      Copier early(nest, tile.buffer, other, Copier::Mode::kToSlots, *slots);
+      early.Replace(loop.variable, next);
+      early.Copy(loads, begin);
+    }
+    Copier late(nest, tile.buffer, other,
+                slots ? Copier::Mode::kFromSlots : Copier::Mode::kDirect,
+                slots.value_or(0));
+    late.Replace(loop.variable, next);
+    late.Copy(loads, end);
+  }
+  AppendIf(nest, zero, extent, std::move(first), before);
+  Block body;
+  AppendIf(nest, next, extent, std::move(begin), body);
+  std::ranges::move(loop.body, std::back_inserter(body));
+  AppendIf(nest, next, extent, std::move(end), body);
+  loop.body = std::move(body);
+}
+
+}  // namespace ember::schedule

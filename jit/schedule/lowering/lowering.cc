@@ -1,0 +1,584 @@
+
+#include "jit/schedule/lowering/lowering.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/loops/dot_product.h"
+#include "jit/loops/matrix_rules.h"
+#include "jit/loops/walk.h"
+#include "jit/schedule/core/attached_stages.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/core/facts.h"
+#include "jit/schedule/core/regions.h"
+#include "jit/schedule/core/rewrite.h"
+#include "jit/schedule/core/stage_loops.h"
+#include "jit/schedule/lowering/accumulators.h"
+#include "jit/schedule/lowering/carried_sums.h"
+#include "jit/schedule/lowering/load_ahead.h"
+#include "jit/schedule/lowering/matrix_regions.h"
+#include "jit/schedule/lowering/own_tiles.h"
+#include "jit/schedule/lowering/plan_prefetches.h"
+#include "jit/schedule/lowering/promote_registers.h"
+#include "jit/schedule/lowering/stage_values.h"
+#include "jit/schedule/lowering/unguard_registers.h"
+#include "jit/schedule/lowering/zero_fills.h"
+#include "tensor/coefficient.h"
+#include "tensor/scalar.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using loops::Block;
+using loops::LoopNest;
+using loops::Phase;
+using loops::Scope;
+using loops::Statement;
+using loops::Target;
+using tensor::Combiner;
+using tensor::Opcode;
+using tensor::Update;
+
+// Which of a stage's loops a nest of it has, and what holds in it.
+enum class Part : uint8_t {
+  kOuter,    // the loops around everything of the stage
+  kInitial,  // over results in progress: nothing is read or stored
+  kUpdate,   // all loops from the outermost reduction on
+  kTotals,   // over results in progress: those that exist, without reading
+  kCombine,  // over results in progress, one after another, storing them
+  kFinal     // over results in progress, storing them
+};
+
+class Lowering {
+ public:
+  explicit Lowering(const Schedule& schedule)
+      : schedule_(schedule),
+        c_(schedule.computation()),
+        header_(c_.pool, nest_.pool,
+                [](NodeId) -> std::optional<NodeId> { return std::nullopt; }),
+        facts_(nest_.pool) {}
+
+  StatusOr<LoopNest> Run() {
+    nest_.name = c_.name;
+    nest_.parameters = c_.parameters;
+    for (const ComputationBuffer& buffer : c_.buffers) AddBuffer(buffer);
+    for (const ComputationStage& stage : c_.stages) {
+      std::vector<NodeId>& full = full_.emplace_back();
+      for (const ComputationAxis& axis : stage.axes)
+        full.push_back(header_.Rewrite(axis.extent));
+    }
+    storage_.resize(c_.buffers.size());
+    AddZeroFills(c_, nest_);
+    for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
+      if (schedule_.plan(i).attach_stage < 0)
+        EMBER_RETURN_IF_ERROR(LowerRoot(i));
+    }
+    if (has_invocations_) {
+      MakeTilesOwn(nest_);
+      // Invocations have registers of their own, or nothing that is as near.
+      totals_.clear();
+    }
+    PromoteRegisters(totals_, nest_);
+    if (!has_invocations_) UnguardRegisters(nest_);
+    PlanPrefetches(nest_);
+    // What a guard or a check stands in, or is not known to be aligned, is no
+    // matrix.
+    const Status matrices =
+        has_invocations_ ? loops::CheckMatrices(nest_) : OkStatus();
+    if (!matrices.ok())
+      return FailedPreconditionError(std::string(matrices.message()));
+    return std::move(nest_);
+  }
+
+ private:
+  using Leaf = std::function<Status(Block&)>;
+
+  NodeId Integer(int64_t value) {
+    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+  NodeId Make(Opcode opcode, DType type, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
+  }
+  bool IsVariable(NodeId id) const {
+    return nest_.pool[id].opcode == Opcode::kAxis;
+  }
+
+  // --- buffers ---
+
+  void AddBuffer(const ComputationBuffer& buffer) {
+    loops::Buffer added;
+    added.name = buffer.name;
+    added.type = buffer.type;
+    added.scope = buffer.role == BufferRole::kInput    ? Scope::kInput
+                  : buffer.role == BufferRole::kOutput ? Scope::kOutput
+                  : buffer.role == BufferRole::kPacked ? Scope::kPacked
+                                                       : Scope::kCall;
+    added.extents = header_.Rewrite(buffer.extents);
+    nest_.buffers.push_back(std::move(added));
+  }
+
+  // --- stages ---
+
+  Status LowerRoot(int stage) {
+    std::vector<AxisRegion> regions;
+    for (NodeId extent : full_[stage]) regions.push_back({Integer(0), extent});
+    EMBER_ASSIGN_OR_RETURN(StageLoops s,
+                           MakeStageLoops(schedule_, stage, std::move(regions),
+                                          full_[stage], nest_));
+    Phase phase;
+    const StagePlan& plan = schedule_.plan(stage);
+    const bool parallel =
+        !plan.order.empty() &&
+        plan.loops[plan.order[0]].mark == LoopMark::kParallel &&
+        IsVariable(s.values[plan.order[0]]);
+    phase.task = parallel ? s.values[plan.order[0]]
+                          : AddVariable(nest_, "task", Integer(1));
+    variables_.push_back(phase.task);
+    EMBER_RETURN_IF_ERROR(EmitStage(s, parallel, phase.body));
+    variables_.pop_back();
+    const bool prologue = c_.buffers[c_.stages[stage].stores[0].buffer].role ==
+                          BufferRole::kPacked;
+    (prologue ? nest_.prologue : nest_.phases).push_back(std::move(phase));
+    return OkStatus();
+  }
+
+  // first_is_task: the outermost loop is there already.
+  Status EmitStage(const StageLoops& s, bool first_is_task, Block& out) {
+    std::vector<int> outer;
+    outer.reserve(s.plan->order.size());
+    for (int i = 0; i < s.FirstReduction(); ++i) outer.push_back(i);
+    const Leaf leaf = [&](Block& block) {
+      return c_.stages[s.stage].has_reduction() ? EmitReduction(s, block)
+                                                : EmitPoint(s, block);
+    };
+    const size_t facts = facts_.size();
+    Block* block = &out;
+    for (const Guard& guard : s.guards) {
+      if (guard.position < 0) block = OpenGuard(guard, *block);
+    }
+    const Status status =
+        first_is_task ? EmitInside(s, outer, 0, Part::kOuter, leaf, *block)
+                      : EmitLoops(s, outer, 0, Part::kOuter, leaf, *block);
+    facts_.Truncate(facts);
+    return status;
+  }
+
+  Status EmitLoops(const StageLoops& s, const std::vector<int>& positions,
+                   size_t index, Part part, const Leaf& leaf, Block& out) {
+    if (index == positions.size()) return leaf(out);
+    const int number = s.plan->order[positions[index]];
+    const NodeId variable = s.values[number];
+    if (!IsVariable(variable))
+      return EmitInside(s, positions, index, part, leaf, out);
+    Statement loop;
+    loop.kind = Statement::Kind::kFor;
+    loop.variable = variable;
+    const LoopMark mark = s.plan->loops[number].mark;
+    // What never runs has no lanes; of a combination all invocations do each.
+    const bool is_serial =
+        nest_.pool.IntegerConstant(s.extents[number]) == 0 ||
+        (mark == LoopMark::kVector && part == Part::kCombine);
+    if (!is_serial) loop.loop = LoopKindOf(mark);
+    const bool binds = loops::IsInvocationLoop(loop);
+    if (binds) invocation_ = variable;
+    has_invocations_ |= binds;
+    variables_.push_back(variable);
+    EMBER_RETURN_IF_ERROR(
+        EmitInside(s, positions, index, part, leaf, loop.body));
+    variables_.pop_back();
+    if (binds) invocation_.reset();
+    // What a guard or a check stands in is a loop still.
+    if (loop.loop == loops::LoopKind::kDot &&
+        !loops::DotProductOf(nest_, loop).ok()) {
+      loop.loop = loops::LoopKind::kUnrolled;
+    }
+    if (part == Part::kOuter || part == Part::kUpdate)
+      LoadAhead(TilesAhead(schedule_, s.stage, number), loop, out, nest_);
+    if (part == Part::kUpdate)
+      EMBER_RETURN_IF_ERROR(CarryAt(s, positions[index], loop.body));
+    out.push_back(std::move(loop));
+    return OkStatus();
+  }
+
+  // What the stage's sums have so far becomes part of their totals, at the
+  // start of some turns of the loop.
+  Status CarryAt(const StageLoops& s, int position, Block& body) {
+    const CarriedSums& carried = carried_[s.stage];
+    Block before;
+    for (const CarriedSums::Turn& turn : carried.turns) {
+      if (turn.position == position)
+        EMBER_RETURN_IF_ERROR(
+            EmitTotals(s, position, turn.conditions, carried.carry, before));
+    }
+    body.insert(body.begin(), before.begin(), before.end());
+    return OkStatus();
+  }
+
+  // The block for each result in progress inside the loop at the position; -1:
+  // for all. Not for those beyond the end, which nobody wants: what computes
+  // them is then found to be dead.
+  Status EmitTotals(const StageLoops& s, int position,
+                    const std::vector<NodeId>& conditions, const Block& block,
+                    Block& out) {
+    if (block.empty()) return OkStatus();
+    Block* inside = &out;
+    for (NodeId condition : conditions) inside = OpenIf(condition, *inside);
+    std::vector<int> positions;
+    for (int p : carried_[s.stage].points) {
+      if (p > position) positions.push_back(p);
+    }
+    return EmitLoops(
+        s, positions, 0, Part::kTotals,
+        [&](Block& body) {
+          body.insert(body.end(), block.begin(), block.end());
+          return OkStatus();
+        },
+        *inside);
+  }
+
+  // The body of loop `positions[index]`; twice if a peeled split is decided
+  // here.
+  Status EmitInside(const StageLoops& s, const std::vector<int>& positions,
+                    size_t index, Part part, const Leaf& leaf, Block& out) {
+    std::vector<Guard> exact;
+    for (const Guard& guard : s.exact) {
+      if (guard.position == positions[index] && part != Part::kInitial &&
+          part != Part::kTotals)
+        exact.push_back(guard);
+    }
+    return EmitPeeled(
+        exact,
+        [&](Block& block) {
+          return EmitGuarded(s, positions, index, part, leaf, block);
+        },
+        out);
+  }
+
+  // leaf, under each combination of the conditions and their opposites that is
+  // possible.
+  Status EmitPeeled(std::span<const Guard> exact, const Leaf& leaf,
+                    Block& out) {
+    if (exact.empty()) return leaf(out);
+    const Guard& guard = exact.front();
+    const NodeId condition =
+        Make(Opcode::kLess, DType::kBool, guard.a, guard.b);
+    const std::optional<int64_t> known = nest_.pool.IntegerConstant(condition);
+    if (known == 0) return EmitPeeled(exact.subspan(1), leaf, out);
+    const size_t facts = facts_.size();
+    facts_.Add(guard.a, guard.b);
+    EMBER_RETURN_IF_ERROR(EmitPeeled(exact.subspan(1), leaf,
+                                     known ? out : *OpenIf(condition, out)));
+    facts_.Truncate(facts);
+    if (known) return OkStatus();
+    const NodeId otherwise =
+        Make(Opcode::kLessEqual, DType::kBool, guard.b, guard.a);
+    return EmitPeeled(exact.subspan(1), leaf, *OpenIf(otherwise, out));
+  }
+
+  Status EmitGuarded(const StageLoops& s, const std::vector<int>& positions,
+                     size_t index, Part part, const Leaf& leaf, Block& out) {
+    const size_t facts = facts_.size();
+    Block* block = &out;
+    const int position = positions[index];
+    for (const Guard& guard : s.guards) {
+      if (guard.position == position && Applies(s, guard, part))
+        block = OpenGuard(guard, *block);
+    }
+    Status status;
+    if (part == Part::kOuter || part == Part::kUpdate)
+      status = EmitAttached(s, position, *block);
+    if (status.ok())
+      status = EmitLoops(s, positions, index + 1, part, leaf, *block);
+    facts_.Truncate(facts);
+    return status;
+  }
+
+  bool Applies(const StageLoops& s, const Guard& guard, Part part) const {
+    switch (part) {
+      case Part::kOuter:
+      case Part::kCombine:
+        return true;
+      case Part::kFinal:
+        // Matrices are stored whole; what is beyond the end nobody reads.
+        return !guard.is_of_region || !s.plan->MultipliesMatrices() ||
+               !StoresToRegions(s.stage);
+      case Part::kInitial:
+        return false;
+      case Part::kTotals:
+        return !guard.is_reduction;
+      case Part::kUpdate:
+        return guard.is_reduction || !AccessesAreSafe(c_, s.stage);
+    }
+    return true;
+  }
+
+  bool StoresToRegions(int stage) const {
+    return std::ranges::all_of(c_.stages[stage].stores,
+                               [&](const ComputationStore& store) {
+                                 return storage_[store.buffer].has_value();
+                               });
+  }
+
+  static Block* Push(Block& out, Statement statement) {
+    out.push_back(std::move(statement));
+    return &out.back().body;
+  }
+
+  Block* OpenIf(NodeId condition, Block& out) {
+    Statement branch;
+    branch.kind = Statement::Kind::kIf;
+    branch.condition = condition;
+    return Push(out, std::move(branch));
+  }
+
+  Block* OpenGuard(const Guard& guard, Block& out) {
+    const bool is_known = guard.is_fact ? facts_.Has(guard.a, guard.b)
+                                        : facts_.IsBelow(guard.a, guard.b);
+    if (is_known) return &out;
+    facts_.Add(guard.a, guard.b);
+    return OpenIf(Make(Opcode::kLess, DType::kBool, guard.a, guard.b), out);
+  }
+
+  // --- stages inside a loop ---
+
+  Status EmitAttached(const StageLoops& s, int position, Block& out) {
+    EMBER_ASSIGN_OR_RETURN(
+        const PlacedStages placed,
+        PlaceStages(
+            schedule_, s, position, full_,
+            [&](int stage, std::vector<AxisRegion>& regions) {
+              if (!StoresResult(c_, stage) &&
+                  schedule_.plan(stage).MultipliesMatrices()) {
+                FillMatrices(schedule_.plan(stage), regions, nest_.pool);
+              }
+              KeepRegions(c_, stage, regions, invocation_, nest_, storage_);
+            },
+            header_, nest_));
+    EMBER_RETURN_IF_ERROR(CheckPartsAreOwn(c_, placed, variables_, nest_));
+    for (int stage : placed.attached)
+      EMBER_RETURN_IF_ERROR(EmitStage(placed.loops.at(stage), false, out));
+    return OkStatus();
+  }
+
+  // --- values and stores ---
+
+  StageValues ValuesAt(const StageLoops& s, bool may_overrun) {
+    return StageValues(c_, s, storage_, facts_, may_overrun, nest_);
+  }
+
+  Status EmitPoint(const StageLoops& s, Block& out) {
+    StageValues values = ValuesAt(s, false);
+    return EmitStores(s, values, values.Convert(c_.stages[s.stage].values),
+                      out);
+  }
+
+  Status EmitStores(const StageLoops& s, StageValues& values,
+                    std::vector<NodeId> results, Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    Statement statement;
+    for (size_t i = 0; i < stage.stores.size(); ++i) {
+      const ComputationStore& store = stage.stores[i];
+      Target target;
+      target.buffer = store.buffer;
+      target.indices = values.StoreIndices(store);
+      target.value = results[i];
+      target.update = store.update;
+      if (invocation_ && store.update != tensor::Update::kAssign &&
+          !MovesWithInvocations(target)) {
+        return FailedPreconditionError(
+            "%" + stage.name + ": expected results that move with loop '" +
+            nest_.variables[nest_.pool[*invocation_].immediate] +
+            "', whose values run at once, found an update of one element");
+      }
+      statement.targets.push_back(std::move(target));
+    }
+    values.EmitChecks(out);
+    out.push_back(std::move(statement));
+    return OkStatus();
+  }
+
+  // Not where an axis has one point, in a loop over more.
+  bool MovesWithInvocations(const Target& target) const {
+    return std::ranges::any_of(target.indices, [&](NodeId index) {
+      return tensor::DependsOn(nest_.pool, index, *invocation_);
+    });
+  }
+
+  // --- reductions ---
+
+  NodeId LoadOf(uint32_t buffer, const std::vector<NodeId>& indices) {
+    return nest_.pool.Intern(Opcode::kLoad, nest_.buffers[buffer].type, indices,
+                             0, 1, buffer);
+  }
+
+  Status EmitReduction(const StageLoops& s, Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    const Accumulators a = MakeAccumulators(c_, s, invocation_, nest_);
+    EMBER_RETURN_IF_ERROR(CheckSum(c_, s, a, nest_));
+    if (s.plan->MultipliesMatrices())
+      EMBER_RETURN_IF_ERROR(
+          HoldInMatrices(c_.stages[s.stage].name, a.buffers[0], nest_));
+    const std::vector<int> initial = a.Points();
+    EMBER_RETURN_IF_ERROR(EmitLoops(
+        s, initial, 0, Part::kInitial,
+        [&](Block& block) {
+          block.push_back(
+              InitialStore(c_, stage, a.buffers, a.lane_indices, nest_));
+          return OkStatus();
+        },
+        out));
+    std::vector<int> all(s.plan->order.size() -
+                         static_cast<size_t>(s.FirstReduction()));
+    std::iota(all.begin(), all.end(), s.FirstReduction());
+    CarriedSums& carried = carried_[s.stage];
+    carried = CarrySums(c_, s, a, nest_);
+    totals_.insert(totals_.end(), carried.buffers.begin(),
+                   carried.buffers.end());
+    EMBER_RETURN_IF_ERROR(
+        EmitTotals(s, -1, carried.conditions, carried.clear, out));
+    EMBER_RETURN_IF_ERROR(EmitLoops(
+        s, all, 0, Part::kUpdate,
+        [&](Block& block) { return EmitUpdate(s, a, block); }, out));
+    EMBER_RETURN_IF_ERROR(
+        EmitTotals(s, -1, carried.conditions, carried.finish, out));
+    if (!a.lanes.empty()) EMBER_RETURN_IF_ERROR(CombineLanes(s, a, out));
+    if (a.bound >= 0) EMBER_RETURN_IF_ERROR(CombineInvocations(s, a, out));
+    if (a.combines_in_place) return OkStatus();
+    return EmitLoops(
+        s, a.spatial, 0, Part::kFinal,
+        [&](Block& block) {
+          StageValues values = ValuesAt(s, false);
+          std::vector<NodeId> results;
+          for (size_t i = 0; i < stage.stores.size(); ++i) {
+            const NodeId sum = LoadOf(a.combined[i], a.indices);
+            results.push_back(tensor::Simplifier(nest_.pool)
+                                  .Make(Opcode::kCast,
+                                        c_.pool[stage.values[i]].type,
+                                        {&sum, 1}));
+          }
+          return EmitStores(s, values, std::move(results), block);
+        },
+        out);
+  }
+
+  Status EmitUpdate(const StageLoops& s, const Accumulators& a, Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    StageValues values = ValuesAt(s, AccessesAreSafe(c_, s.stage));
+    std::vector<NodeId> elements = values.Convert(stage.values);
+    Statement statement;
+    if (stage.combiner == Combiner::kFold) {
+      std::vector<NodeId> before;
+      before.reserve(a.buffers.size());
+      for (uint32_t buffer : a.buffers)
+        before.push_back(LoadOf(buffer, a.lane_indices));
+      elements = values.ConvertFold(stage.results, before, elements);
+    }
+    for (size_t i = 0; i < elements.size(); ++i) {
+      Target target;
+      target.buffer = a.buffers[i];
+      target.indices = a.lane_indices;
+      target.value = tensor::Simplifier(nest_.pool)
+                         .Make(Opcode::kCast, nest_.buffers[a.buffers[i]].type,
+                               {&elements[i], 1});
+      if (stage.combiner != Combiner::kFold)
+        target.update = UpdateOf(stage.combiner);
+      statement.targets.push_back(std::move(target));
+    }
+    values.EmitChecks(out);
+    out.push_back(std::move(statement));
+    return OkStatus();
+  }
+
+  // What the invocations of a bound reduction have, together.
+  Status CombineInvocations(const StageLoops& s, const Accumulators& a,
+                            Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    return EmitLoops(
+        s, a.spatial, 0, Part::kCombine,
+        [&](Block& block) {
+          StageValues values = ValuesAt(s, false);
+          std::vector<NodeId> indices = a.indices;
+          if (a.combines_in_place) {
+            indices = values.StoreIndices(stage.stores[0]);
+            values.EmitChecks(block);
+          }
+          block.push_back(InitialStore(c_, stage, a.combined, indices, nest_));
+          Statement loop;
+          loop.kind = Statement::Kind::kFor;
+          loop.loop = loops::LoopKind::kInvocation;
+          loop.variable = s.values[s.plan->order[a.bound]];
+          Target target;
+          target.buffer = a.combined[0];
+          target.indices = std::move(indices);
+          target.value = LoadOf(a.buffers[0], a.lane_indices);
+          target.update = UpdateOf(stage.combiner);
+          Statement statement;
+          statement.targets.push_back(std::move(target));
+          loop.body.push_back(std::move(statement));
+          // What never runs has no invocations.
+          const NodeId extent = nest_.pool[loop.variable].operands[0];
+          if (nest_.pool.IntegerConstant(extent) != 0)
+            block.push_back(std::move(loop));
+          return OkStatus();
+        },
+        out);
+  }
+
+  // Sums of all lanes, in memory of their own.
+  Status CombineLanes(const StageLoops& s, const Accumulators& a, Block& out) {
+    const ComputationStage& stage = c_.stages[s.stage];
+    return EmitLoops(
+        s, a.spatial, 0, Part::kInitial,
+        [&](Block& block) {
+          block.push_back(
+              InitialStore(c_, stage, a.combined, a.indices, nest_));
+          return EmitLoops(
+              s, a.lanes, 0, Part::kInitial,
+              [&](Block& lanes) {
+                Statement statement;
+                for (size_t i = 0; i < a.buffers.size(); ++i) {
+                  Target target;
+                  target.buffer = a.combined[i];
+                  target.indices = a.indices;
+                  target.value = LoadOf(a.buffers[i], a.lane_indices);
+                  target.update = UpdateOf(stage.combiner);
+                  statement.targets.push_back(std::move(target));
+                }
+                lanes.push_back(std::move(statement));
+                return OkStatus();
+              },
+              block);
+        },
+        out);
+  }
+
+  const Schedule& schedule_;
+  const Computation& c_;
+  LoopNest nest_;
+  Rewriter header_;
+  Facts facts_;
+  std::vector<std::vector<NodeId>> full_;  // per stage: extents of its axes
+  std::vector<NodeId> variables_;          // of the loops around
+  bool has_invocations_ = false;
+  std::optional<NodeId> invocation_;  // of the bound loop around
+  std::vector<std::optional<RegionStorage>> storage_;  // per buffer
+  std::map<int, CarriedSums> carried_;  // of the stages being emitted
+  std::vector<uint32_t> totals_;        // buffers of carried sums
+};
+
+}  // namespace
+
+StatusOr<LoopNest> Lower(const Schedule& schedule) {
+  return Lowering(schedule).Run();
+}
+
+}  // namespace ember::schedule

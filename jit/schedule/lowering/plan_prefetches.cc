@@ -1,0 +1,190 @@
+
+#include "jit/schedule/lowering/plan_prefetches.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/dtype.h"
+#include "jit/loops/walk.h"
+#include "tensor/linear.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using loops::Block;
+using loops::LoopKind;
+using loops::Scope;
+using loops::Statement;
+using tensor::NodeId;
+using tensor::Opcode;
+
+// Smaller constants stay in a cache, or are there soon.
+constexpr int64_t kLeastBytes = int64_t{256} << 10;
+constexpr int64_t kLineBytes = 64;
+// In a step, which is some of the sum's where those are written out.
+constexpr int64_t kMostLines = 4;
+
+class Planner {
+ public:
+  explicit Planner(loops::LoopNest& nest) : nest_(nest) {}
+
+  void Run() {
+    for (loops::Phase& phase : nest_.phases) {
+      loops_ = {phase.task};
+      Visit(phase.body);
+    }
+  }
+
+ private:
+  // Whether a serial loop is among the statements or within them.
+  bool Visit(Block& block) {
+    bool has_serial = false;
+    for (Statement& statement : block) {
+      if (statement.kind != Statement::Kind::kFor) {
+        has_serial |= Visit(statement.body);
+        continue;
+      }
+      // Where many invocations wait for memory in turns, it is hidden already.
+      if (loops::IsInvocationLoop(statement)) return true;
+      const bool is_serial = statement.loop == LoopKind::kSerial;
+      if (is_serial) loops_.push_back(statement.variable);
+      const bool is_innermost = !Visit(statement.body);
+      if (is_serial && is_innermost) Plan(statement.body);
+      if (is_serial) loops_.pop_back();
+      has_serial |= is_serial || !is_innermost;
+    }
+    return has_serial;
+  }
+
+  void Plan(Block& body) {
+    std::vector<NodeId> loads;
+    CollectLoads(body, loads);
+    std::set<uint32_t> seen;
+    for (NodeId load : loads) {
+      const uint32_t buffer = nest_.pool[load].buffer;
+      if (!seen.insert(buffer).second) continue;
+      for (NodeId index : NextOf(load)) {
+        Statement prefetch;
+        prefetch.kind = Statement::Kind::kPrefetch;
+        prefetch.buffer = buffer;
+        prefetch.index = index;
+        body.insert(body.begin(), std::move(prefetch));
+      }
+    }
+  }
+
+  // Of packed buffers, in updates.
+  void CollectLoads(const Block& block, std::vector<NodeId>& loads) const {
+    for (const Statement& statement : block) {
+      CollectLoads(statement.body, loads);
+      for (const loops::Target& target : statement.targets) {
+        if (target.update == tensor::Update::kAssign) continue;
+        for (NodeId node : loops::NodesUnder(nest_.pool, {&target.value, 1})) {
+          const tensor::Node& at = nest_.pool[node];
+          if (at.opcode == Opcode::kLoad &&
+              nest_.buffers[at.buffer].scope == Scope::kPacked) {
+            loads.push_back(node);
+          }
+        }
+      }
+    }
+  }
+
+  // Elements of the buffer's dims from `first` on, if they are constant.
+  std::optional<int64_t> Elements(const loops::Buffer& buffer,
+                                  size_t first) const {
+    int64_t elements = 1;
+    for (size_t d = first; d < buffer.extents.size(); ++d) {
+      const std::optional<int64_t> extent =
+          nest_.pool.IntegerConstant(buffer.extents[d]);
+      if (!extent || *extent < 1 || *extent > (int64_t{1} << 40) / elements)
+        return std::nullopt;
+      elements *= *extent;
+    }
+    return elements;
+  }
+
+  // The numbers of the elements to ask for in the innermost loop, one of each
+  // line.
+  std::vector<NodeId> NextOf(NodeId load) {
+    const loops::Buffer& buffer = nest_.buffers[nest_.pool[load].buffer];
+    const int64_t bytes = DTypeByteSize(buffer.type);
+    if (buffer.extents.size() < 2) return {};
+    const std::optional<int64_t> total = Elements(buffer, 0);
+    const std::optional<int64_t> size = Elements(buffer, 1);
+    if (!total || !size || *total * bytes < kLeastBytes) return {};
+    const NodeId panel = nest_.pool[load].operands[0];
+    // The steps that one panel is used in, and the number of this one.
+    int64_t steps = 1;
+    NodeId step = Integer(0);
+    const auto add_digit = [&](NodeId digit, int64_t extent) {
+      step = Make(Opcode::kAdd, Make(Opcode::kMultiply, step, Integer(extent)),
+                  digit);
+      steps *= extent;
+    };
+    if (nest_.pool[panel].opcode == Opcode::kFloorDivide) {
+      const NodeId tiles = nest_.pool[panel].operands[0];
+      const NodeId count = nest_.pool[panel].operands[1];
+      const std::optional<int64_t> extent = nest_.pool.IntegerConstant(count);
+      if (!extent || *extent < 1) return {};
+      add_digit(Make(Opcode::kModulo, tiles, count), *extent);
+    }
+    const std::optional<size_t> moving = InnermostLoopOf(panel);
+    if (!moving) return {};
+    for (size_t i = *moving + 1; i < loops_.size(); ++i) {
+      const std::optional<int64_t> extent =
+          nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, loops_[i]));
+      if (!extent || *extent < 1 || steps > (int64_t{1} << 40) / *extent)
+        return {};
+      add_digit(loops_[i], *extent);
+    }
+    const int64_t share = (*size + steps - 1) / steps;
+    const int64_t lines = (share * bytes + kLineBytes - 1) / kLineBytes;
+    if (lines > kMostLines) return {};
+    NodeId offset = Make(Opcode::kMultiply, step, Integer(share));
+    if (steps * share > *size + *size / 4)
+      offset = Make(Opcode::kMinimum, offset, Integer(*size));
+    const NodeId next =
+        Make(Opcode::kMultiply, Make(Opcode::kAdd, panel, Integer(1)),
+             Integer(*size));
+    std::vector<NodeId> numbers;
+    for (int64_t line = 0; line < lines; ++line) {
+      const NodeId first =
+          Make(Opcode::kAdd, offset, Integer(line * kLineBytes / bytes));
+      numbers.push_back(Make(Opcode::kAdd, next, first));
+    }
+    return numbers;
+  }
+
+  // Of the loops around, the innermost whose variable the expression has.
+  std::optional<size_t> InnermostLoopOf(NodeId expression) const {
+    const std::vector<NodeId> nodes =
+        loops::NodesUnder(nest_.pool, {&expression, 1});
+    for (size_t i = loops_.size(); i-- > 0;) {
+      if (std::find(nodes.begin(), nodes.end(), loops_[i]) != nodes.end())
+        return i;
+    }
+    return std::nullopt;
+  }
+
+  NodeId Integer(int64_t value) {
+    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+  NodeId Make(Opcode opcode, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(nest_.pool).Make(opcode, DType::kI64, operands);
+  }
+
+  loops::LoopNest& nest_;
+  std::vector<NodeId> loops_;  // serial ones around, outermost first
+};
+
+}  // namespace
+
+void PlanPrefetches(loops::LoopNest& nest) { Planner(nest).Run(); }
+
+}  // namespace ember::schedule

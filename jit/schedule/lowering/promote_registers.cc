@@ -1,0 +1,223 @@
+
+#include "jit/schedule/lowering/promote_registers.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "tensor/linear.h"
+
+namespace ember::schedule {
+namespace {
+
+using loops::Block;
+using loops::LoopKind;
+using loops::Scope;
+using loops::Statement;
+using tensor::NodeId;
+using tensor::Opcode;
+
+constexpr int64_t kMaximumElements = 4096;
+
+class Promoter {
+ public:
+  Promoter(std::span<const uint32_t> in_memory, loops::LoopNest& nest)
+      : nest_(nest) {
+    for (const loops::Buffer& buffer : nest.buffers)
+      candidates_.push_back(buffer.scope == Scope::kTask);
+    for (const uint32_t buffer : in_memory) candidates_[buffer] = false;
+    places_.resize(nest.buffers.size());
+  }
+
+  void Run() {
+    for (const auto* phases : {&nest_.prologue, &nest_.phases}) {
+      for (const loops::Phase& phase : *phases) Visit(phase.body);
+    }
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      if (!candidates_[i] || !IsSmall(i)) continue;
+      nest_.buffers[i].scope = Scope::kRegister;
+      Widen(nest_.buffers[i], last_index_[i]);
+    }
+  }
+
+ private:
+  // Room for all lanes of an access, also those that an If around it masks.
+  void Widen(loops::Buffer& buffer, int64_t last_index) {
+    if (buffer.extents.empty()) return;
+    NodeId& extent = buffer.extents.back();
+    if (*nest_.pool.IntegerConstant(extent) > last_index) return;
+    extent =
+        nest_.pool.Constant(static_cast<uint64_t>(last_index + 1), DType::kI64);
+  }
+
+  // Of an invocation, where each has its own.
+  bool IsSmall(size_t number) const {
+    const std::vector<NodeId>& extents = nest_.buffers[number].extents;
+    int64_t count = 1;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      const std::optional<int64_t> constant =
+          nest_.pool.IntegerConstant(extents[d]);
+      if (!constant) return false;
+      if (d == 0 && places_[number].own) continue;
+      if (*constant > kMaximumElements) return false;
+      count *= *constant;
+      if (count > kMaximumElements) return false;
+    }
+    return true;
+  }
+
+  void Visit(const Block& block) {
+    for (const Statement& statement : block) {
+      switch (statement.kind) {
+        case Statement::Kind::kFor: {
+          kinds_[statement.variable] = statement.loop;
+          const bool binds = statement.loop == LoopKind::kInvocation;
+          if (binds) EnterInvocations(statement.variable);
+          Visit(statement.body);
+          if (binds) EnterInvocations(std::nullopt);
+          break;
+        }
+        case Statement::Kind::kIf:
+          VisitExpression(statement.condition);
+          Visit(statement.body);
+          break;
+        case Statement::Kind::kCheck:
+          VisitExpression(statement.index);
+          VisitExpression(statement.extent);
+          break;
+        case Statement::Kind::kPrefetch:
+          candidates_[statement.buffer] = false;
+          VisitExpression(statement.index);
+          break;
+        case Statement::Kind::kStore:
+          for (const loops::Target& target : statement.targets) {
+            VisitAccess(target.buffer, target.indices);
+            for (NodeId index : target.indices) VisitExpression(index);
+            VisitExpression(target.value);
+          }
+          break;
+      }
+    }
+  }
+
+  // The same load may stand inside of the loop and outside.
+  void EnterInvocations(std::optional<NodeId> variable) {
+    invocation_ = variable;
+    seen_.clear();
+  }
+
+  void VisitExpression(NodeId root) {
+    // The kinds of variables do not change, so once is enough.
+    std::vector<NodeId> stack = {root};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      if (!seen_.insert(id).second) continue;
+      const tensor::Node& node = nest_.pool[id];
+      if (node.opcode == Opcode::kAxis) continue;
+      // The last operand of Pad is no index.
+      if (node.opcode == Opcode::kPad) candidates_[node.buffer] = false;
+      if (node.opcode == Opcode::kLoad) VisitAccess(node.buffer, node.operands);
+      stack.insert(stack.end(), node.operands.begin(), node.operands.end());
+    }
+  }
+
+  void VisitAccess(uint32_t buffer, const std::vector<NodeId>& indices) {
+    if (!candidates_[buffer]) return;
+    const bool own = IsOwn(buffer, indices);
+    places_[buffer].own |= own;
+    places_[buffer].common |= !own;
+    // What all invocations see of a register outside of their loop is not in
+    // each one's.
+    if (places_[buffer].own == places_[buffer].common ||
+        (!own && invocation_)) {
+      candidates_[buffer] = false;
+    }
+    for (size_t d = own ? 1 : 0; d < indices.size(); ++d) {
+      if (!IsKnown(indices[d], d + 1 == indices.size()))
+        candidates_[buffer] = false;
+    }
+    if (indices.empty()) return;
+    const int64_t last = nest_.pool[indices.back()].range.high;
+    if (last >= kMaximumElements) candidates_[buffer] = false;
+    last_index_[buffer] = std::max(last_index_[buffer], last);
+  }
+
+  // Whether the first index is that of the invocation.
+  bool IsOwn(uint32_t buffer, const std::vector<NodeId>& indices) const {
+    if (!invocation_ || indices.empty() || indices[0] != *invocation_)
+      return false;
+    const NodeId extent = nest_.pool[*invocation_].operands[0];
+    return nest_.buffers[buffer].extents[0] == extent;
+  }
+
+  // Linear sums leave out variables that are always 0, of loops that run at
+  // most once: they are no constants, still.
+  bool HasSerialVariable(NodeId index) const {
+    std::vector<NodeId> stack = {index};
+    while (!stack.empty()) {
+      const NodeId id = stack.back();
+      stack.pop_back();
+      const tensor::Node& node = nest_.pool[id];
+      if (node.opcode != Opcode::kAxis) {
+        stack.insert(stack.end(), node.operands.begin(), node.operands.end());
+        continue;
+      }
+      const auto kind = kinds_.find(id);
+      if (kind == kinds_.end()) return true;
+      switch (kind->second) {
+        case LoopKind::kUnrolled:
+        case LoopKind::kVector:
+        case LoopKind::kDot:
+          break;
+        case LoopKind::kSerial:
+        case LoopKind::kInvocation:
+        case LoopKind::kSubgroup:
+        case LoopKind::kMatrix:  // what its factors and results lie in
+          return true;
+      }
+    }
+    return false;
+  }
+
+  bool IsKnown(NodeId index, bool last) const {
+    const std::optional<tensor::LinearSum> sum =
+        tensor::Linearize(nest_.pool, index);
+    if (!sum || HasSerialVariable(index)) return false;
+    for (const tensor::LinearTerm& term : sum->terms) {
+      const auto kind = kinds_.find(term.node);
+      if (kind == kinds_.end()) return false;
+      if (kind->second == LoopKind::kUnrolled ||
+          kind->second == LoopKind::kDot) {
+        continue;
+      }
+      if (!last || term.coefficient != 1) return false;
+    }
+    return true;
+  }
+
+  loops::LoopNest& nest_;
+  // How a buffer is accessed: by the invocation it belongs to, otherwise.
+  struct Places {
+    bool own = false;
+    bool common = false;
+  };
+
+  std::vector<bool> candidates_;
+  std::vector<Places> places_;        // per buffer
+  std::optional<NodeId> invocation_;  // of the loop around
+  std::map<uint32_t, int64_t> last_index_;
+  std::map<NodeId, LoopKind> kinds_;
+  std::set<NodeId> seen_;
+};
+
+}  // namespace
+
+void PromoteRegisters(std::span<const uint32_t> in_memory,
+                      loops::LoopNest& nest) {
+  Promoter(in_memory, nest).Run();
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,130 @@
+
+#include "jit/schedule/lowering/zero_fills.h"
+
+#include <algorithm>
+#include <optional>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/core/stage_loops.h"
+#include "tensor/scalar.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using loops::Block;
+using loops::Phase;
+using loops::Statement;
+using loops::Target;
+using tensor::Opcode;
+
+// Elements that a task sets to zero.
+constexpr int64_t kZeroFill = 2048;
+
+class Filler {
+ public:
+  Filler(const Computation& computation, loops::LoopNest& nest)
+      : c_(computation), nest_(nest) {}
+
+  void Run() {
+    for (uint32_t b = 0; b < c_.buffers.size(); ++b) {
+      const bool is_read = std::ranges::any_of(
+          std::views::iota(0, static_cast<int>(c_.stages.size())),
+          [&](int stage) { return Reads(c_, stage, b); });
+      if (c_.buffers[b].role == BufferRole::kTemporary && is_read &&
+          !IsStoredWhole(c_, b)) {
+        AddZeroFill(b);
+      }
+    }
+  }
+
+ private:
+  NodeId Integer(int64_t value) {
+    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
+  NodeId Make(Opcode opcode, DType type, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
+  }
+
+  // Of a large buffer a task fills what lies along the last dims.
+  void AddZeroFill(uint32_t buffer) {
+    const std::vector<NodeId> extents = nest_.buffers[buffer].extents;
+    size_t inner = extents.size();
+    NodeId elements = Integer(1);
+    while (inner > 0 && IsSmallFill(elements)) {
+      elements =
+          Make(Opcode::kMultiply, DType::kI64, elements, extents[--inner]);
+    }
+    if (!IsSmallFill(elements)) ++inner;
+    NodeId tasks = Integer(1);
+    for (size_t d = 0; d < inner; ++d)
+      tasks = Make(Opcode::kMultiply, DType::kI64, tasks, extents[d]);
+    Phase phase;
+    phase.task = AddVariable(nest_, "zero_task", tasks);
+    Target target;
+    target.buffer = buffer;
+    target.indices.resize(extents.size());
+    NodeId rest = phase.task;
+    for (size_t d = inner; d-- > 1;) {
+      target.indices[d] = Make(Opcode::kModulo, DType::kI64, rest, extents[d]);
+      rest = Make(Opcode::kFloorDivide, DType::kI64, rest, extents[d]);
+    }
+    if (inner > 0) target.indices[0] = rest;
+    std::vector<NodeId> variables;
+    for (size_t d = inner; d < extents.size(); ++d) {
+      variables.push_back(AddVariable(nest_, "zero", extents[d]));
+      target.indices[d] = variables.back();
+    }
+    target.value = nest_.pool.Constant(
+        tensor::ZeroBits(c_.buffers[buffer].type), c_.buffers[buffer].type);
+    const std::vector<NodeId> store_indices = target.indices;
+    Statement store;
+    store.targets.push_back(std::move(target));
+    Block body = {std::move(store)};
+    for (size_t i = variables.size(); i-- > 0;) {
+      Statement loop;
+      loop.kind = Statement::Kind::kFor;
+      loop.variable = variables[i];
+      loop.body = std::move(body);
+      body = {std::move(loop)};
+    }
+    // Always true. Products of open extents are beyond what proofs of bounds
+    // can take apart again.
+    const auto open_if = [&](NodeId below, NodeId limit) {
+      Statement branch;
+      branch.kind = Statement::Kind::kIf;
+      branch.condition = Make(Opcode::kLess, DType::kBool, below, limit);
+      branch.body = std::move(body);
+      body = {std::move(branch)};
+    };
+    const bool is_open = !nest_.pool.IsConstant(tasks);
+    for (size_t d = 0; d < inner && is_open && inner > 1; ++d)
+      open_if(store_indices[d], extents[d]);
+    for (size_t d = 1; d < inner && is_open; ++d) {
+      if (!nest_.pool.IsConstant(extents[d])) open_if(Integer(0), extents[d]);
+    }
+    phase.body = std::move(body);
+    nest_.phases.push_back(std::move(phase));
+  }
+
+  // So many elements are one task.
+  bool IsSmallFill(NodeId elements) const {
+    const std::optional<int64_t> count = nest_.pool.IntegerConstant(elements);
+    return count && *count <= kZeroFill;
+  }
+
+  const Computation& c_;
+  loops::LoopNest& nest_;
+};
+
+}  // namespace
+
+void AddZeroFills(const Computation& computation, loops::LoopNest& nest) {
+  Filler(computation, nest).Run();
+}
+
+}  // namespace ember::schedule

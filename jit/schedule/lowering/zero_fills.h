@@ -1,0 +1,17 @@
+// Temporaries start as zeros, where some element may be read before it is
+// stored. Internal to lowering.
+#ifndef EMBER_JIT_SCHEDULE_LOWERING_ZERO_FILLS_H_
+#define EMBER_JIT_SCHEDULE_LOWERING_ZERO_FILLS_H_
+
+#include "jit/loops/loop_nest.h"
+#include "jit/schedule/core/computation.h"
+
+namespace ember::schedule {
+
+// A phase for each such temporary, behind those that there are. The nest has
+// the computation's buffers, in order.
+void AddZeroFills(const Computation& computation, loops::LoopNest& nest);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_LOWERING_ZERO_FILLS_H_

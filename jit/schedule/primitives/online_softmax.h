@@ -1,0 +1,77 @@
+// Softmax whose rows a product combines, in blocks of the rows: attention
+// without its matrix of weights.
+//
+//   %most[i]    = maximum(k < K) x(i, k)
+//   %power[i,k] = exp(x(i, k) - %most[i])
+//   %total[i]   = sum(k < K) %power[i, k]
+//   %p[i, k]    = %power[i, k] / %total[i]
+//   %y[i, j]    = sum(k < K) %p[i, k] * v(k, j)
+//
+// becomes, with K = B * blocks and m' = m, but 0 where m is -inf:
+//
+//   %most[i, b]     = maximum(k < B) x(i, b * B + k)
+//   %power[i, b, k] = exp(x(i, b * B + k) - %most'[i, b])
+//   %total[i, b]    = sum(k < B) %power[i, b, k]
+//   %p[i, b, j]     = sum(k < B) %power[i, b, k] * v(b * B + k, j)
+//   for i, j fold b {  // (sum, total, m) starts as (0, 0, -inf)
+//     m1  = max(m, %most[i, b])
+//     old = exp(m - m1'), new = exp(%most[i, b] - m1')
+//     sum = sum * old + %p[i, b, j] * new
+//     total = total * old + %total[i, b] * new
+//   }
+//   %y[i, j] = %sum[i, j] / %sums_total[i, j]
+//
+// This is the running form. The other one (all blocks first, then weights
+// exp(m_b - m) for each) needs %most and %total of a block both in the block's
+// loop and behind all of them; in the running form everything of a block is
+// read by the fold only, so that `compute_at` puts it into the fold's loop over
+// blocks, and a block's stages need room for B elements of a row instead of K.
+// Its price is that maxima and totals are kept, and their powers computed, per
+// j: two powers for each j and block, against B for the block.
+//
+// Infinite x. Of a block with nothing but -inf the powers are exp(-inf) = 0,
+// and so are total and sums: it adds nothing. A row with nothing but -inf ends
+// as 0 / 0, NaN, as it does in the dispatch; so does a row with NaN or +inf.
+// Where v has an infinity or NaN, NaN may be inf and the other way round, as
+// powers that are 0 in the dispatch may be small in their block.
+//
+// Errors, with u = 2^-24 for f32 and S the sum of |p| * |v| that %y would be
+// without rounding: each power is exact to (2 + d) u, where d is the distance
+// of x from its block's maximum (the dispatch: from the row's, which is no
+// less), each scaling of a sum by 'old' or 'new' adds (4 + D) u with the
+// distance D by which the maximum moved (none where it did not: exp(0) is 1).
+// As the distances add up to what a single step would be, the result is within
+//
+//   (K / 8 + 5 * blocks + 2 * range of the row's x + 8) u S
+//
+// of the exact one, where the first term is that of any sum of K products in 8
+// lanes, and the third occurs in the dispatch, too. Divisions are fewer: one
+// for each result instead of one for each weight.
+#ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_ONLINE_SOFTMAX_H_
+#define EMBER_JIT_SCHEDULE_PRIMITIVES_ONLINE_SOFTMAX_H_
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "jit/schedule/core/schedule.h"
+
+namespace ember::schedule {
+
+// The stages of the first form, by number.
+struct SoftmaxOfProduct {
+  int most = 0;
+  int power = 0;
+  int total = 0;
+  int weight = 0;  // %p
+  int product = 0;
+  int64_t length = 0;  // K
+  size_t weights = 0;  // which factor of the product is the load of %p
+};
+
+// Why the stage is no such product is said.
+StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
+                                                 int product);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_PRIMITIVES_ONLINE_SOFTMAX_H_

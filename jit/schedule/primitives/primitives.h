@@ -1,0 +1,157 @@
+// The primitives of schedules, in one table: name, usage, meaning, function. A
+// primitive is a row here, a function in a file of its family, and a text test
+// (docs/adding/schedule-primitive.md).
+//
+//   split %y j 16 -> j0 j1      j becomes j0 * 16 + j1
+//   tile %y i j 4 32 -> i0 j0 i1 j1
+//   fuse %y n h -> nh
+//   reorder %y j0 k j1          these three in this order, in their places
+//   unroll %y i1
+//   vectorize %y j1
+//   parallel %y nh
+//   bind %y j1                  j1's values run at once, within a task; of a
+//                               reduction each combines a part, then all
+//   peel %y i0                  no guards where the split is exact
+//   compute_at %acc %y j0       %acc inside loop j0 of %y
+//   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
+//   double_buffer %xp           %xp has two halves: one is read while the
+//                               next iteration's part is loaded into the other
+//   pack %acc %w 1/32 0 1%32 -> wp
+//   cache_write %y -> acc       %acc computes, %y copies its results to %y
+//   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
+//   pad %acc k 4                k runs on to a multiple of 4, adding zeros
+//   tensorize %acc k1           sums of k1 products are instructions
+//   multiply_matrices %acc s m n k
+//                               subgroups s multiply matrices of m by n by k
+//   winograd %conv 4 -> u v p   convolution with fewer multiplications
+//   online_softmax %y 256 -> sum total
+//                               softmax and its product, in blocks of rows
+//
+// All but winograd and online_softmax keep results bit for bit, but for the
+// order in which sums are added up (within tensor/sum_error.h), and, where bf16
+// is tensorized or matrices of f16 are multiplied, for what is subnormal, which
+// may become zero, and how sums on the way are rounded
+// (loops::LoopKind::kMatrix). The results of those two have errors of their
+// own: see jit/schedule/primitives/winograd_matrices.h and online_softmax.h,
+// and KeepsRounding below.
+#ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_PRIMITIVES_H_
+#define EMBER_JIT_SCHEDULE_PRIMITIVES_PRIMITIVES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/schedule/core/schedule.h"
+
+namespace ember::schedule {
+
+// A line taken apart: words, without '%' where a stage or buffer is named.
+struct PrimitiveCall {
+  int primitive = 0;  // row of the table
+  std::vector<std::string> operands;
+  std::vector<std::string> results;  // behind "->"
+};
+
+// clang-format off
+// Rows: (name, function, operands at least, at most (-1: any), results, keeps rounding, usage, doc).
+#define EMBER_FOR_EACH_PRIMITIVE(row) \
+  row("split", Split, 3, 3, 2, true, "%stage loop factor -> outer inner", \
+      "loop becomes outer * factor + inner; guarded where factor does not divide its extent") \
+  row("tile", Tile, 5, 5, 4, true, "%stage i j fi fj -> io jo ii ji", \
+      "splits two loops and orders them io jo ii ji, from where i was") \
+  row("fuse", Fuse, 3, 3, 1, true, "%stage outer inner -> loop", \
+      "two neighbouring loops become one") \
+  row("reorder", Reorder, 3, -1, 0, true, "%stage loop...", \
+      "the loops take each other's places so that they stand in this order") \
+  row("unroll", Unroll, 2, 2, 0, true, "%stage loop", \
+      "the body is written out for each value; constant extent") \
+  row("vectorize", Vectorize, 2, 2, 0, true, "%stage loop", \
+      "all values at once in lanes; constant extent; in it no reduction, stage or other vector") \
+  row("parallel", Parallel, 2, 2, 0, true, "%stage loop", \
+      "the outermost loop's values are tasks, on any workers") \
+  row("bind", Bind, 2, 2, 0, true, "%stage loop", \
+      "the loop's values run at once, as invocations of a task; constant extent; in it no other such loop; of a reduction each combines a part, then all together") \
+  row("peel", Peel, 2, 2, 0, true, "%stage outer", \
+      "where the split that made `outer` is exact, code without guards runs") \
+  row("compute_at", ComputeAt, 3, 3, 0, true, "%producer %stage loop", \
+      "the producer is computed inside the loop, as much of it as is needed there") \
+  row("cache_read", CacheRead, 2, 3, 1, true, "%stage %buffer [type] -> copy", \
+      "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage, " \
+      "in a type that holds all values of the buffer's") \
+  row("double_buffer", DoubleBuffer, 1, 2, 0, true, "%stage [registers]", \
+      "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
+      "iteration; with registers, loaded into those of the invocations at its begin; marks of its loops come first") \
+  row("pack", Pack, 3, -1, 1, true, "%stage %buffer [type] [low..high] layout... -> copy", \
+      "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once, and with " \
+      "low..high, which all elements are known to be in, written so that code can tell") \
+  row("cache_write", CacheWrite, 1, 1, 1, true, "%stage -> computing", \
+      "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
+  row("rfactor", Rfactor, 2, 2, 1, true, "%stage part -> parts", \
+      "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results") \
+  row("pad", PadReduction, 3, 3, 0, true, "%stage reduction factor", \
+      "the reduction of a sum of products runs on to a multiple of the factor; beyond its end are zeros") \
+  row("tensorize", Tensorize, 2, 2, 0, true, "%stage loop", \
+      "the innermost loop, of 2 or 4 neighbours along what both factors of a sum of products are packed, becomes " \
+      "one instruction per lane where there is one: 4 of i8 or u8, 2 of i8, u8 or i16, 2 of bf16") \
+  row("multiply_matrices", MultiplyMatrices, 5, 5, 0, true, "%stage subgroups rows columns steps", \
+      "the three innermost loops of a sum of products of f16, i8 or u8, inner ones of splits, become a product of matrices, of " \
+      "which each value of the loop `subgroups` has its own; loops between are unrolled, or serial ones of the sum") \
+  row("winograd", Winograd, 2, 2, 3, false, "%convolution outputs -> filter input products", \
+      "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently") \
+  row("online_softmax", OnlineSoftmax, 2, 2, 2, false, "%product block -> sum total", \
+      "a softmax that the product combines, in blocks of its rows whose sums are scaled as the maximum grows; rounds differently")
+// clang-format on
+
+struct PrimitiveInfo {
+  std::string_view name;
+  std::string_view usage;
+  std::string_view doc;
+  // Whether results are those of the dispatch but for the order of sums.
+  bool keeps_rounding = true;
+};
+std::vector<PrimitiveInfo> Primitives();
+const PrimitiveInfo& InfoOf(const PrimitiveCall& call);
+// Whether results under the schedule are those of the dispatch but for the
+// order of sums: it has no primitive that rounds differently.
+bool KeepsRounding(const Schedule& schedule);
+
+StatusOr<PrimitiveCall> ParsePrimitive(std::string_view line);
+std::string ToText(const PrimitiveCall& call);
+Status Run(const PrimitiveCall& call, Schedule& schedule);
+
+#define EMBER_ROW(name, function, ...) \
+  Status function(Schedule& schedule, const PrimitiveCall& call);
+EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
+#undef EMBER_ROW
+
+// What has to hold of a schedule after each primitive, whichever it was.
+//
+// Dot loops are the innermost ones of sums of
+// products of types and layouts that machines have instructions for.
+Status CheckDots(const Schedule& schedule);
+// The same of loops that are products of matrices.
+Status CheckMatrixLoops(const Schedule& schedule);
+// Stages that are double buffered stand in serial
+// loops, for all invocations together, and read nothing that those change.
+Status CheckDoubleBuffers(const Schedule& schedule);
+
+// For the functions. The stage that operand `index` names.
+StatusOr<int> StageOperand(const Schedule& schedule, const PrimitiveCall& call,
+                           size_t index);
+StatusOr<int> BufferOperand(const Schedule& schedule, const PrimitiveCall& call,
+                            size_t index);
+// The loop of the stage that operand `index` names.
+StatusOr<int> LoopOperand(const Schedule& schedule, int stage,
+                          const PrimitiveCall& call, size_t index);
+StatusOr<int64_t> NumberOperand(const PrimitiveCall& call, size_t index);
+// Refused where the stage's loops are no longer its axes in order, or others
+// are computed in them: `primitive` replaces the stage.
+Status CheckUnchanged(const Schedule& schedule, int stage,
+                      std::string_view primitive);
+// Names of new loops or buffers: not taken.
+Status CheckNewLoopNames(const StagePlan& plan, const PrimitiveCall& call);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_PRIMITIVES_PRIMITIVES_H_

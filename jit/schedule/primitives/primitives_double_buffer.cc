@@ -1,0 +1,166 @@
+// double_buffer: a tile is loaded while the one before it is read.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/primitives/primitives.h"
+
+namespace ember::schedule {
+namespace {
+
+class DoubleBufferChecker {
+ public:
+  DoubleBufferChecker(const Schedule& schedule, int stage)
+      : schedule_(schedule),
+        c_(schedule.computation()),
+        number_(stage),
+        stage_(c_.stages[stage]),
+        plan_(schedule.plan(stage)) {}
+
+  Status Check() const {
+    if (plan_.attach_stage < 0) {
+      return FailedPreconditionError(
+          "the stage is not computed in a loop: compute_at it first");
+    }
+    EMBER_RETURN_IF_ERROR(CheckStage());
+    EMBER_RETURN_IF_ERROR(CheckLoop());
+    EMBER_RETURN_IF_ERROR(CheckReads());
+    if (plan_.buffering == Buffering::kDoubleByRegisters)
+      return CheckRegisters();
+    return OkStatus();
+  }
+
+ private:
+  std::string Name() const { return "%" + stage_.name; }
+
+  // It is a copy, or made point by point as one.
+  Status CheckStage() const {
+    if (stage_.has_reduction())
+      return FailedPreconditionError(Name() + " combines elements");
+    if (stage_.stores.size() != 1)
+      return FailedPreconditionError(Name() + " stores several values");
+    const BufferRole role = c_.buffers[stage_.stores[0].buffer].role;
+    if (role != BufferRole::kTemporary) {
+      return FailedPreconditionError(
+          Name() +
+          (role == BufferRole::kPacked ? " is made once" : " is a result") +
+          ", and has no second half");
+    }
+    if (!AccessesAreSafe(c_, number_)) {
+      return FailedPreconditionError("indices of " + Name() +
+                                     " are checked while the program runs");
+    }
+    for (int i = 0; i < number_; ++i) {
+      if (schedule_.plan(i).attach_stage != number_) continue;
+      return FailedPreconditionError("%" + c_.stages[i].name +
+                                     " is computed in a loop of " + Name());
+    }
+    return OkStatus();
+  }
+
+  Status CheckLoop() const {
+    const StagePlan& around = schedule_.plan(plan_.attach_stage);
+    const Loop& loop = around.loops[plan_.attach_loop];
+    if (loop.mark != LoopMark::kSerial) {
+      return FailedPreconditionError("loop '" + loop.name + "', in which " +
+                                     Name() + " is computed, is not serial");
+    }
+    // Then each invocation has a copy of its own, which none waits for.
+    const StagePlan* inner = &plan_;
+    while (inner->attach_stage >= 0) {
+      const StagePlan& outer = schedule_.plan(inner->attach_stage);
+      for (int other : outer.order) {
+        if (IsBound(outer.loops[other].mark)) {
+          return FailedPreconditionError(
+              Name() + " is computed inside bound loop '" +
+              outer.loops[other].name + "': invocations do not share it");
+        }
+        if (other == inner->attach_loop) break;
+      }
+      inner = &outer;
+    }
+    if (around.attach_stage >= 0) return OkStatus();
+    const ComputationStage& consumer = c_.stages[plan_.attach_stage];
+    const auto iterations =
+        around.IterationsOf(plan_.attach_loop, [&](int axis) {
+          return c_.pool.IntegerConstant(consumer.axes[axis].extent);
+        });
+    if (iterations && *iterations < 2) {
+      return FailedPreconditionError(
+          "loop '" + loop.name + "', in which " + Name() +
+          " is computed, has no second iteration to load for");
+    }
+    return OkStatus();
+  }
+
+  // What it reads an iteration earlier is there already.
+  Status CheckReads() const {
+    const int consumer = plan_.attach_stage;
+    const StagePlan& around = schedule_.plan(consumer);
+    for (int i = 0; i <= consumer; ++i) {
+      const bool inside =
+          i == consumer || PositionInside(schedule_, i, consumer) >=
+                               around.PositionOf(plan_.attach_loop);
+      if (i == number_ || !inside) continue;
+      for (const ComputationStore& store : c_.stages[i].stores) {
+        if (!Reads(c_, number_, store.buffer)) continue;
+        return FailedPreconditionError(
+            Name() + " reads %" + c_.buffers[store.buffer].name + ", which %" +
+            c_.stages[i].name + " stores in the same loop");
+      }
+    }
+    return OkStatus();
+  }
+
+  // Elements of an invocation are known by number.
+  Status CheckRegisters() const {
+    bool is_bound = false;
+    for (int number : plan_.order) {
+      const Loop& loop = plan_.loops[number];
+      is_bound |= loop.mark == LoopMark::kInvocation;
+      if (loop.mark != LoopMark::kSerial) continue;
+      return FailedPreconditionError(
+          "loop '" + loop.name + "' of " + Name() +
+          " is neither bound, unrolled nor a vector, as registers need it");
+    }
+    if (is_bound) return OkStatus();
+    return FailedPreconditionError(
+        "no loop of " + Name() + " is bound: only invocations have registers");
+  }
+
+  const Schedule& schedule_;
+  const Computation& c_;
+  int number_;
+  const ComputationStage& stage_;
+  const StagePlan& plan_;
+};
+
+}  // namespace
+
+Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
+  const bool by_registers = call.operands.size() > 1;
+  if (by_registers && call.operands[1] != "registers") {
+    return InvalidArgumentError("expected 'registers' or nothing, found '" +
+                                call.operands[1] + "'");
+  }
+  StagePlan& plan = schedule.mutable_plan(stage);
+  if (plan.buffering != Buffering::kSingle)
+    return FailedPreconditionError("the stage is double buffered already");
+  plan.buffering =
+      by_registers ? Buffering::kDoubleByRegisters : Buffering::kDouble;
+  // CheckDoubleBuffers says whether it may be, now and later.
+  return OkStatus();
+}
+
+Status CheckDoubleBuffers(const Schedule& schedule) {
+  const int count = static_cast<int>(schedule.computation().stages.size());
+  for (int i = 0; i < count; ++i) {
+    if (schedule.plan(i).buffering == Buffering::kSingle) continue;
+    EMBER_RETURN_IF_ERROR(DoubleBufferChecker(schedule, i).Check());
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

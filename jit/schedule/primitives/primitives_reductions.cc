@@ -1,0 +1,242 @@
+// rfactor: a reduction in two stages.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/rewrite.h"
+#include "jit/schedule/primitives/primitives.h"
+#include "tensor/names.h"
+#include "tensor/range_rules.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+using tensor::Simplifier;
+
+// Which digit of an axis the parts are for.
+struct Part {
+  enum class Kind : uint8_t { kWhole, kQuotient, kRemainder };
+  Kind kind = Kind::kWhole;
+  int axis = 0;
+  int64_t factor = 1;
+};
+
+NodeId Make(Computation& c, Opcode opcode, DType type,
+            std::initializer_list<NodeId> operands) {
+  return Simplifier(c.pool).Make(opcode, type,
+                                 std::span(operands.begin(), operands.size()));
+}
+
+NodeId Integer(Computation& c, int64_t value) {
+  return c.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
+}
+
+StatusOr<Part> ParsePart(const ComputationStage& stage,
+                         const std::string& word) {
+  Part part;
+  const size_t end = std::min(word.find_first_of("/%"), word.size());
+  const std::string_view name = std::string_view(word).substr(0, end);
+  bool known = false;
+  for (size_t a = static_cast<size_t>(stage.spatial_count);
+       a < stage.axes.size(); ++a) {
+    if (stage.axes[a].name != name) continue;
+    part.axis = static_cast<int>(a);
+    known = true;
+  }
+  if (!known) {
+    return InvalidArgumentError(
+        "expected k, k/n or k%n with a reduction k of %" + stage.name +
+        ", found '" + word + "'");
+  }
+  if (end == word.size()) return part;
+  part.kind = word[end] == '/' ? Part::Kind::kQuotient : Part::Kind::kRemainder;
+  const char* const begin = word.data() + end + 1;
+  const auto [at, error] =
+      std::from_chars(begin, word.data() + word.size(), part.factor);
+  if (error != std::errc() || at != word.data() + word.size() ||
+      part.factor < 1 || part.factor > tensor::kMaximumExtent) {
+    return InvalidArgumentError("expected a factor of 1 or more, found '" +
+                                word.substr(end + 1) + "'");
+  }
+  return part;
+}
+
+Status CheckStage(const Schedule& schedule, int number) {
+  const Computation& c = schedule.computation();
+  const ComputationStage& stage = c.stages[number];
+  if (!stage.has_reduction())
+    return FailedPreconditionError("the stage combines nothing");
+  if (stage.combiner == tensor::Combiner::kFold) {
+    return FailedPreconditionError(
+        "a fold combines its elements one after another");
+  }
+  if (stage.values.size() != 1)
+    return FailedPreconditionError("the stage combines several values");
+  const DType type = c.pool[stage.values[0]].type;
+  if (AccumulatorType(stage.combiner, type) != type) {
+    return FailedPreconditionError(
+        "sums of narrow floats are rounded once, at the end");
+  }
+  return CheckUnchanged(schedule, number, "rfactor");
+}
+
+// The stage of the parts, from the one that is to combine them.
+class PartsMaker {
+ public:
+  PartsMaker(Computation& c, const ComputationStage& whole, const Part& part)
+      : c_(c), whole_(whole), part_(part) {}
+
+  ComputationStage Run(uint32_t buffer) {
+    ComputationStage stage;
+    stage.combiner = whole_.combiner;
+    // First, so that parts of neighbouring results are neighbours.
+    const ComputationAxis& axis = whole_.axes[part_.axis];
+    stage.axes.push_back(c_.MakeAxis(axis.name + "_part", PartExtent()));
+    const NodeId digit = stage.axes.back().variable;
+    for (int a = 0; a < whole_.spatial_count; ++a) AddCopy(a, stage);
+    stage.spatial_count = static_cast<int>(stage.axes.size());
+    for (int a = whole_.spatial_count; a < static_cast<int>(whole_.axes.size());
+         ++a) {
+      if (a == part_.axis)
+        AddRest(digit, stage);
+      else
+        AddCopy(a, stage);
+    }
+    // Nothing is left to be combined.
+    if (static_cast<int>(stage.axes.size()) == stage.spatial_count)
+      stage.combiner = tensor::Combiner::kNone;
+    Rewriter rewriter(c_.pool, c_.pool,
+                      [&](NodeId id) { return Replaced(id); });
+    NodeId value = rewriter.Rewrite(whole_.values[0]);
+    if (beyond_) {
+      const DType type = c_.pool[value].type;
+      const NodeId neutral =
+          c_.pool.Constant(NeutralBits(whole_.combiner, type), type);
+      value = Make(c_, Opcode::kSelect, type, {*beyond_, neutral, value});
+    }
+    stage.values.push_back(value);
+    ComputationStore store;
+    store.buffer = buffer;
+    for (int a = 0; a < stage.spatial_count; ++a)
+      store.indices.push_back(stage.axes[a].variable);
+    stage.stores.push_back(std::move(store));
+    return stage;
+  }
+
+  NodeId PartExtent() {
+    switch (part_.kind) {
+      case Part::Kind::kWhole:
+        return Extent();
+      case Part::Kind::kQuotient:
+        return Steps();
+      case Part::Kind::kRemainder:
+        break;
+    }
+    return Integer(c_, part_.factor);
+  }
+
+ private:
+  NodeId Extent() const { return whole_.axes[part_.axis].extent; }
+  NodeId Steps() {
+    const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
+                                {Extent(), Integer(c_, part_.factor - 1)});
+    return Make(c_, Opcode::kFloorDivide, DType::kI64,
+                {rounded, Integer(c_, part_.factor)});
+  }
+
+  void AddCopy(int axis, ComputationStage& stage) {
+    stage.axes.push_back(
+        c_.MakeAxis(whole_.axes[axis].name, whole_.axes[axis].extent));
+    replaced_.push_back(
+        {whole_.axes[axis].variable, stage.axes.back().variable});
+  }
+
+  // The axis without the digit that the parts are for.
+  void AddRest(NodeId digit, ComputationStage& stage) {
+    const ComputationAxis& axis = whole_.axes[part_.axis];
+    if (part_.kind == Part::Kind::kWhole)
+      return replaced_.push_back({axis.variable, digit});
+    const bool is_remainder = part_.kind == Part::Kind::kRemainder;
+    stage.axes.push_back(c_.MakeAxis(
+        axis.name, is_remainder ? Steps() : Integer(c_, part_.factor)));
+    const NodeId rest = stage.axes.back().variable;
+    const NodeId slow =
+        Make(c_, Opcode::kMultiply, DType::kI64,
+             {is_remainder ? rest : digit, Integer(c_, part_.factor)});
+    NodeId value = Make(c_, Opcode::kAdd, DType::kI64,
+                        {slow, is_remainder ? digit : rest});
+    const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
+    if (!extent || *extent % part_.factor != 0) {
+      // Beyond the end: the last element in place of one that is not there,
+      // and what it gives is not used. There is one wherever there are points.
+      beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});
+      const NodeId last =
+          Make(c_, Opcode::kSubtract, DType::kI64, {Extent(), Integer(c_, 1)});
+      value = Make(c_, Opcode::kMinimum, DType::kI64, {value, last});
+    }
+    replaced_.push_back({axis.variable, value});
+  }
+
+  std::optional<NodeId> Replaced(NodeId id) const {
+    for (const auto& [axis, value] : replaced_) {
+      if (axis == id) return value;
+    }
+    return std::nullopt;
+  }
+
+  Computation& c_;
+  const ComputationStage& whole_;
+  const Part part_;
+  std::vector<std::pair<NodeId, NodeId>> replaced_;  // axes, and what for
+  std::optional<NodeId> beyond_;
+};
+
+}  // namespace
+
+Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+  Computation& c = schedule.mutable_computation();
+  const ComputationStage whole = c.stages[number];
+  EMBER_ASSIGN_OR_RETURN(const Part part, ParsePart(whole, call.operands[1]));
+  if (!tensor::IsPlainName(call.results[0]) ||
+      c.FindBuffer(call.results[0]) >= 0) {
+    return InvalidArgumentError("expected a new name for the parts, found '" +
+                                call.results[0] + "'");
+  }
+  EMBER_RETURN_IF_ERROR(CheckStage(schedule, number));
+  const uint32_t buffer = static_cast<uint32_t>(c.buffers.size());
+  PartsMaker maker(c, whole, part);
+  ComputationStage parts = maker.Run(buffer);
+  parts.name = call.results[0];
+  const bool is_packed =
+      c.buffers[whole.stores[0].buffer].role == BufferRole::kPacked;
+  ComputationBuffer made{
+      .name = call.results[0],
+      .type = c.pool[whole.values[0]].type,
+      .role = is_packed ? BufferRole::kPacked : BufferRole::kTemporary,
+      .extents = {}};
+  for (int a = 0; a < parts.spatial_count; ++a)
+    made.extents.push_back(parts.axes[a].extent);
+  c.buffers.push_back(std::move(made));
+  // The stage itself.
+  ComputationStage& stage = c.stages[number];
+  const std::string name = whole.axes[part.axis].name;
+  stage.axes.resize(static_cast<size_t>(stage.spatial_count));
+  stage.axes.push_back(c.MakeAxis(name, maker.PartExtent()));
+  std::vector<NodeId> indices = {stage.axes.back().variable};
+  for (int a = 0; a < stage.spatial_count; ++a)
+    indices.push_back(stage.axes[a].variable);
+  stage.values = {c.pool.Intern(Opcode::kLoad, c.pool[whole.values[0]].type,
+                                indices, 0, /*scope=*/1, buffer)};
+  schedule.mutable_plan(number) = DefaultPlan(stage);
+  schedule.InsertStage(number, std::move(parts));
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

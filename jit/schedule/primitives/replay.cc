@@ -1,0 +1,39 @@
+
+#include "jit/schedule/primitives/replay.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "jit/schedule/primitives/primitives.h"
+
+namespace ember::schedule {
+
+Status Apply(std::string_view line, Schedule& schedule) {
+  const StatusOr<PrimitiveCall> call = ParsePrimitive(line);
+  if (!call.ok()) return call.status().WithContext(line);
+  // A refused primitive leaves no trace.
+  Schedule changed = schedule;
+  if (Status status = Run(*call, changed); !status.ok())
+    return status.WithContext(line);
+  changed.RecordPrimitive(ToText(*call), InfoOf(*call).keeps_rounding);
+  schedule = std::move(changed);
+  return OkStatus();
+}
+
+Status Replay(std::string_view text, Schedule& schedule) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line = line.substr(0, std::min(line.find("//"), line.size()));
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    line = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
+    if (line == "}" || line.starts_with("schedule ")) continue;
+    EMBER_RETURN_IF_ERROR(Apply(line, schedule));
+  }
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

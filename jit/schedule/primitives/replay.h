@@ -1,0 +1,29 @@
+// Schedules from their text form.
+//
+//   Schedule schedule(Disassemble(dispatch, {}));
+//   EMBER_RETURN_IF_ERROR(Apply("vectorize %y j", schedule));
+//   EMBER_RETURN_IF_ERROR(Replay("schedule @y { ... }", schedule));
+//
+// Thread-compatible: calls for different schedules may run at once.
+#ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_REPLAY_H_
+#define EMBER_JIT_SCHEDULE_PRIMITIVES_REPLAY_H_
+
+#include <string_view>
+
+#include "base/status.h"
+#include "jit/schedule/core/schedule.h"
+
+namespace ember::schedule {
+
+// Applies one line of the text form. kInvalidArgument if the line is wrong,
+// kFailedPrecondition with the reason if the primitive is refused; the schedule
+// is then as it was.
+Status Apply(std::string_view line, Schedule& schedule);
+
+// Applies a whole schedule: lines, or `schedule @name { lines }`. Stops at the
+// first refusal, naming the line; what was applied before it stays.
+Status Replay(std::string_view text, Schedule& schedule);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_PRIMITIVES_REPLAY_H_

@@ -1,0 +1,118 @@
+
+#include "jit/schedule/rules/dot_plan.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "jit/loops/dot_product.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Node;
+using tensor::Opcode;
+
+bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+std::optional<size_t> DimOf(const Computation& c, const Node& load,
+                            NodeId axis) {
+  const auto indices =
+      std::span(load.operands).first(c.buffers[load.buffer].extents.size());
+  const auto found = std::ranges::find(indices, axis);
+  if (found == indices.end()) return std::nullopt;
+  return static_cast<size_t>(found - indices.begin());
+}
+
+// How many products of elements of the types there are at once; 0: none.
+int64_t CountOf(DotCounts counts, DType a, DType b, DType sum) {
+  if (sum == DType::kF32) {
+    const bool is_bfloat = a == DType::kBF16 && b == DType::kBF16;
+    return is_bfloat && counts.bfloats ? 2 : 0;
+  }
+  const auto is_short = [](DType type) {
+    return IsByte(type) || type == DType::kI16;
+  };
+  if (sum != DType::kI32 || !is_short(a) || !is_short(b)) return 0;
+  if (IsByte(a) && IsByte(b) && counts.bytes) return 4;
+  return counts.shorts ? 2 : 0;
+}
+
+}  // namespace
+
+std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
+                                int v, DotCounts counts) {
+  const Node& product = c.pool[shape.stage().values[0]];
+  if (product.opcode != Opcode::kMultiply) return std::nullopt;
+  std::vector<NodeId> loads;
+  for (NodeId factor : product.operands) {
+    const Node& cast = c.pool[factor];
+    if (cast.opcode != Opcode::kCast) return std::nullopt;
+    const Opcode load = c.pool[cast.operands[0]].opcode;
+    if (load != Opcode::kLoad && load != Opcode::kPad) return std::nullopt;
+    loads.push_back(cast.operands[0]);
+  }
+  if (loads[0] == loads[1] ||
+      c.pool[loads[0]].buffer == c.pool[loads[1]].buffer)
+    return std::nullopt;
+  if (shape.StrideOf(loads[0], v) != Stride::kNone)
+    std::swap(loads[0], loads[1]);
+  const Node &a = c.pool[loads[0]], &b = c.pool[loads[1]];
+  if (b.opcode != Opcode::kLoad) return std::nullopt;
+  if (shape.StrideOf(loads[0], v) != Stride::kNone) return std::nullopt;
+  DotPlan plan;
+  // What is copied once is known to stay small.
+  const bool is_small = !counts.bytes && counts.small &&
+                        product.type == DType::kI32 && a.type == DType::kU8 &&
+                        shape.ReadsSmallBytes(loads[1]);
+  plan.count = is_small ? 4 : CountOf(counts, a.type, b.type, product.type);
+  if (plan.count == 0) return std::nullopt;
+  if (is_small) {
+    plan.range = " " + std::to_string(-loops::kSmallByte) + ".." +
+                 std::to_string(loops::kSmallByte);
+  }
+  if (plan.count == 2 && product.type == DType::kI32) plan.type = " i16";
+  const auto vector_dim =
+      DimOf(c, b, shape.stage().axes[static_cast<size_t>(v)].variable);
+  if (!vector_dim) return std::nullopt;
+  const auto factor = [&](NodeId id, size_t step_dim) {
+    const Node& load = c.pool[id];
+    const ComputationBuffer& buffer = c.buffers[load.buffer];
+    return DotPlan::Factor{.load = id,
+                           .buffer = buffer.name,
+                           .type = load.type,
+                           .is_constant = buffer.is_constant,
+                           .is_padded = load.opcode == Opcode::kPad,
+                           .rank = buffer.extents.size(),
+                           .step_dim = step_dim,
+                           .vector_dim = *vector_dim};
+  };
+  // The last reduction that both run along.
+  for (int axis = shape.axis_count(); axis-- > shape.spatial_count();) {
+    const auto& reduction = shape.stage().axes[static_cast<size_t>(axis)];
+    const auto dim_a = DimOf(c, a, reduction.variable);
+    const auto dim_b = DimOf(c, b, reduction.variable);
+    const std::optional<int64_t> extent = shape.Extent(axis);
+    if (!dim_a || !dim_b || !extent || *extent < plan.count - 1) continue;
+    plan.axis = axis;
+    plan.axis_name = reduction.name;
+    plan.is_exact = *extent % plan.count == 0;
+    plan.a = factor(loads[0], *dim_a);
+    plan.b = factor(loads[1], *dim_b);
+    return plan;
+  }
+  return std::nullopt;
+}
+
+std::string OtherDims(const DotPlan::Factor& factor, bool without_vector) {
+  std::string text;
+  for (size_t d = 0; d < factor.rank; ++d) {
+    if (d == factor.step_dim || (without_vector && d == factor.vector_dim))
+      continue;
+    text += " " + std::to_string(d);
+  }
+  return text;
+}
+
+}  // namespace ember::schedule

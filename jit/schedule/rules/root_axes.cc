@@ -1,0 +1,71 @@
+// Which axes of a group's root are which of its members' (model_rules.h).
+#include "jit/schedule/rules/root_axes.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/schedule/core/attachments.h"
+
+namespace ember::schedule {
+namespace {
+
+// Per axis over points of the member, that of the root; -1: none.
+std::vector<int> AxesIn(const ScheduleWriter& writer, const StageGroup& group,
+                        const std::string& member) {
+  const int stage = writer.StageOf(member);
+  std::vector<int> axes =
+      AxesOfReader(writer.schedule(), stage, writer.StageOf(group.root));
+  axes.resize(
+      static_cast<size_t>(writer.computation().stages[stage].spatial_count));
+  return axes;
+}
+
+}  // namespace
+
+std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
+                                   const StageGroup& group,
+                                   const std::string& member) {
+  const Computation& c = writer.computation();
+  const ComputationStage& root = c.stages[writer.StageOf(group.root)];
+  const ComputationStage& stage = c.stages[writer.StageOf(member)];
+  const auto is_point = [&](const ComputationAxis& axis) {
+    return c.pool[axis.extent].range.high <= 1;
+  };
+  const std::vector<int> axes = AxesIn(writer, group, member);
+  RootAxes found;
+  for (int a = 0; a < root.spatial_count; ++a) {
+    if (std::ranges::find(axes, a) != axes.end()) continue;
+    if (!is_point(root.axes[a])) return std::nullopt;
+    found.others.push_back(root.axes[a].name);
+  }
+  for (size_t a = 0; a < axes.size(); ++a) {
+    if (axes[a] >= 0 && std::ranges::count(axes, axes[a]) > 1)
+      return std::nullopt;
+    std::string name = axes[a] < 0 ? "" : root.axes[axes[a]].name;
+    // Indices of axes with one point are written as 0.
+    if (axes[a] < 0 && is_point(stage.axes[a]) && !found.others.empty()) {
+      name = found.others.front();
+      found.others.erase(found.others.begin());
+    }
+    found.names.push_back(std::move(name));
+  }
+  return found;
+}
+
+std::string AxisOfMember(const ScheduleWriter& writer, const StageGroup& group,
+                         const std::string& member,
+                         const std::string& root_axis) {
+  const std::optional<RootAxes> axes = RootAxesOf(writer, group, member);
+  if (!axes) return "";
+  const auto found = std::ranges::find(axes->names, root_axis);
+  if (found == axes->names.end()) return "";
+  return writer.computation()
+      .stages[writer.StageOf(member)]
+      .axes[static_cast<size_t>(found - axes->names.begin())]
+      .name;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,60 @@
+// Writes a schedule primitive by primitive: what the default schedules of CPUs
+// and GPUs use.
+//
+//   ScheduleWriter writer(schedule);
+//   writer.Do("vectorize %y j");          // has to be legal
+//   if (!writer.Try("parallel %y i")) {}  // may be refused
+//   return writer.status();
+//
+// Thread-compatible. The schedule must outlive the writer.
+#ifndef EMBER_JIT_SCHEDULE_RULES_SCHEDULE_WRITER_H_
+#define EMBER_JIT_SCHEDULE_RULES_SCHEDULE_WRITER_H_
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/primitives/replay.h"
+
+namespace ember::schedule {
+
+// Writes primitives, and remembers the first that fails.
+class ScheduleWriter {
+ public:
+  explicit ScheduleWriter(Schedule& schedule) : schedule_(schedule) {}
+
+  const Schedule& schedule() const { return schedule_; }
+  const Computation& computation() const { return schedule_.computation(); }
+  int StageOf(const std::string& name) const {
+    return computation().FindStage(name);
+  }
+
+  // Must be legal.
+  void Do(const std::string& line);
+  // False if it is refused, which changes nothing.
+  bool Try(const std::string& line) { return Apply(line, schedule_).ok(); }
+  // Names of the stage's loops in order.
+  std::vector<std::string> LoopsOf(const std::string& stage) const;
+  // Fuses `count` loops of the stage from its loop number `first` on; the name
+  // of the result, empty for none.
+  std::string FuseLoops(const std::string& stage, size_t first, size_t count,
+                        const std::string& name);
+  void Reorder(const std::string& stage, const std::vector<std::string>& loops);
+
+  // What another writer has made of a copy.
+  void Replace(Schedule schedule) { schedule_ = std::move(schedule); }
+
+  const Status& status() const { return status_; }
+
+ private:
+  Schedule& schedule_;
+  Status status_;
+};
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_RULES_SCHEDULE_WRITER_H_

@@ -1,0 +1,64 @@
+
+#include "jit/schedule/rules/stage_groups.h"
+
+#include <algorithm>
+
+#include "jit/schedule/core/attachments.h"
+#include "jit/schedule/core/dependences.h"
+
+namespace ember::schedule {
+namespace {
+
+bool IsStoredAgain(const Computation& c, int stage) {
+  std::set<uint32_t> own;
+  for (const ComputationStore& store : c.stages[stage].stores)
+    own.insert(store.buffer);
+  for (int i = 0; i < static_cast<int>(c.stages.size()); ++i) {
+    if (i == stage) continue;
+    for (const ComputationStore& store : c.stages[i].stores) {
+      if (own.contains(store.buffer)) return true;
+    }
+  }
+  return false;
+}
+
+// The root's axes, from the first on, that the producer has too.
+int DepthOf(const Schedule& schedule, int producer, int root) {
+  const int count = schedule.computation().stages[root].spatial_count;
+  for (int depth = count; depth > 0; --depth) {
+    const int loop = schedule.plan(root).order[depth - 1];
+    if (IsComputedOnce(schedule, producer, root, loop)) return depth;
+  }
+  return 0;
+}
+
+}  // namespace
+
+StageGroup GroupOf(const Schedule& schedule, const std::string& root,
+                   const std::set<std::string>& done,
+                   const JoinRule& is_worth) {
+  const Computation& c = schedule.computation();
+  const int number = c.FindStage(root);
+  StageGroup group;
+  group.root = root;
+  group.depth = c.stages[number].spatial_count;
+  if (!StoresAreDistinct(c, number)) return group;
+  std::set<int> inside = {number};
+  for (int p = number - 1; p >= 0; --p) {
+    if (done.contains(c.stages[p].name) || !StoresAreIdentity(c, p)) continue;
+    const std::vector<int> consumers = ConsumersOf(c, p);
+    const bool only_here =
+        !consumers.empty() && std::ranges::all_of(consumers, [&](int consumer) {
+          return inside.contains(consumer);
+        });
+    if (!only_here || IsStoredAgain(c, p)) continue;
+    const int depth = std::min(group.depth, DepthOf(schedule, p, number));
+    if (depth == 0 || !is_worth(p, depth, group)) continue;
+    group.depth = depth;
+    group.members.insert(group.members.begin(), c.stages[p].name);
+    inside.insert(p);
+  }
+  return group;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,80 @@
+
+#include "jit/schedule/rules/sum_rule.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/rules/stage_shape.h"
+#include "tensor/sum_error.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::kSumBlock;
+
+// A condition for each turn of a loop whose body sums up more terms is nothing.
+constexpr int64_t kManyTerms = 64;
+
+// A loop to be split; factor 0: none.
+struct Long {
+  std::string loop;
+  int64_t factor = 0;
+};
+
+// The largest divisor of the extent with at most so much; 0 where it is too
+// small to be worth a loop.
+int64_t FactorOf(int64_t extent, int64_t most) {
+  for (int64_t factor = most; factor * 4 > most; --factor) {
+    if (extent % factor == 0) return factor;
+  }
+  return 0;
+}
+
+Long LongSumOf(const ScheduleWriter& writer, int number) {
+  const Computation& c = writer.computation();
+  const ComputationStage& stage = c.stages[number];
+  const StagePlan& plan = writer.schedule().plan(number);
+  if (stage.combiner != tensor::Combiner::kSum ||
+      !IsFloat(c.pool[stage.values[0]].type) || plan.MultipliesMatrices()) {
+    return {};
+  }
+  const StageShape shape(c, number);
+  int64_t terms = 1;  // of one accumulator, inside the loop
+  for (size_t i = plan.order.size(); i-- > 0;) {
+    const Loop& loop = plan.loops[plan.order[i]];
+    if (!loop.is_reduction || loop.mark == LoopMark::kVector ||
+        IsBound(loop.mark)) {
+      continue;
+    }
+    const std::optional<int64_t> turns = plan.IterationsOf(
+        plan.order[i], [&](int axis) { return shape.Extent(axis); });
+    if (!turns || *turns < 1 || terms >= kManyTerms) return {};
+    if (*turns > kSumBlock / terms) {
+      const bool is_free = loop.mark == LoopMark::kSerial;
+      return {loop.name, is_free ? FactorOf(*turns, kSumBlock / terms) : 0};
+    }
+    terms *= *turns;
+  }
+  return {};
+}
+
+}  // namespace
+
+void SplitLongSums(ScheduleWriter& writer) {
+  std::vector<std::string> names;
+  for (const ComputationStage& stage : writer.computation().stages)
+    names.push_back(stage.name);
+  for (const std::string& name : names) {
+    const Long sum = LongSumOf(writer, writer.StageOf(name));
+    if (sum.factor < 2) continue;
+    // Refused where another stage is computed in the loop.
+    writer.Try("split %" + name + " " + sum.loop + " " +
+               std::to_string(sum.factor) + " -> " + sum.loop + "_sums " +
+               sum.loop + "_terms");
+  }
+}
+
+}  // namespace ember::schedule

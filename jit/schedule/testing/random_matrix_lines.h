@@ -1,0 +1,24 @@
+// The lines that make a product of matrices (multiply_matrices), for random
+// schedules. Internal to jit/schedule/testing/random_schedule.h.
+#ifndef EMBER_JIT_SCHEDULE_TESTING_RANDOM_MATRIX_LINES_H_
+#define EMBER_JIT_SCHEDULE_TESTING_RANDOM_MATRIX_LINES_H_
+
+#include <string>
+#include <vector>
+
+#include "jit/schedule/core/computation.h"
+#include "tensor/random_values.h"
+
+namespace ember::schedule {
+
+// Of a stage %acc[.., i, j] = sum(.., k) of products of bytes or f16, where
+// there is one: tiles in memory of the task, or where results are, of matrices
+// of factors that are copied there, too, or not. next_name: new names are r0,
+// r1 and so on from there.
+std::vector<std::string> PlanRandomMatrices(const Computation& computation,
+                                            tensor::RandomChoices& choices,
+                                            int& next_name);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_TESTING_RANDOM_MATRIX_LINES_H_

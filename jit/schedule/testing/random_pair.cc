@@ -1,0 +1,151 @@
+
+#include "jit/schedule/testing/random_pair.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "jit/math/expand.h"
+#include "jit/schedule/core/collapse_axes.h"
+#include "jit/schedule/core/split_dims.h"
+#include "jit/schedule/primitives/primitives.h"
+#include "jit/schedule/testing/random_model_dispatch.h"
+#include "tensor/evaluator.h"
+#include "tensor/text.h"
+#include "vm/interpreter/plan.h"
+
+namespace ember::schedule {
+namespace {
+
+class Choices : public tensor::RandomChoices {
+ public:
+  using RandomChoices::RandomChoices;
+};
+
+// Pairs of an input and the output that is the same memory.
+std::vector<int> ChooseSameMemory(const tensor::Dispatch& dispatch,
+                                  Choices& choices) {
+  const int inputs = static_cast<int>(dispatch.input_count());
+  const int outputs = static_cast<int>(dispatch.output_count());
+  std::vector<int> same_memory(static_cast<size_t>(inputs), -1);
+  std::vector<bool> taken(static_cast<size_t>(outputs));
+  for (int i = 0; i < inputs; ++i) {
+    for (int o = 0; o < outputs; ++o) {
+      if (taken[static_cast<size_t>(o)] || choices.Chance(3) ||
+          !vm::MayAlias(dispatch, i, inputs + o)) {
+        continue;
+      }
+      same_memory[static_cast<size_t>(i)] = inputs + o;
+      taken[static_cast<size_t>(o)] = true;
+      break;
+    }
+  }
+  return same_memory;
+}
+
+// Whether nests have polynomials where the dispatch has functions.
+bool HasExpanded(const tensor::Dispatch& dispatch) {
+  return std::ranges::any_of(
+      dispatch.instructions, [](const tensor::Instruction& instruction) {
+        return jit::IsExpanded(instruction.opcode, instruction.type);
+      });
+}
+
+}  // namespace
+
+std::string RandomPair::Compare(
+    const std::function<Status(std::span<void* const>)>& run) const {
+  std::vector<std::vector<uint8_t>> actual = random.MakeBuffers();
+  std::vector<void*> pointers = tensor::Pointers(actual);
+  for (size_t i = 0; i < same_memory.size(); ++i) {
+    if (same_memory[i] >= 0)
+      pointers[static_cast<size_t>(same_memory[i])] = pointers[i];
+  }
+  const Status status = run(pointers);
+  if (status.ok() != expected_status.ok())
+    return "expected " + expected_status.ToString() + ", found " +
+           status.ToString();
+  if (!status.ok()) return "";
+  for (size_t i = 0; i < same_memory.size(); ++i) {
+    if (same_memory[i] < 0) continue;
+    actual[static_cast<size_t>(same_memory[i])] = actual[i];
+    actual[i] = expected[i];
+  }
+  if (KeepsRounding(schedule)) {
+    // Functions are off by few ULPs, and what is made of them cancels.
+    const double tolerance = HasExpanded(random.dispatch) ? 1e-5 : 0;
+    return tensor::FirstDifference(random, expected, actual, tolerance,
+                                   tolerance);
+  }
+  // Of sums of up to 1000 products of values below 10, by
+  // winograd_matrices.h.
+  return tensor::FirstDifference(random, expected, actual, 1e-2, 1e-4);
+}
+
+std::string RandomPair::ToText() const {
+  std::string text = tensor::Print(random.dispatch);
+  if (is_specialised) text += "// specialised\n";
+  for (size_t i = 0; i < same_memory.size(); ++i) {
+    if (same_memory[i] < 0) continue;
+    text += "// %" + computation.buffers[i].name + " is the same memory as %" +
+            computation.buffers[static_cast<size_t>(same_memory[i])].name +
+            "\n";
+  }
+  for (const ComputationBuffer& buffer : computation.buffers) {
+    if (buffer.is_constant) text += "// %" + buffer.name + " is a constant\n";
+  }
+  return text + schedule.ToText();
+}
+
+RandomPair MakeRandomPair(uint64_t seed) {
+  Choices choices(seed);
+  tensor::RandomCase random = seed % 2 == 0 ? tensor::MakeRandomCase(seed, {})
+                                            : MakeRandomModelDispatch(seed);
+  const bool is_specialised = !random.parameters.empty() && choices.Chance(2);
+  const std::vector<int64_t> none;
+  Computation computation =
+      Disassemble(random.dispatch, is_specialised ? random.parameters : none);
+  std::vector<int> same_memory = ChooseSameMemory(random.dispatch, choices);
+  const std::vector<std::vector<uint8_t>> data = random.MakeBuffers();
+  for (size_t i = 0; i < same_memory.size(); ++i) {
+    if (same_memory[i] < 0 && choices.Chance(2))
+      MakeConstant(computation.buffers[i], data[i]);
+  }
+  if (choices.Chance(2)) {
+    CollapseAxes(computation);
+    SplitDims(computation);
+  }
+  Schedule schedule(computation);
+  RandomScheduleCounts counts;
+  ApplyRandomPrimitives(seed, 1 + choices.Below(25), schedule, &counts);
+  RandomPair pair{.random = std::move(random),
+                  .parameters = {},
+                  .is_specialised = is_specialised,
+                  .computation = std::move(computation),
+                  .schedule = std::move(schedule),
+                  .counts = std::move(counts),
+                  .same_memory = std::move(same_memory),
+                  .expected = {},
+                  .expected_status = {}};
+  if (!is_specialised) pair.parameters = pair.random.parameters;
+  pair.expected = pair.random.MakeBuffers();
+  pair.expected_status =
+      tensor::Evaluate(pair.random.dispatch, pair.random.parameters,
+                       tensor::Pointers(pair.expected), {});
+  return pair;
+}
+
+PairSeeds SeedsOfPairs(uint64_t count) {
+  if (const char* const seed = std::getenv("SEED")) {
+    const uint64_t given = std::strtoull(seed, nullptr, 0);
+    return {given, given + 1, true};
+  }
+  if (const char* const pairs = std::getenv("PAIRS"))
+    count = std::strtoull(pairs, nullptr, 0);
+  uint64_t first = 1;
+  if (const char* const given = std::getenv("FIRST_SEED"))
+    first = std::strtoull(given, nullptr, 0);
+  return {first, first + count, false};
+}
+
+}  // namespace ember::schedule
