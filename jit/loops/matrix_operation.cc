@@ -259,8 +259,9 @@ bool IsMatrixProductType(DType a, DType b, DType sum) {
     return type == DType::kI8 || type == DType::kU8;
   };
   if (sum == DType::kI32) return is_byte(a) && is_byte(b);
-  if (sum != DType::kF32 && sum != DType::kF16) return false;
-  return a == DType::kF16 && b == DType::kF16;
+  if (a != b) return false;
+  if (a == DType::kBF16) return sum == DType::kF32;
+  return a == DType::kF16 && (sum == DType::kF32 || sum == DType::kF16);
 }
 
 std::optional<MatrixType> ParseMatrixType(std::string_view text) {

@@ -20,8 +20,9 @@
 //                element is the device's
 //   fill         the value is a constant
 //   product      an update by + of the product of two factors, casts of loads:
-//                f16, or i8 and u8 in any pairing, in f32, f16 (there without
-//                casts) and i32. One moves with m and k, the other with k and n
+//                f16 in f32 or, without casts, in f16; bf16 in f32; i8 and u8
+//                in any pairing in i32. One moves with m and k, the other with
+//                k and n
 //   store        an assignment of the accumulator, without a cast
 // Of matrices in memory, those of factors and what is stored to, one dim moves
 // by 1 and the other by a constant stride (which of them: both layouts), the

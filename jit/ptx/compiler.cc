@@ -8,6 +8,7 @@
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
 #include "jit/llvm/pipeline.h"
+#include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
 #include "jit/ptx/phase_emitter.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -82,6 +83,7 @@ StatusOr<std::string> PtxOf(llvm::TargetMachine& machine,
                             const llvm::Module& module) {
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   RemoveFences(*copy);
+  ReplaceByIntrinsics(*copy);
   EMBER_RETURN_IF_ERROR(RunPasses(machine, kPtxPipeline, *copy));
   return EmitAssembly(machine, *copy);
 }

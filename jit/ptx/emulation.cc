@@ -6,10 +6,13 @@
 
 #include "base/concat.h"
 #include "hal/cuda/emulated/grid.h"
+#include "hal/cuda/emulated/warp_matrices.h"
 #include "jit/llvm/flat_code.h"
 #include "jit/llvm/host.h"
 #include "jit/llvm/ir.h"
 #include "jit/llvm/pipeline.h"
+#include "jit/ptx/device_functions.h"
+#include "jit/ptx/matrix_intrinsics.h"
 #include "jit/ptx/phase_emitter.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
@@ -26,7 +29,9 @@ using hal::cuda::GridEntry;
 using hal::cuda::GridFunctions;
 using hal::cuda::GridThread;
 using hal::cuda::ShuffleMode;
+using hal::cuda::WarpProduct;
 using llvm::Value;
+using loops::MatrixType;
 
 namespace {
 
@@ -46,6 +51,7 @@ class KernelRewriter {
     kernel_.setName(entry.name + ".kernel");
     MoveBody(entry.name + ".body");
     EMBER_RETURN_IF_ERROR(ReplaceIntrinsics());
+    ReplaceDeviceFunctions();
     EMBER_RETURN_IF_ERROR(ReplaceShared());
     EMBER_RETURN_IF_ERROR(WatchAccesses());
     EmitEntry(entry.name);
@@ -167,7 +173,73 @@ class KernelRewriter {
              call.getArgOperand(0), call.getArgOperand(1),
              call.getArgOperand(2), call.getArgOperand(3)});
       default:
-        return nullptr;
+        return ProductOf(call);
+    }
+  }
+
+  // --- products and loads of matrices, by way of arrays of the thread
+
+  // Room for `count` words, at the function's entry.
+  Value* Words(size_t count) {
+    Builder::InsertPointGuard guard(b_);
+    llvm::BasicBlock& entry = body_->getEntryBlock();
+    b_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
+    return b_.CreateAlloca(b_.getInt32Ty(),
+                           b_.getInt32(static_cast<uint32_t>(count)));
+  }
+  Value* WordAt(Value* words, unsigned number) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words, number);
+  }
+  // A value of the type of the call from the words of its result.
+  Value* ResultFrom(Value* words, llvm::Type* type) {
+    auto* const parts = llvm::dyn_cast<llvm::StructType>(type);
+    if (parts == nullptr) return b_.CreateLoad(type, words);
+    Value* result = llvm::PoisonValue::get(type);
+    for (unsigned i = 0; i < parts->getNumElements(); ++i) {
+      result = b_.CreateInsertValue(
+          result, b_.CreateLoad(parts->getElementType(i), WordAt(words, i)), i);
+    }
+    return result;
+  }
+
+  Value* ProductOf(llvm::IntrinsicInst& call) {
+    const MatrixType* const type = MatrixTypeOf(call.getIntrinsicID());
+    if (type == nullptr) return nullptr;
+    meets_ = true;
+    const WarpProduct product = {.depth = static_cast<uint32_t>(type->depth),
+                                 .a = type->a,
+                                 .b = type->b,
+                                 .sum = type->sum};
+    Value* const operands = Words(call.arg_size());
+    for (unsigned i = 0; i < call.arg_size(); ++i)
+      b_.CreateStore(call.getArgOperand(i), WordAt(operands, i));
+    Value* const result = Words(product.RegistersOfSum());
+    CallGrid(offsetof(GridFunctions, multiply), b_.getVoidTy(),
+             {b_.getInt32(product.Pack()), operands, result});
+    return ResultFrom(result, call.getType());
+  }
+
+  void ReplaceDeviceFunctions() {
+    std::vector<llvm::CallInst*> calls;
+    for (llvm::BasicBlock& block : *body_) {
+      for (llvm::Instruction& instruction : block) {
+        auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        if (call != nullptr &&
+            DeviceCallOf(*call).kind != DeviceCall::Kind::kNone)
+          calls.push_back(call);
+      }
+    }
+    for (llvm::CallInst* call : calls) {
+      b_.SetInsertPoint(call);
+      meets_ = true;
+      const DeviceCall what = DeviceCallOf(*call);
+      Value* const result = Words(static_cast<size_t>(what.count));
+      CallGrid(
+          offsetof(GridFunctions, load_matrices), b_.getVoidTy(),
+          {b_.getInt32(static_cast<uint32_t>(what.count)),
+           b_.getInt32(what.is_transposed), call->getArgOperand(0), result});
+      call->replaceAllUsesWith(ResultFrom(result, call->getType()));
+      call->eraseFromParent();
     }
   }
 

@@ -11,15 +11,20 @@
 #include "jit/loops/evaluator.h"
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
+#include "jit/loops/text_template.h"
 #include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
+#include "jit/target/matrix_instructions.h"
 #include "tensor/random_values.h"
 
 namespace ember::jit::ptx {
 namespace {
 
 using gpu::Bytes;
+
+// The architecture of the emulated device.
+constexpr int kEmulated = 80;
 
 std::shared_ptr<hal::Device> TestDevice() {
   auto device = hal::CreateDevice("cuda-emulated", {.threads = 1});
@@ -154,16 +159,130 @@ TEST(PtxNestTest, FailedChecks) {
     })");
 }
 
+// For the sizes and types of a product; factors cast as the sum wants it.
+std::string Of(const loops::MatrixType& type, std::string_view text) {
+  const std::string sum(DTypeName(type.sum));
+  const bool casts = type.sum != DType::kF16;
+  return loops::Replaced(std::string(text),
+                         {{"CAST", casts ? sum : ""},
+                          {"SUM", sum},
+                          {"TA", std::string(DTypeName(type.a))},
+                          {"TB", std::string(DTypeName(type.b))},
+                          {"2M", std::to_string(2 * type.rows)},
+                          {"2N", std::to_string(2 * type.columns)},
+                          {"3K", std::to_string(3 * type.depth)},
+                          {"M", std::to_string(type.rows)},
+                          {"N", std::to_string(type.columns)},
+                          {"K", std::to_string(type.depth)}});
+}
+
+// Two warps of two tiles each, from device memory and back.
+constexpr char kFromDeviceMemory[] = R"(
+loops @product(%a: input TA[5, 2M, 3K], %b: input TB[3K, 2N],
+               %y: output SUM[5, 2M, 2N]) {
+  register %s: SUM[2, 2, M, N]
+  phase t < 5 {
+    subgroup g < 2 {
+      unroll j < 2 { matrix m < M { matrix n < N { %s[g, j, m, n] = 3:SUM } } }
+      for k0 < 3 {
+        unroll j < 2 {
+          matrix m < M { matrix n < N { matrix k < K {
+            %s[g, j, m, n] += CAST(%a[t, g * M + m, k0 * K + k]) *
+                              CAST(%b[k0 * K + k, j * N + n])
+          } } }
+        }
+      }
+      unroll j < 2 {
+        matrix m < M { matrix n < N {
+          %y[t, g * M + m, j * N + n] = %s[g, j, m, n]
+        } }
+      }
+    }
+  }
+})";
+
+// All by columns, from device memory and, where it is copied first, from shared
+// memory.
+constexpr char kByColumns[] = R"(
+loops @product(%a: input TA[3K, 2M], %b: input TB[2N, 3K],
+               %y: output SUM[2N, 2M]) {
+  task %tb: TB[2N, 3K]
+  task %ta: TA[3K, 2M]
+  register %s: SUM[2, M, N]
+  phase t < 2 {
+    invocation i < 2N { for k < 3K { %tb[i, k] = %b[i, k] } }
+    invocation i < 2M { for k < 3K { %ta[k, i] = %a[k, i] } }
+    subgroup g < 2 {
+      matrix m < M { matrix n < N { %s[g, m, n] = 0:SUM } }
+      for k0 < 3 {
+        matrix m < M { matrix n < N { matrix k < K {
+          %s[g, m, n] += CAST(%b[t * N + n, k0 * K + k]) *
+                         CAST(%a[k0 * K + k, g * M + m])
+        } } }
+        matrix m < M { matrix n < N { matrix k < K {
+          %s[g, m, n] += CAST(%tb[t * N + n, k0 * K + k]) *
+                         CAST(%ta[k0 * K + k, g * M + m])
+        } } }
+      }
+      matrix m < M { matrix n < N { %y[t * N + n, g * M + m] = %s[g, m, n] } }
+    }
+  }
+})";
+
+// Slices in shared memory that more threads load than multiply; a condition
+// around a product; results that threads change in shared memory.
+constexpr char kFromShared[] = R"(
+loops @product(%a: input TA[2M, 3K], %b: input TB[3K, 2N],
+               %y: output SUM[2M, 2N]) {
+  task %ta: TA[2, 2M, K]
+  task %tb: TB[2, K, N]
+  task %ty: SUM[2M, N]
+  register %s: SUM[2, M, N]
+  phase t < 2 {
+    subgroup g < 2 { matrix m < M { matrix n < N { %s[g, m, n] = 1:SUM } } }
+    for k0 < 3 {
+      invocation i < K {
+        for m < 2M { %ta[mod(k0, 2), m, i] = %a[m, k0 * K + i] }
+      }
+      invocation i < N {
+        for k < K { %tb[mod(k0, 2), k, i] = %b[k0 * K + k, t * N + i] }
+      }
+      subgroup g < 2 {
+        if g + k0 != 2 {
+          matrix m < M { matrix n < N { matrix k < K {
+            %s[g, m, n] += CAST(%ta[mod(k0, 2), g * M + m, k]) *
+                           CAST(%tb[mod(k0, 2), k, n])
+          } } }
+        }
+      }
+    }
+    subgroup g < 2 {
+      matrix m < M { matrix n < N { %ty[g * M + m, n] = %s[g, m, n] } }
+    }
+    invocation i < 2M { for n < N { %y[i, t * N + n] = %ty[i, n] + SUM(1) } }
+  }
+})";
+
+// Every row of the table of instructions, in each layout.
+TEST(PtxNestTest, MatrixInstructions) {
+  ASSERT_FALSE(MatrixInstructions().empty());
+  for (const MatrixInstruction& row : MatrixInstructions()) {
+    SCOPED_TRACE(row.name);
+    for (const char* text : {kFromDeviceMemory, kByColumns, kFromShared})
+      ExpectAsEvaluated(Of(row.type, text));
+  }
+}
+
 TEST(PtxNestTest, RandomNests) {
   const tensor::SeedRange seeds = tensor::Seeds(24);
   int failed_checks = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
                  " bazel run //jit/ptx:nest_test");
-    const loops::RandomNest random = loops::MakeRandomNest(
-        seed, {.float_remainders = false,
-               .simplify = seed % 2 == 0,
-               .matrices = std::vector<loops::MatrixType>()});
+    const loops::RandomNest random =
+        loops::MakeRandomNest(seed, {.float_remainders = false,
+                                     .simplify = seed % 2 == 0,
+                                     .matrices = MatrixTypesOf(kEmulated)});
     Bytes expected = random.MakeBuffers(), actual = random.MakeBuffers();
     const Status wanted = loops::Evaluate(random.nest, random.parameters,
                                           tensor::Pointers(expected));

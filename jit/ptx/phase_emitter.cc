@@ -13,6 +13,8 @@
 #include "jit/llvm/kernel_arguments.h"
 #include "jit/loops/combining.h"
 #include "jit/ptx/combiner.h"
+#include "jit/ptx/matrices.h"
+#include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -149,12 +151,14 @@ class PhaseEmitter final : public BlockEmitter {
  public:
   PhaseEmitter(const loops::LoopNest& nest, bool is_prologue,
                const PhasePlan& plan, const Layout& layout,
-               PtxArguments& arguments, llvm::Function& function)
+               const Target& target, PtxArguments& arguments,
+               llvm::Function& function)
       : BlockEmitter(nest, is_prologue, arguments, Traits(), function),
         plan_(plan),
         layout_(layout),
         arguments_(arguments),
-        combiner_(b_, function, stores_) {
+        combiner_(b_, function, stores_),
+        matrices_(nest, plan, target, b_, function, expressions_, error_) {
     stores_.StoreOnlyIf([this](uint32_t buffer) -> Value* {
       return IsOfFirst(buffer) ? is_first_ : nullptr;
     });
@@ -162,6 +166,7 @@ class PhaseEmitter final : public BlockEmitter {
 
   Status EmitTask(const loops::Phase& phase);
   int64_t barriers() const { return barriers_; }
+  int64_t matrix_products() const { return matrices_.products(); }
 
  private:
   void BeforeStatement(const Statement& statement) override {
@@ -170,6 +175,7 @@ class PhaseEmitter final : public BlockEmitter {
   void EmitStore(const Statement& statement) override;
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
+  void EmitSubgroups(const Statement& statement);
   void EmitCombining(const Statement& statement, int64_t extent);
   // The value of the target for this invocation.
   Value* OwnValue(const Statement& loop, const loops::Target& target,
@@ -197,6 +203,8 @@ class PhaseEmitter final : public BlockEmitter {
   const Layout& layout_;
   PtxArguments& arguments_;
   Combiner combiner_;
+  Matrices matrices_;
+  NodeId subgroup_ = 0;          // the variable of the subgroup loop around
   Value* invocation_ = nullptr;  // i64
   Value* is_first_ = nullptr;
   bool in_invocations_ = false;
@@ -214,6 +222,7 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   using namespace llvm::Intrinsic;
   invocation_ = Register(nvvm_read_ptx_sreg_tid_x);
   is_first_ = b_.CreateICmpEQ(invocation_, Long(0));
+  matrices_.SetInvocation(invocation_);
   Value* const row = b_.CreateMul(Register(nvvm_read_ptx_sreg_ctaid_y),
                                   Register(nvvm_read_ptx_sreg_nctaid_x));
   Value* const workgroup =
@@ -262,10 +271,9 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement) {
-  if (statement.loop != LoopKind::kInvocation) {
-    return error_.Set(
-        Decline(DeclineReason::kDeviceMatrix, "loops of subgroups in PTX"));
-  }
+  if (statement.loop == LoopKind::kMatrix)
+    return matrices_.Emit(statement, subgroup_);
+  if (statement.loop == LoopKind::kSubgroup) return EmitSubgroups(statement);
   const int64_t extent = Constant(ExtentOf(statement.variable));
   if (loops::IsCombining(nest_.pool, statement))
     return EmitCombining(statement, extent);
@@ -279,6 +287,24 @@ void PhaseEmitter::EmitInvocations(const Statement& statement) {
     body();
   } else {
     EmitBranch(b_.CreateICmpULT(invocation_, Long(extent)), body);
+  }
+  in_invocations_ = false;
+}
+
+// Each value is a whole warp's, so warps stay together.
+void PhaseEmitter::EmitSubgroups(const Statement& statement) {
+  const int64_t extent = Constant(ExtentOf(statement.variable));
+  in_invocations_ = true;
+  subgroup_ = statement.variable;
+  const auto body = [&] {
+    expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
+    EmitBlock(statement.body);
+    expressions_.scopes().Leave();
+  };
+  if (extent * kWarpLanes == plan_.invocations) {
+    body();
+  } else {
+    EmitBranch(b_.CreateICmpULT(matrices_.warp(), Long(extent)), body);
   }
   in_invocations_ = false;
 }
@@ -428,7 +454,8 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
       nest, layout, plan.has_checks, name, plan.invocations, module);
   PtxArguments arguments(nest, plan, layout, *function,
                          SharedOf(module, target.shared_alignment));
-  PhaseEmitter emitter(nest, is_prologue, plan, layout, arguments, *function);
+  PhaseEmitter emitter(nest, is_prologue, plan, layout, target, arguments,
+                       *function);
   EMBER_RETURN_IF_ERROR(emitter.EmitTask(phase));
   PhaseCode code;
   code.entry_point = name;
@@ -442,6 +469,7 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
   code.invocations = plan.invocations;
   code.shared_bytes = code.dynamic_shared_bytes = layout.shared_bytes;
   code.barriers = emitter.barriers();
+  code.multiply_adds = emitter.matrix_products();
   return code;
 }
 

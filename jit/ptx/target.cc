@@ -1,11 +1,11 @@
 #include "jit/ptx/target.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
 #include "base/target_text.h"
+#include "jit/target/cuda_architecture.h"
+#include "jit/target/matrix_instructions.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -30,12 +30,6 @@ constexpr Architecture kArchitectures[] = {
     {89, "sm_89", "+ptx78"}, {90, "sm_90", "+ptx80"},
 };
 
-int NumberIn(std::string_view digits) {
-  int value = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return value;
-}
-
 void Read(const TargetText& target, std::string_view feature, int64_t& value) {
   const std::optional<int64_t> told = target.Number(feature);
   if (told && *told > 0) value = *told;
@@ -53,16 +47,17 @@ Target Target::Of(std::string_view text) {
   target.keeps_elements = true;
   target.shared_alignment = kSharedAlignment;
   const TargetText features(text);
-  const std::string_view name = features.name();
-  const int number = NumberIn(name.substr(std::min<size_t>(3, name.size())));
+  target.architecture = CudaArchitecture(text);
   // Code of an older architecture runs on all newer ones.
   for (const Architecture& row : kArchitectures) {
-    if (row.number > number) break;
+    if (row.number > target.architecture) break;
     target.processor = row.processor;
     target.version = row.version;
   }
   // But code that is for one architecture alone.
-  if (name == "sm_90a") target.processor = "sm_90a";
+  if (features.name() == "sm_90a") target.processor = "sm_90a";
+  target.matrices = MatrixTypesOf(target.architecture);
+  target.uses_matrices = true;
   target.is_emulated = features.Has("emulated");
   Read(features, "shared", target.shared_bytes);
   Read(features, "invocations", target.invocations);

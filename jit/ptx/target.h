@@ -17,6 +17,8 @@
 namespace ember::jit::ptx {
 
 struct Target : gpu::DeviceTraits {
+  // Ten times the compute capability.
+  int architecture = 70;
   // The newest architecture that LLVM knows and that the device runs code of,
   // and the version of PTX that has it.
   std::string processor = "sm_70";

@@ -65,7 +65,8 @@ void Read(std::string_view feature, Target& target) {
   constexpr std::string_view kMatrix = "matrix";
   if (feature.substr(0, kMatrix.size()) != kMatrix) return;
   const auto type = loops::ParseMatrixType(feature.substr(kMatrix.size()));
-  if (type) target.matrices.push_back(*type);
+  // SPIR-V has no type for bf16 yet.
+  if (type && type->a != DType::kBF16) target.matrices.push_back(*type);
 }
 
 }  // namespace

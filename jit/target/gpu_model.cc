@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "base/target_text.h"
+#include "jit/target/cuda_architecture.h"
+#include "jit/target/matrix_instructions.h"
 
 namespace ember::jit {
 namespace {
@@ -12,10 +14,13 @@ namespace {
 // Subgroups of no more invocations are lanes of a CPU's vectors, mostly.
 constexpr int64_t kLargestVector = 8;
 
-// "matrix16x16x16:f16:f16:f32", one for each.
-std::vector<loops::MatrixType> MatricesOf(const TargetText& target) {
+// Features "matrix16x16x16:f16:f16:f32", one for each; of CUDA's devices, what
+// their architecture has.
+std::vector<loops::MatrixType> MatricesOf(std::string_view text,
+                                          const TargetText& target) {
   constexpr std::string_view kName = "matrix";
-  std::vector<loops::MatrixType> matrices;
+  std::vector<loops::MatrixType> matrices =
+      MatrixTypesOf(CudaArchitecture(text));
   target.ForEachFeature([&](std::string_view feature) {
     if (!feature.starts_with(kName)) return;
     const auto type = loops::ParseMatrixType(feature.substr(kName.size()));
@@ -55,7 +60,7 @@ GpuModel GpuModel::Of(std::string_view text) {
     gpu.busy_invocations = processors * kThreadsOfProcessor;
   }
   gpu.has_dots = target.Number("dot") && target.Number("fast_dot");
-  gpu.matrices = MatricesOf(target);
+  gpu.matrices = MatricesOf(text, target);
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);
   return gpu;
 }

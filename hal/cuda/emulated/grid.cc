@@ -11,6 +11,7 @@
 #include "base/concat.h"
 #include "hal/cuda/emulated/fiber.h"
 #include "hal/cuda/emulated/shared_races.h"
+#include "hal/cuda/emulated/warp_matrices.h"
 
 namespace ember::hal::cuda {
 namespace {
@@ -19,6 +20,9 @@ constexpr char kMagic[8] = {'E', 'M', 'B', 'G', 'R', 'I', 'D', '1'};
 constexpr size_t kSharedAlignment = 128;
 // Of a thread: kernels have their registers there, and arrays.
 constexpr size_t kStackBytes = 256 << 10;
+// Of matrices that warps load.
+constexpr uint32_t kRowBytes = 16;
+constexpr uint32_t kRowsOfMatrix = 8;
 
 struct StoredEntry {
   char name[40] = {};
@@ -51,9 +55,11 @@ std::deque<Fiber>& FibersOfThread() {
 
 class Runner {
  public:
-  Runner(const GridLaunch& launch, const FindMemory& memory)
+  Runner(const GridLaunch& launch, const FindMemory& memory,
+         GridStatistics& statistics)
       : launch_(launch),
         memory_(memory),
+        statistics_(statistics),
         thread_count_(Volume(launch.threads)),
         shared_bytes_(launch.kernel.shared_bytes + launch.shared_bytes),
         races_(shared_bytes_) {
@@ -83,14 +89,19 @@ class Runner {
   }
 
  private:
-  enum class State : uint8_t { kRuns, kAtBarrier, kShuffles, kIsDone };
+  enum class State : uint8_t { kRuns, kAtBarrier, kWithWarp, kIsDone };
   struct Thread {
     GridThread seen;
     State state = State::kRuns;
-    // Of shuffles: what this thread brings, by turns, so that who is ahead does
-    // not overwrite what others are still to read.
-    std::array<uint32_t, 2> values = {};
-    uint32_t shuffles = 0;
+    // What this thread brings to a meeting of its warp, by turns, so that who
+    // is ahead does not overwrite what others are still to read.
+    struct Brought {
+      uint32_t value = 0;            // shuffles
+      WarpOperands operands = {};    // products
+      const uint8_t* row = nullptr;  // loads of matrices
+    };
+    std::array<Brought, 2> brought = {};
+    uint32_t meetings = 0;
     uint32_t mask = 0;
   };
 
@@ -170,7 +181,7 @@ class Runner {
       const uint32_t count = std::min(kWarpThreads, thread_count_ - first);
       uint32_t there = 0;
       for (uint32_t lane = 0; lane < count; ++lane) {
-        if (threads_[first + lane].state == State::kShuffles)
+        if (threads_[first + lane].state == State::kWithWarp)
           there |= uint32_t{1} << lane;
       }
       const uint32_t all =
@@ -197,6 +208,88 @@ class Runner {
     runner.FiberOf(number).Pause();
   }
 
+  // Waits for the threads of the warp that the mask names.
+  void MeetWarp(uint32_t number, uint32_t mask) {
+    Thread& thread = threads_[number];
+    ++thread.meetings;
+    thread.mask = mask;
+    thread.state = State::kWithWarp;
+    FiberOf(number).Pause();
+  }
+
+  // Thread 0 of a whole warp, of which `number` is one; what: for a line.
+  uint32_t WholeWarpOf(uint32_t number, const char* what) {
+    const uint32_t first = number - number % kWarpThreads;
+    if (!launch_.kernel.meets || first + kWarpThreads > thread_count_)
+      Fail(number, Concat({what, " without a whole warp"}));
+    return first;
+  }
+
+  static void Multiply(GridThread* seen, uint32_t packed,
+                       const uint32_t* operands, uint32_t* result) {
+    Runner& runner = Of(seen);
+    const uint32_t number = runner.NumberOf(*seen);
+    const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
+    const WarpProduct product = WarpProduct::Unpack(packed);
+    const size_t count = product.RegistersOfA() + product.RegistersOfB() +
+                         product.RegistersOfSum();
+    EMBER_CHECK(count <= kMostOperands)
+        << "a product of " << count << " registers";
+    Thread& thread = runner.threads_[number];
+    const uint32_t turn = thread.meetings % 2;
+    std::copy_n(operands, count, thread.brought[turn].operands.begin());
+    runner.MeetWarp(number, UINT32_MAX);
+    std::array<const WarpOperands*, kWarpThreads> all;
+    for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
+      all[lane] = &runner.threads_[first + lane].brought[turn].operands;
+    MultiplyLane(product, all, number - first, result);
+    if (number == first) ++runner.statistics_.products;
+  }
+
+  static void LoadMatrices(GridThread* seen, uint32_t count,
+                           uint32_t is_transposed, const void* row,
+                           uint32_t* result) {
+    Runner& runner = Of(seen);
+    const uint32_t number = runner.NumberOf(*seen);
+    const uint32_t first = runner.WholeWarpOf(number, "loads matrices");
+    Thread& thread = runner.threads_[number];
+    const uint32_t turn = thread.meetings % 2;
+    thread.brought[turn].row = static_cast<const uint8_t*>(row);
+    if (number - first < 8 * count) runner.CheckRow(*seen, number, row);
+    runner.MeetWarp(number, UINT32_MAX);
+    std::array<const uint8_t*, kWarpThreads> rows;
+    for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
+      rows[lane] = runner.threads_[first + lane].brought[turn].row;
+    for (uint32_t i = 0; i < count; ++i)
+      result[i] = LoadedRegister(rows, i, is_transposed != 0, number - first);
+    if (number == first) runner.CountPasses(rows, count);
+  }
+
+  void CheckRow(const GridThread& thread, uint32_t number, const void* row) {
+    const auto address = reinterpret_cast<uintptr_t>(row);
+    const auto shared = reinterpret_cast<uintptr_t>(shared_);
+    if (address < shared || address >= shared + shared_bytes_)
+      Fail(number, "loads a row of a matrix from outside of shared memory");
+    if (address % kRowBytes != 0)
+      Fail(number, "loads a row of a matrix that is not aligned to 16 bytes");
+    CheckAccess(thread, address, kRowBytes, AccessKind::kLoad);
+  }
+
+  // 16 bytes are four banks: eight rows in different fours are one pass.
+  void CountPasses(std::span<const uint8_t* const> rows, uint32_t count) {
+    for (uint32_t matrix = 0; matrix < count; ++matrix) {
+      std::array<uint32_t, kRowsOfMatrix> used = {};
+      uint32_t passes = 0;
+      for (uint32_t i = 0; i < kRowsOfMatrix; ++i) {
+        const auto offset =
+            static_cast<uint64_t>(rows[kRowsOfMatrix * matrix + i] - shared_);
+        passes = std::max(passes, ++used[offset / kRowBytes % kRowsOfMatrix]);
+      }
+      ++statistics_.matrix_loads;
+      statistics_.matrix_passes += passes;
+    }
+  }
+
   static uint32_t Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
                           uint32_t value, uint32_t b, uint32_t c) {
     Runner& runner = Of(seen);
@@ -204,11 +297,9 @@ class Runner {
     if (!runner.launch_.kernel.meets)
       runner.Fail(number, "a shuffle in a kernel that has none");
     Thread& thread = runner.threads_[number];
-    const uint32_t turn = thread.shuffles++ % 2;
-    thread.values[turn] = value;
-    thread.mask = mask;
-    thread.state = State::kShuffles;
-    runner.FiberOf(number).Pause();
+    const uint32_t turn = thread.meetings % 2;
+    thread.brought[turn].value = value;
+    runner.MeetWarp(number, mask);
     // PTX: c holds the clamp in its lowest five bits, and above 8 the mask of
     // the segment.
     const uint32_t lane = number % kWarpThreads;
@@ -242,7 +333,7 @@ class Runner {
     if (other >= runner.thread_count_ || (mask >> from & 1) == 0)
       runner.Fail(number, Concat({"shuffles with lane ", from,
                                   ", which does not take part"}));
-    return runner.threads_[other].values[turn];
+    return runner.threads_[other].brought[turn].value;
   }
 
   static void Access(GridThread* thread, const void* pointer, uint64_t bytes,
@@ -293,10 +384,12 @@ class Runner {
     EMBER_CHECK(false) << "a thread that failed goes on";
   }
 
-  static constexpr GridFunctions kFunctions = {Barrier, Shuffle, Access};
+  static constexpr GridFunctions kFunctions = {Barrier, Shuffle, Multiply,
+                                               LoadMatrices, Access};
 
   const GridLaunch& launch_;
   const FindMemory& memory_;
+  GridStatistics& statistics_;
   const uint32_t thread_count_;
   const uint64_t shared_bytes_;
   SharedRaces races_;
@@ -352,8 +445,11 @@ std::vector<GridEntry> ReadGridImage(const void* image) {
   return entries;
 }
 
-std::string RunGrid(const GridLaunch& launch, const FindMemory& memory) {
-  return Runner(launch, memory).Run();
+std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
+                    GridStatistics* statistics) {
+  GridStatistics unused;
+  return Runner(launch, memory, statistics == nullptr ? unused : *statistics)
+      .Run();
 }
 
 }  // namespace ember::hal::cuda

@@ -7,7 +7,8 @@
 //
 // A kernel is a function of this process (GridKernel) that asks its GridThread
 // who it is, and calls the functions there where code for a GPU has an
-// instruction: at a barrier, to shuffle, and before each access of memory.
+// instruction: at a barrier, to shuffle, to multiply matrices, and before each
+// access of memory.
 //
 // What is found, and ends the grid: an access outside of memory that the device
 // has; two threads of a block that access a byte of its shared memory, one of
@@ -44,6 +45,17 @@ struct GridFunctions {
   // of them: PTX's shfl.sync with its operands b and c.
   uint32_t (*shuffle)(GridThread* thread, uint32_t mode, uint32_t mask,
                       uint32_t value, uint32_t b, uint32_t c);
+  // The threads of a whole warp meet and multiply matrices, of which each has
+  // some elements: PTX's mma.sync. product: a WarpProduct, packed; operands:
+  // the thread's registers of a, b and the sum; result: its registers of the
+  // new sum (warp_matrices.h).
+  void (*multiply)(GridThread* thread, uint32_t product,
+                   const uint32_t* operands, uint32_t* result);
+  // The threads of a whole warp meet and load `count` matrices from shared
+  // memory: PTX's ldmatrix. row: 16 bytes; result: `count` registers.
+  void (*load_matrices)(GridThread* thread, uint32_t count,
+                        uint32_t is_transposed, const void* row,
+                        uint32_t* result);
   // Before each access; does not return if that is wrong.
   void (*access)(GridThread* thread, const void* address, uint64_t bytes,
                  uint32_t kind);
@@ -96,8 +108,19 @@ struct MemoryRange {
 };
 using FindMemory = std::function<MemoryRange(uintptr_t address)>;
 
-// What went wrong, as a line, or nothing.
-std::string RunGrid(const GridLaunch& launch, const FindMemory& memory);
+// What warps did with shared memory by load_matrices: each matrix of eight rows
+// of 16 bytes takes one pass over the 32 banks if its rows are in different
+// ones, and up to eight otherwise.
+struct GridStatistics {
+  uint64_t products = 0;       // multiply, by warp
+  uint64_t matrix_loads = 0;   // matrices
+  uint64_t matrix_passes = 0;  // over the banks, for them
+};
+
+// What went wrong, as a line, or nothing. statistics, which may be null, get
+// what the grid did added.
+std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
+                    GridStatistics* statistics = nullptr);
 
 }  // namespace ember::hal::cuda
 

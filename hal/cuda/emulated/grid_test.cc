@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "hal/cuda/emulated/warp_matrices.h"
 
 namespace ember::hal::cuda {
 namespace {
@@ -91,10 +92,63 @@ void Shift(GridThread* thread, void* const* arguments) {
   Store(thread, out + 3, shuffle(ShuffleMode::kIndex, 3, 0x101f));
 }
 
+// out[4 * lane ...] = c0 to c3 of a * b with a[i][k] = 16 * i + k in bytes and
+// b twice the unit matrix (of 32 by 8), a loaded by ldmatrix.
+void MultiplyOnWarp(GridThread* thread, void* const* arguments) {
+  const uint32_t lane = thread->thread[0];
+  // Rows of 48 bytes, so that they begin in different banks.
+  const auto row = [&](uint32_t i) { return thread->shared + 48 * i; };
+  if (lane < 16) {
+    for (uint32_t k = 0; k < 32; k += 4) {
+      const uint32_t first = lane * 16 + k;
+      Store(thread, reinterpret_cast<uint32_t*>(row(lane) + k),
+            (first & 255) | ((first + 1) & 255) << 8 |
+                ((first + 2) & 255) << 16 | ((first + 3) & 255) << 24);
+    }
+  }
+  thread->functions->barrier(thread);
+  uint32_t operands[10] = {};
+  thread->functions->load_matrices(thread, 4, 0,
+                                   row(lane % 16) + (lane / 16) * 16, operands);
+  // b[k][column] of lane 4 * column + thread: k = 4 * thread + i, then 16 more.
+  for (uint32_t i = 0; i < 4; ++i) {
+    if (4 * (lane % 4) + i == lane / 4) operands[4] |= 2u << (8 * i);
+  }
+  const WarpProduct product = {
+      .depth = 32, .a = DType::kU8, .b = DType::kI8, .sum = DType::kI32};
+  uint32_t result[4] = {};
+  thread->functions->multiply(thread, product.Pack(), operands, result);
+  for (uint32_t i = 0; i < 4; ++i)
+    Store(thread, Out(arguments) + 4 * lane + i, result[i]);
+}
+
+// out[lane] = two elements of a matrix of 16 bits, read down its columns.
+void LoadTransposed(GridThread* thread, void* const* arguments) {
+  const uint32_t lane = thread->thread[0];
+  if (lane < 8) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      Store(thread, Shared(thread) + 4 * lane + i,
+            (lane * 8 + 2 * i) | (lane * 8 + 2 * i + 1) << 16);
+    }
+  }
+  thread->functions->barrier(thread);
+  uint32_t loaded = 0;
+  thread->functions->load_matrices(thread, 1, 1,
+                                   thread->shared + 16 * (lane % 8), &loaded);
+  Store(thread, Out(arguments) + lane, loaded);
+}
+
+void LoadFromOddAddress(GridThread* thread, void* const*) {
+  uint32_t loaded = 0;
+  thread->functions->load_matrices(
+      thread, 1, 0, thread->shared + 8 * thread->thread[0], &loaded);
+}
+
 // --- runs of them
 
 struct Outcome {
   std::string problem;
+  GridStatistics statistics;
   std::vector<uint32_t> out;
 };
 
@@ -115,9 +169,10 @@ Outcome RunKernel(GridKernel function, uint32_t blocks, uint32_t threads,
   launch.threads = {threads, 1, 1};
   launch.arguments = arguments;
   const auto begin = reinterpret_cast<uintptr_t>(out);
-  run.problem = RunGrid(launch, [&](uintptr_t) {
-    return MemoryRange{begin, begin + run.out.size() * 4};
-  });
+  run.problem = RunGrid(
+      launch,
+      [&](uintptr_t) { return MemoryRange{begin, begin + run.out.size() * 4}; },
+      &run.statistics);
   return run;
 }
 
@@ -182,6 +237,43 @@ TEST(GridTest, ImagesRoundTrip) {
   EXPECT_EQ(read[1].name, "second");
   EXPECT_FALSE(read[1].meets);
   EXPECT_TRUE(ReadGridImage(".version 7.0 of PTX").empty());
+}
+
+TEST(GridTest, MultipliesMatricesAsPtxSays) {
+  const Outcome run = RunKernel(MultiplyOnWarp, 1, 32);
+  EXPECT_EQ(run.problem, "");
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    for (uint32_t c = 0; c < 4; ++c) {
+      const uint32_t row = lane / 4 + 8 * (c / 2);
+      const uint32_t column = lane % 4 * 2 + c % 2;
+      EXPECT_EQ(run.out[4 * lane + c], 2 * ((row * 16 + column) & 255))
+          << "lane " << lane << ", c" << c;
+    }
+  }
+  EXPECT_EQ(run.statistics.products, 1u);
+  // Rows 48 bytes apart are in different banks.
+  EXPECT_EQ(run.statistics.matrix_loads, 4u);
+  EXPECT_EQ(run.statistics.matrix_passes, 4u);
+}
+
+TEST(GridTest, LoadsTransposedMatrices) {
+  const Outcome run = RunKernel(LoadTransposed, 1, 32);
+  EXPECT_EQ(run.problem, "");
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    const uint32_t row = 2 * (lane % 4), column = lane / 4;
+    EXPECT_EQ(run.out[lane], (row * 8 + column) | ((row + 1) * 8 + column)
+                                                      << 16)
+        << "lane " << lane;
+  }
+}
+
+TEST(GridTest, MatricesWantWholeWarpsAndAlignedRows) {
+  EXPECT_EQ(RunKernel(MultiplyOnWarp, 1, 16).problem,
+            "kernel test, block (0, 0, 0): thread (0, 0, 0) loads matrices "
+            "without a whole warp");
+  EXPECT_EQ(RunKernel(LoadFromOddAddress, 1, 32).problem,
+            "kernel test, block (0, 0, 0): thread (1, 0, 0) loads a row of a "
+            "matrix that is not aligned to 16 bytes");
 }
 
 }  // namespace

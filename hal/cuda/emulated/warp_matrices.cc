@@ -1,0 +1,137 @@
+#include "hal/cuda/emulated/warp_matrices.h"
+
+#include <cstring>
+
+namespace ember::hal::cuda {
+namespace {
+
+constexpr uint32_t kRows = 16;
+constexpr uint32_t kColumns = 8;
+// A group of four lanes has a row of eight; which of the four: thread.
+constexpr uint32_t kThreads = 4;
+
+uint32_t BytesOf(DType type) {
+  return static_cast<uint32_t>(DTypeByteSize(type));
+}
+// Elements of a register.
+uint32_t ElementsOf(DType type) { return 4 / BytesOf(type); }
+
+bool IsWhole(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+// Element number i of a register.
+uint32_t Part(uint32_t word, DType type, uint32_t i) {
+  const uint32_t bits = 8 * BytesOf(type);
+  return bits == 32 ? word : word >> (bits * i) & ((uint32_t{1} << bits) - 1);
+}
+
+double FloatOf(uint32_t part, DType type) {
+  switch (type) {
+    case DType::kF16:
+      return ToFloat(Float16{static_cast<uint16_t>(part)});
+    case DType::kBF16:
+      return ToFloat(BFloat16{static_cast<uint16_t>(part)});
+    default: {
+      float value = 0;
+      std::memcpy(&value, &part, sizeof value);
+      return value;
+    }
+  }
+}
+
+int64_t WholeOf(uint32_t part, DType type) {
+  return type == DType::kI8 ? static_cast<int8_t>(part)
+                            : static_cast<int64_t>(part);
+}
+
+}  // namespace
+
+WarpProduct WarpProduct::Unpack(uint32_t packed) {
+  return {.depth = packed & 255,
+          .a = static_cast<DType>(packed >> 8 & 255),
+          .b = static_cast<DType>(packed >> 16 & 255),
+          .sum = static_cast<DType>(packed >> 24)};
+}
+
+size_t WarpProduct::RegistersOfA() const {
+  return kRows * depth / 32 / ElementsOf(a);
+}
+size_t WarpProduct::RegistersOfB() const {
+  return kColumns * depth / 32 / ElementsOf(b);
+}
+size_t WarpProduct::RegistersOfSum() const {
+  return kRows * kColumns / 32 / ElementsOf(sum);
+}
+
+void MultiplyLane(const WarpProduct& product,
+                  std::span<const WarpOperands* const> operands, uint32_t lane,
+                  uint32_t* result) {
+  const uint32_t in_a = ElementsOf(product.a), in_b = ElementsOf(product.b);
+  const size_t first_b = product.RegistersOfA();
+  const size_t first_sum = first_b + product.RegistersOfB();
+  // Of a: lane 4 * (row mod 8) + column / elements mod 4, whose registers go
+  // down the rows by 8, then along by four lanes' elements.
+  const auto element_of_a = [&](uint32_t row, uint32_t k) {
+    const uint32_t from = row % 8 * kThreads + k / in_a % kThreads;
+    const uint32_t number = row / 8 + 2 * (k / (in_a * kThreads));
+    return Part((*operands[from])[number], product.a, k % in_a);
+  };
+  // Of b: lane 4 * column + row / elements mod 4.
+  const auto element_of_b = [&](uint32_t k, uint32_t column) {
+    const uint32_t from = column * kThreads + k / in_b % kThreads;
+    const uint32_t number = k / (in_b * kThreads);
+    return Part((*operands[from])[first_b + number], product.b, k % in_b);
+  };
+  const WarpOperands& own = *operands[lane];
+  const uint32_t in_sum = ElementsOf(product.sum);
+  for (size_t i = 0; i < product.RegistersOfSum(); ++i) result[i] = 0;
+  // Elements c0 to c3 of the lane: two neighbours of row `group`, two of row
+  // `group` + 8.
+  for (uint32_t c = 0; c < 4; ++c) {
+    const uint32_t row = lane / kThreads + 8 * (c / 2);
+    const uint32_t column = lane % kThreads * 2 + c % 2;
+    const uint32_t number = c / in_sum, part = c % in_sum;
+    const uint32_t before = Part(own[first_sum + number], product.sum, part);
+    if (IsWhole(product.a)) {
+      uint32_t sum = before;
+      for (uint32_t k = 0; k < product.depth; ++k) {
+        sum +=
+            static_cast<uint32_t>(WholeOf(element_of_a(row, k), product.a) *
+                                  WholeOf(element_of_b(k, column), product.b));
+      }
+      result[number] = sum;
+      continue;
+    }
+    double sum = FloatOf(before, product.sum);
+    for (uint32_t k = 0; k < product.depth; ++k) {
+      sum += FloatOf(element_of_a(row, k), product.a) *
+             FloatOf(element_of_b(k, column), product.b);
+    }
+    if (product.sum == DType::kF16) {
+      result[number] |= uint32_t{ToFloat16(sum).bits} << (16 * part);
+    } else {
+      const auto rounded = static_cast<float>(sum);
+      std::memcpy(&result[number], &rounded, sizeof rounded);
+    }
+  }
+}
+
+uint32_t LoadedRegister(std::span<const uint8_t* const> rows, uint32_t number,
+                        bool is_transposed, uint32_t lane) {
+  uint32_t word = 0;
+  if (!is_transposed) {
+    std::memcpy(&word,
+                rows[8 * number + lane / kThreads] + 4 * (lane % kThreads),
+                sizeof word);
+    return word;
+  }
+  uint16_t parts[2] = {};
+  for (uint32_t i = 0; i < 2; ++i) {
+    std::memcpy(
+        &parts[i],
+        rows[8 * number + 2 * (lane % kThreads) + i] + 2 * (lane / kThreads),
+        sizeof parts[i]);
+  }
+  return parts[0] | uint32_t{parts[1]} << 16;
+}
+
+}  // namespace ember::hal::cuda

@@ -1,0 +1,60 @@
+// What warps compute together on the emulated grid: products of small matrices
+// (PTX's mma.sync of shapes m16n8kK), and the loads of their fragments
+// (ldmatrix). Written from the figures of the PTX ISA ("Matrix fragments for
+// mma.m16n8k16 …"), and knowing nothing of the compiler whose code it checks.
+//
+//   WarpProduct product = {.depth = 16, .a = DType::kF16, .b = DType::kF16,
+//                          .sum = DType::kF32};
+//   MultiplyLane(product, lanes, lane, result);
+//
+// Values; thread-safe.
+#ifndef EMBER_HAL_CUDA_EMULATED_WARP_MATRICES_H_
+#define EMBER_HAL_CUDA_EMULATED_WARP_MATRICES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/dtype.h"
+
+namespace ember::hal::cuda {
+
+// A 16 x depth by a depth x 8 matrix, added to a 16 x 8 one.
+struct WarpProduct {
+  uint32_t depth = 0;
+  DType a = DType::kF16;
+  DType b = DType::kF16;
+  DType sum = DType::kF32;
+
+  // As kernels hand it over.
+  uint32_t Pack() const {
+    return depth | static_cast<uint32_t>(a) << 8 |
+           static_cast<uint32_t>(b) << 16 | static_cast<uint32_t>(sum) << 24;
+  }
+  static WarpProduct Unpack(uint32_t packed);
+  // Registers of 32 bits that a lane has.
+  size_t RegistersOfA() const;
+  size_t RegistersOfB() const;
+  size_t RegistersOfSum() const;
+};
+
+// What a lane brings: registers of a, of b, of the sum, one behind another.
+inline constexpr size_t kMostOperands = 10;
+using WarpOperands = std::array<uint32_t, kMostOperands>;
+
+// The lane's registers of the result. operands: of all 32 lanes. Of floats,
+// products are exact and the sum is rounded once: within what the instruction
+// may give.
+void MultiplyLane(const WarpProduct& product,
+                  std::span<const WarpOperands* const> operands, uint32_t lane,
+                  uint32_t* result);
+
+// A lane's register of matrix `number`, whose eight rows of 16 bytes are
+// rows[8 * number + r].
+uint32_t LoadedRegister(std::span<const uint8_t* const> rows, uint32_t number,
+                        bool is_transposed, uint32_t lane);
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_EMULATED_WARP_MATRICES_H_

@@ -1,0 +1,42 @@
+// Instructions of memory for which LLVM has no operation that passes and the
+// emulated grid could both work with, as functions of LLVM IR. Their pointers
+// are generic; what they are made of at the end is one of two things:
+//
+//   ReplaceByIntrinsics(module);   // NVVM's, of addresses of shared memory
+//   DeviceCall call = DeviceCallOf(instruction);   // the emulated grid's
+//
+// Not thread-safe: a module is one thread's.
+#ifndef EMBER_JIT_PTX_DEVICE_FUNCTIONS_H_
+#define EMBER_JIT_PTX_DEVICE_FUNCTIONS_H_
+
+#include <cstdint>
+
+#include "jit/llvm/ir.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Module.h"
+
+namespace ember::jit::ptx {
+
+// ldmatrix.sync: `count` (1, 2 or 4) matrices of 8 rows of 16 bytes in shared
+// memory; lane l gives where row l mod 8 of matrix l / 8 is. Each lane gets a
+// register of every matrix: bytes 4 * (l mod 4) of row l / 4, or, transposed,
+// elements 2 * (l mod 4) and the next of column l / 4, of 16 bits each. Gives
+// an i32, or a struct of `count`.
+llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
+                              llvm::Value* row);
+
+struct DeviceCall {
+  enum class Kind : uint8_t { kNone, kLoadMatrices };
+  Kind kind = Kind::kNone;
+  int count = 0;
+  bool is_transposed = false;
+};
+
+// What the call is one of.
+DeviceCall DeviceCallOf(const llvm::CallBase& call);
+
+void ReplaceByIntrinsics(llvm::Module& module);
+
+}  // namespace ember::jit::ptx
+
+#endif  // EMBER_JIT_PTX_DEVICE_FUNCTIONS_H_

@@ -1,0 +1,292 @@
+#include "jit/ptx/matrices.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/concat.h"
+#include "jit/ptx/device_functions.h"
+#include "jit/ptx/matrix_intrinsics.h"
+
+namespace ember::jit::ptx {
+
+using llvm::Value;
+using loops::MatrixInMemory;
+using loops::MatrixType;
+using loops::NodeId;
+using loops::Statement;
+
+namespace {
+
+// Rows of a matrix that ldmatrix loads.
+constexpr int64_t kLoadedRows = 8;
+constexpr int64_t kLoadedRowBytes = 16;
+constexpr int64_t kThreads = 4;
+
+// Elements from one place of a matrix in memory to another.
+int64_t OffsetOf(const MatrixInMemory& matrix, MatrixStep step) {
+  return step.row * matrix.row_stride + step.column * matrix.column_stride;
+}
+
+}  // namespace
+
+void Matrices::SetInvocation(Value* invocation) {
+  warp_ = b_.CreateLShr(invocation, Long(5), "warp");
+  lane_ = b_.CreateAnd(invocation, Long(kWarpLanes - 1), "lane");
+  group_ = b_.CreateLShr(lane_, Long(2), "group");
+  thread_ = b_.CreateAnd(lane_, Long(kThreads - 1), "quad");
+}
+
+void Matrices::Emit(const Statement& loop, NodeId subgroup) {
+  const StatusOr<Operation> found =
+      loops::MatrixOperationOf(nest_, loop, subgroup);
+  if (!found.ok()) return error_.Set(found.status());
+  const Operation& operation = *found;
+  expressions_.BeginStatement();
+  // A matrix begins where its variables are 0.
+  Scopes& scopes = expressions_.scopes();
+  int bound = 0;
+  const auto bind = [&](NodeId variable) {
+    scopes.Enter(nullptr, variable, Long(0));
+    ++bound;
+  };
+  bind(operation.m);
+  bind(operation.n);
+  if (operation.kind == Operation::Kind::kProduct) bind(operation.k);
+  switch (operation.kind) {
+    case Operation::Kind::kFill:
+      EmitFill(operation);
+      break;
+    case Operation::Kind::kProduct:
+      EmitProduct(operation);
+      break;
+    case Operation::Kind::kStore:
+      EmitStore(operation);
+      break;
+  }
+  for (; bound > 0; --bound) scopes.Leave();
+}
+
+llvm::Type* Matrices::SumType(DType sum) {
+  if (sum == DType::kF32) return b_.getFloatTy();
+  if (sum == DType::kF16) return llvm::FixedVectorType::get(b_.getHalfTy(), 2);
+  return b_.getInt32Ty();
+}
+
+Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
+  const loops::Buffer& buffer = nest_.buffers[operation.accumulator];
+  // Which of the buffer's matrices: the indices between the subgroup's and the
+  // last two.
+  uint64_t number = 0;
+  const size_t rank = operation.accumulator_indices.size();
+  for (size_t d = 1; d + 2 < rank; ++d) {
+    const auto* const index = llvm::dyn_cast<llvm::ConstantInt>(
+        expressions_.Emit(operation.accumulator_indices[d]));
+    if (index == nullptr) {
+      error_.Set(InternalError(
+          Concat({"buffer %", buffer.name,
+                  ": expected a constant matrix of accumulators"})));
+      break;
+    }
+    number = number * static_cast<uint64_t>(
+                          *nest_.pool.IntegerConstant(buffer.extents[d])) +
+             index->getZExtValue();
+  }
+  Registers& registers = accumulators_[{operation.accumulator, number}];
+  if (!registers.empty()) return registers;
+  // Any row with such sums has the layout that all of them have.
+  const auto rows = MatrixInstructions();
+  const auto row = std::ranges::find_if(rows, [&](const auto& candidate) {
+    return candidate.type.rows == operation.rows &&
+           candidate.type.columns == operation.columns &&
+           candidate.type.sum == buffer.type;
+  });
+  Builder::InsertPointGuard guard(b_);
+  llvm::BasicBlock& entry = function_.getEntryBlock();
+  b_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
+  const size_t count = row == rows.end() ? 0 : row->Sum().registers.size();
+  for (size_t i = 0; i < count; ++i)
+    registers.push_back(b_.CreateAlloca(SumType(buffer.type), nullptr, "sum"));
+  return registers;
+}
+
+void Matrices::EmitFill(const Operation& operation) {
+  const DType type = nest_.buffers[operation.accumulator].type;
+  Value* value = expressions_.Emit(operation.value);
+  if (type == DType::kF16)
+    value = b_.CreateVectorSplat(2, b_.CreateFPCast(value, b_.getHalfTy()));
+  for (llvm::AllocaInst* variable : Accumulator(operation))
+    b_.CreateStore(value, variable);
+}
+
+void Matrices::EmitProduct(const Operation& operation) {
+  const MatrixType type = loops::TypeOf(nest_, operation);
+  const MatrixInstruction* const row =
+      FindMatrixInstruction(type, target_.architecture);
+  const llvm::Intrinsic::ID id =
+      row == nullptr ? llvm::Intrinsic::not_intrinsic : IntrinsicOf(*row);
+  if (id == llvm::Intrinsic::not_intrinsic) {
+    return error_.Set(InternalError(
+        Concat({"matrix ", loops::ToText(type), ": expected an instruction"})));
+  }
+  std::vector<Value*> operands;
+  const auto add = [&](const std::vector<Value*>& registers) {
+    for (Value* value : registers) {
+      operands.push_back(type.a == DType::kF16
+                             ? b_.CreateBitCast(value, SumType(DType::kF16))
+                             : value);
+    }
+  };
+  add(LoadFactor(operation.a, row->A()));
+  add(LoadFactor(operation.b, row->B()));
+  const Registers& sums = Accumulator(operation);
+  for (llvm::AllocaInst* variable : sums)
+    operands.push_back(b_.CreateLoad(variable->getAllocatedType(), variable));
+  Value* const result = b_.CreateIntrinsic(id, {}, operands);
+  for (unsigned i = 0; i < sums.size(); ++i)
+    b_.CreateStore(b_.CreateExtractValue(result, i), sums[i]);
+  ++products_;
+}
+
+Value* Matrices::BeginOf(const MatrixInMemory& matrix) {
+  return expressions_.memory().AddressOf(matrix.buffer, matrix.indices).pointer;
+}
+
+Value* Matrices::Behind(Value* pointer, const MatrixInMemory& matrix,
+                        Value* elements) {
+  return b_.CreateGEP(
+      MemoryType(b_.getContext(), nest_.buffers[matrix.buffer].type), pointer,
+      elements);
+}
+
+Value* Matrices::Behind(Value* pointer, const MatrixInMemory& matrix,
+                        int64_t elements) {
+  return elements == 0 ? pointer : Behind(pointer, matrix, Long(elements));
+}
+
+Value* Matrices::LaneOffset(const MatrixInMemory& matrix,
+                            const MatrixFragment& fragment) {
+  return b_.CreateAdd(
+      b_.CreateMul(group_, Long(OffsetOf(matrix, fragment.by_group))),
+      b_.CreateMul(thread_, Long(OffsetOf(matrix, fragment.by_thread))));
+}
+
+std::vector<Value*> Matrices::LoadFactor(const MatrixInMemory& matrix,
+                                         const MatrixFragment& fragment) {
+  Value* const begin = BeginOf(matrix);
+  const bool is_shared =
+      plan_.places[matrix.buffer].kind == gpu::PhasePlan::Kind::kShared;
+  const int64_t bytes = DTypeByteSize(nest_.buffers[matrix.buffer].type);
+  const bool has_runs = OffsetOf(matrix, fragment.by_element) == 1;
+  // Rows that ldmatrix loads are of 16 bytes and begin at multiples of that
+  // (CheckAlignment in matrix_operation.cc); transposed, of elements of 16
+  // bits.
+  if (is_shared && (has_runs || bytes == kLoadedRowBytes / kLoadedRows) &&
+      matrix.stride() * bytes % kLoadedRowBytes == 0) {
+    return LoadFromShared(matrix, fragment, begin);
+  }
+  Value* const own = Behind(begin, matrix, LaneOffset(matrix, fragment));
+  std::vector<Value*> registers;
+  for (size_t i = 0; i < fragment.registers.size(); ++i)
+    registers.push_back(LoadRegister(matrix, fragment, i, own));
+  return registers;
+}
+
+// Lane l points at row l mod 8 of the part of the fragment that register l / 8
+// has.
+std::vector<Value*> Matrices::LoadFromShared(const MatrixInMemory& matrix,
+                                             const MatrixFragment& fragment,
+                                             Value* begin) {
+  const int64_t along = OffsetOf(matrix, fragment.by_element);
+  const bool is_transposed = along != 1;
+  const int64_t row_step =
+      is_transposed ? along : OffsetOf(matrix, fragment.by_group);
+  const size_t count = fragment.registers.size();
+  Value* offset =
+      b_.CreateMul(b_.CreateAnd(lane_, Long(kLoadedRows - 1)), Long(row_step));
+  // Registers are numbered by one bit for each direction that they go in.
+  for (size_t bit = 1, shift = 3; bit < count; bit *= 2, ++shift) {
+    Value* const is_set = b_.CreateAnd(
+        b_.CreateLShr(lane_, Long(static_cast<int64_t>(shift))), Long(1));
+    offset = b_.CreateAdd(
+        offset,
+        b_.CreateMul(is_set, Long(OffsetOf(matrix, fragment.registers[bit]))));
+  }
+  Value* const loaded =
+      EmitLoadMatrices(b_, static_cast<int>(count), is_transposed,
+                       Behind(begin, matrix, offset));
+  if (count == 1) return {loaded};
+  std::vector<Value*> registers;
+  for (unsigned i = 0; i < count; ++i)
+    registers.push_back(b_.CreateExtractValue(loaded, i));
+  return registers;
+}
+
+Value* Matrices::LoadRegister(const MatrixInMemory& matrix,
+                              const MatrixFragment& fragment, size_t number,
+                              Value* begin) {
+  const int64_t bytes = DTypeByteSize(nest_.buffers[matrix.buffer].type);
+  const int64_t along = OffsetOf(matrix, fragment.by_element);
+  Value* const first =
+      Behind(begin, matrix, OffsetOf(matrix, fragment.registers[number]));
+  if (along == 1)
+    return b_.CreateAlignedLoad(b_.getInt32Ty(), first, llvm::Align(4));
+  llvm::Type* const element = b_.getIntNTy(static_cast<unsigned>(8 * bytes));
+  Value* word = b_.getInt32(0);
+  for (int64_t i = 0; i < fragment.elements; ++i) {
+    Value* const part = b_.CreateZExt(
+        b_.CreateAlignedLoad(element, Behind(first, matrix, i * along),
+                             llvm::Align(static_cast<uint64_t>(bytes))),
+        b_.getInt32Ty());
+    word = b_.CreateOr(
+        word, b_.CreateShl(part, static_cast<uint64_t>(8 * bytes * i)));
+  }
+  return word;
+}
+
+// A lane's neighbours in a row are stored together where they lie together.
+void Matrices::EmitStore(const Operation& operation) {
+  const MatrixInMemory& to = operation.destination;
+  const DType type = nest_.buffers[to.buffer].type;
+  const auto bytes = static_cast<uint64_t>(DTypeByteSize(type));
+  const Registers& sums = Accumulator(operation);
+  const auto rows = MatrixInstructions();
+  const auto row = std::ranges::find_if(rows, [&](const auto& candidate) {
+    return candidate.type.rows == operation.rows &&
+           candidate.type.columns == operation.columns &&
+           candidate.type.sum == type;
+  });
+  if (row == rows.end()) return;
+  const MatrixFragment fragment = row->Sum();
+  // All elements that this lane has, and where they are from its first one.
+  std::vector<std::pair<int64_t, Value*>> elements;
+  for (size_t r = 0; r < sums.size(); ++r) {
+    Value* const value = b_.CreateLoad(sums[r]->getAllocatedType(), sums[r]);
+    for (int64_t i = 0; i < fragment.elements; ++i) {
+      const int64_t offset = OffsetOf(to, fragment.registers[r]) +
+                             i * OffsetOf(to, fragment.by_element);
+      elements.emplace_back(offset, fragment.elements == 1
+                                        ? value
+                                        : b_.CreateExtractElement(
+                                              value, static_cast<uint64_t>(i)));
+    }
+  }
+  Value* const begin = Behind(BeginOf(to), to, LaneOffset(to, fragment));
+  for (size_t e = 0; e < elements.size(); ++e) {
+    const auto& [offset, value] = elements[e];
+    Value* const pointer = Behind(begin, to, offset);
+    const bool has_neighbour =
+        e + 1 < elements.size() && elements[e + 1].first == offset + 1;
+    if (!has_neighbour) {
+      b_.CreateAlignedStore(value, pointer, llvm::Align(bytes));
+      continue;
+    }
+    Value* pair =
+        llvm::PoisonValue::get(llvm::FixedVectorType::get(value->getType(), 2));
+    pair = b_.CreateInsertElement(pair, value, uint64_t{0});
+    pair = b_.CreateInsertElement(pair, elements[e + 1].second, uint64_t{1});
+    b_.CreateAlignedStore(pair, pointer, llvm::Align(2 * bytes));
+    ++e;
+  }
+}
+
+}  // namespace ember::jit::ptx

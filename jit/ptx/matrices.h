@@ -1,0 +1,110 @@
+// Matrix loops (jit/loops/matrix_operation.h) as instructions of warps:
+// mma.sync with the fragments of jit/target/matrix_instructions.h, ldmatrix
+// where factors lie in shared memory.
+//
+//   Matrices matrices(nest, plan, target, builder, function, expressions, error);
+//   matrices.SetInvocation(invocation);   // at the function's entry
+//   matrices.Emit(loop, subgroup_variable);
+//
+// An accumulator is a register for each part of its fragment that a lane holds.
+// All that is emitted stands where whole warps come. Not thread-safe.
+#ifndef EMBER_JIT_PTX_MATRICES_H_
+#define EMBER_JIT_PTX_MATRICES_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "jit/gpu/phase_plan.h"
+#include "jit/llvm/expression_emitter.h"
+#include "jit/llvm/ir.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/loops/matrix_operation.h"
+#include "jit/ptx/target.h"
+#include "jit/target/matrix_instructions.h"
+#include "llvm/IR/Function.h"
+
+namespace ember::jit::ptx {
+
+class Matrices {
+ public:
+  Matrices(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
+           const Target& target, Builder& builder, llvm::Function& function,
+           ExpressionEmitter& expressions, FirstError& error)
+      : nest_(nest),
+        plan_(plan),
+        target_(target),
+        b_(builder),
+        function_(function),
+        expressions_(expressions),
+        error_(error) {}
+
+  // The number of the thread in its block, an i64; the builder is at the
+  // function's entry.
+  void SetInvocation(llvm::Value* invocation);
+  // Which warp of the block this is, an i64.
+  llvm::Value* warp() const { return warp_; }
+
+  // loop: the outermost of the loops. subgroup: the variable of the subgroup
+  // loop around.
+  void Emit(const loops::Statement& loop, loops::NodeId subgroup);
+
+  // Instructions that multiply, so far.
+  int64_t products() const { return products_; }
+
+ private:
+  using Operation = loops::MatrixOperation;
+  // A variable for each register of a fragment.
+  using Registers = std::vector<llvm::AllocaInst*>;
+
+  void EmitFill(const Operation& operation);
+  void EmitProduct(const Operation& operation);
+  void EmitStore(const Operation& operation);
+
+  Registers& Accumulator(const Operation& operation);
+  // Of a register of the fragment of sums.
+  llvm::Type* SumType(DType sum);
+  // Registers of a factor, i32 each.
+  std::vector<llvm::Value*> LoadFactor(const loops::MatrixInMemory& matrix,
+                                       const MatrixFragment& fragment);
+  std::vector<llvm::Value*> LoadFromShared(const loops::MatrixInMemory& matrix,
+                                           const MatrixFragment& fragment,
+                                           llvm::Value* begin);
+  llvm::Value* LoadRegister(const loops::MatrixInMemory& matrix,
+                            const MatrixFragment& fragment, size_t number,
+                            llvm::Value* begin);
+  // Where the matrix begins in memory.
+  llvm::Value* BeginOf(const loops::MatrixInMemory& matrix);
+  // `elements` (i64) of the matrix behind the pointer.
+  llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
+                      llvm::Value* elements);
+  llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
+                      int64_t elements);
+  // From the first element of the matrix to this lane's of register 0.
+  llvm::Value* LaneOffset(const loops::MatrixInMemory& matrix,
+                          const MatrixFragment& fragment);
+  llvm::Value* Long(int64_t value) {
+    return b_.getInt64(static_cast<uint64_t>(value));
+  }
+
+  const loops::LoopNest& nest_;
+  const gpu::PhasePlan& plan_;
+  const Target& target_;
+  Builder& b_;
+  llvm::Function& function_;
+  ExpressionEmitter& expressions_;
+  FirstError& error_;
+  // All i64.
+  llvm::Value* warp_ = nullptr;
+  llvm::Value* lane_ = nullptr;
+  llvm::Value* group_ = nullptr;   // lane / 4
+  llvm::Value* thread_ = nullptr;  // lane mod 4
+  // By buffer and number of the matrix in it.
+  std::map<std::pair<uint32_t, uint64_t>, Registers> accumulators_;
+  int64_t products_ = 0;
+};
+
+}  // namespace ember::jit::ptx
+
+#endif  // EMBER_JIT_PTX_MATRICES_H_

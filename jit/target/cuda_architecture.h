@@ -1,0 +1,19 @@
+// Which of NVIDIA's architectures a target string names.
+//
+//   CudaArchitecture("sm_90a+subgroup32+shared232448");   // 90
+//   CudaArchitecture("vulkan1.3+subgroup32");             // 0
+//
+// The number is ten times the compute capability. Thread-safe.
+#ifndef EMBER_JIT_TARGET_CUDA_ARCHITECTURE_H_
+#define EMBER_JIT_TARGET_CUDA_ARCHITECTURE_H_
+
+#include <string_view>
+
+namespace ember::jit {
+
+// 0 where the target is no device of CUDA.
+int CudaArchitecture(std::string_view target);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_TARGET_CUDA_ARCHITECTURE_H_

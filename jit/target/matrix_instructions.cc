@@ -1,0 +1,111 @@
+#include "jit/target/matrix_instructions.h"
+
+#include <algorithm>
+
+namespace ember::jit {
+namespace {
+
+using enum DType;
+
+// Bytes of a register.
+constexpr int64_t kRegister = 4;
+// Lanes next to each other in a row of a fragment.
+constexpr int64_t kThreads = 4;
+// Rows of a fragment that groups of lanes hold.
+constexpr int64_t kGroups = kWarpLanes / kThreads;
+
+constexpr MatrixInstruction kInstructions[] = {
+    {"mma.m16n8k16.f32.f16.f16", {16, 8, 16, kF16, kF16, kF32}, 80},
+    {"mma.m16n8k8.f32.f16.f16", {16, 8, 8, kF16, kF16, kF32}, 75},
+    {"mma.m16n8k16.f16.f16.f16", {16, 8, 16, kF16, kF16, kF16}, 80},
+    {"mma.m16n8k8.f16.f16.f16", {16, 8, 8, kF16, kF16, kF16}, 75},
+    {"mma.m16n8k16.f32.bf16.bf16", {16, 8, 16, kBF16, kBF16, kF32}, 80},
+    {"mma.m16n8k8.f32.bf16.bf16", {16, 8, 8, kBF16, kBF16, kF32}, 80},
+    {"mma.m16n8k32.s32.s8.s8", {16, 8, 32, kI8, kI8, kI32}, 80},
+    {"mma.m16n8k16.s32.s8.s8", {16, 8, 16, kI8, kI8, kI32}, 80},
+    {"mma.m16n8k32.s32.u8.u8", {16, 8, 32, kU8, kU8, kI32}, 80},
+    {"mma.m16n8k16.s32.u8.u8", {16, 8, 16, kU8, kU8, kI32}, 80},
+    {"mma.m16n8k32.s32.s8.u8", {16, 8, 32, kI8, kU8, kI32}, 80},
+    {"mma.m16n8k16.s32.s8.u8", {16, 8, 16, kI8, kU8, kI32}, 80},
+    {"mma.m16n8k32.s32.u8.s8", {16, 8, 32, kU8, kI8, kI32}, 80},
+    {"mma.m16n8k16.s32.u8.s8", {16, 8, 16, kU8, kI8, kI32}, 80},
+};
+
+int64_t PerRegister(DType type) { return kRegister / DTypeByteSize(type); }
+
+}  // namespace
+
+MatrixStep MatrixFragment::ElementOf(int64_t lane, int64_t r, int64_t i) const {
+  const int64_t group = lane / kThreads, thread = lane % kThreads;
+  const MatrixStep& begin = registers[static_cast<size_t>(r)];
+  return {group * by_group.row + thread * by_thread.row + i * by_element.row +
+              begin.row,
+          group * by_group.column + thread * by_thread.column +
+              i * by_element.column + begin.column};
+}
+
+// Registers go down the rows first.
+MatrixFragment MatrixInstruction::A() const {
+  const int64_t elements = PerRegister(type.a), run = kThreads * elements;
+  MatrixFragment fragment{.by_group = {1, 0},
+                          .by_thread = {0, elements},
+                          .by_element = {0, 1},
+                          .registers = {},
+                          .elements = elements};
+  for (int64_t column = 0; column < type.depth; column += run) {
+    for (int64_t row = 0; row < type.rows; row += kGroups)
+      fragment.registers.push_back({row, column});
+  }
+  return fragment;
+}
+
+MatrixFragment MatrixInstruction::B() const {
+  const int64_t elements = PerRegister(type.b), run = kThreads * elements;
+  MatrixFragment fragment{.by_group = {0, 1},
+                          .by_thread = {elements, 0},
+                          .by_element = {1, 0},
+                          .registers = {},
+                          .elements = elements};
+  for (int64_t row = 0; row < type.depth; row += run)
+    fragment.registers.push_back({row, 0});
+  return fragment;
+}
+
+// Two neighbours of each row: in one register where they are f16, else in two.
+MatrixFragment MatrixInstruction::Sum() const {
+  constexpr int64_t kNeighbours = 2;
+  const int64_t elements = PerRegister(type.sum);
+  MatrixFragment fragment{.by_group = {1, 0},
+                          .by_thread = {0, kNeighbours},
+                          .by_element = {0, 1},
+                          .registers = {},
+                          .elements = elements};
+  for (int64_t row = 0; row < type.rows; row += kGroups) {
+    for (int64_t column = 0; column < kNeighbours; column += elements)
+      fragment.registers.push_back({row, column});
+  }
+  return fragment;
+}
+
+std::span<const MatrixInstruction> MatrixInstructions() {
+  return kInstructions;
+}
+
+const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
+                                               int architecture) {
+  const auto* const row =
+      std::ranges::find(kInstructions, type, &MatrixInstruction::type);
+  const bool has_it =
+      row != std::end(kInstructions) && row->architecture <= architecture;
+  return has_it ? row : nullptr;
+}
+
+std::vector<loops::MatrixType> MatrixTypesOf(int architecture) {
+  std::vector<loops::MatrixType> types;
+  for (const MatrixInstruction& row : kInstructions) {
+    if (row.architecture <= architecture) types.push_back(row.type);
+  }
+  return types;
+}
+
+}  // namespace ember::jit

@@ -1,0 +1,75 @@
+// Instructions by which the threads of a warp multiply small matrices: the one
+// table of them. What a row computes is a matrix loop of its type
+// (jit/loops/matrix_operation.h); which lane holds which element is its layout.
+//
+//   for (const MatrixInstruction& row : MatrixInstructions()) …
+//   const MatrixInstruction* row = FindMatrixInstruction(type, 80);
+//   row->name;                   // "mma.m16n8k16.f32.f16.f16"
+//   const MatrixFragment a = row->A();
+//   a.ElementOf(lane, r, i);     // row and column of element i of register r
+//
+// Schedules, plans of phases and the emitter of jit/ptx ask this table alone,
+// so a new shape is a row here and its intrinsic in jit/ptx/matrices.cc.
+// Devices of Vulkan list their products themselves (target features such as
+// matrix16x16x16:f16:f16:f32) and keep their layouts to themselves.
+//
+// Source: PTX ISA 8.5, "Matrix multiply-accumulate operation using mma
+// instruction", whose figures show fragments by lane. Values; thread-safe.
+#ifndef EMBER_JIT_TARGET_MATRIX_INSTRUCTIONS_H_
+#define EMBER_JIT_TARGET_MATRIX_INSTRUCTIONS_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "jit/loops/matrix_operation.h"
+
+namespace ember::jit {
+
+inline constexpr int64_t kWarpLanes = 32;
+
+// A place in a matrix, or a step from one to another.
+struct MatrixStep {
+  int64_t row = 0;
+  int64_t column = 0;
+};
+
+// Which elements of a matrix a lane of a warp holds, in registers of 32 bits
+// (sums of f32 and i32: one element each). With lane = 4 * group + thread:
+//   element i of register r is at
+//     group * by_group + thread * by_thread + i * by_element + registers[r]
+struct MatrixFragment {
+  MatrixStep by_group;
+  MatrixStep by_thread;
+  MatrixStep by_element;
+  std::vector<MatrixStep> registers;
+  int64_t elements = 1;  // of a register
+
+  MatrixStep ElementOf(int64_t lane, int64_t r, int64_t i) const;
+};
+
+struct MatrixInstruction {
+  std::string_view name;
+  loops::MatrixType type;
+  // The first architecture that has it: 80 is compute capability 8.0.
+  int architecture = 0;
+
+  MatrixFragment A() const;    // rows x depth
+  MatrixFragment B() const;    // depth x columns
+  MatrixFragment Sum() const;  // rows x columns
+};
+
+// All rows; those of a type with more depth come first, as they do more.
+std::span<const MatrixInstruction> MatrixInstructions();
+
+// Null where devices of the architecture have none.
+const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
+                                               int architecture);
+
+// What devices of the architecture multiply, in the order of the table.
+std::vector<loops::MatrixType> MatrixTypesOf(int architecture);
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_TARGET_MATRIX_INSTRUCTIONS_H_

@@ -1,0 +1,87 @@
+// The table of matrix instructions: layouts give each element to one lane, and
+// which architecture has what.
+#include "jit/target/matrix_instructions.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "jit/target/gpu_model.h"
+
+namespace ember::jit {
+namespace {
+
+// Each element of the matrix is one register's part of one lane.
+void ExpectWhole(const MatrixFragment& fragment, int64_t rows,
+                 int64_t columns) {
+  std::set<std::pair<int64_t, int64_t>> places;
+  for (int64_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (size_t r = 0; r < fragment.registers.size(); ++r) {
+      for (int64_t i = 0; i < fragment.elements; ++i) {
+        const MatrixStep at =
+            fragment.ElementOf(lane, static_cast<int64_t>(r), i);
+        EXPECT_TRUE(0 <= at.row && at.row < rows && 0 <= at.column &&
+                    at.column < columns);
+        EXPECT_TRUE(places.insert({at.row, at.column}).second)
+            << at.row << ", " << at.column << " twice";
+      }
+    }
+  }
+  EXPECT_EQ(static_cast<int64_t>(places.size()), rows * columns);
+}
+
+TEST(MatrixInstructions, FragmentsAreWhole) {
+  for (const MatrixInstruction& row : MatrixInstructions()) {
+    SCOPED_TRACE(row.name);
+    ExpectWhole(row.A(), row.type.rows, row.type.depth);
+    ExpectWhole(row.B(), row.type.depth, row.type.columns);
+    ExpectWhole(row.Sum(), row.type.rows, row.type.columns);
+  }
+}
+
+// As PTX's figures have them.
+TEST(MatrixInstructions, Layouts) {
+  const MatrixInstruction* const row = FindMatrixInstruction(
+      {16, 8, 16, DType::kF16, DType::kF16, DType::kF32}, 80);
+  ASSERT_NE(row, nullptr);
+  // a3 of lane 5: row groupID + 8, column 2 * threadID_in_group + 1.
+  const MatrixStep a = row->A().ElementOf(5, 1, 1);
+  EXPECT_EQ(a.row, 9);
+  EXPECT_EQ(a.column, 3);
+  // b2 of lane 6: row 2 * threadID_in_group + 8, column groupID.
+  const MatrixStep b = row->B().ElementOf(6, 1, 0);
+  EXPECT_EQ(b.row, 12);
+  EXPECT_EQ(b.column, 1);
+  // c3 of lane 31.
+  const MatrixStep c = row->Sum().ElementOf(31, 3, 0);
+  EXPECT_EQ(c.row, 15);
+  EXPECT_EQ(c.column, 7);
+}
+
+TEST(MatrixInstructions, NamesAndTypesAreOnce) {
+  std::set<std::string_view> names;
+  std::set<std::string> types;
+  for (const MatrixInstruction& row : MatrixInstructions()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_TRUE(types.insert(loops::ToText(row.type)).second) << row.name;
+    EXPECT_TRUE(
+        loops::IsMatrixProductType(row.type.a, row.type.b, row.type.sum))
+        << row.name;
+  }
+}
+
+TEST(MatrixInstructions, Architectures) {
+  const loops::MatrixType deep = {16,          8,           16,
+                                  DType::kF16, DType::kF16, DType::kF32};
+  EXPECT_EQ(FindMatrixInstruction(deep, 75), nullptr);
+  EXPECT_NE(FindMatrixInstruction(deep, 90), nullptr);
+  EXPECT_TRUE(GpuModel::Of("sm_70+subgroup32").matrices.empty());
+  EXPECT_EQ(GpuModel::Of("sm_75+subgroup32").matrices.size(), 2u);
+  EXPECT_EQ(GpuModel::Of("sm_90a+subgroup32").matrices.size(),
+            MatrixInstructions().size());
+}
+
+}  // namespace
+}  // namespace ember::jit
