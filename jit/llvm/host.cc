@@ -10,6 +10,7 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/target/dot_instructions.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -67,13 +68,13 @@ TargetTraits TraitsOfX86(const Has& has) {
   traits.has_half_arithmetic = has("avx512fp16") && has("avx512vl");
   traits.has_half_conversion = has("f16c") || traits.has_half_arithmetic;
   traits.has_masks = has("avx512bw") && has("avx512vl");
-  if (has("avxvnni")) traits.dot_product_bits = 256;
-  if (has("avx512vnni") && has("avx512vl")) traits.dot_product_bits = 512;
-  if (has("avx512bf16")) {
-    traits.bfloat_product_bits = has("avx512vl") ? 512 : 0;
-  }
-  traits.pair_product_bits = has("avx512bw") ? 512 : has("avx2") ? 256 : 128;
-  traits.small_product_bits = has("avx2") ? traits.pair_product_bits : 0;
+  const auto dots = [&](DotKind kind) {
+    return WidestDot("x86_64", kind, has);
+  };
+  traits.dot_product_bits = dots(DotKind::kBytes);
+  traits.bfloat_product_bits = dots(DotKind::kBFloats);
+  traits.pair_product_bits = dots(DotKind::kShorts);
+  traits.small_product_bits = dots(DotKind::kSmallBytes);
   return traits;
 }
 
@@ -85,8 +86,11 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
   traits.is_neon = true;
   // Of 128 bits it is no longer than NEON.
   traits.sve_bits = sve_bits > 128 ? sve_bits : 0;
-  if (has("dotprod")) traits.dot_product_bits = std::max(128, sve_bits);
-  traits.has_neon_mixed_products = has("i8mm");
+  const auto dots = [&](DotKind kind) {
+    return WidestDot("aarch64", kind, has, std::max(128, sve_bits));
+  };
+  traits.dot_product_bits = dots(DotKind::kBytes);
+  traits.has_neon_mixed_products = dots(DotKind::kMixedBytes) != 0;
   return traits;
 }
 
@@ -161,8 +165,8 @@ StatusOr<Host> DetectHost(const std::string& cpu) {
   if (!subtarget->isCPUStringValid(host.cpu))
     return Decline(DeclineReason::kTarget,
                    Concat({"expected a CPU that LLVM knows, found ", cpu}));
-  const auto has = [&](const std::string& feature) {
-    return subtarget->checkFeatures("+" + feature);
+  const auto has = [&](std::string_view feature) {
+    return subtarget->checkFeatures("+" + std::string(feature));
   };
   switch (llvm::Triple(host.triple).getArch()) {
     case llvm::Triple::x86_64:

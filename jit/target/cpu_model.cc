@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/target_text.h"
+#include "jit/target/dot_instructions.h"
 
 namespace ember::jit {
 CpuModel CpuModel::Of(std::string_view text) {
@@ -19,21 +20,13 @@ CpuModel CpuModel::Of(std::string_view text) {
       cpu.vector_bytes = 64;
       cpu.vector_registers = 32;
       cpu.has_masks = true;
-      cpu.has_byte_dots = target.Has("avx512vnni") && target.Has("avx512vl");
-      cpu.has_short_dots = target.Has("avx512bw");
-      cpu.has_small_byte_dots = cpu.has_short_dots;
-      cpu.has_bfloat_dots = target.Has("avx512bf16") && target.Has("avx512vl");
     } else if (target.Has("avx2")) {
       cpu.vector_bytes = 32;
-      cpu.has_byte_dots = target.Has("avxvnni");
-      cpu.has_short_dots = true;
-      cpu.has_small_byte_dots = true;
     }
   } else if (text.starts_with("aarch64")) {
     cpu.vector_registers = 32;
     cpu.has_fma = true;
     cpu.has_integer_fma = true;
-    cpu.has_byte_dots = target.Has("dotprod");
     // Of 128 bits it is NEON with masks.
     const int64_t sve_bits = number_of("sve", 0);
     cpu.vector_bytes =
@@ -43,6 +36,19 @@ CpuModel CpuModel::Of(std::string_view text) {
     cpu.has_fma = target.Has("vfp4");
     cpu.has_integer_fma = true;
   }
+  // Of whole vectors. Those of SSE2 are too short to pay.
+  const int bits = 8 * cpu.vector_bytes;
+  const auto has_dots = [&](DotKind kind) {
+    const auto has = [&](std::string_view feature) {
+      return target.Has(feature);
+    };
+    const bool is_short = text.starts_with("x86_64") && bits <= 128;
+    return !is_short && WidestDot(text, kind, has, bits) >= bits;
+  };
+  cpu.has_byte_dots = has_dots(DotKind::kBytes);
+  cpu.has_short_dots = has_dots(DotKind::kShorts);
+  cpu.has_small_byte_dots = has_dots(DotKind::kSmallBytes);
+  cpu.has_bfloat_dots = has_dots(DotKind::kBFloats);
   cpu.l1_bytes = number_of("l1", cpu.l1_bytes);
   cpu.l2_bytes = number_of("l2", cpu.l2_bytes);
   cpu.l3_bytes = number_of("l3", cpu.l3_bytes);

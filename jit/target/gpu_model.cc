@@ -6,6 +6,7 @@
 
 #include "base/target_text.h"
 #include "jit/target/cuda_architecture.h"
+#include "jit/target/dot_instructions.h"
 #include "jit/target/matrix_instructions.h"
 
 namespace ember::jit {
@@ -59,7 +60,10 @@ GpuModel GpuModel::Of(std::string_view text) {
     constexpr int64_t kThreadsOfProcessor = 1024;
     gpu.busy_invocations = processors * kThreadsOfProcessor;
   }
-  gpu.has_dots = target.Number("dot") && target.Number("fast_dot");
+  const auto has = [&](std::string_view feature) {
+    return target.Has(feature);
+  };
+  gpu.has_dots = WidestDot(text, DotKind::kBytes, has) != 0;
   gpu.matrices = MatricesOf(text, target);
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);
   return gpu;

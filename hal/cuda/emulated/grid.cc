@@ -5,6 +5,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "base/check.h"
@@ -404,6 +405,16 @@ class Runner {
 
 constexpr GridFunctions Runner::kFunctions;
 
+struct Totals {
+  std::mutex mutex;
+  GridStatistics statistics;
+};
+
+Totals& AllGrids() {
+  static Totals& totals = *new Totals();
+  return totals;
+}
+
 }  // namespace
 
 std::vector<uint8_t> WriteGridImage(std::span<const GridEntry> entries) {
@@ -447,9 +458,23 @@ std::vector<GridEntry> ReadGridImage(const void* image) {
 
 std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
                     GridStatistics* statistics) {
-  GridStatistics unused;
-  return Runner(launch, memory, statistics == nullptr ? unused : *statistics)
-      .Run();
+  GridStatistics own;
+  std::string problem = Runner(launch, memory, own).Run();
+  Totals& totals = AllGrids();
+  const std::lock_guard lock(totals.mutex);
+  for (GridStatistics* sum : {&totals.statistics, statistics}) {
+    if (sum == nullptr) continue;
+    sum->products += own.products;
+    sum->matrix_loads += own.matrix_loads;
+    sum->matrix_passes += own.matrix_passes;
+  }
+  return problem;
+}
+
+GridStatistics TotalStatistics() {
+  Totals& totals = AllGrids();
+  const std::lock_guard lock(totals.mutex);
+  return totals.statistics;
 }
 
 }  // namespace ember::hal::cuda

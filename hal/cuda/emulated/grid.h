@@ -122,6 +122,9 @@ struct GridStatistics {
 std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
                     GridStatistics* statistics = nullptr);
 
+// What all grids of this process did so far. Thread-safe.
+GridStatistics TotalStatistics();
+
 }  // namespace ember::hal::cuda
 
 #endif  // EMBER_HAL_CUDA_EMULATED_GRID_H_

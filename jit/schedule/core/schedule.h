@@ -81,6 +81,8 @@ struct StagePlan {
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;
+  // Elements between the rows of its buffer that nobody uses.
+  int64_t row_padding = 0;
 
   int FindLoop(std::string_view name) const;  // among `order`; -1: none
   int PositionOf(int loop) const;             // in `order`; -1: not there

@@ -250,13 +250,13 @@ TEST(GpuMatrices, FiguresOfLargeProducts) {
     const char* b;
     const char* sums;
   } rows[] = {
-      // 24 KiB; 32 elements of a step for 256 multiply-adds, as two tasks are
+      // 27 KiB, with padded rows; 32 elements of a step for 256 multiply-adds, as two tasks are
       // better for the device than one with half of the loads.
-      {"512", "task %a.slice: f16[2, 32, 64]", "task %b.slice: f16[2, 64, 64]",
+      {"512", "task %a.slice: f16[2, 32, 72]", "task %b.slice: f16[2, 64, 72]",
        "register %y.part.5: f32[8, 16, 16]"},
-      // 24 KiB; 64 elements of a step for 1024 multiply-adds.
-      {"2048", "task %a.slice: f16[2, 64, 32]",
-       "task %b.slice: f16[2, 32, 128]",
+      // 28 KiB; 64 elements of a step for 1024 multiply-adds.
+      {"2048", "task %a.slice: f16[2, 64, 40]",
+       "task %b.slice: f16[2, 32, 136]",
        "register %y.part.5: f32[8, 2, 2, 16, 16]"}};
   for (const auto& row : rows) {
     const Made made = Make(Product(row.size, row.size, row.size), kMatrices,

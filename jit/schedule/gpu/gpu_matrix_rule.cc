@@ -29,6 +29,8 @@ struct Factor {
   std::string buffer;
   int64_t lanes = 1;
   bool is_constant = false;  // of one size wherever it is
+  DType type = DType::kF16;
+  int64_t row_bytes = 0;  // of a slice; 0: not known
 };
 
 class MatrixScheduler {
@@ -156,26 +158,44 @@ class MatrixScheduler {
     const ComputationStage& stage = StageOf(product);
     factors_.clear();
     ForEachLoad(c.pool, stage.values, [&](NodeId load) {
-      factors_.push_back({c.buffers[c.pool[load].buffer].name,
-                          LanesOfCopy(stage, load),
-                          IsConstantSlice(c, stage, load)});
+      factors_.push_back(
+          {c.buffers[c.pool[load].buffer].name, LanesOfCopy(stage, load),
+           IsConstantSlice(c, stage, load), c.pool[load].type,
+           RowElementsOf(stage, load) * DTypeByteSize(c.pool[load].type)});
     });
+  }
+
+  // The axis that the factor's last dim is; nothing if it is none.
+  std::optional<size_t> LastAxisOf(const ComputationStage& stage,
+                                   NodeId load) const {
+    const Computation& c = writer_.computation();
+    const tensor::Node& node = c.pool[load];
+    const size_t rank = c.buffers[node.buffer].extents.size();
+    if (rank == 0) return std::nullopt;
+    const auto axis = std::ranges::find(stage.axes, node.operands[rank - 1],
+                                        &ComputationAxis::variable);
+    if (axis == stage.axes.end()) return std::nullopt;
+    return static_cast<size_t>(axis - stage.axes.begin());
+  }
+
+  int64_t SizeInSlice(size_t axis) const {
+    return static_cast<int>(axis) == plan_.steps ? plan_.slice : SizeOf(axis);
+  }
+
+  // Of a slice's row.
+  int64_t RowElementsOf(const ComputationStage& stage, NodeId load) const {
+    const std::optional<size_t> axis = LastAxisOf(stage, load);
+    return axis ? SizeInSlice(*axis) : 0;
   }
 
   // As many neighbours as whole vectors have in each slice.
   int64_t LanesOfCopy(const ComputationStage& stage, NodeId load) const {
     const Computation& c = writer_.computation();
     const tensor::Node& node = c.pool[load];
-    if (node.opcode != tensor::Opcode::kLoad || node.operands.empty()) return 1;
-    const int axis =
-        static_cast<int>(std::ranges::find(stage.axes, node.operands.back(),
-                                           &ComputationAxis::variable) -
-                         stage.axes.begin());
-    if (axis == static_cast<int>(stage.axes.size())) return 1;
-    const int64_t size =
-        axis == plan_.steps ? plan_.slice : SizeOf(static_cast<size_t>(axis));
-    const auto extent =
-        c.pool.IntegerConstant(stage.axes[static_cast<size_t>(axis)].extent);
+    const std::optional<size_t> axis = LastAxisOf(stage, load);
+    if (node.opcode != tensor::Opcode::kLoad || !axis) return 1;
+    const int64_t size = SizeInSlice(*axis);
+    const auto extent = c.pool.IntegerConstant(stage.axes[*axis].extent);
     const int64_t lanes = kCopiedBytes / DTypeByteSize(node.type);
     const bool is_whole = extent && *extent % size == 0 && size % lanes == 0;
     return is_whole ? lanes : 1;
@@ -257,6 +277,13 @@ class MatrixScheduler {
     Split(product, loop + "_part", size, "_count", "_matrix");
   }
 
+  // Rows of a slice that are an even number of 16 bytes long begin in few of
+  // the banks that a subgroup reads a matrix from at once.
+  static int64_t RowPadding(const Factor& factor) {
+    const bool is_even = factor.row_bytes % (2 * kCopiedBytes) == 0;
+    return is_even ? kCopiedBytes / DTypeByteSize(factor.type) : 0;
+  }
+
   void CopyFactors(const std::string& product, const std::string& slice) {
     copies_.clear();
     for (const Factor& factor : factors_) {
@@ -264,6 +291,9 @@ class MatrixScheduler {
       writer_.Do("cache_read %" + product + " %" + factor.buffer + " -> " +
                  copy);
       writer_.Do("compute_at %" + copy + " %" + product + " " + slice);
+      const int64_t padding = RowPadding(factor);
+      if (padding != 0)
+        writer_.Do("pad_rows %" + copy + " " + std::to_string(padding));
       copies_.push_back({copy,
                          BindTogether(copy, Threads(), factor.lanes, writer_),
                          plan_.by_registers && factor.is_constant});

@@ -151,7 +151,9 @@ class MatrixTileChooser {
 
   void ChooseMatrices(MatrixPlan& plan) {
     for (const int64_t rows : {1, 2, 4}) {
-      for (const int64_t columns : {1, 2, 4}) {
+      for (const int64_t columns : {1, 2, 4, 8}) {
+        // Eight of narrow ones are as wide as four of others.
+        if (columns == 8 && plan.type.columns > 8) continue;
         plan.row_tile.matrices = rows;
         plan.column_tile.matrices = columns;
         // Nor tiles of which a part is never used.
@@ -204,7 +206,12 @@ class MatrixTileChooser {
       for (const int64_t matrices : {4, 2, 1}) {
         const int64_t slice = matrices * plan.type.depth;
         if (slice > all || (is_double && all < 4 * slice)) continue;
-        const int64_t bytes = results + step * slice * (is_double ? 2 : 1);
+        const int64_t copies = is_double ? 2 : 1;
+        const int64_t bytes = results + step * slice * copies;
+        // Rows are padded by 16 bytes at most (gpu_matrix_rule.cc).
+        const int64_t padding =
+            16 * (std::max(rows, slice) + std::max(columns, slice)) * copies;
+        if (bytes + padding > gpu_.shared_bytes) continue;
         if (2 * bytes > gpu_.shared_bytes) continue;
         plan.slice = slice;
         plan.is_double = is_double;
@@ -217,6 +224,16 @@ class MatrixTileChooser {
       }
     }
     return false;
+  }
+
+  // The most depth that the device has for the types.
+  int64_t DeepestOf(const loops::MatrixType& type) const {
+    int64_t deepest = type.depth;
+    for (const loops::MatrixType& other : gpu_.matrices) {
+      if (other.a == type.a && other.b == type.b && other.sum == type.sum)
+        deepest = std::max(deepest, other.depth);
+    }
+    return deepest;
   }
 
   void Consider(const MatrixPlan& plan) {
@@ -235,8 +252,11 @@ class MatrixTileChooser {
     const double rows = number(plan.row_tile.matrices * type.rows);
     const double columns = number(plan.column_tile.matrices * type.columns);
     const double subgroups = number(plan.Subgroups());
+    // An instruction takes as long whatever its depth is.
+    const double speed =
+        kMatrixSpeed * number(type.depth) / number(DeepestOf(type));
     const double subgroup =
-        rows * columns / kMatrixSpeed + (rows + columns) * kSharedLoad;
+        rows * columns / speed + (rows + columns) * kSharedLoad;
     const double together =
         number(plan.RowsOfTile() * plan.line_tile + plan.ColumnsOfTile()) *
         kMemoryLoad;

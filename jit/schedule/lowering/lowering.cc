@@ -89,6 +89,7 @@ class Lowering {
     PromoteRegisters(totals_, nest_);
     if (!has_invocations_) UnguardRegisters(nest_);
     PlanPrefetches(nest_);
+    PadRowsOfTiles();
     // What a guard or a check stands in, or is not known to be aligned, is no
     // matrix.
     const Status matrices =
@@ -113,6 +114,19 @@ class Lowering {
   }
 
   // --- buffers ---
+
+  // When all indices are there: nothing but the distance of rows changes.
+  void PadRowsOfTiles() {
+    for (size_t i = 0; i < c_.stages.size(); ++i) {
+      const int64_t padding = schedule_.plan(static_cast<int>(i)).row_padding;
+      if (padding == 0) continue;
+      loops::Buffer& buffer = nest_.buffers[c_.stages[i].stores[0].buffer];
+      if (buffer.scope != loops::Scope::kTask || buffer.extents.empty())
+        continue;
+      buffer.extents.back() = Make(Opcode::kAdd, DType::kI64,
+                                   buffer.extents.back(), Integer(padding));
+    }
+  }
 
   void AddBuffer(const ComputationBuffer& buffer) {
     loops::Buffer added;

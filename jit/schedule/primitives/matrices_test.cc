@@ -234,8 +234,8 @@ TEST(Matrices, RefusedProducts) {
   };
   ExpectRefused(product("f32", "sum(k < 8) %a[i, k] * %b[k, j]"), split, line,
                 "there are no matrices of f32 and f32 in f32");
-  ExpectRefused(product("bf16", "sum(k < 8) f32(%a[i, k]) * f32(%b[k, j])"),
-                split, line, "there are no matrices of bf16 and bf16 in f32");
+  ExpectRefused(product("i16", "sum(k < 8) f32(%a[i, k]) * f32(%b[k, j])"),
+                split, line, "there are no matrices of i16 and i16 in f32");
   ExpectRefused(product("f16", "sum(k < 8) f32(%a[i, k])"), split, line,
                 "the stage is no sum of products");
   ExpectRefused(product("f16", "maximum(k < 8) f32(%a[i, k]) * f32(%b[k, j])"),

@@ -16,6 +16,7 @@
 //   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
 //   double_buffer %xp           %xp has two halves: one is read while the
 //                               next iteration's part is loaded into the other
+//   pad_rows %xp 8              rows of %xp lie 8 elements further apart
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
@@ -82,6 +83,8 @@ struct PrimitiveCall {
   row("double_buffer", DoubleBuffer, 1, 2, 0, true, "%stage [registers]", \
       "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
       "iteration; with registers, loaded into those of the invocations at its begin; marks of its loops come first") \
+  row("pad_rows", PadRows, 2, 2, 0, true, "%stage elements", \
+      "rows of what a stage in a loop computes lie so many elements further apart, in other banks of the memory that invocations share") \
   row("pack", Pack, 3, -1, 1, true, "%stage %buffer [type] [low..high] layout... -> copy", \
       "as cache_read, in another layout: d (a dim), d/n and d%n; of constants of constant extents: made once, and with " \
       "low..high, which all elements are known to be in, written so that code can tell") \

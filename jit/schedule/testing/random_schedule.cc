@@ -237,6 +237,13 @@ class LineWriter : private tensor::RandomChoices {
     return Stage(stage) + (Chance(4) ? " registers" : "");
   }
 
+  std::string PadRows() {
+    int stage = AnyStage();
+    for (int i = 0; i < 5 && schedule_.plan(stage).attach_stage < 0; ++i)
+      stage = AnyStage();
+    return Stage(stage) + " " + std::to_string(1 + Below(9));
+  }
+
   // A copy of what a stage reads, in one of its loops: the invocations load it
   // together, an iteration ahead.
   void PlanDoubleBuffer() {

@@ -1,0 +1,136 @@
+// What the default schedules of CUDA's devices make of products that tensor
+// cores multiply: on the emulated grid beside the evaluator of nests, without
+// conflicts of banks, and through ptxas without spills.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hal/cuda/emulated/grid.h"
+#include "hal/drivers.h"
+#include "jit/gpu/testing.h"
+#include "jit/loops/evaluator.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/ptx/assembler_testing.h"
+#include "jit/ptx/compiler.h"
+#include "jit/ptx/target.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/target/gpu_model.h"
+#include "tensor/random_values.h"
+#include "tensor/text.h"
+
+namespace ember::jit::ptx {
+namespace {
+
+using ::testing::HasSubstr;
+
+// So small that little products have several blocks.
+GpuModel SmallGpu(std::string_view target) {
+  GpuModel gpu = GpuModel::Of(target);
+  gpu.busy_invocations = 256;
+  return gpu;
+}
+
+// The products of matrices that warps made.
+uint64_t ExpectOnGrid(std::string_view text) {
+  SCOPED_TRACE(text);
+  const auto device = hal::CreateDevice("cuda-emulated", {.threads = 1});
+  EXPECT_TRUE(device.ok()) << device.status().ToString();
+  const auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  if (!device.ok() || !dispatch.ok()) return 0;
+  const std::string target((*device)->target());
+  schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
+  const Status chosen = schedule::ScheduleForGpu(SmallGpu(target), schedule);
+  EXPECT_TRUE(chosen.ok()) << chosen.ToString();
+  EXPECT_THAT(schedule.ToText(), HasSubstr("multiply_matrices"));
+  const auto nest = schedule::Lower(schedule);
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  if (!nest.ok()) return 0;
+  EXPECT_TRUE(loops::Verify(*nest).ok());
+  gpu::Bytes expected = gpu::SmallContents(*nest, {});
+  gpu::Bytes actual = expected;
+  EXPECT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(expected)).ok());
+  const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
+  CodeTexts texts;
+  auto code = CompileNest(*nest, Target::Of(target), &texts);
+  EXPECT_TRUE(code.ok()) << code.status().ToString();
+  if (!code.ok()) return 0;
+  if (HasAssembler()) {
+    EXPECT_EQ(Assemble(texts.ptx, Target::Of(target).processor), "");
+  }
+  const Status ran = gpu::RunNest(*device, *nest, *std::move(code), {}, actual);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(tensor::FirstDifferentElement(nest->buffers[i].type, expected[i],
+                                            actual[i], 0, 0),
+              "")
+        << "%" << nest->buffers[i].name;
+  }
+  const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
+  // Each matrix is loaded in one pass over the banks.
+  EXPECT_GT(after.matrix_loads, before.matrix_loads);
+  EXPECT_EQ(after.matrix_passes - before.matrix_passes,
+            after.matrix_loads - before.matrix_loads);
+  return after.products - before.products;
+}
+
+TEST(PtxDefaultSchedules, ProductsOfEachType) {
+  for (const char* type : {"f16", "bf16"}) {
+    const std::string t(type);
+    const uint64_t products =
+        ExpectOnGrid("dispatch @product(%a: " + t + "[64, 96], %b: " + t +
+                     "[96, 64]) -> (%y: f32[64, 64]) { %y[i, j] = sum(k < 96) "
+                     "f32(%a[i, k]) * f32(%b[k, j]) }");
+    EXPECT_EQ(products, 64u * 64 * 96 / (16 * 8 * 16));
+  }
+  for (const char* a : {"i8", "u8"}) {
+    for (const char* b : {"i8", "u8"}) {
+      const uint64_t products = ExpectOnGrid(
+          "dispatch @product(%a: " + std::string(a) + "[64, 96], %b: " + b +
+          "[64, 96]) -> (%y: i32[64, 64]) { %y[i, j] = sum(k < 96) "
+          "i32(%a[i, k]) * i32(%b[j, k]) }");
+      EXPECT_EQ(products, 64u * 64 * 96 / (16 * 8 * 32));
+    }
+  }
+}
+
+// Results that invocations finish, and edges that tiles do not fill.
+TEST(PtxDefaultSchedules, EpiloguesAndRaggedEdges) {
+  ExpectOnGrid(R"(
+    dispatch @dense(%a: f16[40, 64], %b: f16[64, 72], %bias: f32[72])
+        -> (%y: f16[40, 72]) {
+      temp %sum: f32[40, 72]
+      %sum[i, j] = sum(k < 64) f32(%a[i, k]) * f32(%b[k, j])
+      %y[i, j] = f16(max(%sum[i, j] + %bias[j], 0.0))
+    })");
+  ExpectOnGrid(R"(
+    dispatch @ragged(%a: f16[33, 70], %b: f16[70, 45]) -> (%y: f32[33, 45]) {
+      %y[i, j] = sum(k < 70) f32(%a[i, k]) * f32(%b[k, j])
+    })");
+}
+
+TEST(PtxDefaultSchedules, Convolutions) {
+  ExpectOnGrid(R"(
+    dispatch @conv(%x: f16[1, 10, 16, 32], %w: f16[3, 3, 32, 32])
+        -> (%y: f32[1, 10, 16, 32]) {
+      %y[n, h, w, o] = sum(dh < 3, dw < 3, c < 32)
+          f32(pad(%x[n, h + dh - 1, w + dw - 1, c], 0.0)) * f32(%w[dh, dw, c, o])
+    })");
+}
+
+TEST(PtxDefaultSchedules, BatchesOfProducts) {
+  ExpectOnGrid(R"(
+    dispatch @scores(%q: f16[3, 32, 64], %k: f16[3, 32, 64])
+        -> (%y: f32[3, 32, 32]) {
+      %y[b, i, j] = sum(d < 64) f32(%q[b, i, d]) * f32(%k[b, j, d])
+    })");
+}
+
+}  // namespace
+}  // namespace ember::jit::ptx

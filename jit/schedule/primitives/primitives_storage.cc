@@ -1,0 +1,42 @@
+// How what a stage computes lies in memory: pad_rows.
+#include <string>
+
+#include "jit/schedule/primitives/primitives.h"
+
+namespace ember::schedule {
+namespace {
+
+// A row is a few banks longer, not many times as long.
+constexpr int64_t kMostPadding = 64;
+
+}  // namespace
+
+Status PadRows(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
+  EMBER_ASSIGN_OR_RETURN(const int64_t elements, NumberOperand(call, 1));
+  if (elements > kMostPadding) {
+    return FailedPreconditionError(
+        "expected rows at most " + std::to_string(kMostPadding) +
+        " elements further apart, found " + std::to_string(elements));
+  }
+  const Computation& c = schedule.computation();
+  const ComputationStage& computed = c.stages[static_cast<size_t>(stage)];
+  StagePlan& plan = schedule.mutable_plan(stage);
+  if (plan.attach_stage < 0) {
+    return FailedPreconditionError(
+        "the stage is not computed in a loop: compute_at it first");
+  }
+  if (computed.stores.size() != 1 ||
+      c.buffers[computed.stores[0].buffer].role != BufferRole::kTemporary) {
+    return FailedPreconditionError("%" + computed.name +
+                                   " stores more than a temporary");
+  }
+  if (c.buffers[computed.stores[0].buffer].extents.empty())
+    return FailedPreconditionError("%" + computed.name + " has no rows");
+  if (plan.row_padding != 0)
+    return FailedPreconditionError("the stage's rows are padded already");
+  plan.row_padding = elements;
+  return OkStatus();
+}
+
+}  // namespace ember::schedule

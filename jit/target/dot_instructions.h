@@ -1,0 +1,61 @@
+// Instructions for short sums of products, one in each lane of a vector: the
+// one table of them. What a row computes is a dot loop of its count and types
+// (jit/loops/dot_product.h); what it is called is for people.
+//
+//   const auto has = [&](std::string_view feature) { … };
+//   WidestDot("x86_64", DotKind::kBytes, has);   // 512; 0: there is none
+//
+// Schedules (CpuModel, GpuModel) and code generation (jit/llvm/host.h) ask this
+// table which there are. How each is emitted, and what replaces one of other
+// signs, is said in jit/llvm/dot_products.h and jit/spirv/dot_products.h.
+// Thread-safe.
+#ifndef EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
+#define EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ember::jit {
+
+enum class DotKind : uint8_t {
+  kBytes,       // 4 of i8 and u8, in i32; of other signs by way of a shift
+  kMixedBytes,  // 4 of u8 by i8, where kBytes is of equal signs
+  kSmallBytes,  // 4 of u8 by i8 in -64..64 (loops::kSmallByte)
+  kShorts,      // 2 of i16, in i32
+  kBFloats      // 2 of bf16, in f32
+};
+
+struct DotInstruction {
+  std::string_view name;
+  std::string_view machine;  // the first part of a target's name
+  DotKind kind = DotKind::kBytes;
+  int bits = 0;  // of a vector; kOfMachine: whatever its vectors have
+  // All of them are needed; empty: none.
+  std::string_view features[2];
+};
+inline constexpr int kOfMachine = -1;
+
+// All rows; of one machine and kind the widest comes first.
+std::span<const DotInstruction> DotInstructions();
+
+// Bits of the widest vectors of such an instruction, or 0. has(feature) says
+// what the machine has; vector_bits: of its own vectors, for rows of that size.
+template <typename Has>
+int WidestDot(std::string_view machine, DotKind kind, const Has& has,
+              int vector_bits = 0) {
+  for (const DotInstruction& row : DotInstructions()) {
+    if (!machine.starts_with(row.machine) || row.kind != kind) continue;
+    const bool is_there =
+        std::ranges::all_of(row.features, [&](std::string_view feature) {
+          return feature.empty() || has(feature);
+        });
+    if (is_there) return row.bits == kOfMachine ? vector_bits : row.bits;
+  }
+  return 0;
+}
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Figures of CUDA kernels that need no GPU, only the CUDA toolkit's ptxas.
+
+    bazel build //jit/ptx:compile_dispatches
+    tools/cuda_kernels.py [DISPATCHES.txt...] [--arch=sm_80,sm_90a] [-o md|json] [--keep=DIR]
+
+Compiles each dispatch (default: tests/cuda/kernels.txt) under the default schedule of
+each architecture and assembles it. A line for each kernel:
+  registers  of a thread; spills: bytes of loads and stores to local memory
+  shared     bytes of a block
+  occupancy  of a processor's warps that can be there at once, from the three above;
+             by: what there is too little of
+  mma, fma, ldmatrix, loads, stores, barriers
+             instructions in the code of the kernel: as written, not as often as they run
+  MACs/load  multiply-adds of matrices by byte that ldmatrix loads, as written
+Exits 1 where something is declined, does not assemble, or spills; 2 without ptxas.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# Of a processor, from NVIDIA's "CUDA C++ Programming Guide", table of compute capabilities.
+PROCESSORS = {
+    "sm_75": {"warps": 32, "blocks": 16, "registers": 65536, "shared": 65536, "reserved": 0, "most": 65536, "count": 40},
+    "sm_80": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 167936, "reserved": 1024, "most": 166912, "count": 108},
+    "sm_86": {"warps": 48, "blocks": 16, "registers": 65536, "shared": 102400, "reserved": 1024, "most": 101376, "count": 84},
+    "sm_89": {"warps": 48, "blocks": 24, "registers": 65536, "shared": 102400, "reserved": 1024, "most": 101376, "count": 128},
+    "sm_90a": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 233472, "reserved": 1024, "most": 232448, "count": 132},
+}
+REGISTERS_OF_WARP = 256  # granted in units of these
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def occupancy(processor, threads, registers, shared):
+    """The share of a processor's warps, and what it is limited by."""
+    warps = -(-threads // 32)
+    of_warp = -(-registers * 32 // REGISTERS_OF_WARP) * REGISTERS_OF_WARP
+    blocks = {
+        "warps": processor["warps"] // warps,
+        "blocks": processor["blocks"],
+        "registers": processor["registers"] // (of_warp * warps),
+        "shared": processor["shared"] // (shared + processor["reserved"]) if shared + processor["reserved"] else 99,
+    }
+    by = min(blocks, key=blocks.get)
+    return blocks[by] * warps / processor["warps"], by
+
+
+def bodies(ptx):
+    """The text of each entry, by name."""
+    return {found[1]: found[0] for found in re.finditer(r"\.entry (\w+)\(.*?^}", ptx, re.S | re.M)}
+
+
+def count_instructions(body):
+    count = lambda pattern: len(re.findall(pattern, body))
+    products = [int(k) for k in re.findall(r"mma\.sync\S*m16n8k(\d+)", body)]
+    loaded = sum(128 * int(n) for n in re.findall(r"ldmatrix\S*\.x(\d)", body)) * 4
+    macs = sum(16 * 8 * k for k in products)
+    counted = {
+        "mma": len(products),
+        "fma": count(r"\bfma\.rn\.f\d+"),
+        "ldmatrix": count(r"\bldmatrix"),
+        "loads": count(r"\bld\.(?:global|shared)"),
+        "stores": count(r"\bst\.(?:global|shared)"),
+        "async": count(r"\bcp\.async\.c"),
+        "barriers": count(r"\bbar\.sync"),
+    }
+    if loaded:
+        counted["MACs/load"] = round(macs / loaded, 1)
+    return counted
+
+
+def compile_for(options, arch, folder):
+    processor = PROCESSORS[arch]
+    target = (f"{arch}+subgroup32+shared{processor['most']}+invocations1024+processors{processor['count']}")
+    done = run([os.path.join(options.bin, "jit/ptx/compile_dispatches"), f"--target={target}", "-o", folder,
+                *options.files])
+    rows, wrong = [], done.returncode != 0
+    if done.stderr:
+        print(done.stderr.strip(), file=sys.stderr)
+    phases = [json.loads(line) for line in done.stdout.splitlines()]
+    for name in dict.fromkeys(phase["dispatch"] for phase in phases):
+        path = os.path.join(folder, name + ".ptx")
+        said = run([options.ptxas, "-v", f"-arch={arch}", path, "-o", "/dev/null"])
+        if said.returncode != 0:
+            print(f"{arch} {name}: {said.stderr.strip().splitlines()[0]}", file=sys.stderr)
+            wrong = True
+            continue
+        used = {found[1]: (int(found[2]) + int(found[3]), int(found[4])) for found in re.finditer(
+            r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads.*?"
+            r"Used (\d+) registers", said.stderr, re.S)}
+        with open(path, encoding="utf-8") as file:
+            texts = bodies(file.read())
+        for phase in phases:
+            if phase["dispatch"] != name:
+                continue
+            spills, registers = used[phase["entry"]]
+            share, by = occupancy(processor, phase["threads"], registers, phase["shared"])
+            wrong |= spills > 0
+            rows.append({"kernel": f"{name}.{phase['entry']}", "arch": arch, "blocks": phase["blocks"],
+                         "threads": phase["threads"], "registers": registers, "spills": spills,
+                         "shared": phase["shared"], "occupancy": f"{share:.0%}", "by": by,
+                         **count_instructions(texts[phase["entry"]])})
+    return rows, wrong
+
+
+def print_table(rows):
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    print("| " + " | ".join(columns) + " |")
+    print("|" + " --- |" * len(columns))
+    for row in rows:
+        print("| " + " | ".join(str(row.get(column, "")) for column in columns) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", default=["tests/cuda/kernels.txt"], metavar="DISPATCHES.txt")
+    parser.add_argument("--arch", default="sm_80,sm_90a", help="of " + ", ".join(PROCESSORS))
+    parser.add_argument("--bin", default="bazel-bin")
+    parser.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
+    parser.add_argument("--keep", metavar="DIR", help="leave PTX, nests and schedules there")
+    parser.add_argument("-o", choices=["md", "json"], default="md", dest="form")
+    options = parser.parse_args()
+    if not os.access(options.ptxas, os.X_OK):
+        print(f"cuda_kernels: expected the CUDA toolkit's ptxas at {options.ptxas} (--ptxas=PATH)", file=sys.stderr)
+        sys.exit(2)
+    unknown = [arch for arch in options.arch.split(",") if arch not in PROCESSORS]
+    if unknown:
+        print(f"cuda_kernels: --arch: expected of {', '.join(PROCESSORS)}, found {unknown[0]}", file=sys.stderr)
+        sys.exit(2)
+    rows, wrong = [], False
+    for arch in options.arch.split(","):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = os.path.join(options.keep, arch) if options.keep else temporary
+            os.makedirs(folder, exist_ok=True)
+            more, is_wrong = compile_for(options, arch, folder)
+            rows += more
+            wrong |= is_wrong
+    if options.form == "json":
+        print(json.dumps(rows, indent=1))
+    else:
+        print_table(rows)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
