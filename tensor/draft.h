@@ -46,6 +46,9 @@ struct Draft {
   std::vector<DraftBuffer> buffers;
   std::vector<DraftStage> stages;
   ExpressionPool pool;
+  // Whether instructions may be raw, as those of loop nests may
+  // (jit/loops/raw.h): their nodes have the immediate 1.
+  bool allows_raw = false;
 };
 
 // Canonical form. Buffers: inputs, outputs, temporaries. Header: everything

@@ -110,6 +110,7 @@ StatusOr<Expression> ExpressionParser::ParsePrimary() {
     return lexer_.ExpectedError("an expression");
   lexer_.Next();
   if (lexer_.Peek().Is("(")) {
+    if (token.Is("raw")) return ParseRaw();
     return token.Is("bits") ? ParseBits(token) : ParseCall(token);
   }
   Expression name;
@@ -175,6 +176,18 @@ StatusOr<Expression> ExpressionParser::ParseSigil() {
   EMBER_ASSIGN_OR_RETURN(expression.operands, ParseIndices());
   EMBER_RETURN_IF_ERROR(CheckDepth(expression));
   return expression;
+}
+
+// (a / b), behind the word.
+StatusOr<Expression> ExpressionParser::ParseRaw() {
+  EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
+  const Token start = lexer_.Peek();
+  EMBER_ASSIGN_OR_RETURN(Expression inner, Parse());
+  if (inner.kind != Expression::kInstruction)
+    return ErrorAt(start, "expected an instruction as the operand of raw");
+  inner.is_raw = true;
+  EMBER_RETURN_IF_ERROR(lexer_.Expect(")"));
+  return inner;
 }
 
 StatusOr<Expression> ExpressionParser::ParseCall(const Token& name) {

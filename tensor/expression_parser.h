@@ -36,6 +36,7 @@ struct Expression {
   std::optional<DType> type;  // a literal's written type
   uint64_t number = 0;
   Opcode opcode = Opcode::kConstant;
+  bool is_raw = false;  // kInstruction: as raw(...); Draft::allows_raw
   std::vector<Expression> operands;
   int depth = 1;
 
@@ -63,6 +64,7 @@ class ExpressionParser {
   Status ParseLiteralType(Expression& literal);
   StatusOr<Expression> ParseSigil();
   StatusOr<Expression> ParseCall(const Token& name);
+  StatusOr<Expression> ParseRaw();
   Status CheckDepth(Expression& expression) const;
 
   Lexer& lexer_;

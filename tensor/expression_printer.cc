@@ -75,6 +75,15 @@ void ExpressionPrinter::PrintDefinition(uint32_t number,
                                         std::optional<DType> expected,
                                         int precedence) {
   const PrintedValue value = source_.Value(number);
+  if (!value.is_raw) return PrintInstruction(value, expected, precedence);
+  printer_.Print("raw(");
+  PrintInstruction(value, expected, 0);
+  printer_.Print(")");
+}
+
+void ExpressionPrinter::PrintInstruction(const PrintedValue& value,
+                                         std::optional<DType> expected,
+                                         int precedence) {
   switch (InfoOf(value.opcode).group) {
     case InstructionGroup::kStructural:
       return PrintStructural(value, expected);

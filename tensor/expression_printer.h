@@ -37,6 +37,7 @@ struct PrintedValue {
   DType type = DType::kI64;
   uint64_t immediate = 0;
   uint32_t buffer = 0;  // Load, Pad
+  bool is_raw = false;  // printed as raw(...): expression_parser.h
   // Load: the indices; Pad: the indices, then the default; Axis: none.
   std::vector<uint32_t> operands;
 };
@@ -91,6 +92,8 @@ class ExpressionPrinter {
     std::optional<DType> left;
     std::optional<DType> right;
   };
+  void PrintInstruction(const PrintedValue& value,
+                        std::optional<DType> expected, int precedence);
   PairTypes TypesOfPair(uint32_t a, uint32_t b,
                         std::optional<DType> expected) const;
   void PrintStructural(const PrintedValue& value,

@@ -34,6 +34,8 @@ class Resolver {
       case Expression::kInstruction:
         break;
     }
+    if (expression.is_raw && !draft_.allows_raw)
+      return ErrorAt(expression.token, "expected no raw instruction here");
     if (expression.type) return Conversion(expression);
     if (expression.opcode == Opcode::kSelect)
       return Select(expression, expected);
@@ -127,7 +129,7 @@ class Resolver {
                      Concat({"expected a value as wide as ", DTypeName(type),
                              ", found ", DTypeName(TypeOf(operand))}));
     }
-    return draft_.pool.Intern(call.opcode, type, {&operand, 1});
+    return draft_.pool.Intern(call.opcode, type, {&operand, 1}, call.is_raw);
   }
 
   // Two operands of one type: a literal takes the type of the other one.
@@ -151,7 +153,8 @@ class Resolver {
     const auto pair = Pair(call.operands[1], call.operands[2], expected);
     if (!pair.ok()) return pair.status();
     const NodeId operands[] = {condition, pair->first, pair->second};
-    return draft_.pool.Intern(Opcode::kSelect, TypeOf(pair->first), operands);
+    return draft_.pool.Intern(Opcode::kSelect, TypeOf(pair->first), operands,
+                              call.is_raw);
   }
 
   StatusOr<NodeId> Arithmetic(const Expression& call,
@@ -178,7 +181,7 @@ class Resolver {
                              "', found ", DTypeName(type)}));
     }
     return draft_.pool.Intern(call.opcode, keeps_type ? type : DType::kBool,
-                              std::span(operands, count));
+                              std::span(operands, count), call.is_raw);
   }
 
   const NameScope& names_;

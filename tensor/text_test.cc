@@ -212,6 +212,8 @@ TEST(TextTest, ErrorsSayWhereAndWhat) {
             "2:25: expected a value of type f32, found i32");
   EXPECT_EQ(BodyError("  %y[i, j] = foo(%x[i, j])"),
             "2:14: expected an instruction, found 'foo'");
+  EXPECT_EQ(BodyError("  %y[i, j] = raw(min(%x[i, j], 2.0))"),
+            "2:18: expected no raw instruction here");
   EXPECT_EQ(BodyError("  %y[i, j] = %x[i, 0.5]"),
             "2:20: expected a number of type i64, found '0.5'");
   EXPECT_EQ(BodyError("  %y[i, j] = 300:i8"),

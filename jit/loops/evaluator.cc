@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/concat.h"
 #include "jit/loops/combining.h"
+#include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
@@ -260,8 +261,15 @@ class Evaluator {
         const auto operand = [&](size_t i) {
           return i < operands.size() ? operands[i] : 0;
         };
-        value = EvaluateScalar(node.opcode, nest_.pool[node.operands[0]].type,
-                               node.type, {operand(0), operand(1), operand(2)});
+        const DType type = nest_.pool[node.operands[0]].type;
+        const tensor::ScalarOperands bits = {operand(0), operand(1),
+                                             operand(2)};
+        if (IsRaw(node)) {
+          EMBER_ASSIGN_OR_RETURN(
+              value, EvaluateRaw(node.opcode, type, node.type, bits));
+        } else {
+          value = EvaluateScalar(node.opcode, type, node.type, bits);
+        }
         return OkStatus();
       }
     }

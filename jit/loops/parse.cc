@@ -39,7 +39,9 @@ std::optional<size_t> FindKeyword(const Token& token,
 class NestParser {
  public:
   explicit NestParser(std::string_view text)
-      : lexer_(text), expressions_(lexer_) {}
+      : lexer_(text), expressions_(lexer_) {
+    draft_.allows_raw = true;
+  }
 
   StatusOr<LoopNest> Run() {
     EMBER_RETURN_IF_ERROR(ParseSignature());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/printer.h"
+#include "jit/loops/raw.h"
 #include "jit/loops/text.h"
 #include "jit/loops/text_keywords.h"
 #include "jit/loops/walk.h"
@@ -61,11 +62,12 @@ class NestPrinter : private tensor::ExpressionSource {
   PrintedValue Value(uint32_t number) const override {
     const Node& node = nest_.pool[number];
     const std::span<const NodeId> operands = OperandsOf(nest_.pool, number);
-    return {node.opcode,
-            node.type,
-            node.immediate,
-            node.buffer,
-            {operands.begin(), operands.end()}};
+    return {.opcode = node.opcode,
+            .type = node.type,
+            .immediate = node.immediate,
+            .buffer = node.buffer,
+            .is_raw = MayBeRaw(node.opcode) && IsRaw(node),
+            .operands = {operands.begin(), operands.end()}};
   }
   DType TypeOf(uint32_t number) const override {
     return nest_.pool[number].type;

@@ -7,6 +7,7 @@
 
 #include "base/checked_math.h"
 #include "base/concat.h"
+#include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 #include "tensor/names.h"
 #include "tensor/type_rules.h"
@@ -146,6 +147,9 @@ Status CheckOperands(const LoopNest& nest, const Node& node) {
   for (NodeId operand : node.operands) {
     types.push_back(nest.pool[operand].type);
   }
+  if (node.immediate != 0 &&
+      !(IsRaw(node) && HasRawForm(node.opcode, types[0], node.type)))
+    return Error("has no raw form of these types");
   const TypeFault fault = tensor::FindTypeFault(node.opcode, node.type, types);
   const std::string_view expected = DTypeName(fault.expected);
   const std::string_view found = DTypeName(fault.found);
