@@ -1,0 +1,115 @@
+#include "jit/legalise/division.h"
+
+#include <bit>
+#include <cstdint>
+
+#include "jit/legalise/value.h"
+
+namespace ember::jit::legalise {
+
+using tensor::Interval;
+
+namespace {
+
+// Dividends that stay exact when a multiple of the divisor is added.
+constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
+
+struct Operands {
+  Value a;
+  Value b;
+  Interval range_a;
+  Interval range_b;
+  bool is_unsigned = false;  // or neither is negative
+
+  bool MayDivideByZero() const { return range_b.Contains(0); }
+  bool MayDivideByMinusOne() const {
+    return !is_unsigned && range_b.Contains(-1);
+  }
+};
+
+// b, but 1 where the machine's division has no result.
+Value SafeDivisor(const Operands& o) {
+  if (!o.MayDivideByZero() && !o.MayDivideByMinusOne()) return o.b;
+  if (!o.MayDivideByMinusOne()) return Select(o.b == 0, o.b.Integer(1), o.b);
+  const Value is_minus_one = o.b == -1;
+  return Select(o.MayDivideByZero() ? (o.b == 0) | is_minus_one : is_minus_one,
+                o.b.Integer(1), o.b);
+}
+
+// Rounded toward 0.
+Value Quotient(const Operands& o) {
+  Value quotient = Raw(o.is_unsigned ? Opcode::kFloorDivide : Opcode::kDivide,
+                       o.a, SafeDivisor(o));
+  if (o.MayDivideByMinusOne()) quotient = Select(o.b == -1, -o.a, quotient);
+  if (o.MayDivideByZero())
+    quotient = Select(o.b == 0, o.b.Integer(0), quotient);
+  return quotient;
+}
+
+// By the divisor 1 it is 0, as it is by 0 and by -1.
+Value Remainder(const Operands& o) {
+  return Raw(o.is_unsigned ? Opcode::kModulo : Opcode::kRemainder, o.a,
+             SafeDivisor(o));
+}
+
+// Of a dividend that may be negative but not much, by a positive constant: that
+// many times the constant are added first.
+std::optional<Value> Shifted(const Operands& o, int64_t divisor,
+                             bool is_quotient) {
+  if (o.a.type() != DType::kI64 || !o.range_a.Within(kSmall) ||
+      divisor > kSmall.high)
+    return std::nullopt;
+  const int64_t times = (-o.range_a.low + divisor - 1) / divisor;
+  const Value moved = o.a + times * divisor;
+  const Value result =
+      Raw(is_quotient ? Opcode::kFloorDivide : Opcode::kModulo, moved, o.b);
+  return is_quotient ? result - times : result;
+}
+
+// Rounded down, of a quotient and remainder toward 0.
+Value RoundedDown(const Operands& o, bool is_quotient) {
+  const Value remainder = Remainder(o);
+  const Value wrong = o.range_b.low >= 0
+                          ? remainder < 0
+                          : (remainder != 0) & ((remainder < 0) ^ (o.b < 0));
+  if (!is_quotient) return Select(wrong, remainder + o.b, remainder);
+  const Value quotient = Quotient(o);
+  return Select(wrong, quotient - 1, quotient);
+}
+
+}  // namespace
+
+std::optional<NodeId> Division(Legaliser& legaliser,
+                               const Instruction& instruction) {
+  const Opcode opcode = instruction.opcode;
+  const bool rounds_down =
+      opcode == Opcode::kFloorDivide || opcode == Opcode::kModulo;
+  const bool is_quotient =
+      opcode == Opcode::kFloorDivide || opcode == Opcode::kDivide;
+  if (!IsInteger(instruction.type) ||
+      !(rounds_down || is_quotient || opcode == Opcode::kRemainder))
+    return std::nullopt;
+  Operands o = {.a = Value(legaliser, instruction.operands[0]),
+                .b = Value(legaliser, instruction.operands[1]),
+                .range_a = legaliser.RangeOfInteger(instruction.operands[0]),
+                .range_b = legaliser.RangeOfInteger(instruction.operands[1])};
+  if (instruction.is_raw) {
+    if (opcode != Opcode::kRemainder || legaliser.target().signed_remainders)
+      return std::nullopt;
+    return (o.a - Raw(Opcode::kDivide, o.a, o.b) * o.b).id();
+  }
+  o.is_unsigned =
+      !IsSigned(instruction.type) || (o.range_a.low >= 0 && o.range_b.low >= 0);
+  if (!rounds_down || o.is_unsigned)
+    return (is_quotient ? Quotient(o) : Remainder(o)).id();
+  const std::optional<int64_t> divisor = legaliser.IntegerConstant(o.b.id());
+  if (divisor && *divisor > 0) {
+    if (std::has_single_bit(static_cast<uint64_t>(*divisor)))
+      return std::nullopt;
+    if (const auto shifted = Shifted(o, *divisor, is_quotient))
+      return shifted->id();
+  }
+  return RoundedDown(o, is_quotient).id();
+}
+
+}  // namespace ember::jit::legalise

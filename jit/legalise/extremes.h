@@ -1,0 +1,25 @@
+// min and max of floats, in which a NaN wins, and of equal zeros the first:
+//
+//   min(a, b)       ->  select(is_nan(b), nan, select(b < a, b, a))
+//   min(6.0, b)     ->  select(6.0 <= b, 6.0, b)
+//   raw(min(a, b))  ->  select(or(a < b, is_nan(b)), a, b)
+//                                                   unless number_extremes
+//
+// Less than and select in one are an instruction of most machines. A NaN in b
+// is put over that as a constant, as b itself would make LLVM merge both
+// choices.
+#ifndef EMBER_JIT_LEGALISE_EXTREMES_H_
+#define EMBER_JIT_LEGALISE_EXTREMES_H_
+
+#include <optional>
+
+#include "jit/legalise/legaliser.h"
+
+namespace ember::jit::legalise {
+
+std::optional<NodeId> Extremes(Legaliser& legaliser,
+                               const Instruction& instruction);
+
+}  // namespace ember::jit::legalise
+
+#endif  // EMBER_JIT_LEGALISE_EXTREMES_H_

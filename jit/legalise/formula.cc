@@ -1,0 +1,26 @@
+#include "jit/legalise/formula.h"
+
+#include "jit/legalise/rules.h"
+#include "jit/loops/walk.h"
+
+namespace ember::jit::legalise {
+
+Formula MakeFormula(Opcode opcode, DType type,
+                    const TargetOperations& operations) {
+  Formula formula;
+  tensor::ExpressionPool& pool = formula.pool;
+  // Scope 0 is that of constants.
+  constexpr int kScope = 1;
+  formula.a = pool.Intern(Opcode::kElement, type, {}, 0, kScope);
+  formula.b = pool.Intern(Opcode::kElement, type, {}, 1, kScope);
+  Legaliser legaliser(
+      AllRules(), operations, [&pool](NodeId id) { return pool[id].range; },
+      pool);
+  formula.result = legaliser.Make({opcode, type, {formula.a, formula.b}});
+  for (NodeId id : loops::NodesUnder(pool, {&formula.result, 1})) {
+    if (id != formula.a && id != formula.b) formula.order.push_back(id);
+  }
+  return formula;
+}
+
+}  // namespace ember::jit::legalise

@@ -1,0 +1,163 @@
+#include "jit/legalise/legalise.h"
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "jit/legalise/rules.h"
+#include "jit/loops/raw.h"
+#include "jit/loops/walk.h"
+
+namespace ember::jit::legalise {
+namespace {
+
+using loops::Block;
+using loops::LoopKind;
+using loops::LoopNest;
+using loops::Statement;
+using tensor::Node;
+
+class NestLegaliser {
+ public:
+  NestLegaliser(LoopNest& nest, const TargetOperations& operations,
+                const RangeOf& range_of)
+      : nest_(nest),
+        range_of_(range_of),
+        legaliser_(
+            AllRules(), operations, [this](NodeId id) { return RangeOf(id); },
+            nest.pool) {}
+
+  void Run() {
+    for (loops::Buffer& buffer : nest_.buffers) RewriteAll(buffer.extents);
+    for (std::vector<loops::Phase>* phases : {&nest_.prologue, &nest_.phases}) {
+      for (loops::Phase& phase : *phases) {
+        phase.task = Rewrite(phase.task);
+        RewriteBlock(phase.body);
+      }
+    }
+  }
+
+ private:
+  // What is known of a node is known of what stands for it.
+  tensor::Interval RangeOf(NodeId id) const {
+    const auto original = originals_.find(id);
+    if (original != originals_.end()) id = original->second;
+    return range_of_ != nullptr ? range_of_(id) : nest_.pool[id].range;
+  }
+
+  void RewriteAll(std::vector<NodeId>& nodes) {
+    for (NodeId& node : nodes) node = Rewrite(node);
+  }
+
+  void RewriteBlock(Block& block) {
+    for (Statement& statement : block) RewriteStatement(statement);
+  }
+
+  void RewriteStatement(Statement& statement) {
+    switch (statement.kind) {
+      case Statement::Kind::kFor: {
+        const bool is_matrix = statement.loop == LoopKind::kMatrix &&
+                               legaliser_.target().matrix_loops;
+        statement.variable = Rewrite(statement.variable);
+        const bool was_in_matrix =
+            std::exchange(in_matrix_, in_matrix_ || is_matrix);
+        RewriteBlock(statement.body);
+        in_matrix_ = was_in_matrix;
+        return;
+      }
+      case Statement::Kind::kIf:
+        statement.condition = Rewrite(statement.condition);
+        return RewriteBlock(statement.body);
+      case Statement::Kind::kStore:
+        for (loops::Target& target : statement.targets) {
+          RewriteAll(target.indices);
+          target.value =
+              in_matrix_ ? RewriteLoads(target.value) : Rewrite(target.value);
+        }
+        return;
+      case Statement::Kind::kCheck:
+        statement.index = Rewrite(statement.index);
+        statement.extent = Rewrite(statement.extent);
+        return;
+      case Statement::Kind::kPrefetch:
+        statement.index = Rewrite(statement.index);
+        return;
+    }
+  }
+
+  // The value of a matrix loop: products and casts stay what they are.
+  NodeId RewriteLoads(NodeId id) {
+    const Node& node = nest_.pool[id];
+    if (node.opcode != Opcode::kMultiply && node.opcode != Opcode::kCast)
+      return Rewrite(id);
+    std::vector<NodeId> operands;
+    for (NodeId operand : node.operands)
+      operands.push_back(RewriteLoads(operand));
+    return nest_.pool.Intern(node.opcode, node.type, operands, node.immediate,
+                             node.scope);
+  }
+
+  // Not recursive but for extents of variables: chains may be long.
+  NodeId Rewrite(NodeId root) {
+    std::vector<std::pair<NodeId, size_t>> stack = {{root, 0}};
+    while (!stack.empty()) {
+      auto& [id, next] = stack.back();
+      if (rewritten_.contains(id)) {
+        stack.pop_back();
+        continue;
+      }
+      const std::span<const NodeId> operands =
+          loops::OperandsOf(nest_.pool, id);
+      if (next < operands.size()) {
+        const NodeId operand = operands[next++];
+        stack.push_back({operand, 0});
+        continue;
+      }
+      const NodeId node = id;
+      stack.pop_back();
+      const NodeId result = RewriteNode(node);
+      if (result != node && nest_.pool[node].type == DType::kI64) {
+        nest_.pool.Refine(result, nest_.pool[node].range);
+        originals_.emplace(result, node);
+      }
+      rewritten_.emplace(node, result);
+    }
+    return rewritten_.at(root);
+  }
+
+  // All operands are rewritten, but for the extent of a variable.
+  NodeId RewriteNode(NodeId id) {
+    const Node& node = nest_.pool[id];
+    const bool is_leaf =
+        node.operands.empty() && !loops::MayBeRaw(node.opcode) &&
+        node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad;
+    if (is_leaf) return id;
+    std::vector<NodeId> operands;
+    for (NodeId operand : node.operands) {
+      operands.push_back(node.opcode == Opcode::kAxis ? Rewrite(operand)
+                                                      : rewritten_.at(operand));
+    }
+    if (loops::MayBeRaw(node.opcode)) {
+      return legaliser_.Make(
+          {node.opcode, node.type, std::move(operands), loops::IsRaw(node)});
+    }
+    return nest_.pool.Intern(node.opcode, node.type, operands, node.immediate,
+                             node.scope, node.buffer);
+  }
+
+  LoopNest& nest_;
+  const legalise::RangeOf& range_of_;
+  Legaliser legaliser_;
+  std::unordered_map<NodeId, NodeId> rewritten_;
+  std::unordered_map<NodeId, NodeId> originals_;  // of i64
+  bool in_matrix_ = false;
+};
+
+}  // namespace
+
+void Legalise(const TargetOperations& operations, LoopNest& nest,
+              const RangeOf& range_of) {
+  NestLegaliser(nest, operations, range_of).Run();
+}
+
+}  // namespace ember::jit::legalise

@@ -1,0 +1,81 @@
+#include "jit/legalise/legaliser.h"
+
+#include <algorithm>
+
+#include "jit/loops/raw.h"
+#include "tensor/range_rules.h"
+#include "tensor/scalar.h"
+
+namespace ember::jit::legalise {
+
+using tensor::InstructionGroup;
+using tensor::Interval;
+
+NodeId Legaliser::Make(const Instruction& instruction) {
+  if (const std::optional<NodeId> folded = Fold(instruction)) return *folded;
+  for (const Rule rule : rules_) {
+    if (const std::optional<NodeId> node = rule(*this, instruction))
+      return *node;
+  }
+  return pool_.Intern(instruction.opcode, instruction.type,
+                      instruction.operands,
+                      instruction.is_raw ? loops::kRaw : 0);
+}
+
+Interval Legaliser::RangeOfInteger(NodeId id) const {
+  const tensor::Node& node = pool_[id];
+  if (pool_.IsConstant(id))
+    return tensor::RangeOfConstant(node.immediate, node.type);
+  return node.type == DType::kI64 ? range_of_(id)
+                                  : tensor::RangeOfType(node.type);
+}
+
+// Selects of a known condition, casts to the same type, and what is computed of
+// constants and exact: integers, and what floats need of it below the rules.
+std::optional<NodeId> Legaliser::Fold(const Instruction& instruction) {
+  const std::vector<NodeId>& operands = instruction.operands;
+  const DType type = TypeOf(operands[0]);
+  if (instruction.opcode == Opcode::kSelect) {
+    const std::optional<int64_t> condition = IntegerConstant(operands[0]);
+    if (condition) return operands[*condition != 0 ? 1 : 2];
+    if (operands[1] == operands[2]) return operands[1];
+    return std::nullopt;
+  }
+  const bool converts = instruction.opcode == Opcode::kCast ||
+                        instruction.opcode == Opcode::kBitcast;
+  if (converts && type == instruction.type) return operands[0];
+  if (type == DType::kBool && operands.size() == 2 &&
+      (instruction.opcode == Opcode::kAnd ||
+       instruction.opcode == Opcode::kOr)) {
+    // One known operand decides, or leaves the other.
+    for (size_t i = 0; i < 2; ++i) {
+      const std::optional<int64_t> known = IntegerConstant(operands[i]);
+      if (!known) continue;
+      const bool decides = (*known != 0) == (instruction.opcode == Opcode::kOr);
+      return operands[decides ? i : 1 - i];
+    }
+  }
+  if (!std::ranges::all_of(operands, [&](NodeId o) { return IsConstant(o); }))
+    return std::nullopt;
+  const InstructionGroup group = tensor::InfoOf(instruction.opcode).group;
+  const bool is_exact = !IsFloat(type) || converts ||
+                        instruction.opcode == Opcode::kNegate ||
+                        instruction.opcode == Opcode::kAbsolute ||
+                        group == InstructionGroup::kClassify ||
+                        group == InstructionGroup::kCompare;
+  if (!is_exact) return std::nullopt;
+  const tensor::ScalarOperands bits = {
+      pool_[operands[0]].immediate,
+      operands.size() > 1 ? pool_[operands[1]].immediate : 0};
+  if (!instruction.is_raw) {
+    return Constant(tensor::EvaluateScalar(instruction.opcode, type,
+                                           instruction.type, bits),
+                    instruction.type);
+  }
+  const StatusOr<uint64_t> value =
+      loops::EvaluateRaw(instruction.opcode, type, instruction.type, bits);
+  if (!value.ok()) return std::nullopt;
+  return Constant(*value, instruction.type);
+}
+
+}  // namespace ember::jit::legalise

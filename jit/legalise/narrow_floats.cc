@@ -1,0 +1,70 @@
+#include "jit/legalise/narrow_floats.h"
+
+#include "jit/legalise/value.h"
+
+namespace ember::jit::legalise {
+namespace {
+
+// Whether the result in f32, of operands of a type, is a value of it.
+bool KeepsType(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::kNegate:
+    case Opcode::kAbsolute:
+    case Opcode::kFloor:
+    case Opcode::kCeil:
+    case Opcode::kRound:
+    case Opcode::kTruncate:
+      return true;
+    default:
+      return instruction.is_raw;  // min and max
+  }
+}
+
+// neg and abs in the bits of the type.
+Value ChangeSign(Value a, Opcode opcode) {
+  const Value bits = Bitcast(a, DType::kU16);
+  return Bitcast(opcode == Opcode::kNegate ? bits ^ 0x8000 : bits & 0x7fff,
+                 a.type());
+}
+
+}  // namespace
+
+std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
+                                   const Instruction& instruction) {
+  const TargetOperations& target = legaliser.target();
+  const DType type = legaliser.TypeOf(instruction.operands[0]);
+  if (!IsNarrowFloat(type)) return std::nullopt;
+  const bool is_half = type == DType::kF16;
+  switch (instruction.opcode) {
+    case Opcode::kCast:
+    case Opcode::kBitcast:
+    case Opcode::kModulo:  // which no target has
+    case Opcode::kRemainder:
+      return std::nullopt;
+    case Opcode::kNegate:
+    case Opcode::kAbsolute:
+      if (target.wide_halves) break;
+      if (is_half && target.half_conversions) return std::nullopt;
+      return ChangeSign(Value(legaliser, instruction.operands[0]),
+                        instruction.opcode)
+          .id();
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+      if (is_half && target.half_sums) return std::nullopt;
+      break;
+    default:
+      break;
+  }
+  Instruction widened = instruction;
+  for (NodeId& operand : widened.operands)
+    operand = Cast(Value(legaliser, operand), DType::kF32).id();
+  const bool gives_bool = instruction.type == DType::kBool;
+  if (!gives_bool) widened.type = DType::kF32;
+  const Value result(legaliser, legaliser.Make(widened));
+  if (gives_bool) return result.id();
+  return (KeepsType(instruction) ? RawCast(result, type) : Cast(result, type))
+      .id();
+}
+
+}  // namespace ember::jit::legalise

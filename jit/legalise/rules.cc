@@ -1,0 +1,38 @@
+#include "jit/legalise/rules.h"
+
+#include "jit/legalise/bools.h"
+#include "jit/legalise/division.h"
+#include "jit/legalise/extremes.h"
+#include "jit/legalise/narrow_casts.h"
+#include "jit/legalise/narrow_floats.h"
+#include "jit/legalise/narrow_integers.h"
+#include "jit/legalise/rounding.h"
+#include "jit/legalise/saturating_casts.h"
+#include "jit/legalise/shifts.h"
+#include "jit/legalise/signs.h"
+
+namespace ember::jit::legalise {
+namespace {
+
+constexpr Rule kRules[] = {
+    Bools,
+    // These choose one of their operands: before narrow types are computed in
+    // wider ones, as a choice needs no rounding.
+    Signs,
+    Extremes,
+    // Before the rules about integers, which then see wide ones only.
+    NarrowIntegers,
+    // Before the rules about floats, which then see f32 and f64 only.
+    NarrowCasts,
+    NarrowFloats,
+    SaturatingCasts,
+    Rounding,
+    Division,
+    Shifts,
+};
+
+}  // namespace
+
+std::span<const Rule> AllRules() { return kRules; }
+
+}  // namespace ember::jit::legalise

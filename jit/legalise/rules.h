@@ -1,0 +1,15 @@
+// The rules, in the order in which an instruction is brought before them.
+#ifndef EMBER_JIT_LEGALISE_RULES_H_
+#define EMBER_JIT_LEGALISE_RULES_H_
+
+#include <span>
+
+#include "jit/legalise/legaliser.h"
+
+namespace ember::jit::legalise {
+
+std::span<const Rule> AllRules();
+
+}  // namespace ember::jit::legalise
+
+#endif  // EMBER_JIT_LEGALISE_RULES_H_

@@ -1,0 +1,42 @@
+#include "jit/legalise/shifts.h"
+
+#include "jit/legalise/value.h"
+
+namespace ember::jit::legalise {
+namespace {
+
+DType WithoutSign(DType type) {
+  switch (type) {
+    case DType::kI8:
+      return DType::kU8;
+    case DType::kI16:
+      return DType::kU16;
+    case DType::kI32:
+      return DType::kU32;
+    case DType::kI64:
+      return DType::kU64;
+    default:
+      return type;
+  }
+}
+
+}  // namespace
+
+std::optional<NodeId> Shifts(Legaliser& legaliser,
+                             const Instruction& instruction) {
+  const bool is_left = instruction.opcode == Opcode::kShiftLeft;
+  if (!(is_left || instruction.opcode == Opcode::kShiftRight) ||
+      instruction.is_raw)
+    return std::nullopt;
+  const Value a(legaliser, instruction.operands[0]);
+  const Value b(legaliser, instruction.operands[1]);
+  const int64_t bits = 8 * DTypeByteSize(a.type());
+  const Value in_range = Cast(b, WithoutSign(b.type())) < bits;
+  if (is_left || !IsSigned(a.type())) {
+    return Select(in_range, Raw(instruction.opcode, a, b), a.Integer(0)).id();
+  }
+  return Raw(instruction.opcode, a, Select(in_range, b, b.Integer(bits - 1)))
+      .id();
+}
+
+}  // namespace ember::jit::legalise
