@@ -1,11 +1,10 @@
-// The arithmetic rows of the instruction table as LLVM IR: each gives, bit by
-// bit, what the function of its name in tensor/semantics.h gives (but which NaN
-// it is). Nothing here traps or is undefined, so everything may be computed
+// The arithmetic rows of the instruction table as LLVM IR: an instruction each,
+// for what legalisation (jit/legalise) leaves by jit/llvm/target_operations.h.
+// Rows that it replaces are errors here. Nothing traps or is undefined but the
+// raw divisions, whose divisors are guarded, so everything may be computed
 // earlier than, or where, the program would not.
 #ifndef EMBER_JIT_LLVM_ARITHMETIC_H_
 #define EMBER_JIT_LLVM_ARITHMETIC_H_
-
-#include <string_view>
 
 #include "jit/llvm/conversions.h"
 #include "jit/llvm/ir.h"
@@ -17,8 +16,10 @@ namespace ember::jit {
 class Arithmetic {
  public:
   // One instruction: operands of `type` in registers, all scalars or all
-  // vectors. The ranges are of integer operands.
+  // vectors. The ranges are of i64 operands.
   struct Operation {
+    tensor::Opcode opcode = tensor::Opcode::kAdd;
+    bool is_raw = false;  // jit/loops/raw.h
     DType type = DType::kF32;
     llvm::Value* a = nullptr;
     llvm::Value* b = nullptr;
@@ -33,7 +34,7 @@ class Arithmetic {
         error_(error) {}
 
   // Rows of the groups kUnary, kClassify, kBinary, kCompare.
-  llvm::Value* Emit(tensor::Opcode opcode, const Operation& op);
+  llvm::Value* Emit(const Operation& op);
 
   Conversions& conversions() { return convert_; }
 
@@ -46,24 +47,13 @@ class Arithmetic {
   EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 
-  llvm::Value* Unexpanded(const Operation& op, std::string_view name);
+  llvm::Value* Replaced(const Operation& op);
   llvm::Value* FloatRemainder(const Operation& op);
   // A unary function of floats that LLVM has as an intrinsic.
   llvm::Value* Function(const Operation& op, unsigned intrinsic);
-  llvm::Value* WideA(const Operation& op);
-  llvm::Value* WideB(const Operation& op);
-  llvm::Value* Rounded(const Operation& op, llvm::Value* wide);
-  llvm::Value* SafeDivisor(const Operation& op);
-  // a and b divided by the operation, in 32 bits where that is as good and
-  // the machine has no more.
-  llvm::Value* Quotient(const Operation& op, llvm::Value* divisor,
-                        llvm::Instruction::BinaryOps operation);
-  llvm::Value* RemainderFits(const Operation& op, llvm::Value* remainder);
-  // Whether Minimum or Maximum of floats is b: `ordered` and `unordered`
-  // compare it.
-  llvm::Value* Extreme(const Operation& op, llvm::CmpInst::Predicate ordered,
-                       llvm::CmpInst::Predicate unordered);
-  llvm::Value* InShiftRange(const Operation& op);
+  // Of a and b, in 32 bits where that is as good and the machine has no more.
+  llvm::Value* Divided(const Operation& op, bool is_unsigned,
+                       llvm::Instruction::BinaryOps operation);
 
   Builder& b_;
   TargetTraits target_;

@@ -1,7 +1,9 @@
 #include "jit/llvm/code_generator.h"
 
 #include "base/concat.h"
+#include "jit/legalise/legalise.h"
 #include "jit/llvm/statement_emitter.h"
+#include "jit/llvm/target_operations.h"
 
 namespace ember::jit {
 namespace {
@@ -50,8 +52,10 @@ std::string PhaseName(bool is_prologue, size_t number) {
 
 Status GenerateCode(const loops::LoopNest& nest, TargetTraits target,
                     llvm::Module& module) {
-  EMBER_RETURN_IF_ERROR(GeneratePhases(nest, true, target, module));
-  return GeneratePhases(nest, false, target, module);
+  loops::LoopNest legal = nest;
+  legalise::Legalise(OperationsOf(target), legal);
+  EMBER_RETURN_IF_ERROR(GeneratePhases(legal, true, target, module));
+  return GeneratePhases(legal, false, target, module);
 }
 
 }  // namespace ember::jit

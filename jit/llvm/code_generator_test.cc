@@ -499,8 +499,8 @@ TEST(CodeGeneratorTest, Declines) {
   EXPECT_EQ(CompileError(R"(loops @f(%x: input f32[4], %y: output f32[4]) {
               phase i < 4 { %y[i] = exp(%x[i]) }
             })"),
-            "INTERNAL: loops @f: expected functions to be expanded before "
-            "code generation, found Exp of f32");
+            "INTERNAL: loops @f: expected what jit/math and jit/legalise "
+            "leave, found exp of f32");
   EXPECT_EQ(CompileError(R"(loops @f(%x: input f32[64], %y: output f32[64]) {
               phase t < 1 {
                 unroll i < 64 { unroll j < 64 { unroll k < 64 {

@@ -1,5 +1,6 @@
-// Conversions between element types, as tensor/semantics.h defines them, on
-// values in registers (jit/llvm/ir.h), scalars and vectors.
+// Casts and bitcasts between element types as LLVM IR, on values in registers
+// (jit/llvm/ir.h), scalars and vectors: what legalisation (jit/legalise) leaves
+// by jit/llvm/target_operations.h.
 #ifndef EMBER_JIT_LLVM_CONVERSIONS_H_
 #define EMBER_JIT_LLVM_CONVERSIONS_H_
 
@@ -13,25 +14,16 @@ class Conversions {
   Conversions(Builder& builder, TargetTraits target)
       : b_(builder), target_(target) {}
 
-  // To the type that arithmetic is done in (float for f16 and bf16), exactly,
-  // and back, rounding to nearest even.
-  llvm::Value* Widen(DType type, llvm::Value* value);
-  llvm::Value* Narrow(DType type, llvm::Value* value);
-
+  // Raw or not: where a raw cast of a float to an integer has no value, LLVM's
+  // has none either, and bf16 has no other casts from f32.
   llvm::Value* Cast(DType from, DType to, llvm::Value* value);
   // Of the same width.
   llvm::Value* Bitcast(DType to, llvm::Value* value);
 
  private:
-  llvm::Value* FloatToInteger(DType to, llvm::Value* value);
-  llvm::Value* IntegerToFloat(DType from, DType to, llvm::Value* value);
   llvm::Value* FloatToFloat(DType from, DType to, llvm::Value* value);
-  // What a 16-bit float is rounded from so that it rounds only once.
-  llvm::Value* IntegerToOddDouble(DType from, llvm::Value* value);
-  llvm::Value* ToOddFloat(llvm::Value* value);
   // The float, of which LLVM does not know that it is or becomes an f16.
   llvm::Value* Opaque(llvm::Value* value);
-  llvm::Value* NarrowToBFloat(llvm::Value* value);
 
   Builder& b_;
   TargetTraits target_;

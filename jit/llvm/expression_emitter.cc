@@ -1,7 +1,10 @@
 #include "jit/llvm/expression_emitter.h"
 
 #include "base/concat.h"
+#include "jit/llvm/target_operations.h"
+#include "jit/loops/raw.h"
 #include "llvm/IR/Constants.h"
+#include "tensor/update.h"
 
 namespace ember::jit {
 
@@ -16,6 +19,7 @@ ExpressionEmitter::ExpressionEmitter(const loops::LoopNest& nest,
                                      TargetTraits target, Builder& builder,
                                      FirstError& error)
     : nest_(nest),
+      operations_(OperationsOf(target)),
       b_(builder),
       error_(error),
       scopes_(nest.pool, builder),
@@ -65,11 +69,8 @@ Value* ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
     case Opcode::kSelect:
       return EmitSelect(node);
     case Opcode::kCast:
-      return arithmetic_.conversions().Cast(nest_.pool[node.operands[0]].type,
-                                            node.type, Emit(node.operands[0]));
     case Opcode::kBitcast:
-      return arithmetic_.conversions().Bitcast(node.type,
-                                               Emit(node.operands[0]));
+      return EmitInstruction(nest_.pool, node, {Emit(node.operands[0])});
 #define EMBER_ROW(name, ...) case Opcode::k##name:
       EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
       EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
@@ -104,16 +105,65 @@ Value* ExpressionEmitter::EmitArithmetic(const Node& node) {
     Value* range = lane_masks_.Compare(a, b, node.opcode == Opcode::kLessEqual);
     if (range != nullptr) return range;
   }
-  Arithmetic::Operation op{.type = pool[a].type, .a = Emit(a), .b = Emit(b)};
-  if (op.type == DType::kI64) {
-    op.range_a = pool[a].range;
-    op.range_b = pool[b].range;
+  Value* const first = Emit(a);
+  return EmitInstruction(pool, node, {first, Emit(b)});
+}
+
+Value* ExpressionEmitter::EmitInstruction(
+    const tensor::ExpressionPool& pool, const Node& node,
+    llvm::SmallVector<Value*, 3> operands) {
+  int lanes = 0;
+  for (const Value* operand : operands) {
+    if (const auto* type =
+            llvm::dyn_cast<llvm::FixedVectorType>(operand->getType()))
+      lanes = static_cast<int>(type->getNumElements());
   }
-  if (IsVector(op.a) || IsVector(op.b)) {
-    op.a = Splat(b_, op.a, scopes_.lanes());
-    op.b = Splat(b_, op.b, scopes_.lanes());
+  if (lanes != 0) {
+    for (Value*& operand : operands) operand = Splat(b_, operand, lanes);
   }
-  return arithmetic_.Emit(node.opcode, op);
+  const DType type = pool[node.operands[0]].type;
+  switch (node.opcode) {
+    case Opcode::kSelect:
+      return b_.CreateSelect(operands[0], operands[1], operands[2]);
+    case Opcode::kCast:
+      return arithmetic_.conversions().Cast(type, node.type, operands[0]);
+    case Opcode::kBitcast:
+      return arithmetic_.conversions().Bitcast(node.type, operands[0]);
+    default:
+      break;
+  }
+  return arithmetic_.Emit({.opcode = node.opcode,
+                           .is_raw = loops::IsRaw(node),
+                           .type = type,
+                           .a = operands.front(),
+                           .b = operands.back(),
+                           .range_a = pool[node.operands.front()].range,
+                           .range_b = pool[node.operands.back()].range});
+}
+
+Value* ExpressionEmitter::EmitUpdate(tensor::Update update, DType type,
+                                     Value* a, Value* b) {
+  const auto key = std::pair(update, type);
+  auto known = formulas_.find(key);
+  if (known == formulas_.end()) {
+    known = formulas_
+                .emplace(key, legalise::MakeFormula(tensor::OpcodeOf(update),
+                                                    type, operations_))
+                .first;
+  }
+  const legalise::Formula& formula = known->second;
+  llvm::SmallDenseMap<NodeId, Value*> values;
+  values[formula.a] = a;
+  values[formula.b] = b;
+  for (NodeId id : formula.order) {
+    const Node& node = formula.pool[id];
+    llvm::SmallVector<Value*, 3> operands;
+    for (NodeId operand : node.operands) operands.push_back(values[operand]);
+    values[id] = node.opcode == Opcode::kConstant
+                     ? EmitConstant(node)
+                     : EmitInstruction(formula.pool, node, operands);
+  }
+  return values[formula.result];
 }
 
 Value* ExpressionEmitter::EmitSelect(const Node& node) {
@@ -121,13 +171,14 @@ Value* ExpressionEmitter::EmitSelect(const Node& node) {
   // As in unrolled loops: the other one may be large.
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition))
     return Emit(node.operands[known->isOne() ? 1 : 2]);
-  Value* a = Emit(node.operands[1]);
-  Value* b = Emit(node.operands[2]);
-  if (IsVector(condition) || IsVector(a) || IsVector(b)) {
-    a = Splat(b_, a, scopes_.lanes());
-    b = Splat(b_, b, scopes_.lanes());
+  Value* const a = Emit(node.operands[1]);
+  Value* const b = Emit(node.operands[2]);
+  // One condition may choose between vectors.
+  if (!IsVector(condition) && (IsVector(a) || IsVector(b))) {
+    return b_.CreateSelect(condition, Splat(b_, a, scopes_.lanes()),
+                           Splat(b_, b, scopes_.lanes()));
   }
-  return b_.CreateSelect(condition, a, b);
+  return EmitInstruction(nest_.pool, node, {condition, a, b});
 }
 
 Value* ExpressionEmitter::EmitLoad(const Node& node) {

@@ -6,8 +6,11 @@
 #ifndef EMBER_JIT_LLVM_EXPRESSION_EMITTER_H_
 #define EMBER_JIT_LLVM_EXPRESSION_EMITTER_H_
 
+#include <map>
 #include <unordered_map>
+#include <utility>
 
+#include "jit/legalise/formula.h"
 #include "jit/llvm/arithmetic.h"
 #include "jit/llvm/ir.h"
 #include "jit/llvm/kernel_arguments.h"
@@ -34,6 +37,10 @@ class ExpressionEmitter {
 
   // A scalar, or a vector if the value differs from lane to lane.
   llvm::Value* Emit(NodeId id);
+  // What an update computes of an element `a` and a value `b` of the type, both
+  // scalars or vectors of any number of lanes.
+  llvm::Value* EmitUpdate(tensor::Update update, DType type, llvm::Value* a,
+                          llvm::Value* b);
   // Lanes (i1, or lanes x i1) where `index` is in 0..extent-1.
   llvm::Value* EmitInBounds(NodeId index, NodeId extent);
   // Nodes so far, a measure of the code's size.
@@ -41,7 +48,6 @@ class ExpressionEmitter {
 
   Scopes& scopes() { return scopes_; }
   MemoryAccess& memory() { return memory_; }
-  Arithmetic& arithmetic() { return arithmetic_; }
 
  private:
   llvm::Value* EmitNode(NodeId id, const tensor::Node& node);
@@ -49,9 +55,14 @@ class ExpressionEmitter {
   llvm::Value* EmitLoad(const tensor::Node& node);
   llvm::Value* EmitPad(const tensor::Node& node);
   llvm::Value* EmitSelect(const tensor::Node& node);
+  // An instruction, raw or not, on the values of its operands.
+  llvm::Value* EmitInstruction(const tensor::ExpressionPool& pool,
+                               const tensor::Node& node,
+                               llvm::SmallVector<llvm::Value*, 3> operands);
   llvm::Value* EmitArithmetic(const tensor::Node& node);
 
   const loops::LoopNest& nest_;
+  const legalise::TargetOperations operations_;
   Builder& b_;
   FirstError& error_;
   Scopes scopes_;
@@ -59,6 +70,7 @@ class ExpressionEmitter {
   MemoryAccess memory_;
   LaneMasks lane_masks_;
   Arithmetic arithmetic_;
+  std::map<std::pair<tensor::Update, DType>, legalise::Formula> formulas_;
   std::unordered_map<NodeId, llvm::Value*> statement_;
   llvm::Value* mask_ = nullptr;
   int64_t emitted_ = 0;

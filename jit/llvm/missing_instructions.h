@@ -1,6 +1,8 @@
-// Operations that a machine has no instructions for, and that LLVM would call a
-// library for: kernels call none (vm/format/kernel_abi.h). They are written as
-// operations that the machine has, with the same results bit for bit.
+// Operations on values of 64 bits, divisions and signs of f16 that a machine
+// has no instructions for, and that LLVM would call a library for: kernels call
+// none (vm/format/kernel_abi.h). They are written as operations that the
+// machine has, with the same results bit for bit. Others legalisation has
+// written so before (jit/legalise).
 //
 //   Optimize(...);
 //   ExpandMissingInstructions(host.traits, module);

@@ -4,7 +4,6 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "tensor/scalar.h"
-#include "tensor/update.h"
 
 namespace ember::jit {
 
@@ -127,9 +126,7 @@ Value* StoreEmitter::Combined(const Pending& pending, Value* old) {
 }
 
 Value* StoreEmitter::Combine(const Target& target, Value* a, Value* b) {
-  return expressions_.arithmetic().Emit(
-      tensor::OpcodeOf(target.update),
-      {.type = TypeOf(target), .a = a, .b = b});
+  return expressions_.EmitUpdate(target.update, TypeOf(target), a, b);
 }
 
 Value* StoreEmitter::ValueOf(const Pending& pending) {

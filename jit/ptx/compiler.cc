@@ -7,7 +7,9 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/legalise/legalise.h"
 #include "jit/llvm/pipeline.h"
+#include "jit/llvm/target_operations.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
 #include "jit/ptx/phase_emitter.h"
@@ -117,7 +119,11 @@ StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(kTriple);
   gpu::DeviceCode code;
-  EMBER_RETURN_IF_ERROR(EmitPhases(nest, target, module, code));
+  legalise::TargetOperations operations = OperationsOf(Traits());
+  operations.matrix_loops = true;
+  loops::LoopNest legal = nest;
+  legalise::Legalise(operations, legal);
+  EMBER_RETURN_IF_ERROR(EmitPhases(legal, target, module, code));
   EMBER_RETURN_IF_ERROR(RunPasses(*machine, kPipeline, module));
   if (texts != nullptr) texts->llvm = ModuleText(module);
   if (texts != nullptr || !target.is_emulated) {

@@ -139,14 +139,6 @@ class PtxArguments final : public KernelArguments {
   Value* workgroup_ = nullptr;
 };
 
-TargetTraits Traits() {
-  TargetTraits traits;
-  traits.has_fma = true;
-  traits.has_half_conversion = true;
-  traits.is_gpu = true;
-  return traits;
-}
-
 class PhaseEmitter final : public BlockEmitter {
  public:
   PhaseEmitter(const loops::LoopNest& nest, bool is_prologue,
@@ -436,6 +428,14 @@ llvm::Function* CreateFunction(const loops::LoopNest& nest,
 }
 
 }  // namespace
+
+TargetTraits Traits() {
+  TargetTraits traits;
+  traits.has_fma = true;
+  traits.has_half_conversion = true;
+  traits.is_gpu = true;
+  return traits;
+}
 
 StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase, bool is_prologue,

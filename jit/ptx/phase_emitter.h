@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
+#include "jit/llvm/ir.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/ptx/target.h"
 #include "llvm/IR/Module.h"
@@ -23,8 +24,12 @@ namespace ember::jit::ptx {
 // The array in shared memory that all kernels of a module declare.
 inline constexpr char kSharedName[] = "shared";
 
-// The nest is verified; the module has NVPTX's data layout. kUnimplemented with
-// a reason of jit/decline_reasons.h for what this back end leaves to others.
+// What code generation asks about a device.
+TargetTraits Traits();
+
+// The nest is legal for them (jit/legalise); the module has NVPTX's data
+// layout. kUnimplemented with a reason of jit/decline_reasons.h for what this
+// back end leaves to others.
 StatusOr<gpu::PhaseCode> EmitPhase(const loops::LoopNest& nest,
                                    const loops::Phase& phase, bool is_prologue,
                                    const std::string& name,

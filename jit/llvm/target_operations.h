@@ -1,0 +1,31 @@
+// What LLVM has for a machine, for legalisation (jit/legalise).
+#ifndef EMBER_JIT_LLVM_TARGET_OPERATIONS_H_
+#define EMBER_JIT_LLVM_TARGET_OPERATIONS_H_
+
+#include "jit/legalise/target_operations.h"
+#include "jit/llvm/ir.h"
+
+namespace ember::jit {
+
+inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
+  return {
+      .half_conversions = traits.has_half_conversion,
+      // In f32, of which LLVM's passes make it where has_half_arithmetic is.
+      .half_sums = false,
+      .wide_halves = false,
+      .narrow_integers = true,
+      .bool_casts = true,
+      .signed_remainders = true,
+      // fptosi.sat of vectors goes through their lanes one by one on x86.
+      .saturating_casts = false,
+      .number_extremes = traits.has_rounding,
+      .rounding_f32 = traits.has_rounding,
+      .rounding_f64 = traits.has_rounding,
+      .cheap_doubles = true,
+      .matrix_loops = false,
+  };
+}
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LLVM_TARGET_OPERATIONS_H_
