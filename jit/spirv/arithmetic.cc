@@ -1,26 +1,20 @@
 #include "jit/spirv/arithmetic.h"
 
 #include <bit>
+#include <vector>
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/loops/raw.h"
 #include "jit/math/expand.h"
+#include "tensor/update.h"
 
 namespace ember::jit::spirv {
 
 using tensor::Opcode;
 
-namespace {
-
-// Operands and results of integers below 32 bits are extended words.
-bool IsUnsignedDivision(const Arithmetic::Operation& op) {
-  return !IsSigned(op.type) || (op.range_a.low >= 0 && op.range_b.low >= 0);
-}
-
-}  // namespace
-
-Value Arithmetic::Emit(Opcode opcode, const Operation& op) {
-  switch (opcode) {
+Value Arithmetic::Emit(const Operation& op) {
+  switch (op.opcode) {
 #define EMBER_ROW(name, ...) \
   case Opcode::k##name:      \
     return name(op);
@@ -34,7 +28,52 @@ Value Arithmetic::Emit(Opcode opcode, const Operation& op) {
 #undef EMBER_ROW
     break;
   }
-  return Unexpanded(op, tensor::InfoOf(opcode).text);
+  return Replaced(op);
+}
+
+Value Arithmetic::EmitNode(const tensor::ExpressionPool& pool,
+                           const tensor::Node& node,
+                           std::span<const Value> operands) {
+  const DType type = pool[node.operands[0]].type;
+  switch (node.opcode) {
+    case Opcode::kSelect:
+      return c_.Select(operands[0], operands[1], operands[2]);
+    case Opcode::kCast:
+      return convert_.Cast(type, node.type, loops::IsRaw(node), operands[0]);
+    case Opcode::kBitcast:
+      return convert_.Bitcast(node.type, operands[0]);
+    default:
+      return Emit({.opcode = node.opcode,
+                   .is_raw = loops::IsRaw(node),
+                   .type = type,
+                   .a = operands.front(),
+                   .b = operands.back()});
+  }
+}
+
+Value Arithmetic::EmitUpdate(tensor::Update update, DType type, Value a,
+                             Value b) {
+  const auto key = std::pair(update, type);
+  auto known = formulas_.find(key);
+  if (known == formulas_.end()) {
+    known =
+        formulas_
+            .emplace(key, legalise::MakeFormula(tensor::OpcodeOf(update), type,
+                                                OperationsOf(target_)))
+            .first;
+  }
+  const legalise::Formula& formula = known->second;
+  std::map<tensor::NodeId, Value> values = {{formula.a, a}, {formula.b, b}};
+  for (tensor::NodeId id : formula.order) {
+    const tensor::Node& node = formula.pool[id];
+    std::vector<Value> operands;
+    for (tensor::NodeId operand : node.operands)
+      operands.push_back(values.at(operand));
+    values[id] = node.opcode == Opcode::kConstant
+                     ? convert_.Constant(node.type, node.immediate)
+                     : EmitNode(formula.pool, node, operands);
+  }
+  return values.at(formula.result);
 }
 
 Value Arithmetic::MultiplyAdd(Value a, Value b, Value c, bool once) {
@@ -53,11 +92,12 @@ Value Arithmetic::MultiplyAdd(Value a, Value b, Value c, bool once) {
                   a.id, b.id, c.id});
 }
 
-Value Arithmetic::Unexpanded(const Operation& op, std::string_view name) {
+Value Arithmetic::Replaced(const Operation& op) {
   if (error_.ok()) {
-    error_ = InternalError(Concat(
-        {"expected functions to be expanded before code generation, found ",
-         name, " of ", DTypeName(op.type)}));
+    error_ = InternalError(
+        Concat({"expected what jit/math and jit/legalise leave, found ",
+                (op.is_raw ? "raw " : ""), tensor::InfoOf(op.opcode).text,
+                " of ", DTypeName(op.type)}));
   }
   return op.a;
 }
@@ -69,104 +109,52 @@ Value Arithmetic::FloatRemainder(const Operation& op) {
 }
 
 Value Arithmetic::FloatOperation(const Operation& op, spv::Op instruction) {
-  // Quotients of f16 may be off by more than one of f32 that is rounded.
-  if (op.type == DType::kF16 && convert_.has_halves() &&
-      instruction != spv::Op::OpFDiv) {
-    c_.module().Require(spv::Capability::Float16);
-    const Value a = convert_.Half(op.a);
-    const Value b = convert_.Half(op.b);
-    return convert_.FromHalf(
-        c_.Pure(instruction, Scalar::kF16, {a.id, b.id}, true));
-  }
-  return Fit(op, c_.Pure(instruction, op.a.type, {op.a.id, op.b.id}, true));
+  if (op.type != DType::kF16)
+    return c_.Pure(instruction, op.a.type, {op.a.id, op.b.id}, true);
+  c_.module().Require(spv::Capability::Float16);
+  const Value a = convert_.Half(op.a);
+  const Value b = convert_.Half(op.b);
+  return convert_.FromHalf(
+      c_.Pure(instruction, Scalar::kF16, {a.id, b.id}, true));
 }
 
 // --- unary
 
 Value Arithmetic::Negate(const Operation& op) {
   if (IsFloat(op.type)) return c_.Unary(spv::Op::OpFNegate, op.a.type, op.a);
-  return Fit(op, c_.Subtract(c_.Like(op.a, 0), op.a));
+  return c_.Subtract(c_.Like(op.a, 0), op.a);
 }
 
 Value Arithmetic::Absolute(const Operation& op) {
-  if (IsFloat(op.type)) return c_.Call(GLSLstd450FAbs, op.a);
-  if (!IsSigned(op.type)) return op.a;
-  return Fit(op, c_.Call(GLSLstd450SAbs, op.a));
+  return c_.Call(IsFloat(op.type) ? GLSLstd450FAbs : GLSLstd450SAbs, op.a);
 }
 
-Value Arithmetic::Sign(const Operation& op) {
-  const Value zero = c_.Like(op.a, 0);
-  if (!IsFloat(op.type)) {
-    if (IsSigned(op.type)) return c_.Call(GLSLstd450SSign, op.a);
-    return c_.Select(c_.Equal(op.a, zero), zero, c_.Like(op.a, 1));
-  }
-  // Zeros and NaNs as they are.
-  const Value one = convert_.Cast(DType::kBool, op.type, c_.Bool(true));
-  const Value minus_one = c_.Unary(spv::Op::OpFNegate, op.a.type, one);
-  const Value result =
-      c_.Select(c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, op.a, zero),
-                minus_one, op.a);
-  return c_.Select(
-      c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, zero, op.a), one,
-      result);
-}
+Value Arithmetic::Sign(const Operation& op) { return Replaced(op); }
 
 Value Arithmetic::Not(const Operation& op) {
   if (op.type == DType::kBool) return c_.Not(op.a);
-  return Fit(op, c_.BitXor(op.a, c_.Like(op.a, -1)));
+  return c_.BitXor(op.a, c_.Like(op.a, -1));
 }
 
 Value Arithmetic::Floor(const Operation& op) {
-  return Fit(op, c_.Call(GLSLstd450Floor, op.a));
+  return c_.Call(GLSLstd450Floor, op.a);
 }
 Value Arithmetic::Ceil(const Operation& op) {
-  return Fit(op, c_.Call(GLSLstd450Ceil, op.a));
+  return c_.Call(GLSLstd450Ceil, op.a);
 }
-
-// Mesa's lavapipe 22.3 gives doubles back as they are, rounded or truncated;
-// floor and ceil work.
 Value Arithmetic::Round(const Operation& op) {
-  if (op.type != DType::kF64)
-    return Fit(op, c_.Call(GLSLstd450RoundEven, op.a));
-  const auto float_op = [&](spv::Op instruction, Value a, Value b) {
-    return c_.Pure(instruction, a.type, {a.id, b.id}, true);
-  };
-  const auto less = [&](Value a, Value b) {
-    return c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, a, b);
-  };
-  const auto number = [&](double value) {
-    return c_.Constant(Scalar::kF64, std::bit_cast<uint64_t>(value));
-  };
-  const Value below = c_.Call(GLSLstd450Floor, op.a);
-  const Value above = float_op(spv::Op::OpFAdd, below, number(1));
-  const Value rest = float_op(spv::Op::OpFSub, op.a, below);
-  const Value half = float_op(spv::Op::OpFMul, below, number(0.5));
-  const Value is_odd = less(c_.Call(GLSLstd450Floor, half), half);
-  const Value is_tie =
-      c_.Binary(spv::Op::OpFOrdEqual, Scalar::kBool, rest, number(0.5));
-  const Value goes_up = c_.Or(less(number(0.5), rest), c_.And(is_tie, is_odd));
-  const Value result = c_.Select(goes_up, above, below);
-  // A zero has the sign of what it was.
-  const Value is_zero =
-      c_.Binary(spv::Op::OpFOrdEqual, Scalar::kBool, result, number(0));
-  return c_.Select(is_zero, float_op(spv::Op::OpFMul, op.a, number(0)), result);
+  return c_.Call(GLSLstd450RoundEven, op.a);
 }
-
 Value Arithmetic::Truncate(const Operation& op) {
-  if (op.type != DType::kF64) return Fit(op, c_.Call(GLSLstd450Trunc, op.a));
-  const Value is_negative =
-      c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, op.a, c_.Like(op.a, 0));
-  return c_.Select(is_negative, c_.Call(GLSLstd450Ceil, op.a),
-                   c_.Call(GLSLstd450Floor, op.a));
+  return c_.Call(GLSLstd450Trunc, op.a);
 }
-
 Value Arithmetic::Sqrt(const Operation& op) {
-  return Fit(op, c_.Call(GLSLstd450Sqrt, op.a));
+  return c_.Call(GLSLstd450Sqrt, op.a);
 }
 
 // What jit/math replaces by other instructions.
 #define EMBER_EXPANDED(name) \
-  Value Arithmetic::name(const Operation& op) { return Unexpanded(op, #name); }
+  Value Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
 #undef EMBER_EXPANDED
 
@@ -184,123 +172,56 @@ Value Arithmetic::IsInfinite(const Operation& op) {
 
 Value Arithmetic::Add(const Operation& op) {
   if (IsFloat(op.type)) return FloatOperation(op, spv::Op::OpFAdd);
-  return Fit(op, c_.Add(op.a, op.b));
+  return c_.Add(op.a, op.b);
 }
 Value Arithmetic::Subtract(const Operation& op) {
   if (IsFloat(op.type)) return FloatOperation(op, spv::Op::OpFSub);
-  return Fit(op, c_.Subtract(op.a, op.b));
+  return c_.Subtract(op.a, op.b);
 }
 Value Arithmetic::Multiply(const Operation& op) {
   if (IsFloat(op.type)) return FloatOperation(op, spv::Op::OpFMul);
-  return Fit(op, c_.Multiply(op.a, op.b));
-}
-
-// b, but 1 where the division would be undefined.
-Value Arithmetic::SafeDivisor(const Operation& op) {
-  Value undefined = c_.Bool(false);
-  if (op.range_b.Contains(0))
-    undefined = c_.Or(undefined, c_.Equal(op.b, c_.Like(op.b, 0)));
-  if (IsSigned(op.type) && op.range_b.Contains(-1))
-    undefined = c_.Or(undefined, c_.Equal(op.b, c_.Like(op.b, -1)));
-  return c_.Select(undefined, c_.Like(op.b, 1), op.b);
-}
-
-// Truncated; by 1 where SafeDivisor is.
-Value Arithmetic::Quotient(const Operation& op) {
-  const Value divisor = SafeDivisor(op);
-  if (c_.IsKnown(divisor, 1)) return op.a;
-  const auto known = c_.Known(divisor);
-  if (IsUnsignedDivision(op)) {
-    if (known && std::has_single_bit(*known))
-      return c_.ShiftRight(op.a, c_.Like(op.a, std::countr_zero(*known)));
-    return c_.Binary(spv::Op::OpUDiv, op.a.type, op.a, divisor);
-  }
-  return c_.Binary(spv::Op::OpSDiv, op.a.type, op.a, divisor);
+  return c_.Multiply(op.a, op.b);
 }
 
 Value Arithmetic::Divide(const Operation& op) {
   if (IsFloat(op.type)) return FloatOperation(op, spv::Op::OpFDiv);
-  Value quotient = Quotient(op);
-  if (IsSigned(op.type) && op.range_b.Contains(-1)) {
-    quotient = c_.Select(c_.Equal(op.b, c_.Like(op.b, -1)),
-                         c_.Subtract(c_.Like(op.a, 0), op.a), quotient);
-  }
-  if (op.range_b.Contains(0)) {
-    const Value zero = c_.Like(op.b, 0);
-    quotient = c_.Select(c_.Equal(op.b, zero), zero, quotient);
-  }
-  return Fit(op, quotient);
+  if (!op.is_raw) return Replaced(op);
+  return c_.Binary(spv::Op::OpSDiv, op.a.type, op.a, op.b);
 }
 
-// By a product: Vulkan defines remainders of negative operands only since
-// VK_KHR_maintenance8.
 Value Arithmetic::Remainder(const Operation& op) {
-  if (IsFloat(op.type)) return FloatRemainder(op);
-  const Value divisor = SafeDivisor(op);
-  const auto known = c_.Known(divisor);
-  if (known && IsUnsignedDivision(op) && std::has_single_bit(*known))
-    return c_.BitAnd(op.a, c_.Like(op.a, static_cast<int64_t>(*known) - 1));
-  if (IsUnsignedDivision(op))
-    return c_.Binary(spv::Op::OpUMod, op.a.type, op.a, divisor);
-  return c_.Subtract(op.a, c_.Multiply(Quotient(op), divisor));
+  return IsFloat(op.type) ? FloatRemainder(op) : Replaced(op);
 }
 
-// Whether a remainder is one of a quotient rounded down: it is 0 or has the
-// divisor's sign.
-Value Arithmetic::RemainderFits(const Operation& op, Value remainder) {
-  const Value zero = c_.Like(remainder, 0);
-  const Value other_sign = c_.Less(c_.BitXor(remainder, op.b), zero, true);
-  return c_.Or(c_.Equal(remainder, zero), c_.Not(other_sign));
-}
-
+// By constant powers of two with and without a sign, by others without.
 Value Arithmetic::FloorDivide(const Operation& op) {
-  if (IsUnsignedDivision(op)) return Divide(op);
-  const auto known = c_.KnownInteger(op.b);
-  if (known && *known > 0 && std::has_single_bit(static_cast<uint64_t>(*known)))
-    return c_.Binary(
-        spv::Op::OpShiftRightArithmetic, op.a.type, op.a,
-        c_.Like(op.a, std::countr_zero(static_cast<uint64_t>(*known))));
-  const Value quotient = Divide(op);
-  const Value fits = RemainderFits(op, Remainder(op));
-  return c_.Select(fits, quotient,
-                   Fit(op, c_.Subtract(quotient, c_.Like(quotient, 1))));
+  const auto known = c_.Known(op.b);
+  if (known && std::has_single_bit(*known)) {
+    const Value shift = c_.Like(op.a, std::countr_zero(*known));
+    if (op.is_raw) return c_.ShiftRight(op.a, shift);
+    return c_.Binary(spv::Op::OpShiftRightArithmetic, op.a.type, op.a, shift);
+  }
+  if (!op.is_raw) return Replaced(op);
+  return c_.Binary(spv::Op::OpUDiv, op.a.type, op.a, op.b);
 }
 
 Value Arithmetic::Modulo(const Operation& op) {
   if (IsFloat(op.type)) return FloatRemainder(op);
-  if (IsUnsignedDivision(op)) return Remainder(op);
-  const auto known = c_.KnownInteger(op.b);
-  if (known && *known > 0 && std::has_single_bit(static_cast<uint64_t>(*known)))
-    return c_.BitAnd(op.a, c_.Like(op.a, *known - 1));
-  const Value remainder = Remainder(op);
-  return c_.Select(RemainderFits(op, remainder), remainder,
-                   Fit(op, c_.Add(remainder, op.b)));
-}
-
-Value Arithmetic::FloatExtreme(const Operation& op, Value b_is_beyond) {
-  const Value result = c_.Select(b_is_beyond, op.b, op.a);
-  return c_.Select(
-      c_.Unary(spv::Op::OpIsNan, Scalar::kBool, op.b),
-      c_.Select(c_.Unary(spv::Op::OpIsNan, Scalar::kBool, op.a), op.a, op.b),
-      result);
+  const auto known = c_.Known(op.b);
+  if (known && std::has_single_bit(*known))
+    return c_.BitAnd(op.a, c_.Like(op.a, static_cast<int64_t>(*known) - 1));
+  if (!op.is_raw) return Replaced(op);
+  return c_.Binary(spv::Op::OpUMod, op.a.type, op.a, op.b);
 }
 
 Value Arithmetic::Minimum(const Operation& op) {
-  if (op.type == DType::kBool) return c_.And(op.a, op.b);
-  if (IsFloat(op.type)) {
-    return FloatExtreme(
-        op, c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, op.b, op.a));
-  }
+  if (IsFloat(op.type)) return Replaced(op);
   return c_.Call(IsSigned(op.type) ? GLSLstd450SMin : GLSLstd450UMin, op.a,
                  op.b);
 }
 
 Value Arithmetic::Maximum(const Operation& op) {
-  if (op.type == DType::kBool) return c_.Or(op.a, op.b);
-  if (IsFloat(op.type)) {
-    return FloatExtreme(
-        op, c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, op.a, op.b));
-  }
+  if (IsFloat(op.type)) return Replaced(op);
   return c_.Call(IsSigned(op.type) ? GLSLstd450SMax : GLSLstd450UMax, op.a,
                  op.b);
 }
@@ -313,53 +234,36 @@ Value Arithmetic::Or(const Operation& op) {
 }
 Value Arithmetic::Xor(const Operation& op) {
   if (op.type != DType::kBool) return c_.BitXor(op.a, op.b);
-  return c_.Binary(spv::Op::OpLogicalNotEqual, Scalar::kBool, op.a, op.b);
-}
-
-Value Arithmetic::InShiftRange(const Operation& op) {
-  return c_.Less(op.b, c_.Like(op.b, 8 * DTypeByteSize(op.type)), false);
+  return Comparison(op, spv::Op::OpLogicalNotEqual);
 }
 
 Value Arithmetic::ShiftLeft(const Operation& op) {
-  const Value in_range = InShiftRange(op);
-  const Value zero = c_.Like(op.a, 0);
-  const Value shifted =
-      c_.ShiftLeft(op.a, c_.Select(in_range, op.b, c_.Like(op.b, 0)));
-  return c_.Select(in_range, Fit(op, shifted), zero);
+  return op.is_raw ? c_.ShiftLeft(op.a, op.b) : Replaced(op);
 }
 
 Value Arithmetic::ShiftRight(const Operation& op) {
-  const Value in_range = InShiftRange(op);
-  if (!IsSigned(op.type)) {
-    const Value shift = c_.Select(in_range, op.b, c_.Like(op.b, 0));
-    return c_.Select(in_range, c_.ShiftRight(op.a, shift), c_.Like(op.a, 0));
-  }
-  const Value last = c_.Like(op.b, 8 * DTypeByteSize(op.type) - 1);
-  return c_.Binary(spv::Op::OpShiftRightArithmetic, op.a.type, op.a,
-                   c_.Select(in_range, op.b, last));
+  if (!op.is_raw) return Replaced(op);
+  if (!IsSigned(op.type)) return c_.ShiftRight(op.a, op.b);
+  return c_.Binary(spv::Op::OpShiftRightArithmetic, op.a.type, op.a, op.b);
 }
 
 // --- comparisons
 
 Value Arithmetic::Equal(const Operation& op) {
-  if (IsFloat(op.type)) return FloatComparison(op, spv::Op::OpFOrdEqual);
-  if (op.type == DType::kBool)
-    return FloatComparison(op, spv::Op::OpLogicalEqual);
+  if (IsFloat(op.type)) return Comparison(op, spv::Op::OpFOrdEqual);
+  if (op.type == DType::kBool) return Comparison(op, spv::Op::OpLogicalEqual);
   return c_.Equal(op.a, op.b);
 }
 Value Arithmetic::NotEqual(const Operation& op) {
-  if (IsFloat(op.type)) return FloatComparison(op, spv::Op::OpFUnordNotEqual);
-  return op.type == DType::kBool ? Xor(op) : c_.Not(c_.Equal(op.a, op.b));
+  if (IsFloat(op.type)) return Comparison(op, spv::Op::OpFUnordNotEqual);
+  return c_.Not(c_.Equal(op.a, op.b));
 }
 Value Arithmetic::Less(const Operation& op) {
-  if (IsFloat(op.type)) return FloatComparison(op, spv::Op::OpFOrdLessThan);
-  if (op.type == DType::kBool) return c_.And(c_.Not(op.a), op.b);
+  if (IsFloat(op.type)) return Comparison(op, spv::Op::OpFOrdLessThan);
   return c_.Less(op.a, op.b, IsSigned(op.type));
 }
 Value Arithmetic::LessEqual(const Operation& op) {
-  if (IsFloat(op.type))
-    return FloatComparison(op, spv::Op::OpFOrdLessThanEqual);
-  if (op.type == DType::kBool) return c_.Or(c_.Not(op.a), op.b);
+  if (IsFloat(op.type)) return Comparison(op, spv::Op::OpFOrdLessThanEqual);
   return c_.LessEqual(op.a, op.b, IsSigned(op.type));
 }
 

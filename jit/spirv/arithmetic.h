@@ -1,37 +1,47 @@
-// The arithmetic rows of the instruction table as SPIR-V: each gives, bit by
-// bit, what the function of its name in tensor/semantics.h gives (but which NaN
-// it is), as far as the device keeps to what jit/spirv/README.md assumes.
-// Nothing here is undefined, so everything may be computed earlier than, or
+// The rows of the instruction table as SPIR-V: an instruction each, for what
+// legalisation (jit/legalise) leaves by jit/spirv/target_operations.h. Rows
+// that it replaces are errors here. Nothing is undefined but the raw divisions,
+// whose divisors are guarded, so everything may be computed earlier than, or
 // where, the program would not.
 #ifndef EMBER_JIT_SPIRV_ARITHMETIC_H_
 #define EMBER_JIT_SPIRV_ARITHMETIC_H_
 
-#include <string_view>
+#include <map>
+#include <span>
+#include <utility>
 
 #include "base/status.h"
+#include "jit/legalise/formula.h"
 #include "jit/spirv/conversions.h"
+#include "jit/spirv/target_operations.h"
+#include "tensor/dispatch.h"
+#include "tensor/expression_pool.h"
 #include "tensor/instructions.h"
-#include "tensor/interval.h"
 
 namespace ember::jit::spirv {
 
 class Arithmetic {
  public:
-  // One instruction on values in registers. The ranges are of integers.
+  // One instruction on values in registers.
   struct Operation {
+    tensor::Opcode opcode = tensor::Opcode::kAdd;
+    bool is_raw = false;  // jit/loops/raw.h
     DType type = DType::kF32;
     Value a;
     Value b;
-    tensor::Interval range_a;
-    tensor::Interval range_b;
   };
 
   // error: gets the first reason for which code cannot be made.
   Arithmetic(CodeBuilder& code, const Target& target, Status& error)
-      : c_(code), convert_(code, target), target_(target), error_(error) {}
+      : c_(code), convert_(code), target_(target), error_(error) {}
 
   // Rows of the groups kUnary, kClassify, kBinary, kCompare.
-  Value Emit(tensor::Opcode opcode, const Operation& op);
+  Value Emit(const Operation& op);
+  // A node of a pool, no leaf and no load, on the values of its operands.
+  Value EmitNode(const tensor::ExpressionPool& pool, const tensor::Node& node,
+                 std::span<const Value> operands);
+  // What an update computes of an element `a` and a value `b` of the type.
+  Value EmitUpdate(tensor::Update update, DType type, Value a, Value b);
   // a * b + c of f32 or f64, rounded once or twice. once: of f32 once, wherever
   // there is f64 (but for one in 2^29 results that lie in the middle of two).
   Value MultiplyAdd(Value a, Value b, Value c, bool once);
@@ -47,26 +57,18 @@ class Arithmetic {
   EMBER_FOR_EACH_COMPARE_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
 
-  Value Unexpanded(const Operation& op, std::string_view name);
+  Value Replaced(const Operation& op);
   Value FloatRemainder(const Operation& op);
-  Value Fit(const Operation& op, Value wide) {
-    return convert_.Fit(op.type, wide);
-  }
   Value FloatOperation(const Operation& op, spv::Op instruction);
-  Value FloatComparison(const Operation& op, spv::Op instruction) {
+  Value Comparison(const Operation& op, spv::Op instruction) {
     return c_.Binary(instruction, Scalar::kBool, op.a, op.b);
   }
-  Value SafeDivisor(const Operation& op);
-  Value Quotient(const Operation& op);
-  Value RemainderFits(const Operation& op, Value remainder);
-  // b where it is beyond a, else a; a NaN if there is one.
-  Value FloatExtreme(const Operation& op, Value b_is_beyond);
-  Value InShiftRange(const Operation& op);
 
   CodeBuilder& c_;
   Conversions convert_;
   const Target& target_;
   Status& error_;
+  std::map<std::pair<tensor::Update, DType>, legalise::Formula> formulas_;
 };
 
 }  // namespace ember::jit::spirv

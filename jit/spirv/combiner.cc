@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "tensor/scalar.h"
-#include "tensor/update.h"
 
 namespace ember::jit::spirv {
 
@@ -31,8 +30,7 @@ Value Combiner::Neutral(DType type, Update update) {
 }
 
 Value Combiner::Apply(DType type, Update update, Value a, Value b) {
-  return arithmetic_.Emit(tensor::OpcodeOf(update),
-                          {.type = type, .a = a, .b = b});
+  return arithmetic_.EmitUpdate(update, type, a, b);
 }
 
 Value Combiner::Combine(DType type, Update update, Value value,
@@ -131,7 +129,7 @@ Value Combiner::OfSubgroup(DType type, Update update, Value value) {
                     value);
     }
   }
-  return arithmetic_.conversions().Fit(type, value);
+  return arithmetic_.conversions().Wrap(type, value);
 }
 
 Value Combiner::BySubgroups(DType type, Update update, Value value,

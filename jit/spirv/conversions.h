@@ -1,5 +1,5 @@
-// How elements are held in registers and in memory, and conversions between
-// element types as tensor/semantics.h defines them.
+// How elements are held in registers and in memory, and the casts between
+// element types that legalisation (jit/legalise) leaves.
 //
 //   element type      in a register        in memory
 //   bool              bool                 8 bits, 0 or 1
@@ -19,7 +19,6 @@
 
 #include "base/dtype.h"
 #include "jit/spirv/code_builder.h"
-#include "jit/spirv/target.h"
 
 namespace ember::jit::spirv {
 
@@ -28,8 +27,7 @@ Scalar MemoryType(DType type);
 
 class Conversions {
  public:
-  Conversions(CodeBuilder& code, const Target& target)
-      : c_(code), target_(target) {}
+  explicit Conversions(CodeBuilder& code) : c_(code) {}
 
   // Of a constant in a register; bits as in an instruction's immediate.
   Value Constant(DType type, uint64_t bits);
@@ -40,42 +38,24 @@ class Conversions {
   Value FromWord(DType type, Value word, uint32_t lane);
   Value ToWord(DType type, std::span<const Value> values);
 
-  // What arithmetic in the register's type gave, as a value of the element
-  // type: integers wrap, floats round to nearest even.
-  Value Fit(DType type, Value wide);
+  // An integer of 32 bits or fewer wrapped to the type; others as they are.
+  Value Wrap(DType type, Value word);
 
-  // Whether sums, differences and products of f16 in 16 bits round as they
-  // should.
-  bool has_halves() const {
-    return target_.f16 && target_.float16.rte && target_.float16.nan;
-  }
   // A value of f16 in a register as a float of 16 bits, and back. Exact; what
   // was made by one is not computed again by the other.
   Value Half(Value value);
   Value FromHalf(Value half);
 
-  Value Cast(DType from, DType to, Value value);
-  // Of the same width.
-  Value Bitcast(DType from, DType to, Value value);
+  // is_raw: jit/loops/raw.h.
+  Value Cast(DType from, DType to, bool is_raw, Value value);
+  // Between types of 32 bits, or of 64.
+  Value Bitcast(DType to, Value value);
 
  private:
-  Value FloatToInteger(DType to, Value value);
-  Value IntegerToFloat(DType from, DType to, Value value);
-  Value FloatToFloat(DType from, DType to, Value value);
-  // Small integers as floats that round to the 16-bit type as they would.
-  Value IntegerToOddFloat(DType from, Value value);
-  Value ToOddFloat(Value value);
-  Value RoundToHalf(Value value);
-  Value RoundToBFloat(Value value);
-  // The 16 bits of a value of f16, and back, in a word.
-  Value HalfBits(Value value);
-  Value HalfFromBits(Value bits);
-  // The bits of an element as an integer of its width in a register.
+  Value FloatToFloat(DType from, DType to, bool is_raw, Value value);
+  // Elements of up to 16 bits in a word, but those of f16.
   Value ToBits(DType type, Value value);
-  Value FromBits(DType type, Value bits);
 
-  Value Float(double value);
-  Value Double(double value);
   Value Word(uint32_t value) { return c_.Constant(Scalar::kI32, value); }
   Value AsWord(Value value) {
     return c_.Unary(spv::Op::OpBitcast, Scalar::kI32, value);
@@ -83,15 +63,8 @@ class Conversions {
   Value AsFloat(Value value) {
     return c_.Unary(spv::Op::OpBitcast, Scalar::kF32, value);
   }
-  Value IsNan(Value value) {
-    return c_.Unary(spv::Op::OpIsNan, Scalar::kBool, value);
-  }
-  Value FloatLess(Value a, Value b) {
-    return c_.Binary(spv::Op::OpFOrdLessThan, Scalar::kBool, a, b);
-  }
 
   CodeBuilder& c_;
-  const Target& target_;
   std::unordered_map<Id, Id> halves_;  // what FromHalf gave
 };
 

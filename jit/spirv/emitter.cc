@@ -2,9 +2,13 @@
 
 #include "base/concat.h"
 #include "jit/decline_reasons.h"
+#include "jit/gpu/kernel_abi.h"
+#include "jit/legalise/legalise.h"
+#include "jit/loops/facts.h"
 #include "jit/spirv/memory_model.h"
 #include "jit/spirv/module_builder.h"
 #include "jit/spirv/phase_emitter.h"
+#include "jit/spirv/target_operations.h"
 
 namespace ember::jit::spirv {
 namespace {
@@ -32,6 +36,18 @@ Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   return OkStatus();
 }
 
+// By what is known of extents and tasks on a device.
+void LegaliseFor(const Target& target, loops::LoopNest& nest) {
+  loops::Facts facts(
+      nest, {.extent = gpu::kMostExtent, .elements = gpu::kMostElements});
+  for (const auto* phases : {&nest.prologue, &nest.phases}) {
+    for (const loops::Phase& phase : *phases)
+      facts.AssumeRange(phase.task, {0, gpu::kMostExtent - 1});
+  }
+  legalise::Legalise(OperationsOf(target), nest,
+                     [&](tensor::NodeId id) { return facts.RangeOf(id); });
+}
+
 }  // namespace
 
 gpu::DeviceCode ModuleCode::ForDevice() const {
@@ -46,6 +62,7 @@ gpu::DeviceCode ModuleCode::ForDevice() const {
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
                                 const Target& target) {
   loops::LoopNest nest = given;
+  LegaliseFor(target, nest);
   ModuleBuilder module;
   MemoryModel(target).Declare(module);
   // With room for the number of the first task.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/concat.h"
+#include "jit/loops/raw.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::spirv {
@@ -137,14 +138,15 @@ Value ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
       if (from == DType::kI64 &&
           (Fits(operand) ||
            (IsInteger(node.type) && DTypeByteSize(node.type) <= 4))) {
-        return arithmetic_.conversions().Cast(DType::kI32, node.type,
-                                              EmitIndex(operand));
+        return arithmetic_.conversions().Cast(
+            DType::kI32, node.type, loops::IsRaw(node), EmitIndex(operand));
       }
-      return arithmetic_.conversions().Cast(from, node.type, Emit(operand));
+      return arithmetic_.conversions().Cast(from, node.type, loops::IsRaw(node),
+                                            Emit(operand));
     }
     case Opcode::kBitcast:
-      return arithmetic_.conversions().Bitcast(
-          nest_.pool[node.operands[0]].type, node.type, Emit(node.operands[0]));
+      return arithmetic_.conversions().Bitcast(node.type,
+                                               Emit(node.operands[0]));
 #define EMBER_ROW(name, ...) case Opcode::k##name:
       EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
       EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
@@ -184,8 +186,11 @@ Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
     default:
       break;
   }
-  const bool is_arithmetic = tensor::InfoOf(node.opcode).group !=
-                             tensor::InstructionGroup::kStructural;
+  bool is_arithmetic = tensor::InfoOf(node.opcode).group !=
+                       tensor::InstructionGroup::kStructural;
+  // By fewer bits than there are here.
+  if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight)
+    is_arithmetic = facts_.RangeOf(node.operands[1]).Within({0, 31});
   if (is_arithmetic && std::all_of(node.operands.begin(), node.operands.end(),
                                    [&](NodeId o) { return Fits(o); })) {
     const Value a = EmitIndex(node.operands[0]);
@@ -237,7 +242,6 @@ Value ExpressionEmitter::EmitArithmetic(const Node& node) {
 }
 
 Value ExpressionEmitter::Apply(const Node& node, DType type, Value a, Value b) {
-  const NodeId operands[] = {node.operands[0], node.operands.back()};
   const bool is_comparison = node.type == DType::kBool;
   const auto x = c_.KnownInteger(a), y = c_.KnownInteger(b);
   if (x && y && !IsFloat(type)) {
@@ -247,12 +251,11 @@ Value ExpressionEmitter::Apply(const Node& node, DType type, Value a, Value b) {
                                        {tensor::IntegerToBits(*x, type),
                                         tensor::IntegerToBits(*y, type), 0}));
   }
-  Arithmetic::Operation op{.type = type, .a = a, .b = b};
-  if (nest_.pool[operands[0]].type == DType::kI64) {
-    op.range_a = facts_.RangeOf(operands[0]);
-    op.range_b = facts_.RangeOf(operands[1]);
-  }
-  return arithmetic_.Emit(node.opcode, op);
+  return arithmetic_.Emit({.opcode = node.opcode,
+                           .is_raw = loops::IsRaw(node),
+                           .type = type,
+                           .a = a,
+                           .b = b});
 }
 
 // --- memory

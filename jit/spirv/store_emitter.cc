@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "jit/loops/walk.h"
-#include "tensor/update.h"
 
 namespace ember::jit::spirv {
 
@@ -113,13 +112,11 @@ void StoreEmitter::Store(const Pending& pending) {
   if (update != Update::kAssign) {
     const Value old = memory_.Load(buffer, pending.element);
     phase_.multiply_adds += pending.factor.has_value();
-    value =
-        pending.factor
-            ? arithmetic_.MultiplyAdd(*pending.factor, value, old,
-                                      IsShortSum(*pending.target))
-            : arithmetic_.Emit(
-                  tensor::OpcodeOf(update),
-                  {.type = nest_.buffers[buffer].type, .a = old, .b = value});
+    value = pending.factor
+                ? arithmetic_.MultiplyAdd(*pending.factor, value, old,
+                                          IsShortSum(*pending.target))
+                : arithmetic_.EmitUpdate(update, nest_.buffers[buffer].type,
+                                         old, value);
   }
   memory_.Store(buffer, pending.element, value);
 }

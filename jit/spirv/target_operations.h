@@ -1,0 +1,35 @@
+// What SPIR-V has on a device, for legalisation (jit/legalise).
+#ifndef EMBER_JIT_SPIRV_TARGET_OPERATIONS_H_
+#define EMBER_JIT_SPIRV_TARGET_OPERATIONS_H_
+
+#include "jit/legalise/target_operations.h"
+#include "jit/spirv/target.h"
+
+namespace ember::jit::spirv {
+
+inline legalise::TargetOperations OperationsOf(const Target& target) {
+  // Rounding to nearest even, and to infinities.
+  const bool rounds_halves = target.float16.rte && target.float16.nan;
+  return {
+      .half_conversions = rounds_halves,
+      .half_sums = target.f16 && rounds_halves,
+      // How registers hold elements: jit/spirv/conversions.h.
+      .wide_halves = true,
+      .narrow_integers = false,
+      .bool_casts = false,
+      // Vulkan defines remainders of negative operands only since
+      // VK_KHR_maintenance8.
+      .signed_remainders = false,
+      .saturating_casts = false,
+      .number_extremes = false,
+      .rounding_f32 = true,
+      // Mesa's lavapipe 22.3 gives doubles back as they are.
+      .rounding_f64 = false,
+      .cheap_doubles = false,
+      .matrix_loops = true,
+  };
+}
+
+}  // namespace ember::jit::spirv
+
+#endif  // EMBER_JIT_SPIRV_TARGET_OPERATIONS_H_
