@@ -1,5 +1,7 @@
 #include "jit/legalise/formula.h"
 
+#include <algorithm>
+
 #include "jit/legalise/rules.h"
 #include "jit/loops/walk.h"
 
@@ -20,6 +22,8 @@ Formula MakeFormula(Opcode opcode, DType type,
   for (NodeId id : loops::NodesUnder(pool, {&formula.result, 1})) {
     if (id != formula.a && id != formula.b) formula.order.push_back(id);
   }
+  // As the rules made them, which is how machines get the best code.
+  std::ranges::sort(formula.order);
   return formula;
 }
 
