@@ -58,6 +58,7 @@
 #include <vector>
 
 #include "compiler/graph/graph.h"
+#include "compiler/graph/program_form.h"
 #include "tensor/builder.h"
 
 namespace ember::graph {
@@ -198,6 +199,13 @@ struct OperatorRecord {
   OperatorTrait trait = OperatorTrait::kOther;
   Stated<ResultMemory> result_memory;
   Reading reading = Reading::kOnce;
+  // Whether the result is an affine function of each operand, the others given
+  // (a*x + b, or x in another type): as cheap as anything to compute again, and
+  // what dequantization consists of.
+  bool is_affine = false;
+  // With the trait kProgram: what the program does. `call` for kCall.
+  ProgramForm form = ProgramForm::kNone;
+  LibraryCall call = {};
   // Result types from operands and attributes; checks all that the definition
   // relies on.
   StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) =

@@ -136,6 +136,7 @@ const OperatorRecord kOtherRecords[] = {
      .attributes = kDTypeAttributes,
      .trait = OperatorTrait::kElementwise,
      .result_memory = ResultMemory::kGiven,
+     .is_affine = true,
      .infer = InferCast,
      .definition = {.element = DefineCast}},
     {.name = "bitcast",
@@ -182,6 +183,11 @@ const std::vector<Row>& Rows() {
   return *rows;
 }
 
+bool IsAffine(Opcode opcode) {
+  return opcode == Opcode::kAdd || opcode == Opcode::kSubtract ||
+         opcode == Opcode::kMultiply || opcode == Opcode::kNegate;
+}
+
 std::vector<OperatorRecord> MakeRecords() {
   std::vector<OperatorRecord> records(std::begin(kOtherRecords),
                                       std::end(kOtherRecords));
@@ -194,6 +200,7 @@ std::vector<OperatorRecord> MakeRecords() {
          .maximum_operands = operands,
          .trait = OperatorTrait::kElementwise,
          .result_memory = ResultMemory::kGiven,
+         .is_affine = IsAffine(row.opcode),
          .infer = InferInstruction,
          .definition = {.element = operands == 1 ? DefineUnary : DefineBinary},
          .is_instruction = true,

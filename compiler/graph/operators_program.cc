@@ -355,6 +355,29 @@ constexpr AttributeSpec kNonMaxSuppressionAttributes[] = {
 constexpr std::string_view kIfRegions[] = {"then", "else"};
 constexpr std::string_view kLoopRegions[] = {"body"};
 
+constexpr CallOperand kTopKCall[] = {
+    TypeOf(0),         BeforeAxis(0, "axis"),
+    AxisOf(0, "axis"), BehindAxis(0, "axis"),
+    ExtentIn("k"),     IntegerIn("largest"),
+    MemoryOf(0),       ResultMemoryOf(0),
+    ResultMemoryOf(1),
+};
+constexpr CallOperand kNonZeroCall[] = {
+    TypeOf(0), CountOf(0), MemoryOf(0), ResultMemoryOf(0), Found(),
+};
+constexpr CallOperand kUniqueCall[] = {
+    TypeOf(0),         DimOf(0, 0),
+    DimOf(0, 1),       IntegerIn("sorted"),
+    MemoryOf(0),       ResultMemoryOf(0),
+    ResultMemoryOf(1), ResultMemoryOf(2),
+    ResultMemoryOf(3), Found(),
+};
+constexpr CallOperand kNonMaxSuppressionCall[] = {
+    DimOf(1, 0),           DimOf(1, 1), DimOf(1, 2), ExtentIn("most"),
+    IntegerIn("centered"), MemoryOf(0), MemoryOf(1), MemoryOf(2),
+    ResultMemoryOf(0),     Found(),
+};
+
 const OperatorRecord kRecords[] = {
     {.name = "extents",
      .doc = "Gives symbols the values of a small tensor's elements, which must "
@@ -365,6 +388,7 @@ const OperatorRecord kRecords[] = {
      .attributes = kExtentsAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kOperand,
+     .form = ProgramForm::kSizes,
      .infer = InferExtents},
     {.name = "if",
      .doc = "The results of `then` if the condition holds, else of `else`.",
@@ -373,6 +397,7 @@ const OperatorRecord kRecords[] = {
      .attributes = kIfAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kMade,
+     .form = ProgramForm::kBranch,
      .infer = InferIf,
      .regions = kIfRegions},
     {.name = "loop",
@@ -382,6 +407,7 @@ const OperatorRecord kRecords[] = {
      .attributes = kLoopAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kMade,
+     .form = ProgramForm::kLoop,
      .infer = InferLoop,
      .regions = kLoopRegions},
     {.name = "top_k",
@@ -392,6 +418,8 @@ const OperatorRecord kRecords[] = {
      .attributes = kTopKAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kGiven,
+     .form = ProgramForm::kCall,
+     .call = {"top_k", kTopKCall},
      .infer = InferTopK},
     {.name = "non_zero",
      .doc = "Row-major positions of the elements that are not zero.",
@@ -400,6 +428,8 @@ const OperatorRecord kRecords[] = {
      .attributes = kNonZeroAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kMade,
+     .form = ProgramForm::kCall,
+     .call = {"non_zero", kNonZeroCall},
      .infer = InferNonZero},
     {.name = "unique",
      .doc = "The different rows of x[n, width]; where each occurs first; the "
@@ -409,6 +439,8 @@ const OperatorRecord kRecords[] = {
      .attributes = kUniqueAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kMade,
+     .form = ProgramForm::kCall,
+     .call = {"unique", kUniqueCall},
      .infer = InferUnique},
     {.name = "non_max_suppression",
      .doc = "Boxes [n, b, 4], scores [n, classes, b], thresholds (overlap, "
@@ -418,6 +450,8 @@ const OperatorRecord kRecords[] = {
      .attributes = kNonMaxSuppressionAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kMade,
+     .form = ProgramForm::kCall,
+     .call = {"non_max_suppression", kNonMaxSuppressionCall},
      .infer = InferNonMaxSuppression},
 };
 

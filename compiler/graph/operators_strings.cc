@@ -88,6 +88,21 @@ constexpr AttributeSpec kMatchAttributes[] = {
      "The handle of the expression, in RE2's syntax."},
 };
 
+constexpr CallOperand kUnaryCall[] = {CountOf(0), MemoryOf(0),
+                                      ResultMemoryOf(0)};
+constexpr CallOperand kBinaryCall[] = {CountOf(0), MemoryOf(0), MemoryOf(1),
+                                       ResultMemoryOf(0)};
+constexpr CallOperand kSplitCall[] = {
+    CountOf(0),        IntegerIn("delimiter"), IntegerIn("most"), MemoryOf(0),
+    ResultMemoryOf(0), ResultMemoryOf(1),      Found(),
+};
+constexpr CallOperand kToNumberCall[] = {ResultTypeOf(0), CountOf(0),
+                                         MemoryOf(0), ResultMemoryOf(0)};
+constexpr CallOperand kFromNumberCall[] = {TypeOf(0), CountOf(0), MemoryOf(0),
+                                           ResultMemoryOf(0)};
+constexpr CallOperand kMatchCall[] = {CountOf(0), IntegerIn("pattern"),
+                                      MemoryOf(0), ResultMemoryOf(0)};
+
 const OperatorRecord kRecords[] = {
     {.name = "string_concat",
      .doc = "Each string of a followed by its string of b.",
@@ -95,6 +110,8 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 2,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kGiven,
+     .form = ProgramForm::kCall,
+     .call = {"string_concat", kBinaryCall},
      .infer = InferConcat},
     {.name = "string_lower",
      .doc = "Each string in lower case.",
@@ -102,6 +119,8 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 1,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kGiven,
+     .form = ProgramForm::kCall,
+     .call = {"string_lower", kUnaryCall},
      .infer = InferSameStrings},
     {.name = "string_upper",
      .doc = "Each string in upper case.",
@@ -109,6 +128,8 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 1,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kGiven,
+     .form = ProgramForm::kCall,
+     .call = {"string_upper", kUnaryCall},
      .infer = InferSameStrings},
     {.name = "string_split",
      .doc = "The parts of each string along a new last dim, filled up with "
@@ -118,6 +139,8 @@ const OperatorRecord kRecords[] = {
      .attributes = kSplitAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kFirstMade,
+     .form = ProgramForm::kCall,
+     .call = {"string_split", kSplitCall},
      .infer = InferSplit},
     {.name = "string_to_number",
      .doc = "The numbers that strings write.",
@@ -126,6 +149,8 @@ const OperatorRecord kRecords[] = {
      .attributes = kToNumberAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kGiven,
+     .form = ProgramForm::kCall,
+     .call = {"string_to_number", kToNumberCall},
      .infer = InferToNumber},
     {.name = "number_to_string",
      .doc = "Numbers as decimal text.",
@@ -133,6 +158,8 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 1,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kGiven,
+     .form = ProgramForm::kCall,
+     .call = {"number_to_string", kFromNumberCall},
      .infer = InferFromNumber},
     {.name = "regex_full_match",
      .doc = "Whether a regular expression matches all of a string.",
@@ -141,6 +168,8 @@ const OperatorRecord kRecords[] = {
      .attributes = kMatchAttributes,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kGiven,
+     .form = ProgramForm::kCall,
+     .call = {"regex_full_match", kMatchCall},
      .infer = InferMatch},
     {.name = "string_rank",
      .doc = "The place of each string among the different strings of x, in "
@@ -149,6 +178,8 @@ const OperatorRecord kRecords[] = {
      .maximum_operands = 1,
      .trait = OperatorTrait::kProgram,
      .result_memory = ResultMemory::kGiven,
+     .form = ProgramForm::kCall,
+     .call = {"string_rank", kUnaryCall},
      .infer = InferSameStrings},
 };
 

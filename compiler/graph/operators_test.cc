@@ -180,6 +180,9 @@ TEST(OperatorsTest, EveryRecordIsComplete) {
     const bool undefined =
         record.name == "constant" || record.trait == OperatorTrait::kProgram;
     EXPECT_EQ(definitions, undefined ? 0 : 1);
+    const bool is_run = record.trait == OperatorTrait::kProgram;
+    EXPECT_EQ(record.form != ProgramForm::kNone, is_run);
+    EXPECT_EQ(record.form == ProgramForm::kCall, !record.call.function.empty());
     if (record.is_instruction) {
       EXPECT_EQ(&OperatorNamed(record.opcode), &record);
     }

@@ -1,4 +1,5 @@
 // Branches and sizes that depend on data; what loops share with them.
+#include "base/check.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/symbols.h"
 #include "compiler/lowering/program_emitter.h"
@@ -9,6 +10,7 @@ using graph::Attribute;
 using graph::Dim;
 using graph::Graph;
 using graph::Operation;
+using graph::ProgramForm;
 using graph::Shape;
 using graph::Value;
 using vm::ProgramOpcode;
@@ -94,14 +96,22 @@ void ProgramEmitter::EmitCall(uint32_t program, std::vector<uint32_t> operands,
 // --- operations ---
 
 Status ProgramEmitter::EmitOperation(const Operation& operation) {
-  if (operation.name() == "if") return EmitIf(operation);
-  if (operation.name() == "loop") return EmitLoop(operation);
-  if (operation.name() == "extents") {
-    EmitExtents(operation);
-  } else {
-    EmitLibraryOperation(operation);
+  switch (operation.record().form) {
+    case ProgramForm::kSizes:
+      EmitExtents(operation);
+      return OkStatus();
+    case ProgramForm::kBranch:
+      return EmitIf(operation);
+    case ProgramForm::kLoop:
+      return EmitLoop(operation);
+    case ProgramForm::kCall:
+      EmitLibraryCall(operation);
+      return OkStatus();
+    case ProgramForm::kNone:
+      break;
   }
-  return OkStatus();
+  EMBER_CHECK(false) << operation.name() << " is not run by the program";
+  __builtin_unreachable();
 }
 
 void ProgramEmitter::EmitExtents(const Operation& operation) {

@@ -1,11 +1,20 @@
-// Operations that are calls of library functions.
+// Operations that are calls of library functions: which function, and what it
+// gets, stands in the operator's record (compiler/graph/program_form.h).
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/check.h"
 #include "compiler/graph/operators.h"
+#include "compiler/lowering/library_operands.h"
 #include "compiler/lowering/program_emitter.h"
 
 namespace ember::compiler {
 
+using graph::CallOperand;
 using graph::Dim;
 using graph::Operation;
+using graph::ResultMemory;
 using graph::Shape;
 using graph::Value;
 using vm::LibraryFunction;
@@ -18,84 +27,86 @@ Dim Product(const Shape& shape, size_t begin, size_t end) {
                             shape.begin() + static_cast<std::ptrdiff_t>(end)));
 }
 
+// The integer that the operand is, where it is one that the program knows.
+Dim IntegerOperand(const Operation& operation, const CallOperand& operand) {
+  using Kind = CallOperand::Kind;
+  const auto& attributes = operation.attributes();
+  const auto type = [](const Value* value) {
+    return Dim(static_cast<int64_t>(value->dtype()));
+  };
+  const auto shape = [&]() -> const Shape& {
+    return operation.operand(operand.number)->shape();
+  };
+  const auto axis = [&] {
+    return static_cast<size_t>(attributes.Get<int64_t>(operand.attribute));
+  };
+  switch (operand.kind) {
+    case Kind::kType:
+      return type(operation.operand(operand.number));
+    case Kind::kResultType:
+      return type(operation.result(operand.number));
+    case Kind::kCount:
+      return ElementCount(shape());
+    case Kind::kDim:
+      return shape()[static_cast<size_t>(operand.dim)];
+    case Kind::kBeforeAxis:
+      return Product(shape(), 0, axis());
+    case Kind::kAxis:
+      return shape()[axis()];
+    case Kind::kBehindAxis:
+      return Product(shape(), axis() + 1, shape().size());
+    case Kind::kInteger:
+      return Dim(attributes.Get<int64_t>(operand.attribute));
+    case Kind::kExtent:
+      return attributes.Get<Shape>(operand.attribute)[0];
+    case Kind::kFound:
+    case Kind::kMemory:
+    case Kind::kResultMemory:
+      break;
+  }
+  EMBER_CHECK(false) << operation.name() << ": no integer";
+  __builtin_unreachable();
+}
+
 }  // namespace
 
-uint32_t ProgramEmitter::CountRegister(const Value* value) {
-  return builder_.DimRegister(ElementCount(value->shape()));
+uint32_t ProgramEmitter::ResultRegister(const Operation& operation,
+                                        int result) {
+  const ResultMemory memory = operation.record().result_memory;
+  const bool is_made = memory == ResultMemory::kMade ||
+                       (memory == ResultMemory::kFirstMade && result == 0);
+  const Value* value = operation.result(result);
+  return is_made ? memory_of_[value] = builder_.NewBuffer() : BufferOf(value);
 }
 
-uint32_t ProgramEmitter::TypeRegister(DType type) {
-  return builder_.DimRegister(Dim(static_cast<int64_t>(type)));
-}
-
-uint32_t ProgramEmitter::NewBufferOf(const Value* value) {
-  return memory_of_[value] = builder_.NewBuffer();
-}
-
-void ProgramEmitter::EmitLibraryCall(LibraryFunction function,
-                                     const std::vector<uint32_t>& operands) {
+void ProgramEmitter::EmitLibraryCall(const Operation& operation) {
+  const graph::LibraryCall& call = operation.record().call;
+  const LibraryFunction function = FunctionNamed(call.function);
+  const std::vector<std::string> defined = graph::DefinedSymbols(operation);
+  const uint32_t found = defined.empty() ? 0 : builder_.NewInteger();
+  std::vector<uint32_t> operands;
+  for (const CallOperand& operand : call.operands) {
+    switch (operand.kind) {
+      case CallOperand::Kind::kMemory:
+        operands.push_back(
+            BufferOf(StorageRoot(operation.operand(operand.number))));
+        break;
+      case CallOperand::Kind::kResultMemory:
+        operands.push_back(ResultRegister(operation, operand.number));
+        break;
+      case CallOperand::Kind::kFound:
+        operands.push_back(found);
+        break;
+      default:
+        operands.push_back(
+            builder_.DimRegister(IntegerOperand(operation, operand)));
+    }
+  }
   const uint32_t first = builder_.AddOperands(operands);
   builder_.Emit({ProgramOpcode::kLibraryCall, static_cast<uint32_t>(function),
                  first, static_cast<uint32_t>(operands.size()), 0});
-}
-
-void ProgramEmitter::EmitLibraryOperation(const Operation& operation) {
-  if (EmitStringOperation(operation)) return;
-  const auto& attributes = operation.attributes();
-  const Value* x = operation.operand(0);
-  const uint32_t memory = BufferOf(StorageRoot(x));
-  const auto integer = [&](int64_t value) {
-    return builder_.DimRegister(Dim(value));
-  };
-  // The count that a function found becomes the value of the defined symbol.
-  const auto define_count = [&](uint32_t count) {
-    builder_.BindSymbol(graph::DefinedSymbols(operation).front(), count);
-  };
-  if (operation.name() == "top_k") {
-    const auto axis = static_cast<size_t>(attributes.Get<int64_t>("axis"));
-    const Shape& shape = x->shape();
-    EmitLibraryCall(
-        LibraryFunction::kTopK,
-        {TypeRegister(x->dtype()),
-         builder_.DimRegister(Product(shape, 0, axis)),
-         builder_.DimRegister(shape[axis]),
-         builder_.DimRegister(Product(shape, axis + 1, shape.size())),
-         builder_.DimRegister(attributes.Get<Shape>("k")[0]),
-         integer(attributes.Get<int64_t>("largest")), memory,
-         BufferOf(operation.result(0)), BufferOf(operation.result(1))});
-  } else if (operation.name() == "non_zero") {
-    const uint32_t count = builder_.NewInteger();
-    EmitLibraryCall(LibraryFunction::kNonZero,
-                    {TypeRegister(x->dtype()), CountRegister(x), memory,
-                     NewBufferOf(operation.result()), count});
-    define_count(count);
-  } else if (operation.name() == "unique") {
-    const uint32_t count = builder_.NewInteger();
-    std::vector<uint32_t> operands = {
-        TypeRegister(x->dtype()), builder_.DimRegister(x->shape()[0]),
-        builder_.DimRegister(x->shape()[1]),
-        integer(attributes.Get<int64_t>("sorted")), memory};
-    for (const auto& result : operation.results())
-      operands.push_back(NewBufferOf(result.get()));
-    operands.push_back(count);
-    EmitLibraryCall(LibraryFunction::kUnique, operands);
-    define_count(count);
-  } else {
-    EMBER_CHECK(operation.name() == "non_max_suppression")
-        << operation.name() << " is not run by the program";
-    const Value* scores = operation.operand(1);
-    const uint32_t count = builder_.NewInteger();
-    EmitLibraryCall(LibraryFunction::kNonMaxSuppression,
-                    {builder_.DimRegister(scores->shape()[0]),
-                     builder_.DimRegister(scores->shape()[1]),
-                     builder_.DimRegister(scores->shape()[2]),
-                     builder_.DimRegister(attributes.Get<Shape>("most")[0]),
-                     integer(attributes.Get<int64_t>("centered")), memory,
-                     BufferOf(StorageRoot(scores)),
-                     BufferOf(StorageRoot(operation.operand(2))),
-                     NewBufferOf(operation.result()), count});
-    define_count(count);
-  }
+  // Not before: the sizes of what the function made are known behind it.
+  if (!defined.empty()) builder_.BindSymbol(defined.front(), found);
 }
 
 }  // namespace ember::compiler

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,16 +22,23 @@ using graph::OperatorTrait;
 using graph::Shape;
 using graph::Value;
 
-// A dispatch stays small enough to compile, and its buffers few enough to bind.
+// Every executor compiles or plans a dispatch as a whole, and binds all of its
+// buffers at once.
 constexpr size_t kMaximumOperations = 24;
-// One row of all temporaries must fit a core's cache.
-constexpr int64_t kMaximumRowElements = 64 * 1024;
-// Fewer rows than this leave threads idle; only small work is worth it.
+// Rows are what executors run side by side, and of a group's temporaries each
+// holds one row at a time. With fewer rows than this most threads would have
+// none, and what is held would be no small part of what was to be spared.
 constexpr int64_t kMinimumRows = 8;
+// The longer rows are, the more of them there must be for sure: one that is
+// long is work that threads would share if its stages were dispatches of their
+// own.
+constexpr int64_t kElementsOfRowPerRow = 8 * 1024;
+// A dispatch of its own costs every executor a call, in which threads meet, as
+// long as it takes to compute about so many elements.
 constexpr int64_t kSmallWork = 32 * 1024;
-
-// What a product of the rows reads of its other operand for each row.
-constexpr int64_t kMaximumOperandElements = 2 * 1024 * 1024;
+// A product of rows reads its other operand again for each few of them, which
+// is hardly more than all rows are if it has no more columns for each row.
+constexpr int64_t kColumnsPerRow = 16;
 
 bool IsWindowed(const Operation& operation) {
   return operation.record().trait == OperatorTrait::kContraction ||
@@ -209,9 +217,23 @@ class GroupFormer {
       rows = value;
     }
     if (rows == nullptr || static_cast<int>(rows->rank()) != rank) return false;
-    return EstimateElements({rows->shape().back()}) *
-               EstimateElements({shape.back()}) <=
-           kMaximumOperandElements;
+    return EstimateElements({shape.back()}) <=
+           kColumnsPerRow * RowsPerOperand(shape, summary, candidate, depth);
+  }
+
+  // How many rows read the same elements of the other operand; any number if
+  // that is not in memory.
+  int64_t RowsPerOperand(const Shape& shape, const StageSummary& summary,
+                         int candidate, int depth) const {
+    int64_t least = std::numeric_limits<int32_t>::max();
+    for (const auto& [value, read_depth] : summary.read_depth) {
+      const auto home = home_.find(value);
+      if (home != home_.end() && home->second == candidate) continue;
+      const auto begin = shape.begin() + std::min(read_depth, depth - 1);
+      least = std::min(least,
+                       EstimateElements(Shape(begin, shape.begin() + depth)));
+    }
+    return least;
   }
 
   static int64_t RowElements(const Operation& operation, int depth) {
@@ -226,8 +248,10 @@ class GroupFormer {
 
   static bool IsProfitable(const Operation& operation, const Group& group,
                            int depth) {
-    const int64_t rows = EstimateElements(
-        Shape(group.shape.begin(), group.shape.begin() + depth));
+    const Shape row_dims(group.shape.begin(), group.shape.begin() + depth);
+    const int64_t rows = EstimateElements(row_dims);
+    const int64_t sure_rows =
+        std::max(kMinimumRows, EstimateElements(row_dims, /*symbol_extent=*/1));
     int64_t row_elements = RowElements(operation, depth);
     int64_t work = EstimateElements(operation.result()->shape());
     for (const Operation* member : group.operations) {
@@ -242,7 +266,7 @@ class GroupFormer {
     }
     if (work <= kSmallWork && !group.windowed) return true;
     return depth > 0 && rows >= kMinimumRows &&
-           row_elements <= kMaximumRowElements;
+           row_elements <= kElementsOfRowPerRow * sure_rows;
   }
 
   bool DependsOn(int group, int on) const {

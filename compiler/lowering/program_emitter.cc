@@ -16,6 +16,18 @@ using graph::ResultMemory;
 using graph::Value;
 using vm::ProgramOpcode;
 
+namespace {
+
+// Whether the result is the operand, element by element, in dims that are other
+// expressions: they are taken to be equal.
+bool AssumesDims(const Operation& operation) {
+  return SharesMemory(operation) &&
+         operation.record().reading == graph::Reading::kOnce &&
+         operation.operand(0)->shape() != operation.result()->shape();
+}
+
+}  // namespace
+
 StatusOr<uint32_t> ProgramEmitter::Emit(bool is_entry) {
   // Regions get higher numbers: calls only go up.
   const auto number = static_cast<uint32_t>(module_.definition.programs.size());
@@ -23,7 +35,7 @@ StatusOr<uint32_t> ProgramEmitter::Emit(bool is_entry) {
   for (const Value* output : graph_.outputs())
     results_.insert(StorageRoot(output));
   for (const auto& operation : graph_.operations()) {
-    if (operation->name() == "assume")
+    if (AssumesDims(*operation))
       pending_assumptions_.push_back(operation.get());
   }
   BuildSteps();

@@ -22,7 +22,6 @@
 #include "compiler/lowering/program_builder.h"
 #include "compiler/lowering/step.h"
 #include "vm/format/module_definition.h"
-#include "vm/isa/library_functions.h"
 
 namespace ember::compiler {
 
@@ -102,14 +101,9 @@ class ProgramEmitter {
   void SetTarget(size_t branch);
 
   // --- library functions (emit_library.cc) ---
-  void EmitLibraryOperation(const graph::Operation& operation);
-  // False if it is none (emit_strings.cc).
-  bool EmitStringOperation(const graph::Operation& operation);
-  void EmitLibraryCall(vm::LibraryFunction function,
-                       const std::vector<uint32_t>& operands);
-  uint32_t CountRegister(const graph::Value* value);  // of its elements
-  uint32_t TypeRegister(DType type);
-  uint32_t NewBufferOf(const graph::Value* value);
+  void EmitLibraryCall(const graph::Operation& operation);
+  // Memory of a result: that of the plan, or new for what the call makes.
+  uint32_t ResultRegister(const graph::Operation& operation, int result);
 
   const graph::Graph& graph_;
   const FusionPlan& plan_;

@@ -19,7 +19,8 @@ using graph::OperatorTrait;
 using graph::Reading;
 using graph::Value;
 
-// Longer inlined expressions are cut: they save little and make slow strips.
+// Longer inlined expressions are cut: they save little, and every executor
+// holds all values of one at once, in registers or strips.
 constexpr int kMaximumInlinedOperations = 24;
 
 // Index arithmetic only. A gather also loads its indices, so it counts as work.
@@ -73,24 +74,29 @@ bool PadsForConvolutions(const Operation& pad) {
   });
 }
 
-// A transpose that brings together what convolutions sum over: they read each
-// element again for every few of their results, and channels that are apart in
-// memory are a cache line each. One pass that brings them together costs less
-// where results are many, and the channels' lines do not stay in the first
-// cache: because they are many, or several rows of a window are read.
+// A transpose that brings together what windows of convolutions sum over. Each
+// element is read again for every few of their results, by every row of the
+// window that it is in. Two more accesses, one pass that brings channels
+// together, are less than that where an element is read often, and channels are
+// many enough for what is read together then.
+//
+// A window of one point is a product of matrices: its operand may lie either
+// way round, and schedules pack it where that helps.
 bool GathersChannels(const Operation& transpose) {
   if (transpose.record().reading != Reading::kPermuted) return false;
-  constexpr int64_t kChannelsOfPoints = 512;
-  constexpr int64_t kChannelsOfWindows = 32;
-  constexpr int64_t kResults = 64;
+  // Executors make about as many results of what they read once.
+  constexpr int64_t kResultsTogether = 16;
+  constexpr int64_t kReads = 4;
+  // Elements that memory hands out together anyway: a line or more of any type.
+  constexpr int64_t kChannels = 32;
   const Value* result = transpose.result();
   const int64_t last = static_cast<int64_t>(result->rank()) - 1;
   if (last < 0 ||
       transpose.attributes().Get<std::vector<int64_t>>("permutation").back() ==
-          last) {
+          last ||
+      EstimateElements({result->shape().back()}) < kChannels) {
     return false;
   }
-  const int64_t channels = EstimateElements({result->shape().back()});
   return std::ranges::any_of(result->users(), [&](const Operation* user) {
     if (user->record().reading != Reading::kConvolved ||
         user->operand(0) != result ||
@@ -101,14 +107,14 @@ bool GathersChannels(const Operation& transpose) {
     const bool is_of_points =
         std::all_of(weights.begin(), weights.end() - 2,
                     [](const Dim& extent) { return extent == Dim(1); });
-    return channels >=
-               (is_of_points ? kChannelsOfPoints : kChannelsOfWindows) &&
-           EstimateElements({weights.back()}) >= kResults;
+    return !is_of_points &&
+           EstimateElements({weights.back()}) >= kReads * kResultsTogether;
   });
 }
 
-// Whether few operations compute the value from one that takes less memory, and
-// constants, as dequantization does: to read that again costs less.
+// Whether few operations that are cheap compute the value from one that takes
+// less memory, and constants, as dequantization does: to read that again costs
+// less.
 bool IsOfNarrowValue(const Operation& operation) {
   constexpr int kOperations = 4;
   const Value* result = operation.result();
@@ -116,11 +122,7 @@ bool IsOfNarrowValue(const Operation& operation) {
   for (int i = 0; i < kOperations; ++i) {
     const Operation* producer = value->producer();
     if (producer == nullptr) return false;
-    const std::string_view name = producer->name();
-    if (name != "cast" && name != "add" && name != "subtract" &&
-        name != "multiply") {
-      return false;
-    }
+    if (!producer->record().is_affine) return false;
     const Value* whole = nullptr;
     for (const Value* operand : producer->operands()) {
       if (ConstantOf(operand) != nullptr) continue;
@@ -186,27 +188,39 @@ bool IsReadByNarrowConvolutions(const Value* transposed) {
 // is read once, in another order than it is computed in: the value on the way
 // that takes least memory, the last of these. Stored there, the operations up
 // to it are computed where the contraction's results are made, and those are
-// never in memory. Null for other values. `narrowest`: of those before `value`.
-const Value* NarrowestBehindContraction(const Value* value,
-                                        const Value* narrowest = nullptr) {
-  if (value->producer() == nullptr || value->users().size() != 1 ||
-      value->is_graph_output()) {
-    return nullptr;
+// never in memory. Null for other values.
+struct BehindContraction {
+  const Value* narrowest = nullptr;
+  const Value* product = nullptr;  // the contraction's result
+
+  // `before`: the narrowest of those that `value` is used for.
+  static BehindContraction Find(const Value* value,
+                                const Value* before = nullptr) {
+    if (value->producer() == nullptr || value->users().size() != 1 ||
+        value->is_graph_output()) {
+      return {};
+    }
+    const Operation& producer = *value->producer();
+    if (producer.record().trait == OperatorTrait::kContraction)
+      return {before, value};
+    if (producer.record().trait != OperatorTrait::kElementwise) return {};
+    if (before == nullptr ||
+        DTypeByteSize(value->dtype()) < DTypeByteSize(before->dtype())) {
+      before = value;
+    }
+    for (const Value* operand : producer.operands()) {
+      if (operand->shape() != value->shape()) continue;
+      if (const BehindContraction found = Find(operand, before);
+          found.narrowest != nullptr)
+        return found;
+    }
+    return {};
   }
-  const Operation& producer = *value->producer();
-  if (producer.record().trait == OperatorTrait::kContraction) return narrowest;
-  if (producer.record().trait != OperatorTrait::kElementwise) return nullptr;
-  if (narrowest == nullptr ||
-      DTypeByteSize(value->dtype()) < DTypeByteSize(narrowest->dtype())) {
-    narrowest = value;
+
+  bool IsNarrower() const {
+    return DTypeByteSize(narrowest->dtype()) < DTypeByteSize(product->dtype());
   }
-  for (const Value* operand : producer.operands()) {
-    if (operand->shape() != value->shape()) continue;
-    if (const Value* found = NarrowestBehindContraction(operand, narrowest))
-      return found;
-  }
-  return nullptr;
-}
+};
 
 class StorageChooser {
  public:
@@ -223,7 +237,7 @@ class StorageChooser {
 
  private:
   void Choose(const Operation& operation) {
-    if (operation.name() == "constant") return;
+    if (ConstantOf(operation.result()) != nullptr) return;
     if (IsElement(operation))
       uses_.emplace(operation.result(), UsesOf(operation.result()));
     if (operation.record().trait == OperatorTrait::kProgram) {
@@ -263,9 +277,9 @@ class StorageChooser {
     // contraction's results is stored for them.
     const bool moves = MovesElements(operation);
     if (moves || operation.record().trait == OperatorTrait::kReduction) {
-      const Value* value = NarrowestBehindContraction(operation.operand(0));
-      if (value != nullptr && (moves || DTypeByteSize(value->dtype()) < 4))
-        forced_.insert(value);
+      const auto behind = BehindContraction::Find(operation.operand(0));
+      if (behind.narrowest != nullptr && (moves || behind.IsNarrower()))
+        forced_.insert(behind.narrowest);
     }
     if (!store) return;
     for (const auto& result : operation.results()) stored_.insert(result.get());

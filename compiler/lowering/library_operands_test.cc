@@ -1,0 +1,28 @@
+// What operators' records hand to library functions is what those take.
+#include "compiler/lowering/library_operands.h"
+
+#include <set>
+#include <string_view>
+
+#include "gtest/gtest.h"
+
+namespace ember::compiler {
+namespace {
+
+TEST(LibraryOperands, FitTheFunctionsRows) {
+  std::set<std::string_view> called;
+  for (const graph::OperatorRecord& record : graph::OperatorTable()) {
+    if (record.form != graph::ProgramForm::kCall) continue;
+    SCOPED_TRACE(record.name);
+    const auto function =
+        static_cast<uint32_t>(FunctionNamed(record.call.function));
+    EXPECT_EQ(LettersOf(record), vm::LibraryInfoOf(function).operands);
+    EXPECT_TRUE(called.insert(record.call.function).second)
+        << "called by another operator, too";
+  }
+  // A function that nothing calls would be dead weight in every runtime.
+  EXPECT_EQ(called.size(), vm::kLibraryFunctionCount);
+}
+
+}  // namespace
+}  // namespace ember::compiler
