@@ -1,36 +1,24 @@
 #include "compiler/compile.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <utility>
 
-#include "base/progress.h"
-#include "compiler/lowering/emit.h"
-#include "compiler/lowering/fusion.h"
 #include "compiler/pipeline.h"
-#include "vm/isa/text.h"
 
 namespace ember::compiler {
 namespace {
 
-// The steps after the graph passes; the first can be disabled like a pass.
-struct Step {
-  std::string_view name;
-  std::string_view doc;
-};
-constexpr Step kFormDispatches = {
-    "form-dispatches", "joins operations that agree on rows into one dispatch"};
-constexpr Step kEmit = {"emit", "plans memory and writes the program"};
-
-bool IsGraphPass(std::string_view name) {
-  const auto passes = GraphPipeline();
-  return std::any_of(passes.begin(), passes.end(),
-                     [&](const Pass& pass) { return pass.name == name; });
+const Stage* FindStage(std::string_view name) {
+  for (const Stage& stage : Pipeline()) {
+    if (stage.name == name) return &stage;
+  }
+  return nullptr;
 }
 
 Status CheckPassNames(const CompileOptions& options) {
   for (const std::string& name : options.disabled_passes) {
-    if (name != kFormDispatches.name && !IsGraphPass(name)) {
+    const Stage* const stage = FindStage(name);
+    if (stage == nullptr || !stage->may_be_disabled()) {
       return InvalidArgumentError("pass '" + name +
                                   "': no such pass can be disabled; see "
                                   "--print-pipeline");
@@ -58,38 +46,11 @@ Status PinSymbols(graph::Graph& graph,
 
 StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
                                        const CompileOptions& options) {
-  using Clock = std::chrono::steady_clock;
   EMBER_RETURN_IF_ERROR(CheckPassNames(options));
   EMBER_RETURN_IF_ERROR(PinSymbols(graph, options.symbols));
-  EMBER_RETURN_IF_ERROR(RunPipeline(graph, options));
-  const auto since = [](Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start)
-        .count();
-  };
-  const auto begins = [&options](const Step& step, int64_t steps_left) {
-    return ReportStep(
-        options.progress,
-        {"compile", step.name, CompileSteps() - steps_left, CompileSteps()});
-  };
-  EMBER_RETURN_IF_ERROR(begins(kFormDispatches, 2));
-  Clock::time_point start = Clock::now();
-  FusionOptions fusion;
-  fusion.join_groups =
-      !options.disabled_passes.contains(std::string(kFormDispatches.name));
-  EMBER_ASSIGN_OR_RETURN(FusionPlan plan, FormDispatches(graph, fusion));
-  if (options.timing) options.timing(kFormDispatches.name, since(start));
-  EMBER_RETURN_IF_ERROR(begins(kEmit, 1));
-  start = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module, EmitModule(graph, plan));
-  if (options.timing) options.timing(kEmit.name, since(start));
-  module.producer = options.producer;
-  module.source_name = graph.name();
-  if (options.dump &&
-      (options.dump_after == "all" || options.dump_after == kEmit.name)) {
-    options.dump(kEmit.name, static_cast<int>(GraphPipeline().size()) + 1,
-                 vm::PrintModule(module));
-  }
-  return module;
+  Compilation compilation(std::move(graph), options.producer);
+  EMBER_RETURN_IF_ERROR(RunPipeline(compilation, options));
+  return std::move(compilation.module);
 }
 
 std::string PrintPipeline() {
@@ -103,14 +64,12 @@ std::string PrintPipeline() {
   };
   line(0, kImport, "what the frontend made of the model");
   size_t number = 1;
-  for (const Pass& pass : GraphPipeline()) line(number++, pass.name, pass.doc);
-  line(number++, kFormDispatches.name, kFormDispatches.doc);
-  line(number++, kEmit.name, kEmit.doc);
+  for (const Stage& stage : Pipeline()) line(number++, stage.name, stage.doc);
   return text;
 }
 
 bool HasDump(std::string_view stage) {
-  return stage == kImport || stage == kEmit.name || IsGraphPass(stage);
+  return stage == kImport || FindStage(stage) != nullptr;
 }
 
 }  // namespace ember::compiler

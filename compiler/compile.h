@@ -1,5 +1,4 @@
-// From a graph to a module: the pipeline of passes (compiler/pipeline.h),
-// dispatch formation, memory planning and emission.
+// From a graph to a module, by the stages of compiler/pipeline.h.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
 //                          Compile(std::move(graph), {}));
@@ -26,7 +25,7 @@ StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
 std::string PrintPipeline();
 
 // Whether there is a text to dump after this stage: the import (the graph that
-// Compile was given), a graph pass, the emission of the program.
+// Compile was given), or one of the pipeline.
 bool HasDump(std::string_view stage);
 
 }  // namespace ember::compiler

@@ -17,12 +17,13 @@ namespace ember::compiler {
 struct CompileOptions {
   // Pins dims: symbol name → extent.
   std::map<std::string, int64_t> symbols;
-  // Names of passes to leave out (see PrintPipeline); unknown names are an
-  // error.
+  // Names of stages to leave out (see PrintPipeline), or, of those behind the
+  // passes, to do without what they gain; unknown names are an error.
   std::set<std::string> disabled_passes;
   // After which stage `dump` is called (see HasDump), with its name, number and
-  // the graph's (after the last, "emit", the module's) text. "all": after each,
-  // with "(unchanged)" where a pass changed nothing; "": after none.
+  // the text of what it left: the graph, after "form-dispatches" the
+  // dispatches, after "emit" the module. "all": after each, with "(unchanged)"
+  // where a pass changed nothing; "": after none.
   std::string dump_after;
   std::function<void(std::string_view pass, int number, std::string_view text)>
       dump;

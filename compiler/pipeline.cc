@@ -1,11 +1,17 @@
 #include "compiler/pipeline.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <iterator>
+#include <string>
+#include <utility>
 
 #include "base/progress.h"
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
+#include "compiler/lowering/emit.h"
+#include "compiler/lowering/fusion.h"
 #include "compiler/passes/capture_constants.h"
 #include "compiler/passes/dequantize_late.h"
 #include "compiler/passes/eliminate.h"
@@ -16,11 +22,47 @@
 #include "compiler/passes/narrow_weights.h"
 #include "compiler/passes/simplify.h"
 #include "compiler/passes/sink_transposes.h"
+#include "vm/format/verifier.h"
+#include "vm/isa/text.h"
 
 namespace ember::compiler {
 namespace {
 
-constexpr Pass kPipeline[] = {
+// --- behind the graph passes ---
+
+template <bool kJoins>
+Status Form(Compilation& compilation) {
+  EMBER_ASSIGN_OR_RETURN(
+      compilation.plan,
+      FormDispatches(compilation.graph, {.join_groups = kJoins}));
+  return OkStatus();
+}
+
+constexpr Lowering kFormDispatches = {
+    .run = Form<true>,
+    .run_disabled = Form<false>,
+    .verify = [](const Compilation& c) { return VerifyPlan(c.plan); },
+    .print = [](const Compilation& c) { return PrintPlan(c.plan); },
+};
+
+Status Emit(Compilation& compilation) {
+  EMBER_ASSIGN_OR_RETURN(compilation.module,
+                         EmitModule(compilation.graph, compilation.plan));
+  compilation.module.producer = compilation.producer;
+  compilation.module.source_name = compilation.graph.name();
+  return OkStatus();
+}
+
+constexpr Lowering kEmit = {
+    .run = Emit,
+    .run_disabled = nullptr,
+    .verify = [](const Compilation& c) { return vm::VerifyModule(c.module); },
+    .print = [](const Compilation& c) { return vm::PrintModule(c.module); },
+};
+
+// --- the list ---
+
+constexpr Stage kPipeline[] = {
     {"simplify", "drops operations that compute nothing", Simplify},
     // Weights are still bytes.
     {"dequantize-late", "quantizers' float operators compute with integers",
@@ -56,64 +98,88 @@ constexpr Pass kPipeline[] = {
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
+    {"form-dispatches",
+     "joins operations that agree on rows into one dispatch; disabled: each "
+     "gets its own",
+     nullptr, &kFormDispatches},
+    {"emit", "plans memory and writes the program", nullptr, &kEmit},
 };
+
+// --- the runner ---
+
+// Dumps are for reading: large constants by hash only.
+std::string TextOf(const graph::Graph& graph) {
+  return Print(graph, {.elide_constants = true});
+}
+
+std::string TextOf(const Stage& stage, const Compilation& compilation) {
+  return stage.pass != nullptr ? TextOf(compilation.graph)
+                               : stage.lowering->print(compilation);
+}
+
+Status Run(const Stage& stage, bool is_disabled, Compilation& compilation) {
+  if (stage.pass != nullptr) return RunPass(stage, compilation.graph);
+  return is_disabled ? stage.lowering->run_disabled(compilation)
+                     : stage.lowering->run(compilation);
+}
+
+Status VerifyBehind(const Stage& stage, const Compilation& compilation) {
+  return stage.pass != nullptr ? graph::Verify(compilation.graph)
+                               : stage.lowering->verify(compilation);
+}
 
 }  // namespace
 
-std::span<const Pass> GraphPipeline() { return kPipeline; }
+std::span<const Stage> Pipeline() { return kPipeline; }
 
-// Behind the passes: dispatches are formed, the program is written.
-int64_t CompileSteps() {
-  return static_cast<int64_t>(std::size(kPipeline)) + 2;
+std::span<const Stage> GraphPipeline() {
+  const auto end = std::ranges::find_if(
+      kPipeline, [](const Stage& stage) { return stage.pass == nullptr; });
+  return {std::begin(kPipeline), end};
 }
 
 // The regions inside first: what they do not use any more then shows outside.
-Status RunPass(const Pass& pass, graph::Graph& graph) {
+Status RunPass(const Stage& pass, graph::Graph& graph) {
   for (graph::Operation* operation : graph.Operations()) {
     for (const auto& region : operation->regions())
       EMBER_RETURN_IF_ERROR(RunPass(pass, *region));
   }
-  return pass.run(graph);
+  return pass.pass(graph);
 }
 
-Status RunPipeline(graph::Graph& graph, const CompileOptions& options) {
+Status RunPipeline(Compilation& compilation, const CompileOptions& options) {
   using Clock = std::chrono::steady_clock;
+  const bool dumps_any = options.dump && !options.dump_after.empty();
   const auto dumps = [&](std::string_view name) {
-    return options.dump &&
+    return dumps_any &&
            (options.dump_after == "all" || options.dump_after == name);
   };
-  // Dumps are for reading: large constants by hash only.
-  const auto text_of = [](const graph::Graph& g) {
-    return Print(g, {.elide_constants = true});
-  };
-  std::string before = options.dump && !options.dump_after.empty()
-                           ? text_of(graph)
-                           : std::string();
+  std::string before = dumps_any ? TextOf(compilation.graph) : std::string();
   if (dumps(kImport)) options.dump(kImport, 0, before);
+  const auto steps = static_cast<int64_t>(std::size(kPipeline));
   int number = 0;
-  for (const Pass& pass : kPipeline) {
+  for (const Stage& stage : kPipeline) {
     ++number;
-    if (options.disabled_passes.contains(std::string(pass.name))) continue;
+    const bool is_disabled =
+        options.disabled_passes.contains(std::string(stage.name));
+    if (is_disabled && stage.pass != nullptr) continue;
     EMBER_RETURN_IF_ERROR(ReportStep(
-        options.progress, {"compile", pass.name, number - 1, CompileSteps()}));
+        options.progress, {"compile", stage.name, number - 1, steps}));
     const Clock::time_point start = Clock::now();
-    if (Status status = RunPass(pass, graph); !status.ok()) {
-      return status.WithContext("pass " + std::string(pass.name));
-    }
+    if (Status status = Run(stage, is_disabled, compilation); !status.ok())
+      return status.WithContext("pass " + std::string(stage.name));
     const double milliseconds =
         std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    if (Status status = graph::Verify(graph); !status.ok()) {
-      return InternalError("after pass " + std::string(pass.name) + ": " +
+    if (Status status = VerifyBehind(stage, compilation); !status.ok()) {
+      return InternalError("after pass " + std::string(stage.name) + ": " +
                            std::string(status.message()));
     }
-    if (options.timing) options.timing(pass.name, milliseconds);
-    if (options.dump && !options.dump_after.empty()) {
-      std::string after = text_of(graph);
-      if (dumps(pass.name))
-        options.dump(pass.name, number,
-                     after == before ? "(unchanged)" : after);
-      before = std::move(after);
-    }
+    if (options.timing) options.timing(stage.name, milliseconds);
+    if (!dumps_any) continue;
+    std::string after = TextOf(stage, compilation);
+    if (dumps(stage.name))
+      options.dump(stage.name, number, after == before ? "(unchanged)" : after);
+    before = std::move(after);
   }
   return OkStatus();
 }

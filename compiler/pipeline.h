@@ -1,42 +1,43 @@
-// The graph pipeline: one readable list, run by one runner that verifies,
-// times, dumps and can disable each pass.
+// The compiler's stages, from the imported graph to the module: one readable
+// list, run by one runner that names, times, verifies and dumps each of them,
+// and leaves out those that are disabled.
 //
-//   EMBER_RETURN_IF_ERROR(RunPipeline(graph, {.dump_after = "fold-pads",
-//                                             .dump = print}));
+//   Compilation compilation(std::move(graph), "ember");
+//   EMBER_RETURN_IF_ERROR(RunPipeline(compilation, {.dump_after = "fold-pads",
+//                                                   .dump = print}));
+//   // compilation.module
 //
-// Thread-safe for distinct graphs. Compile (compiler/compile.h) runs it before
-// it forms dispatches.
+// Thread-safe for distinct graphs. Compile (compiler/compile.h) is what others
+// call.
 #ifndef EMBER_COMPILER_PIPELINE_H_
 #define EMBER_COMPILER_PIPELINE_H_
 
-#include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "base/status.h"
 #include "compiler/compile_options.h"
 #include "compiler/graph/graph.h"
-#include "compiler/passes/pass.h"
+#include "compiler/stage.h"
 
 namespace ember::compiler {
 
-// What the graph that the passes start from is called in dumps.
+// What the graph that the stages start from is called in dumps.
 inline constexpr std::string_view kImport = "import";
 
 // In execution order. A pass may stand in the list more than once.
-std::span<const Pass> GraphPipeline();
+std::span<const Stage> Pipeline();
 
-// One pass on its own, on the regions inside first: for tests that compare a
-// graph before and after it.
-Status RunPass(const Pass& pass, graph::Graph& graph);
+// Its first part: graph to graph.
+std::span<const Stage> GraphPipeline();
 
-// Steps of the stage "compile" that CompileOptions::progress is told of:
-// passes, and what Compile does behind them.
-int64_t CompileSteps();
+// One graph pass on its own, on the regions inside first: for tests that
+// compare a graph before and after it.
+Status RunPass(const Stage& pass, graph::Graph& graph);
 
-// Errors begin with the pass that gave them; kInternal where a pass left a
-// graph that does not verify.
-Status RunPipeline(graph::Graph& graph, const CompileOptions& options);
+// Errors begin with the stage that gave them; kInternal where a stage left what
+// does not verify. options.disabled_passes names stages that may be disabled.
+Status RunPipeline(Compilation& compilation, const CompileOptions& options);
 
 }  // namespace ember::compiler
 

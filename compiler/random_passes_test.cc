@@ -45,9 +45,9 @@ void ExpectPassesKeepMeaning(uint64_t seed) {
   const Status verified = graph::Verify(random.graph);
   ASSERT_TRUE(verified.ok()) << replay << verified.ToString();
   const auto expected = graph::Evaluate(random.graph, random.inputs);
-  for (const Pass& pass : GraphPipeline()) {
+  for (const Stage& pass : GraphPipeline()) {
     const std::string before = graph::Print(random.graph);
-    const Status status = pass.run(random.graph);
+    const Status status = pass.pass(random.graph);
     ASSERT_TRUE(status.ok())
         << replay << pass.name << ": " << status.ToString() << "\n"
         << before;

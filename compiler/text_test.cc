@@ -71,23 +71,26 @@ StatusOr<std::string> RunCase(const Case& test) {
   for (const std::string& name : test.passes) {
     if (name == "form-dispatches") {
       CompileOptions options;
-      for (const Pass& pass : GraphPipeline())
+      for (const Stage& pass : GraphPipeline())
         options.disabled_passes.emplace(pass.name);
       EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
                              Compile(std::move(graph), options));
       return vm::PrintModule(module);
     }
     if (name == "all") {
-      EMBER_RETURN_IF_ERROR(RunPipeline(graph, {}));
+      for (const Stage& pass : GraphPipeline()) {
+        EMBER_RETURN_IF_ERROR(RunPass(pass, graph));
+        EMBER_RETURN_IF_ERROR(graph::Verify(graph));
+      }
       continue;
     }
     const auto passes = GraphPipeline();
     const auto pass = std::find_if(
         passes.begin(), passes.end(),
-        [&](const Pass& candidate) { return candidate.name == name; });
+        [&](const Stage& candidate) { return candidate.name == name; });
     if (pass == passes.end())
       return InvalidArgumentError("no pass '" + name + "'");
-    EMBER_RETURN_IF_ERROR(pass->run(graph));
+    EMBER_RETURN_IF_ERROR(pass->pass(graph));
     EMBER_RETURN_IF_ERROR(graph::Verify(graph));
   }
   return graph::Print(graph);

@@ -178,8 +178,7 @@ Status Check(const Options& options) {
       !compiler::HasDump(options.dump_after)) {
     return InvalidArgumentError(
         "--dump-after=" + options.dump_after +
-        ": expected all, import, a graph pass or emit (see vm-compile "
-        "--print-pipeline)");
+        ": expected all, import or a stage (see vm-compile --print-pipeline)");
   }
   if (!options.dump_dir.empty()) {
     if (options.dump_after.empty()) {

@@ -317,14 +317,6 @@ class GroupFormer {
 
 }  // namespace
 
-const FusionPlan& FusionPlan::OfRegion(const graph::Graph& region) const {
-  for (const FusionPlan& plan : regions) {
-    if (plan.graph == &region) return plan;
-  }
-  EMBER_CHECK(false) << "a region without a plan";
-  __builtin_unreachable();
-}
-
 StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph,
                                     const FusionOptions& options) {
   return GroupFormer(graph, options).Run();

@@ -11,12 +11,15 @@
 //    layer-norm chains. Rows are then computed one after another while they are
 //    in cache, and values used only inside need no memory. A contraction joins
 //    where it combines such rows (of a group that needs whole rows anyway) with
-//    an operand that is no constant and not large: softmax(q k) v is one
-//    dispatch.
+//    an operand that is no constant, and has few columns for the number of rows:
+//    softmax(q k) v is one dispatch.
 //
 // What the program runs itself (control flow, library calls) is a group of its
 // own, and so orders the dispatches around it: those that need a symbol come
 // after the operation that defines it.
+//
+// Nothing here is about one machine: limits are numbers of times that something
+// is read or computed again, and of what every executor has to bind or hold.
 //
 // Whether two operations agree on a prefix is read off their definitions (the
 // index registers of the loads), so that there is no list of operator pairs
@@ -24,28 +27,11 @@
 #ifndef EMBER_COMPILER_LOWERING_FUSION_H_
 #define EMBER_COMPILER_LOWERING_FUSION_H_
 
-#include <set>
-#include <vector>
-
 #include "base/status.h"
 #include "compiler/graph/graph.h"
+#include "compiler/lowering/fusion_plan.h"  // IWYU pragma: export
 
 namespace ember::compiler {
-
-struct FusionGroup {
-  std::vector<const graph::Operation*>
-      operations;  // stored ones, in execution order
-};
-
-struct FusionPlan {
-  const graph::Graph* graph = nullptr;
-  std::set<const graph::Value*>
-      stored;  // results that have memory or are a group's temporaries
-  std::vector<FusionGroup> groups;  // in execution order
-  std::vector<FusionPlan> regions;  // of the graph's operations, in any order
-
-  const FusionPlan& OfRegion(const graph::Graph& region) const;
-};
 
 struct FusionOptions {
   bool join_groups = true;  // false: one dispatch per stored operation

@@ -57,55 +57,11 @@ StatusOr<uint32_t> ProgramEmitter::Emit(bool is_entry) {
 
 // --- dispatches ---
 
-// A value is needed outside its group if another group's dispatch or the
-// program reads it.
-std::set<const Value*> ProgramEmitter::OutputsOf(
-    const FusionGroup& group) const {
-  std::set<const Value*> outputs;
-  const std::set<const Operation*> operations(group.operations.begin(),
-                                              group.operations.end());
-  for (const Operation* operation : group.operations) {
-    for (const auto& result : operation->results()) {
-      if (results_.contains(result.get()) ||
-          ReadOutside(result.get(), operations)) {
-        outputs.insert(result.get());
-      }
-    }
-  }
-  return outputs;
-}
-
-// Looks through operations that are inlined into their users.
-bool ProgramEmitter::ReadOutside(
-    const Value* value, const std::set<const Operation*>& group) const {
-  for (const Operation* user : value->users()) {
-    if (user->record().trait == OperatorTrait::kProgram) return true;
-    if (plan_.stored.contains(user->result())) {
-      if (!group.contains(user)) return true;
-    } else if (ReadOutside(user->result(), group)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-std::string ProgramEmitter::DispatchName(const FusionGroup& group) const {
-  std::string name = "d" + std::to_string(module_.definition.dispatches.size());
-  constexpr size_t kNamedOperations = 4;
-  for (size_t i = 0; i < group.operations.size() && i < kNamedOperations; ++i)
-    name += "_" + std::string(group.operations[i]->name());
-  return name;
-}
-
 void ProgramEmitter::BuildDispatchStep(const FusionGroup& group) {
   DispatchRequest request;
-  request.name = DispatchName(group);
+  request.name = DispatchName(group, module_.definition.dispatches.size());
   request.operations = group.operations;
-  request.outputs = OutputsOf(group);
-  // A result that nobody needs (say a second result of an operation) is still
-  // written.
-  if (request.outputs.empty())
-    request.outputs.insert(group.operations.back()->result());
+  request.outputs = OutputsOf(plan_, group);
   dispatches_.push_back(BuildDispatch(request, plan_.stored));
   const BuiltDispatch& built = dispatches_.back();
   steps_.push_back({.dispatch = &built,

@@ -16,7 +16,7 @@
 
 #include "base/status.h"
 #include "compiler/graph/graph.h"
-#include "compiler/lowering/fusion.h"
+#include "compiler/lowering/fusion_plan.h"
 #include "compiler/lowering/group_builder.h"
 #include "compiler/lowering/memory_plan.h"
 #include "compiler/lowering/program_builder.h"
@@ -55,10 +55,6 @@ class ProgramEmitter {
   using SymbolRegisters = std::map<std::string, uint32_t>;
 
   // --- dispatches (program_emitter.cc) ---
-  std::set<const graph::Value*> OutputsOf(const FusionGroup& group) const;
-  bool ReadOutside(const graph::Value* value,
-                   const std::set<const graph::Operation*>& group) const;
-  std::string DispatchName(const FusionGroup& group) const;
   void BuildSteps();
   void BuildDispatchStep(const FusionGroup& group);
   Status EmitStep(int index);

@@ -41,7 +41,7 @@ StatusOr<std::unique_ptr<Engine>> Engine::Open(const std::string& device) {
 const std::set<std::string>& Engine::AllPasses() {
   static const auto* const kNames = [] {
     auto* names = new std::set<std::string>{"form-dispatches"};
-    for (const compiler::Pass& pass : compiler::GraphPipeline())
+    for (const compiler::Stage& pass : compiler::GraphPipeline())
       names->insert(std::string(pass.name));
     return names;
   }();

@@ -1,0 +1,61 @@
+// A stage of the compiler: a line of the pipeline (compiler/pipeline.cc).
+//
+//   {"fold-pads", "zero pads become padding …", FoldPads}   // a graph pass
+//   {"emit", "plans memory and writes the program", nullptr, &kEmit}
+//
+// Graph passes come first, one file pair each in compiler/passes. A pass leaves
+// a graph that verifies, or returns an error naming the operation. It must not
+// depend on running only once; running it again on its own result changes
+// nothing. The stages behind them take what was made to another form.
+#ifndef EMBER_COMPILER_STAGE_H_
+#define EMBER_COMPILER_STAGE_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+#include "compiler/lowering/fusion_plan.h"
+#include "vm/format/module_definition.h"
+
+namespace ember::compiler {
+
+// What a compilation has made so far. Stays where it is, as the plan points
+// into the graph.
+struct Compilation {
+  Compilation(graph::Graph from, std::string made_by)
+      : graph(std::move(from)), producer(std::move(made_by)) {}
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+
+  graph::Graph graph;
+  std::string producer;  // which the module names as its maker
+  FusionPlan plan;
+  vm::ModuleDefinition module;
+};
+
+// How a stage that leaves another form than a graph is run, checked and dumped.
+struct Lowering {
+  Status (*run)(Compilation& compilation);
+  // What is done instead where the stage is disabled; null: it cannot be.
+  Status (*run_disabled)(Compilation& compilation);
+  Status (*verify)(const Compilation& compilation);
+  std::string (*print)(const Compilation& compilation);
+};
+
+// Either a pass or a lowering.
+struct Stage {
+  std::string_view name;
+  std::string_view doc;
+  Status (*pass)(graph::Graph& graph) = nullptr;
+  const Lowering* lowering = nullptr;
+
+  bool may_be_disabled() const {
+    return pass != nullptr || lowering->run_disabled != nullptr;
+  }
+};
+
+}  // namespace ember::compiler
+
+#endif  // EMBER_COMPILER_STAGE_H_
