@@ -17,13 +17,14 @@ PROCESSORS = {
     "armv7-neon-vfp4": "//jit/llvm:foreign_server_armhf",
 }
 
-def processor_tests(name, processors, env = {}, **kwargs):
+def processor_tests(name, processors, env = {}, data = [], **kwargs):
     """NAME_PROCESSOR for each processor: a test with EMBER_TEST_PROCESSOR=PROCESSOR (jit/llvm/testing.h).
 
     Args:
       name: the beginning of the tests' names.
       processors: keys of PROCESSORS. `./dev processors` runs all tests for all of them.
       env: as in cc_test.
+      data: as in cc_test.
       **kwargs: as in ember_cc_test.
     """
     for processor in processors:
@@ -34,7 +35,7 @@ def processor_tests(name, processors, env = {}, **kwargs):
             own["EMBER_TEST_SERVER"] = "$(location %s)" % server
         ember_cc_test(
             name = "%s_%s" % (name, processor.replace("-", "_")),
-            data = [server] if server else [],
+            data = data + ([server] if server else []),
             env = own,
             **kwargs
         )

@@ -1,0 +1,136 @@
+// Runs the files of cases of the folders beside it: tests/cases/README.md.
+//
+//   bazel test //tests/cases:cases_test
+//   bazel run //tests/cases:cases_test -- --gtest_filter='*/split*'
+//   bazel run //tests/cases:cases_test -- --only=spirv
+//   ./dev bless tests/cases/primitives/split.case   # writes expectations anew
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/cases/case_file.h"
+#include "tests/cases/executor.h"
+#include "tests/cases/runner.h"
+
+namespace ember::cases {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+std::vector<fs::path> FindFiles(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".case") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// Runs one file; its text afterwards.
+std::string RunOne(Runner& runner, const fs::path& path) {
+  StatusOr<CaseFile> file = CaseFile::Parse(ReadText(path), path.string());
+  EXPECT_TRUE(file.ok()) << file.status().message();
+  if (!file.ok()) return "";
+  for (const Failure& failure : runner.RunFile(*file)) {
+    ADD_FAILURE_AT(failure.path.c_str(), failure.line) << failure.message;
+  }
+  return file->ToText();
+}
+
+class CaseTest : public ::testing::Test {
+ public:
+  CaseTest(Runner& runner, fs::path path)
+      : runner_(runner), path_(std::move(path)) {}
+  void TestBody() override { RunOne(runner_, path_); }
+
+ private:
+  Runner& runner_;
+  const fs::path path_;
+};
+
+// An executor that is there but ran nothing would be a hole that nobody sees.
+class ExecutorsTest : public ::testing::Test {
+ public:
+  explicit ExecutorsTest(const Runner& runner) : runner_(runner) {}
+  void TestBody() override {
+    const Counts& counts = runner_.counts();
+    for (const Executor& executor : Executors()) {
+      const std::string name(executor.name);
+      if (counts.missing.contains(name)) continue;
+      const auto found = counts.executors.find(name);
+      EXPECT_TRUE(found != counts.executors.end() && found->second.runs > 0)
+          << name << " ran no case";
+    }
+  }
+
+ private:
+  const Runner& runner_;
+};
+
+int Bless(Runner& runner, std::vector<fs::path> paths) {
+  const char* const workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
+  const fs::path root = workspace == nullptr ? "." : workspace;
+  if (paths.empty()) paths = FindFiles(root / "tests/cases");
+  const char* const working = std::getenv("BUILD_WORKING_DIRECTORY");
+  for (fs::path path : paths) {
+    if (path.is_relative() && working != nullptr) path = working / path;
+    const std::string before = ReadText(path);
+    const std::string after = RunOne(runner, path);
+    if (after == before || after.empty()) continue;
+    std::ofstream(path) << after;
+    std::printf("wrote %s\n", path.c_str());
+  }
+  return ::testing::Test::HasFailure() ? 1 : 0;
+}
+
+int Main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  RunnerOptions options;
+  std::vector<fs::path> paths;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--bless")
+      options.bless = true;
+    else if (argument.starts_with("--only="))
+      options.only.push_back(argument.substr(7));
+    else
+      paths.emplace_back(argument);
+  }
+  Runner runner(Executors(), options);
+  if (options.bless) return Bless(runner, paths);
+  const fs::path folder = "tests/cases";
+  if (paths.empty()) paths = FindFiles(folder);
+  for (const fs::path& path : paths) {
+    const std::string name =
+        fs::path(path).lexically_relative(folder).replace_extension().string();
+    ::testing::RegisterTest(
+        "Cases", name.c_str(), nullptr, nullptr, path.c_str(), 1,
+        [&runner, path]() -> CaseTest* { return new CaseTest(runner, path); });
+  }
+  if (options.only.empty() && ::testing::GTEST_FLAG(filter) == "*") {
+    ::testing::RegisterTest(
+        "Executors", "EachRanCases", nullptr, nullptr, __FILE__, __LINE__,
+        [&runner]() -> ExecutorsTest* { return new ExecutorsTest(runner); });
+  }
+  const int status = RUN_ALL_TESTS();
+  std::fputs(runner.counts().ToText().c_str(), stdout);
+  return paths.empty() ? 1 : status;
+}
+
+}  // namespace
+}  // namespace ember::cases
+
+int main(int argc, char** argv) { return ember::cases::Main(argc, argv); }
