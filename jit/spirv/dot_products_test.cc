@@ -89,13 +89,6 @@ TEST(SpirvDotProductTest, SignsChooseTheInstruction) {
   }
 }
 
-TEST(SpirvDotProductTest, ResultsAreTheEvaluators) {
-  if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
-  for (const char* a : {"i8", "u8"}) {
-    for (const char* b : {"i8", "u8"}) ExpectAsEvaluated(Product(a, b));
-  }
-}
-
 // Of two signs by those of one: the sum of the signed factor once for all rows.
 constexpr char kTile[] = R"(
 loops @tile(%a: input u8[8, 16], %b: input i8[4, 8, 4],
