@@ -5,14 +5,10 @@
 
 #include "base/file.h"
 #include "jit/backend/kernel_report.h"
-#include "jit/cache/caching_compiler.h"
-#include "jit/cache/disk_cache.h"
 #include "jit/compile_queue.h"
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
-#include "jit/llvm/compiler.h"
-#include "jit/worker/find_worker.h"
-#include "jit/worker/worker_client.h"
+#include "jit/late_compiler.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::jit {
@@ -20,9 +16,7 @@ namespace {
 
 class BackgroundJit final : public Jit {
  public:
-  // cache_problem: why there is no cache on disk, if one was asked for.
-  BackgroundJit(JitOptions options, std::unique_ptr<CachingCompiler> compiler,
-                std::string cache_problem);
+  BackgroundJit(JitOptions options, std::unique_ptr<LateCompiler> compiler);
   ~BackgroundJit() override { Stop(); }
 
   void RequestKernel(const vm::KernelRequest& request,
@@ -31,7 +25,9 @@ class BackgroundJit final : public Jit {
   bool is_busy() const override { return queue_.is_busy(); }
   void Stop() override { compiler_->Stop(); }
   JitTotals totals() const override;
-  std::string cache_problem() const override;
+  std::string cache_problem() const override {
+    return compiler_->cache_problem();
+  }
   std::shared_ptr<vm::KernelJudge> judge() override { return oracle_; }
 
  private:
@@ -42,22 +38,19 @@ class BackgroundJit final : public Jit {
 
   const JitOptions options_;
   const std::shared_ptr<Oracle> oracle_;
-  const std::unique_ptr<CachingCompiler> compiler_;
-  const std::string cache_problem_;
+  const std::unique_ptr<LateCompiler> compiler_;
   mutable std::mutex mutex_;  // guards totals_
   JitTotals totals_;
   CompileQueue queue_;  // last: its threads use what is above
 };
 
 BackgroundJit::BackgroundJit(JitOptions options,
-                             std::unique_ptr<CachingCompiler> compiler,
-                             std::string cache_problem)
+                             std::unique_ptr<LateCompiler> compiler)
     : options_(std::move(options)),
       oracle_(options_.oracle != nullptr
                   ? options_.oracle
                   : std::make_shared<Oracle>(OracleOptions{})),
       compiler_(std::move(compiler)),
-      cache_problem_(std::move(cache_problem)),
       queue_(
           {.threads = options_.threads, .niceness = NicenessOf(options_.place)},
           [this](const CompileQueue::Job& job) { Run(job); }) {}
@@ -71,11 +64,6 @@ void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
 JitTotals BackgroundJit::totals() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return totals_;
-}
-
-std::string BackgroundJit::cache_problem() const {
-  if (compiler_->disk() == nullptr) return cache_problem_;
-  return compiler_->disk()->problem();
 }
 
 void BackgroundJit::Run(const CompileQueue::Job& job) {
@@ -136,43 +124,15 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
     static_cast<void>(WriteFileAtomically(base + code.extension, code.text));
 }
 
-// Null, with the problem, if it was asked for and cannot be used.
-std::unique_ptr<DiskCache> OpenDiskCache(const CacheOptions& options,
-                                         const std::string& identity,
-                                         std::string& problem) {
-  if (options.folder.empty()) return nullptr;
-  if (identity.empty()) {
-    problem = "the JIT's or LLVM's library was linked without a build id";
-    return nullptr;
-  }
-  auto disk = DiskCache::Open(options);
-  if (disk.ok()) return *std::move(disk);
-  problem = disk.status().message();
-  return nullptr;
-}
-
-StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(vm::CompilePlace place) {
-  if (place == vm::CompilePlace::kThread) return ObjectCompiler::Create();
-  StatusOr<std::unique_ptr<ObjectCompiler>> worker =
-      NotFoundError(std::string(kWorkerProgram) +
-                    ": expected it beside the JIT's library, found none there");
-  const std::string program = FindWorkerProgram();
-  if (!program.empty()) worker = NewRemoteCompiler({.program = program});
-  if (worker.ok() || place == vm::CompilePlace::kWorker) return worker;
-  return ObjectCompiler::Create();
-}
-
 }  // namespace
 
 StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options) {
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
-                         CompilerAt(options.place));
-  std::string problem;
-  auto disk = OpenDiskCache(options.cache, compiler->identity(), problem);
-  return std::shared_ptr<Jit>(std::make_shared<BackgroundJit>(
-      std::move(options),
-      std::make_unique<CachingCompiler>(std::move(compiler), std::move(disk)),
-      std::move(problem)));
+  auto compiler = std::make_unique<LateCompiler>(options.place, options.cache,
+                                                 options.on_cache_problem);
+  EMBER_RETURN_IF_ERROR(compiler->Check());
+  if (options.threads == 0) compiler->OpenCache();
+  return std::shared_ptr<Jit>(
+      std::make_shared<BackgroundJit>(std::move(options), std::move(compiler)));
 }
 
 }  // namespace ember::jit

@@ -4,13 +4,15 @@
 //   auto tiering = std::make_shared<vm::Tiering>(module, jit,
 //                                                vm::Tiering::Options{});
 //
-// An interface, so that a program can run without LLVM's library in memory
-// until it wants kernels: tools/lib/tier.h loads the implementation when it is
-// asked for. Thread-safe.
+// An interface, so that programs load the implementation as a library where it
+// is (tools/lib/load_jit.h). What compiles, the compile worker or LLVM's
+// library, is started or loaded when a first kernel needs it, in a thread that
+// compiles. Thread-safe.
 #ifndef EMBER_JIT_JIT_H_
 #define EMBER_JIT_JIT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -61,11 +63,14 @@ struct JitOptions {
   // dump_folder has it) get that one; others the default one. Empty: all do.
   std::string schedule_folder;
   // Kernels round as the dispatch says, but for the order of sums: no
-  // convolutions by Winograd's method (jit/schedule/primitives/winograd_matrices.h).
+  // convolutions by Winograd's method
+  // (jit/schedule/primitives/winograd_matrices.h).
   bool exact_schedules = false;
   // Kernels kept on disk; no folder: none are. A folder that cannot be used is
-  // no error; Jit::cache_problem says so.
+  // no error: Jit::cache_problem says so, and on_cache_problem, which may be
+  // null, is told at most once, by NewJit or a thread that compiles.
   CacheOptions cache;
+  std::function<void(const std::string&)> on_cache_problem;
   // Null: kernels go to sessions as they are.
   std::shared_ptr<KernelWrapper> wrapper;
   // Judges first calls of kernels; null: one that tells nobody.
@@ -100,11 +105,13 @@ class Jit : public vm::KernelProvider {
   virtual void Stop() = 0;
   virtual JitTotals totals() const = 0;
   // Why kernels are not read from or written to the cache on disk that was
-  // asked for, or not all; empty while all is well.
+  // asked for, or not all; empty while all is well. Where threads compile it is
+  // not known before the first kernel.
   virtual std::string cache_problem() const = 0;
 };
 
-// Fails with the reason where kernels cannot be made.
+// NotFound where what compiles is not there; what else keeps it from compiling
+// is why requests are declined.
 StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options);
 
 }  // namespace ember::jit

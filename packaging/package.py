@@ -13,8 +13,8 @@ where optional libraries are looked for):
   LIB/libember.so, libember.a (of this machine), pkgconfig, cmake
                                             libember-dev
   lib/ember/libember_strings.so             libember, for models with strings; needs libre2
-  lib/ember/libember_jit.so, ember-compile-worker
-                                            libember-jit, needs LLVM
+  lib/ember/libember_jit.so, ember-compile-worker, libember_llvm.so
+                                            libember-jit; the last one needs LLVM
   bin/vm-compile, vm-run, ...               ember-tools
 
 The packages have no copyright file: the project has named no licence yet.
@@ -52,8 +52,8 @@ PACKAGES = {
  The C API (ember.h), a C++17 wrapper (ember.hpp), a static archive,
  and what find_package(ember) and pkg-config need."""),
     "libember-jit": ("libs", "runs compiled models: kernels made while a model runs", """\
- Compiles hot parts of a model to machine code, by LLVM. The runtime finds
- and loads it when a session asks for it."""),
+ Compiles hot parts of a model to machine code. The runtime finds and loads
+ it when a session asks for it; LLVM works in a process beside it."""),
     "ember-tools": ("utils", "compiles models (ONNX, TensorFlow, PyTorch, Core ML, ...) to modules, runs and measures them", """\
  vm-compile, vm-run, vm-bench, vm-dump, vm-diff, vm-prejit, vm-sign."""),
 }
@@ -132,6 +132,8 @@ class Builder:
                 fill(name + ".in", libraries / "cmake/ember" / name, ups)
         elif package == "libember-jit":
             install(self.bin / "jit/libember_jit.so", root / "lib/ember/libember_jit.so", strip=self.strip)
+            install(self.bin / "jit/llvm/library/libember_llvm.so", root / "lib/ember/libember_llvm.so",
+                    strip=self.strip)
             install(self.bin / "jit/worker/ember-compile-worker", root / "lib/ember/ember-compile-worker",
                     mode=0o755, strip=self.strip)
         elif package == "ember-tools":

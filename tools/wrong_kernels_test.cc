@@ -16,7 +16,8 @@ class WrongKernelsTest : public CliTest {
     const std::string copy =
         "mkdir -p wrong/tools wrong/jit && cp -fL " + Tools() + "/vm-run " +
         Tools() + "/vm-diff wrong/tools && cp -fL " + Tools() +
-        "/lib/testing/libfaulty_jit.so wrong/jit/libember_jit.so";
+        "/lib/testing/libfaulty_jit.so wrong/jit/libember_jit.so && cp -fL " +
+        Tools() + "/../jit/llvm/library/libember_llvm.so wrong/jit";
     const Outcome outcome = Run("true && " + copy);
     ASSERT_EQ(outcome.exit_status, 0) << outcome.output;
     Write("twice.onnx", TwiceModel().SerializeAsString());

@@ -27,13 +27,13 @@
 
 namespace ember::jit {
 
-class Compiler;   // jit/llvm/compiler.h
+class Compiler;   // jit/backend/object_compiler.h
 struct CpuModel;  // jit/target/cpu_model.h
 
 struct ScheduleOptions {
   // Only primitives that keep rounding (KeepsRounding in
-  // jit/schedule/primitives/primitives.h), and no instructions that round as a device
-  // likes.
+  // jit/schedule/primitives/primitives.h), and no instructions that round as a
+  // device likes.
   bool is_exact = false;
   // What the schedule is for, if it is a CPU; null: what the target's text
   // says, and for what that leaves open, this machine.
@@ -42,7 +42,7 @@ struct ScheduleOptions {
 
 // What kernels are made with that outlives them.
 struct BuildContext {
-  // Makes code for the CPU of this process; others do not use it.
+  // Makes what LLVM makes: code for the CPU of this process, and PTX.
   Compiler& host;
 };
 

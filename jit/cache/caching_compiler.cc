@@ -42,8 +42,8 @@ CachingCompiler::CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
   EMBER_CHECK(disk_ == nullptr || !compiler_->identity().empty());
 }
 
-Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
-                              const CompileOptions& options) const {
+Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
+                                    const CompileOptions& options) const {
   // The identity ends before the first zero; the effort is one byte.
   constexpr std::string_view kEnd("\0", 1);
   const char effort = static_cast<char>(options.effort);
@@ -55,7 +55,7 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
     const loops::LoopNest& nest, const CompileOptions& options) {
   if (options.keep_llvm || options.keep_assembly)
     return compiler_->Compile(nest, options);
-  const Digest key = KeyOf(nest, options);
+  const Sha256Digest key = KeyOf(nest, options);
   if (auto code = FindOrClaim(key)) return AnotherOwnerOf(code);
   auto made = LoadOrCompile(key, nest, options);
   if (!made.ok()) {
@@ -69,7 +69,7 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
 
 // Code that is there, or null, and the key is the caller's to Publish.
 std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
-    const Digest& key) {
+    const Sha256Digest& key) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     const auto found = entries_.find(key);
@@ -83,7 +83,7 @@ std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
 }
 
 // code: null if it could not be made.
-void CachingCompiler::Publish(const Digest& key,
+void CachingCompiler::Publish(const Sha256Digest& key,
                               const std::shared_ptr<const CompiledNest>& code) {
   {
     const std::scoped_lock lock(mutex_);
@@ -96,7 +96,7 @@ void CachingCompiler::Publish(const Digest& key,
 }
 
 StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
-    const Digest& key, const loops::LoopNest& nest,
+    const Sha256Digest& key, const loops::LoopNest& nest,
     const CompileOptions& options) {
   if (disk_ == nullptr) return compiler_->Compile(nest, options);
   if (auto code = Load(key, nest)) return code;
@@ -118,7 +118,7 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
 
 // Null if it is not on disk.
 std::unique_ptr<CompiledNest> CachingCompiler::Load(
-    const Digest& key, const loops::LoopNest& nest) {
+    const Sha256Digest& key, const loops::LoopNest& nest) {
   const auto start = std::chrono::steady_clock::now();
   const std::optional<std::string> entry = disk_->Load(key);
   if (!entry) return nullptr;

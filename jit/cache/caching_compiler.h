@@ -21,11 +21,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
+#include <vector>
 
+#include "base/sha256.h"
 #include "base/status.h"
+#include "jit/backend/object_compiler.h"
 #include "jit/cache/disk_cache.h"
-#include "jit/llvm/compiler.h"
-#include "jit/llvm/sha256.h"
 
 namespace ember::jit {
 
@@ -40,32 +42,39 @@ class CachingCompiler final : public Compiler {
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
+  // Not kept.
+  StatusOr<gpu::DeviceCode> CompileForDevice(
+      const loops::LoopNest& nest, std::string_view target,
+      std::vector<CodeText>* texts) override {
+    return compiler_->CompileForDevice(nest, target, texts);
+  }
+
   // ObjectCompiler::Stop.
   void Stop() { compiler_->Stop(); }
   // Null for none.
   const DiskCache* disk() const { return disk_.get(); }
-  Digest KeyOf(const loops::LoopNest& nest,
-               const CompileOptions& options) const;
+  Sha256Digest KeyOf(const loops::LoopNest& nest,
+                     const CompileOptions& options) const;
 
  private:
   struct Entry {
     bool is_busy = false;
     std::weak_ptr<const CompiledNest> code;
   };
-  std::shared_ptr<const CompiledNest> FindOrClaim(const Digest& key);
-  void Publish(const Digest& key,
+  std::shared_ptr<const CompiledNest> FindOrClaim(const Sha256Digest& key);
+  void Publish(const Sha256Digest& key,
                const std::shared_ptr<const CompiledNest>& code);
   StatusOr<std::unique_ptr<CompiledNest>> LoadOrCompile(
-      const Digest& key, const loops::LoopNest& nest,
+      const Sha256Digest& key, const loops::LoopNest& nest,
       const CompileOptions& options);
-  std::unique_ptr<CompiledNest> Load(const Digest& key,
+  std::unique_ptr<CompiledNest> Load(const Sha256Digest& key,
                                      const loops::LoopNest& nest);
 
   const std::unique_ptr<ObjectCompiler> compiler_;
   const std::unique_ptr<DiskCache> disk_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::map<Digest, Entry> entries_;
+  std::map<Sha256Digest, Entry> entries_;
 };
 
 }  // namespace ember::jit

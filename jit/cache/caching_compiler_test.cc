@@ -48,7 +48,7 @@ class CachingCompilerTest : public ::testing::Test {
 
   std::unique_ptr<CachingCompiler> NewCompiler(bool has_disk,
                                                const std::string& cpu = "") {
-    auto compiler = ObjectCompiler::Create(cpu);
+    auto compiler = NewLlvmCompiler(cpu);
     EXPECT_TRUE(compiler.ok()) << compiler.status().ToString();
     std::unique_ptr<DiskCache> disk;
     if (has_disk) disk = *DiskCache::Open(options_);
@@ -152,7 +152,7 @@ TEST_F(CachingCompilerTest, CodeOfAnotherTargetIsNotUsed) {
 }
 
 TEST_F(CachingCompilerTest, IdentityNamesCompilerAndTarget) {
-  auto compiler = ObjectCompiler::Create();
+  auto compiler = NewLlvmCompiler();
   ASSERT_TRUE(compiler.ok());
   const std::string& identity = (*compiler)->identity();
   EXPECT_NE(identity.find("compiler "), std::string::npos) << identity;

@@ -12,7 +12,7 @@ namespace {
 
 // Of the file's form. Which compiler wrote the contents is in the key.
 constexpr std::string_view kMagic = "Ember kernel 1\n";
-constexpr size_t kHeaderBytes = kMagic.size() + std::tuple_size_v<Digest>;
+constexpr size_t kHeaderBytes = kMagic.size() + std::tuple_size_v<Sha256Digest>;
 
 // A writer that took longer was killed.
 constexpr int64_t kUnfinishedNanoseconds = 60'000'000'000;
@@ -37,16 +37,17 @@ StatusOr<std::unique_ptr<DiskCache>> DiskCache::Open(
       new DiskCache(std::move(folder), std::move(secret), options.max_bytes));
 }
 
-Digest DiskCache::CodeOf(const Digest& key, std::string_view contents) const {
+Sha256Digest DiskCache::CodeOf(const Sha256Digest& key,
+                               std::string_view contents) const {
   return HmacSha256(secret_, {kMagic, BytesOf(key), contents});
 }
 
-std::optional<std::string> DiskCache::Load(const Digest& key) {
+std::optional<std::string> DiskCache::Load(const Sha256Digest& key) {
   auto file = folder_.Use(FileName(key), max_bytes_);
   if (!file) return std::nullopt;
   const std::string_view bytes = *file;
   if (bytes.size() >= kHeaderBytes && bytes.starts_with(kMagic)) {
-    Digest code;
+    Sha256Digest code;
     std::memcpy(code.data(), bytes.data() + kMagic.size(), code.size());
     const std::string_view contents = bytes.substr(kHeaderBytes);
     if (IsSameSecret(code, CodeOf(key, contents))) return std::string(contents);
@@ -56,10 +57,10 @@ std::optional<std::string> DiskCache::Load(const Digest& key) {
   return std::nullopt;
 }
 
-void DiskCache::Store(const Digest& key, std::string_view contents) {
+void DiskCache::Store(const Sha256Digest& key, std::string_view contents) {
   const auto bytes = static_cast<int64_t>(kHeaderBytes + contents.size());
   if (bytes > max_bytes_ / 8 || has_write_problem()) return;
-  const Digest code = CodeOf(key, contents);
+  const Sha256Digest code = CodeOf(key, contents);
   const Status status =
       folder_.Replace(FileName(key), Concat({kMagic, BytesOf(code), contents}));
   bool looks = false;

@@ -20,9 +20,9 @@
 #include <string_view>
 
 #include "base/private_folder.h"
+#include "base/sha256.h"
 #include "base/status.h"
 #include "jit/cache/cache_options.h"
-#include "jit/llvm/sha256.h"
 
 namespace ember::jit {
 
@@ -31,17 +31,17 @@ class DiskCache {
   // Fails with the reason if folder or secret cannot be used.
   static StatusOr<std::unique_ptr<DiskCache>> Open(const CacheOptions& options);
 
-  std::optional<std::string> Load(const Digest& key);
+  std::optional<std::string> Load(const Sha256Digest& key);
   // The bound holds but for what each process writes between two looks at the
   // folder: 1/32 of it. Entries of more than 1/8 of it are not kept.
-  void Store(const Digest& key, std::string_view contents);
+  void Store(const Sha256Digest& key, std::string_view contents);
 
   // Why nothing is written any more, or that Load found entries that it did not
   // believe; empty while all is well.
   std::string problem() const;
   int64_t rejected() const;
 
-  static std::string FileName(const Digest& key) {
+  static std::string FileName(const Sha256Digest& key) {
     return ToHex(key) + ".kernel";
   }
 
@@ -50,7 +50,7 @@ class DiskCache {
       : folder_(std::move(folder)),
         secret_(std::move(secret)),
         max_bytes_(max_bytes) {}
-  Digest CodeOf(const Digest& key, std::string_view contents) const;
+  Sha256Digest CodeOf(const Sha256Digest& key, std::string_view contents) const;
   bool has_write_problem() const;
   void Evict();
 

@@ -50,8 +50,10 @@ class DiskCacheTest : public ::testing::Test {
     EXPECT_FALSE(cache.ok());
     return cache.status().ToString();
   }
-  static Digest Key(int number) { return Sha256({std::to_string(number)}); }
-  std::string PathOf(const Digest& key) {
+  static Sha256Digest Key(int number) {
+    return Sha256({std::to_string(number)});
+  }
+  std::string PathOf(const Sha256Digest& key) {
     return options_.folder + "/" + DiskCache::FileName(key);
   }
   static std::string Read(const std::string& path) { return *ReadFile(path); }

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "jit/backend/describe_nest.h"
+#include "jit/backend/host_kernel.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/llvm/host_kernel.h"
 #include "vm/format/kernel_image_verifier.h"
 #include "vm/format/native_kernels.h"
 #include "vm/runtime/cpu_kernel.h"

@@ -5,7 +5,7 @@
 //   EMBER_ASSIGN_OR_RETURN(const CompileTarget target,
 //                          FindCompileTarget("aarch64+dotprod"));
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
-//                          ObjectCompiler::Create(target.llvm));
+//                          NewLlvmCompiler(target.llvm));
 //   request.target = target.target;
 //   EMBER_ASSIGN_OR_RETURN(vm::KernelImage image,
 //                          BuildImage(request, *compiler, {}));
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "jit/llvm/compiler.h"
+#include "jit/backend/object_compiler.h"
 #include "vm/format/kernel_image.h"
 #include "vm/runtime/kernel_provider.h"
 

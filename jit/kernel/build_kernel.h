@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "jit/backend/kernel_report.h"
-#include "jit/llvm/compiler.h"
+#include "jit/backend/object_compiler.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {

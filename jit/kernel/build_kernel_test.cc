@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hal/cpu/cpu_target.h"
+#include "jit/llvm/compiler.h"
 #include "jit/schedule/testing/random_pair.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
@@ -22,7 +23,7 @@ namespace {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = Compiler::Create();
+    auto created = NewLlvmCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();

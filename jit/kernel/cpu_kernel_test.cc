@@ -9,6 +9,7 @@
 #include "hal/cpu/cpu_target.h"
 #include "hal/cpu/thread_pool.h"
 #include "jit/kernel/build_kernel.h"
+#include "jit/llvm/compiler.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
 #include "tensor/text.h"
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 
 class CpuKernelTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { compiler_ = Compiler::Create()->release(); }
+  static void SetUpTestSuite() { compiler_ = NewLlvmCompiler()->release(); }
   static void TearDownTestSuite() { delete compiler_; }
 
   void Parse(std::string_view text, std::vector<int64_t> parameters) {

@@ -18,6 +18,7 @@
 #include "hal/drivers.h"
 #include "jit/gpu/testing.h"
 #include "jit/kernel/build_kernel.h"
+#include "jit/llvm/library/full_compiler.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/ptx/compiler.h"
@@ -200,7 +201,7 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = Compiler::Create();
+    auto created = NewFullCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/kernel/build_kernel.h"
+#include "jit/llvm/compiler.h"
 #include "jit/spirv/testing.h"
 #include "vm/interpreter/plan.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = Compiler::Create();
+    auto created = NewLlvmCompiler();
     EMBER_CHECK(created.ok()) << created.status().ToString();
     return created->release();
   }();

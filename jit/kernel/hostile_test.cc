@@ -13,6 +13,7 @@
 
 #include "hal/cpu/cpu_target.h"
 #include "jit/kernel/build_kernel.h"
+#include "jit/llvm/compiler.h"
 #include "tensor/concrete_header.h"
 #include "tensor/evaluator.h"
 #include "tensor/hostile_dispatch.h"
@@ -23,7 +24,7 @@ namespace {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = Compiler::Create();
+    auto created = NewLlvmCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();

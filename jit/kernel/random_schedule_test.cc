@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "jit/backend/describe_nest.h"
-#include "jit/llvm/host_kernel.h"
+#include "jit/backend/host_kernel.h"
+#include "jit/llvm/compiler.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/lowering/lowering.h"
@@ -28,7 +29,7 @@ using schedule::RandomPair;
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = Compiler::Create();
+    auto created = NewLlvmCompiler();
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     return created->release();
   }();

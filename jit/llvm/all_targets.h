@@ -2,7 +2,7 @@
 // elsewhere, or are looked at in tests.
 //
 //   UseAllTargets();
-//   ObjectCompiler::Create("aarch64-linux-gnu:neoverse-n1");
+//   NewLlvmCompiler("aarch64-linux-gnu:neoverse-n1");
 #ifndef EMBER_JIT_LLVM_ALL_TARGETS_H_
 #define EMBER_JIT_LLVM_ALL_TARGETS_H_
 

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "jit/backend/describe_nest.h"
+#include "jit/backend/host_kernel.h"
 #include "jit/backend/kernel_report.h"
+#include "jit/backend/object_compiler.h"
 #include "jit/backend/stopwatch.h"
-#include "jit/llvm/compiler.h"
-#include "jit/llvm/host_kernel.h"
 #include "jit/schedule/cpu/default_schedule.h"
 #include "jit/target/cpu_model.h"
 #include "vm/runtime/cpu_kernel.h"

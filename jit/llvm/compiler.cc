@@ -3,8 +3,8 @@
 #include <chrono>
 #include <mutex>
 
+#include "base/build_id.h"
 #include "base/concat.h"
-#include "jit/llvm/build_id.h"
 #include "jit/llvm/code_generator.h"
 #include "jit/llvm/flat_code.h"
 #include "jit/llvm/host.h"
@@ -181,18 +181,7 @@ StatusOr<std::string> LlvmCompiler::CompileToObject(
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Compiler>> Compiler::Create(const std::string& cpu) {
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
-                         ObjectCompiler::Create(cpu));
-  return std::unique_ptr<Compiler>(std::move(compiler));
-}
-
-StatusOr<std::string> Compiler::MissingHere(const std::string& cpu) {
-  EMBER_ASSIGN_OR_RETURN(const Host host, DetectHost(cpu));
-  return jit::MissingHere(host);
-}
-
-StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(
+StatusOr<std::unique_ptr<ObjectCompiler>> NewLlvmCompiler(
     const std::string& cpu) {
   EMBER_ASSIGN_OR_RETURN(Host host, DetectHost(cpu));
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
@@ -201,19 +190,9 @@ StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(
       std::make_unique<LlvmCompiler>(std::move(host), std::move(machine)));
 }
 
-StatusOr<std::unique_ptr<CompiledNest>> LoadCode(const vm::KernelCode& code,
-                                                 size_t prologue_count) {
-  auto result = std::make_unique<CompiledNest>();
-  const vm::KernelCode* const codes[] = {&code};
-  EMBER_ASSIGN_OR_RETURN(result->memory, vm::CodeMemory::Load(codes));
-  const std::vector<vm::PhaseFunction> functions =
-      result->memory->Functions(code, 0);
-  for (size_t i = 0; i < functions.size(); ++i) {
-    (i < prologue_count ? result->prologue : result->phases)
-        .push_back(functions[i]);
-  }
-  result->code_bytes = static_cast<int64_t>(code.bytes.size());
-  return result;
+StatusOr<std::string> MissingHere(const std::string& cpu) {
+  EMBER_ASSIGN_OR_RETURN(const Host host, DetectHost(cpu));
+  return MissingHere(host);
 }
 
 }  // namespace ember::jit

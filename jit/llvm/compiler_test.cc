@@ -112,7 +112,7 @@ TEST(CompilerTest, InPlace) {
 }
 
 TEST(CompilerTest, CodeOutlivesItsCompiler) {
-  auto compiler = Compiler::Create();
+  auto compiler = NewLlvmCompiler();
   ASSERT_TRUE(compiler.ok());
   const loops::LoopNest nest = ParseOrDie(kScale);
   auto code = (*compiler)->Compile(nest, {});

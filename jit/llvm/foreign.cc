@@ -57,7 +57,7 @@ class Machine : public ForeignMachine {
  public:
   explicit Machine(const Processor& processor) {
     UseAllTargets();
-    auto compiler = ObjectCompiler::Create(std::string(processor.llvm));
+    auto compiler = NewLlvmCompiler(std::string(processor.llvm));
     EMBER_CHECK(compiler.ok()) << compiler.status().ToString();
     compiler_ = std::make_unique<ForeignCompiler>(*std::move(compiler));
     StartServer(std::string(processor.emulator));

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "jit/llvm/compile_options.h"
+#include "jit/backend/compile_options.h"
 #include "jit/llvm/ir.h"
 #include "llvm/Target/TargetMachine.h"
 

@@ -45,7 +45,7 @@ std::string DotText(const std::string& a, const std::string& b,
 
 std::string AssemblyFor(const std::string& cpu, const std::string& nest) {
   UseAllTargets();
-  const auto compiler = ObjectCompiler::Create(cpu);
+  const auto compiler = NewLlvmCompiler(cpu);
   EXPECT_TRUE(compiler.ok()) << compiler.status().ToString();
   if (!compiler.ok()) return "";
   CompiledNest figures;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "jit/llvm/compile_options.h"
+#include "jit/backend/compile_options.h"
 #include "jit/llvm/host.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"

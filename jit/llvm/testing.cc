@@ -149,7 +149,7 @@ const Processor* TestProcessor() {
 std::string TestMissingHere() {
   const Processor* const processor = TestProcessor();
   if (processor == nullptr || !processor->emulator.empty()) return "";
-  const auto missing = Compiler::MissingHere(TestCpu());
+  const auto missing = MissingHere(TestCpu());
   EMBER_CHECK(missing.ok()) << missing.status().ToString();
   if (missing->empty()) return "";
   return std::string(processor->name) + ", as this machine lacks " + *missing;
@@ -173,7 +173,7 @@ CpuModel TestCpuModel() {
 Compiler& TestCompiler() {
   if (ForeignMachine* const machine = TestMachine()) return machine->compiler();
   static Compiler* compiler = [] {
-    auto created = Compiler::Create(TestCpu());
+    auto created = NewLlvmCompiler(TestCpu());
     EMBER_CHECK(created.ok()) << created.status().message();
     return std::move(*created).release();
   }();

@@ -2,10 +2,8 @@
 
 #include <utility>
 
+#include "jit/backend/object_compiler.h"
 #include "jit/gpu/device_backend.h"
-#include "jit/gpu/kernel_abi.h"
-#include "jit/ptx/compiler.h"
-#include "jit/ptx/target.h"
 
 namespace ember::jit {
 namespace {
@@ -14,20 +12,12 @@ bool Serves(std::string_view target) { return target.starts_with("sm_"); }
 
 StatusOr<std::unique_ptr<vm::Kernel>> Build(const vm::KernelRequest& request,
                                             loops::LoopNest nest,
-                                            const BuildContext&,
+                                            const BuildContext& context,
                                             KernelReport& report) {
-  const auto compile =
-      [&](const loops::LoopNest& verified) -> StatusOr<gpu::DeviceCode> {
-    ptx::CodeTexts texts;
-    EMBER_ASSIGN_OR_RETURN(
-        gpu::DeviceCode code,
-        ptx::CompileNest(verified, ptx::Target::Of(request.target),
-                         report.keep_code_text ? &texts : nullptr));
-    if (report.keep_code_text) {
-      report.code = {{".ll", std::move(texts.llvm)},
-                     {".ptx", std::move(texts.ptx)}};
-    }
-    return code;
+  const auto compile = [&](const loops::LoopNest& verified) {
+    return context.host.CompileForDevice(
+        verified, request.target,
+        report.keep_code_text ? &report.code : nullptr);
   };
   return gpu::BuildDeviceKernel(request, std::move(nest), compile, report);
 }

@@ -4,7 +4,7 @@
 //   EMBER_ASSIGN_OR_RETURN(const CompileTarget target,
 //                          FindCompileTarget("x86-64-v4+vnni"));
 //   target.target;   // "x86_64-linux+v4+avx2+…+avx512vnni+cores=4"
-//   ObjectCompiler::Create(target.llvm);
+//   NewLlvmCompiler(target.llvm);
 //   CpuModel::Of(target.target);
 //
 // A name is a base and features of it; "host" is the base that this machine

@@ -3,7 +3,7 @@
 //
 //   const Processor* processor = FindProcessor("x86-64-v4-vnni");
 //   CpuModel::Of(processor->target);          // default schedules
-//   Compiler::Create(std::string(processor->llvm));
+//   NewLlvmCompiler(std::string(processor->llvm));
 //
 // Tests take the one that EMBER_TEST_PROCESSOR names (jit/llvm/testing.h).
 #ifndef EMBER_JIT_TARGET_PROCESSORS_H_

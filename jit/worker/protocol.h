@@ -30,7 +30,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/status.h"
-#include "jit/llvm/compile_options.h"
+#include "jit/backend/compile_options.h"
 #include "vm/format/kernel_image.h"
 
 namespace ember::jit {

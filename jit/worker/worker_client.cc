@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "jit/llvm/library/llvm_library.h"
 #include "jit/loops/text.h"
 #include "jit/worker/protocol.h"
 #include "jit/worker/start_process.h"
@@ -38,6 +39,10 @@ class RemoteCompiler final : public ObjectCompiler {
   StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                          const CompileOptions& options,
                                          CompiledNest* figures) override;
+  // In this process: the worker makes code for CPUs.
+  StatusOr<gpu::DeviceCode> CompileForDevice(
+      const loops::LoopNest& nest, std::string_view target,
+      std::vector<CodeText>* texts) override;
   void Stop() override;
 
  private:
@@ -74,6 +79,8 @@ class RemoteCompiler final : public ObjectCompiler {
   std::set<Line*> used_;
   SocketIdentity silent_;  // of a worker that is to be replaced
   bool is_stopped_ = false;
+  std::mutex loading_;                     // guards local_
+  std::unique_ptr<ObjectCompiler> local_;  // once it was needed
 };
 
 StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
@@ -233,6 +240,18 @@ StatusOr<std::unique_ptr<CompiledNest>> RemoteCompiler::Compile(
   code->llvm = std::move(figures.llvm);
   code->assembly = std::move(figures.assembly);
   return code;
+}
+
+StatusOr<gpu::DeviceCode> RemoteCompiler::CompileForDevice(
+    const loops::LoopNest& nest, std::string_view target,
+    std::vector<CodeText>* texts) {
+  {
+    const std::lock_guard<std::mutex> lock(loading_);
+    if (local_ == nullptr) {
+      EMBER_ASSIGN_OR_RETURN(local_, LoadLlvmCompiler());
+    }
+  }
+  return local_->CompileForDevice(nest, target, texts);
 }
 
 void RemoteCompiler::Stop() {

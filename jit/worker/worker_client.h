@@ -23,7 +23,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "jit/llvm/compiler.h"
+#include "jit/backend/object_compiler.h"
 
 namespace ember::jit {
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "jit/background_thread.h"
+#include "jit/llvm/library/llvm_library.h"
 #include "jit/worker/worker_client.h"
 #include "jit/worker/worker_server.h"
 
@@ -110,7 +111,7 @@ int RunWorker(int argc, char** argv,
   constexpr unsigned kMostThreads = 4;
   options.threads = static_cast<int>(
       std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMostThreads));
-  auto compiler = ObjectCompiler::Create();
+  auto compiler = LoadLlvmCompiler();
   if (!compiler.ok()) return 1;
   const std::unique_ptr<ObjectCompiler> used = wrap(*std::move(compiler));
   Serve(FileDescriptor(kListener), *used, options);

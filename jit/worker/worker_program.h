@@ -10,7 +10,7 @@
 #include <functional>
 #include <memory>
 
-#include "jit/llvm/compiler.h"
+#include "jit/backend/object_compiler.h"
 
 namespace ember::jit {
 

@@ -3,7 +3,7 @@
 //
 //   FileDescriptor listener(3);  // bound to options.socket, and listening
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
-//                          ObjectCompiler::Create());
+//                          NewLlvmCompiler());
 //   Serve(std::move(listener), *compiler, options);  // until nobody wants it
 //
 // A job whose compilation does not end is answered, and then the process ends,
@@ -16,7 +16,7 @@
 #include <string>
 
 #include "base/file_descriptor.h"
-#include "jit/llvm/compiler.h"
+#include "jit/backend/object_compiler.h"
 #include "jit/worker/protocol.h"
 
 namespace ember::jit {

@@ -14,7 +14,8 @@
 
 #include "base/concat.h"
 #include "base/private_folder.h"
-#include "jit/llvm/sha256.h"
+#include "base/sha256.h"
+#include "jit/llvm/library/llvm_library.h"
 
 namespace ember::jit {
 namespace {
@@ -82,19 +83,31 @@ StatusOr<FileDescriptor> Listen(const std::string& path) {
   return listener;
 }
 
+// Tells a file from what its path had before, or another has.
+StatusOr<std::string> VersionOf(const std::string& path) {
+  struct stat about = {};
+  if (stat(path.c_str(), &about) != 0) return Error(path);
+  return Concat({path, " ", std::to_string(about.st_dev), " ",
+                 std::to_string(about.st_ino), " ",
+                 std::to_string(about.st_size), " ",
+                 std::to_string(about.st_mtim.tv_sec), ".",
+                 std::to_string(about.st_mtim.tv_nsec), " "});
+}
+
 }  // namespace
 
 StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
                                       const std::string& folder) {
-  struct stat about = {};
-  if (stat(program.c_str(), &about) != 0) return Error(program);
+  EMBER_ASSIGN_OR_RETURN(std::string version, VersionOf(program));
+  // A program that could not find it would not get far.
+  if (const auto library =
+          FindLlvmLibrary(program.substr(0, program.rfind('/')));
+      library.ok()) {
+    EMBER_ASSIGN_OR_RETURN(const std::string code, VersionOf(*library));
+    version += code;
+  }
   const std::string place = folder.empty() ? DefaultFolder() : folder;
   EMBER_RETURN_IF_ERROR(PrivateFolder::Open(place).status());
-  const std::string version =
-      Concat({program, " ", std::to_string(about.st_dev), " ",
-              std::to_string(about.st_ino), " ", std::to_string(about.st_size),
-              " ", std::to_string(about.st_mtim.tv_sec), ".",
-              std::to_string(about.st_mtim.tv_nsec)});
   constexpr size_t kDigits = 16;
   const std::string base =
       Concat({place, "/worker-", ToHex(Sha256({version})).substr(0, kDigits)});

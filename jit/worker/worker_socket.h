@@ -4,12 +4,12 @@
 //   EMBER_ASSIGN_OR_RETURN(WorkerPlace place, FindWorkerPlace(program, ""));
 //   EMBER_ASSIGN_OR_RETURN(FileDescriptor client, ConnectOrStart(place, …));
 //
-// One worker serves all processes of a user that use the same program file:
-// the socket's name follows from that file, so that another version has another
-// worker. The socket is made by whoever wants a worker first, who holds the
-// lock meanwhile; the worker that he starts inherits it. So a worker that was
-// killed leaves a socket at which nobody listens, and the next client replaces
-// it. Linux. Thread-safe.
+// One worker serves all processes of a user that use the same program file and
+// LLVM library beside it: the socket's name follows from those files, so that
+// another version has another worker. The socket is made by whoever wants a
+// worker first, who holds the lock meanwhile; the worker that he starts
+// inherits it. So a worker that was killed leaves a socket at which nobody
+// listens, and the next client replaces it. Linux. Thread-safe.
 #ifndef EMBER_JIT_WORKER_WORKER_SOCKET_H_
 #define EMBER_JIT_WORKER_WORKER_SOCKET_H_
 

@@ -104,7 +104,7 @@ TEST_F(WorkerTest, GivesTheCodeThatThisProcessWouldMake) {
   EXPECT_THAT(figures.llvm, HasSubstr("define"));
   EXPECT_THAT(figures.assembly, HasSubstr("ret"));
   const auto here =
-      (*ObjectCompiler::Create())->CompileToCode(Twice("twice"), {}, nullptr);
+      (*NewLlvmCompiler())->CompileToCode(Twice("twice"), {}, nullptr);
   ASSERT_TRUE(here.ok());
   EXPECT_TRUE(std::ranges::equal(code->bytes, here->bytes));
 }

@@ -7,8 +7,8 @@
 
 #include "compiler/compile.h"
 #include "jit/backend/describe_nest.h"
+#include "jit/backend/host_kernel.h"
 #include "jit/kernel/build_nest.h"
-#include "jit/llvm/host_kernel.h"
 #include "jit/loops/verifier.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/device.h"
@@ -124,7 +124,7 @@ StatusOr<std::unique_ptr<MiscompiledModel>> MiscompiledModel::Make(
   EMBER_ASSIGN_OR_RETURN(model->module_,
                          vm::Module::FromDefinition(std::move(definition)));
   EMBER_ASSIGN_OR_RETURN(model->device_, tools::OpenDevice("cpu", 1));
-  EMBER_ASSIGN_OR_RETURN(model->compiler_, jit::Compiler::Create());
+  EMBER_ASSIGN_OR_RETURN(model->compiler_, jit::NewLlvmCompiler());
   tools::RandomTensors random(0);
   EMBER_ASSIGN_OR_RETURN(model->inputs_,
                          tools::BindInputs(*model->module_, {}, {}, random));

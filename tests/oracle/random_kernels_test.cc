@@ -20,7 +20,7 @@ namespace ember::tests {
 namespace {
 
 TEST(RandomKernelsTest, RightKernelsStay) {
-  const auto compiler = jit::Compiler::Create();
+  const auto compiler = jit::NewLlvmCompiler();
   ASSERT_TRUE(compiler.ok()) << compiler.status().ToString();
   const tensor::SeedRange seeds = tensor::Seeds(150);
   jit::Oracle oracle({});

@@ -18,7 +18,7 @@ struct GuardedCpu {
   const char* name;  // as of a test case
   VectorKind kind;
   const char* target;     // as hal::Device::target() has it
-  const char* generator;  // ObjectCompiler::Create's CPU
+  const char* generator;  // NewLlvmCompiler's CPU
 
   // With the caches and cores that a model has where a machine says nothing.
   jit::CpuModel Model() const;

@@ -15,7 +15,7 @@ StatusOr<std::vector<KernelCode>> CodeOf(onnx::ModelBuilder& model,
                                          const std::string& schedule_folder) {
   jit::UseAllTargets();
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<jit::ObjectCompiler> compiler,
-                         jit::ObjectCompiler::Create(cpu.generator));
+                         jit::NewLlvmCompiler(cpu.generator));
   EMBER_ASSIGN_OR_RETURN(std::vector<ModelNest> nests,
                          NestsOf(model, cpu, schedule_folder));
   std::vector<KernelCode> kernels;

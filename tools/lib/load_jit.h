@@ -1,5 +1,5 @@
 // The JIT's shared library, jit/libember_jit.so in a folder around this
-// program: without it, or as long as nobody asks, a program runs without LLVM.
+// program.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<jit::Jit> jit,
 //                          LoadJit({.threads = 0}));
@@ -14,14 +14,9 @@
 namespace ember::tools {
 
 // The library stays loaded: kernels live in it. A kernel cache that cannot be
-// used is reported on stderr. Errors: it is not there, or not
-// usable on this machine.
-StatusOr<std::shared_ptr<jit::Jit>> LoadJit(const jit::JitOptions& options);
-
-// Loads it when a first kernel is requested, in a thread of its own, which also
-// compiles; options.threads is at least 1. What LoadJit would say is the reason
-// that every request is declined with.
-std::shared_ptr<jit::Jit> NewLazyJit(jit::JitOptions options);
+// used is reported on stderr, once. Errors: it is not there, or what compiles
+// is not.
+StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options);
 
 }  // namespace ember::tools
 

@@ -41,13 +41,13 @@ class Prejitter {
 
   Status Run(const std::shared_ptr<const vm::Module>& module) {
     jit::UseAllTargets();
-    auto compiler = jit::ObjectCompiler::Create(target_.llvm);
+    auto compiler = jit::NewLlvmCompiler(target_.llvm);
     if (!compiler.ok())
       return compiler.status().WithContext("target " + target_.name);
     compiler_ = *std::move(compiler);
     if (options_.packed_weights != PackedWeights::kNone) {
       // Where this machine has no back end, loaders pack.
-      auto packer = jit::Compiler::Create();
+      auto packer = jit::NewLlvmCompiler();
       if (packer.ok()) packer_ = *std::move(packer);
     }
     std::vector<std::pair<uint32_t, const vm::DispatchSite*>> made;

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "jit/llvm/build_id.h"
+#include "base/build_id.h"
 
 namespace ember::tools {
 double ResidentMegabytes() {
@@ -25,8 +25,7 @@ double PeakResidentMegabytes() {
 }
 
 std::string BuildId() {
-  const std::string id =
-      jit::BuildIdAt(reinterpret_cast<const void*>(&BuildId));
+  const std::string id = BuildIdAt(reinterpret_cast<const void*>(&BuildId));
   return id.empty() ? "unknown" : id.substr(0, 12);
 }
 

@@ -146,13 +146,19 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
     constexpr unsigned kMostThreads = 4;
     options.threads = static_cast<int>(
         std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMostThreads));
-    tier.jit = NewLazyJit(std::move(options));
+    StatusOr<std::shared_ptr<jit::Jit>> loaded = LoadJit(std::move(options));
+    if (!loaded.ok()) {
+      std::fprintf(stderr, "tier 0 only: %s\n",
+                   std::string(loaded.status().message()).c_str());
+      return Tier();
+    }
+    tier.jit = *std::move(loaded);
     tier.tiering =
         std::make_shared<vm::Tiering>(std::move(module), tier.jit, policy);
     return tier;
   }
   options.threads = 0;
-  StatusOr<std::shared_ptr<jit::Jit>> loaded = LoadJit(options);
+  StatusOr<std::shared_ptr<jit::Jit>> loaded = LoadJit(std::move(options));
   if (!loaded.ok()) return loaded.status().WithContext("--tier=" + name);
   tier.jit = *std::move(loaded);
   vm::Tiering::Options policy = vm::Tiering::Eager(name == "1" ? 1 : 2);

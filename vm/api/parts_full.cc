@@ -2,7 +2,6 @@
 
 #include "hal/cpu/cpu_device.h"
 #include "hal/drivers.h"
-#include "vm/api/lazy_kernels.h"
 #include "vm/api/optional_library.h"
 #include "vm/api/parts.h"
 #include "vm/runtime/device_session.h"
@@ -13,19 +12,6 @@ namespace {
 
 constexpr char kJit[] = "libember_jit.so";
 constexpr char kStrings[] = "libember_strings.so";
-
-StatusOr<std::shared_ptr<vm::KernelProvider>> LoadKernels(
-    const std::string& path, const vm::KernelLibraryOptions& options,
-    std::string* message) {
-  EMBER_ASSIGN_OR_RETURN(void* const symbol,
-                         LoadSymbol(path, vm::kNewKernelProviderSymbol));
-  std::shared_ptr<vm::KernelProvider> provider;
-  if (!reinterpret_cast<vm::NewKernelProviderFunction*>(symbol)(
-          options, &provider, message)) {
-    return UnimplementedError(*message);
-  }
-  return provider;
-}
 
 }  // namespace
 
@@ -67,12 +53,14 @@ StatusOr<std::shared_ptr<vm::KernelProvider>> FindKernels(
     const std::string& folder, const vm::KernelLibraryOptions& options,
     std::string* message) {
   EMBER_ASSIGN_OR_RETURN(const std::string path, FindLibrary(kJit, folder));
-  if (options.threads == 0) return LoadKernels(path, options, message);
-  return std::shared_ptr<vm::KernelProvider>(
-      std::make_shared<LazyKernels>([path, options] {
-        std::string problem;
-        return LoadKernels(path, options, &problem);
-      }));
+  EMBER_ASSIGN_OR_RETURN(void* const symbol,
+                         LoadSymbol(path, vm::kNewKernelProviderSymbol));
+  std::shared_ptr<vm::KernelProvider> provider;
+  if (!reinterpret_cast<vm::NewKernelProviderFunction*>(symbol)(
+          options, &provider, message)) {
+    return UnimplementedError(*message);
+  }
+  return provider;
 }
 
 }  // namespace ember::api

@@ -1,4 +1,4 @@
-#include "jit/llvm/host_kernel.h"
+#include "jit/backend/host_kernel.h"
 
 #include <utility>
 

@@ -9,15 +9,15 @@
 //                              request.constant_data, "")));
 //
 // Thread-safe.
-#ifndef EMBER_JIT_LLVM_HOST_KERNEL_H_
-#define EMBER_JIT_LLVM_HOST_KERNEL_H_
+#ifndef EMBER_JIT_BACKEND_HOST_KERNEL_H_
+#define EMBER_JIT_BACKEND_HOST_KERNEL_H_
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "jit/llvm/compiler.h"
+#include "jit/backend/object_compiler.h"
 #include "vm/format/kernel_image.h"
 #include "vm/runtime/cpu_kernel.h"
 
@@ -31,4 +31,4 @@ vm::CpuKernelDefinition DefineKernel(
 
 }  // namespace ember::jit
 
-#endif  // EMBER_JIT_LLVM_HOST_KERNEL_H_
+#endif  // EMBER_JIT_BACKEND_HOST_KERNEL_H_

@@ -1,6 +1,6 @@
 // What a caller of the compiler chooses.
-#ifndef EMBER_JIT_LLVM_COMPILE_OPTIONS_H_
-#define EMBER_JIT_LLVM_COMPILE_OPTIONS_H_
+#ifndef EMBER_JIT_BACKEND_COMPILE_OPTIONS_H_
+#define EMBER_JIT_BACKEND_COMPILE_OPTIONS_H_
 
 #include <cstdint>
 
@@ -20,4 +20,4 @@ struct CompileOptions {
 
 }  // namespace ember::jit
 
-#endif  // EMBER_JIT_LLVM_COMPILE_OPTIONS_H_
+#endif  // EMBER_JIT_BACKEND_COMPILE_OPTIONS_H_

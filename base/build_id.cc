@@ -1,4 +1,4 @@
-#include "jit/llvm/build_id.h"
+#include "base/build_id.h"
 
 #include <elf.h>
 #include <link.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-namespace ember::jit {
+namespace ember {
 namespace {
 
 struct Search {
@@ -69,4 +69,4 @@ std::string BuildIdAt(const void* address) {
   return search.id;
 }
 
-}  // namespace ember::jit
+}  // namespace ember

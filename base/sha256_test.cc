@@ -1,11 +1,11 @@
 // Test vectors of FIPS 180-4's examples and of RFC 4231.
-#include "jit/llvm/sha256.h"
+#include "base/sha256.h"
 
 #include <string>
 
 #include "gtest/gtest.h"
 
-namespace ember::jit {
+namespace ember {
 namespace {
 
 TEST(Sha256Test, PublishedExamples) {
@@ -19,6 +19,17 @@ TEST(Sha256Test, PublishedExamples) {
                           "jklmklmnlmnomnopnopq"})),
             "248d6a61d20638b8e5c026930c3e6039"
             "a33ce45964ff2167f6ecedd419db06c1");
+}
+
+// Also where the length has no room in the last block.
+TEST(Sha256Test, EveryLengthOfTheLastBlock) {
+  std::string digests;
+  for (size_t length = 0; length < 130; ++length)
+    digests += ToHex(Sha256({std::string(length, 'x')}));
+  // Of `sha256sum`, as a text of all of its digests.
+  EXPECT_EQ(ToHex(Sha256({digests})),
+            "199af942eba7fa5d1e16d475169eb240"
+            "18b14e69339c93d26a9ea6d873b4ace6");
 }
 
 TEST(HmacSha256Test, PublishedExamples) {
@@ -37,14 +48,14 @@ TEST(HmacSha256Test, PublishedExamples) {
 }
 
 TEST(IsSameSecretTest, EveryByteCounts) {
-  const Digest digest = Sha256({"abc"});
+  const Sha256Digest digest = Sha256({"abc"});
   EXPECT_TRUE(IsSameSecret(digest, Sha256({"abc"})));
   for (size_t i = 0; i < digest.size(); ++i) {
-    Digest other = digest;
+    Sha256Digest other = digest;
     other[i] ^= 1;
     EXPECT_FALSE(IsSameSecret(digest, other)) << i;
   }
 }
 
 }  // namespace
-}  // namespace ember::jit
+}  // namespace ember

@@ -4,17 +4,17 @@
 //   std::string id = BuildIdAt(&SomeFunction);  // "e05295d07f25…": 40 digits
 //
 // Thread-safe.
-#ifndef EMBER_JIT_LLVM_BUILD_ID_H_
-#define EMBER_JIT_LLVM_BUILD_ID_H_
+#ifndef EMBER_BASE_BUILD_ID_H_
+#define EMBER_BASE_BUILD_ID_H_
 
 #include <string>
 
-namespace ember::jit {
+namespace ember {
 
 // Of the object file that is mapped at the address, in hexadecimal digits;
 // empty if it was linked without one, or nothing is there.
 std::string BuildIdAt(const void* address);
 
-}  // namespace ember::jit
+}  // namespace ember
 
-#endif  // EMBER_JIT_LLVM_BUILD_ID_H_
+#endif  // EMBER_BASE_BUILD_ID_H_

@@ -1,0 +1,123 @@
+#include "jit/late_compiler.h"
+
+#include <utility>
+
+#include "base/concat.h"
+#include "jit/cache/disk_cache.h"
+#include "jit/llvm/library/llvm_library.h"
+#include "jit/worker/find_worker.h"
+#include "jit/worker/worker_client.h"
+
+namespace ember::jit {
+namespace {
+
+Status NoWorker() {
+  return NotFoundError(
+      Concat({kWorkerProgram,
+              ": expected it beside the JIT's library, found none there"}));
+}
+
+StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(vm::CompilePlace place) {
+  if (place == vm::CompilePlace::kThread) return LoadLlvmCompiler();
+  StatusOr<std::unique_ptr<ObjectCompiler>> worker = NoWorker();
+  const std::string program = FindWorkerProgram();
+  if (!program.empty()) worker = NewRemoteCompiler({.program = program});
+  if (worker.ok() || place == vm::CompilePlace::kWorker) return worker;
+  return LoadLlvmCompiler();
+}
+
+}  // namespace
+
+LateCompiler::LateCompiler(
+    vm::CompilePlace place, CacheOptions cache,
+    std::function<void(const std::string&)> on_cache_problem)
+    : place_(place),
+      cache_(std::move(cache)),
+      on_cache_problem_(std::move(on_cache_problem)) {}
+
+Status LateCompiler::Check() const {
+  const bool has_worker =
+      place_ != vm::CompilePlace::kThread && !FindWorkerProgram().empty();
+  if (has_worker) return OkStatus();
+  return place_ == vm::CompilePlace::kWorker ? NoWorker()
+                                             : FindLlvmLibrary().status();
+}
+
+void LateCompiler::SetCacheProblem(std::string_view problem) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    cache_problem_ = problem;
+  }
+  if (on_cache_problem_ != nullptr) on_cache_problem_(std::string(problem));
+}
+
+void LateCompiler::OpenCache() {
+  const std::lock_guard<std::mutex> making(making_);
+  OpenCacheOnce();
+}
+
+void LateCompiler::OpenCacheOnce() {
+  if (std::exchange(is_cache_open_, true) || cache_.folder.empty()) return;
+  auto disk = DiskCache::Open(cache_);
+  if (disk.ok())
+    disk_ = *std::move(disk);
+  else
+    SetCacheProblem(disk.status().message());
+}
+
+StatusOr<std::unique_ptr<CachingCompiler>> LateCompiler::Make() {
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
+                         CompilerAt(place_));
+  OpenCacheOnce();
+  if (disk_ != nullptr && compiler->identity().empty()) {
+    disk_ = nullptr;
+    SetCacheProblem(
+        "the JIT's or LLVM's library was linked without a build id");
+  }
+  return std::make_unique<CachingCompiler>(std::move(compiler),
+                                           std::move(disk_));
+}
+
+StatusOr<CachingCompiler*> LateCompiler::Made() {
+  const std::lock_guard<std::mutex> making(making_);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_stopped_) return CancelledError("nobody waits for this kernel");
+    if (!compiler_.ok()) return compiler_.status();
+    if (*compiler_ != nullptr) return compiler_->get();
+  }
+  StatusOr<std::unique_ptr<CachingCompiler>> made = Make();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  compiler_ = std::move(made);
+  if (!compiler_.ok()) return compiler_.status();
+  if (is_stopped_) (*compiler_)->Stop();
+  return compiler_->get();
+}
+
+StatusOr<std::unique_ptr<CompiledNest>> LateCompiler::Compile(
+    const loops::LoopNest& nest, const CompileOptions& options) {
+  EMBER_ASSIGN_OR_RETURN(CachingCompiler* const compiler, Made());
+  return compiler->Compile(nest, options);
+}
+
+StatusOr<gpu::DeviceCode> LateCompiler::CompileForDevice(
+    const loops::LoopNest& nest, std::string_view target,
+    std::vector<CodeText>* texts) {
+  EMBER_ASSIGN_OR_RETURN(CachingCompiler* const compiler, Made());
+  return compiler->CompileForDevice(nest, target, texts);
+}
+
+void LateCompiler::Stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_stopped_ = true;
+  if (compiler_.ok() && *compiler_ != nullptr) (*compiler_)->Stop();
+}
+
+std::string LateCompiler::cache_problem() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool has_disk = compiler_.ok() && *compiler_ != nullptr &&
+                        (*compiler_)->disk() != nullptr;
+  return has_disk ? (*compiler_)->disk()->problem() : cache_problem_;
+}
+
+}  // namespace ember::jit

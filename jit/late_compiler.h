@@ -1,0 +1,83 @@
+// The JIT's compiler, which is made when a first kernel needs it: until then
+// neither the compile worker nor LLVM's library is started or loaded, and the
+// thread that waits is one that compiles.
+//
+//   LateCompiler compiler(vm::CompilePlace::kWorkerIfThere,
+//                         DefaultCacheOptions(), [](const std::string& problem) {
+//     std::fprintf(stderr, "%s\n", problem.c_str());
+//   });
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
+//                          compiler.Compile(nest, options));
+//
+// Thread-safe.
+#ifndef EMBER_JIT_LATE_COMPILER_H_
+#define EMBER_JIT_LATE_COMPILER_H_
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "jit/backend/object_compiler.h"
+#include "jit/cache/cache_options.h"
+#include "jit/cache/caching_compiler.h"
+#include "jit/cache/disk_cache.h"
+#include "vm/runtime/kernel_library.h"
+
+namespace ember::jit {
+
+class LateCompiler final : public Compiler {
+ public:
+  // on_cache_problem, which may be null: told at most once why kernels are not
+  // kept on disk as the cache's options ask for, from a thread that compiles.
+  LateCompiler(vm::CompilePlace place, CacheOptions cache,
+               std::function<void(const std::string&)> on_cache_problem);
+
+  // Whether what compiles is there, as far as can be told without making it:
+  // NotFound with what is missing.
+  Status Check() const;
+
+  // Opens the cache on disk now, for those who want to know of its problems
+  // before the first kernel.
+  void OpenCache();
+
+  // Errors: also why the compiler cannot be made, each time; kCancelled after
+  // Stop.
+  StatusOr<std::unique_ptr<CompiledNest>> Compile(
+      const loops::LoopNest& nest, const CompileOptions& options) override;
+  StatusOr<gpu::DeviceCode> CompileForDevice(
+      const loops::LoopNest& nest, std::string_view target,
+      std::vector<CodeText>* texts) override;
+
+  // What is asked for, now and from now on, is declined; waits for nothing.
+  void Stop();
+  // Why kernels are not kept on disk, or not all; empty while all is well.
+  std::string cache_problem() const;
+
+ private:
+  StatusOr<CachingCompiler*> Made();
+  StatusOr<std::unique_ptr<CachingCompiler>> Make();
+  // With making_ held.
+  void OpenCacheOnce();
+  void SetCacheProblem(std::string_view problem);
+
+  const vm::CompilePlace place_;
+  const CacheOptions cache_;
+  const std::function<void(const std::string&)> on_cache_problem_;
+  std::mutex making_;  // held while it is made; guards disk_; before mutex_
+  bool is_cache_open_ = false;
+  std::unique_ptr<DiskCache> disk_;  // until the compiler has it
+  mutable std::mutex mutex_;         // guards what follows
+  // Null until it is made, and then it stays.
+  StatusOr<std::unique_ptr<CachingCompiler>> compiler_ =
+      std::unique_ptr<CachingCompiler>();
+  std::string cache_problem_;  // why there is no cache on disk
+  bool is_stopped_ = false;
+};
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_LATE_COMPILER_H_
