@@ -100,13 +100,6 @@ StatusOr<std::unique_ptr<CompiledNest>> LateCompiler::Compile(
   return compiler->Compile(nest, options);
 }
 
-StatusOr<gpu::DeviceCode> LateCompiler::CompileForDevice(
-    const loops::LoopNest& nest, std::string_view target,
-    std::vector<CodeText>* texts) {
-  EMBER_ASSIGN_OR_RETURN(CachingCompiler* const compiler, Made());
-  return compiler->CompileForDevice(nest, target, texts);
-}
-
 void LateCompiler::Stop() {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_stopped_ = true;

@@ -18,7 +18,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/status.h"
 #include "jit/backend/object_compiler.h"
@@ -48,9 +47,6 @@ class LateCompiler final : public Compiler {
   // Stop.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
-  StatusOr<gpu::DeviceCode> CompileForDevice(
-      const loops::LoopNest& nest, std::string_view target,
-      std::vector<CodeText>* texts) override;
 
   // What is asked for, now and from now on, is declined; waits for nothing.
   void Stop();

@@ -342,7 +342,7 @@ Status Run(const Options& options) {
                UserPath(options.dump_kernels), UserPath(options.schedules),
                CacheOptionsOf(options.cache), shadow, options.exact_schedules,
                options.checks, options.jit));
-  EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, *device, model.module,
+  EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, device, model.module,
                                          options.models[0], opened));
   const Tier& tier = KeepTier(std::move(opened));
   vm::SessionOptions session_options = {

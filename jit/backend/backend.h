@@ -5,12 +5,15 @@
 //   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
 //   EMBER_RETURN_IF_ERROR(backend.schedule(target, {}, schedule));
 //   ... lower and verify the loop nest ...
-//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Kernel> kernel,
-//                          backend.build(request, nest, context, report));
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
+//                          backend.compile(request, nest, context, report));
+//   vm::KernelImage image = ImageOf(request, nest, 1, code->code);
 //
 // Everything between the two functions (parameters, constants, the lowering and
-// the proof that the nest stays in bounds) is the same for all of them
-// (jit/kernel/build_nest.h). docs/adding/jit-target.md says how one is added.
+// the proof that the nest stays in bounds: jit/kernel/build_nest.h), what an
+// image has beside its code (describe_nest.h) and how images are launched
+// (vm/runtime/cpu_kernel.h, device_kernel.h) is the same for all of them.
+// docs/adding/jit-target.md says how one is added.
 //
 // A constant value without state; its functions are thread-safe.
 #ifndef EMBER_JIT_BACKEND_BACKEND_H_
@@ -21,13 +24,13 @@
 
 #include "base/status.h"
 #include "jit/backend/kernel_report.h"
+#include "jit/backend/object_compiler.h"
 #include "jit/loops/loop_nest.h"
 #include "jit/schedule/core/schedule.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit {
 
-class Compiler;   // jit/backend/object_compiler.h
 struct CpuModel;  // jit/target/cpu_model.h
 
 struct ScheduleOptions {
@@ -42,8 +45,8 @@ struct ScheduleOptions {
 
 // What kernels are made with that outlives them.
 struct BuildContext {
-  // Makes what LLVM makes: code for the CPU of this process, and PTX.
-  Compiler& host;
+  // Makes what LLVM makes: code for CPUs, which may be loaded, and PTX.
+  Compiler& compiler;
 };
 
 struct Backend {
@@ -58,12 +61,12 @@ struct Backend {
   Status (*schedule)(std::string_view target, const ScheduleOptions& options,
                      schedule::Schedule& schedule);
 
-  // A kernel of the request, whose nest was verified. Uses
-  // request.constant_data, and adds to the report codegen_ms and what comes
-  // behind it. Errors: kUnimplemented with a reason of jit/decline_reasons.h
-  // for what is left to tier 0.
-  StatusOr<std::unique_ptr<vm::Kernel>> (*build)(
-      const vm::KernelRequest& request, loops::LoopNest nest,
+  // Code of the verified nest, by the request's target and tier: no device is
+  // needed. Adds the texts of the code to the report, if it asks for them.
+  // Errors: kUnimplemented with a reason of jit/decline_reasons.h for what is
+  // left to tier 0.
+  StatusOr<std::unique_ptr<CompiledNest>> (*compile)(
+      const vm::KernelRequest& request, const loops::LoopNest& nest,
       const BuildContext& context, KernelReport& report);
 };
 

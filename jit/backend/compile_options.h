@@ -3,6 +3,7 @@
 #define EMBER_JIT_BACKEND_COMPILE_OPTIONS_H_
 
 #include <cstdint>
+#include <string>
 
 namespace ember::jit {
 
@@ -16,6 +17,9 @@ struct CompileOptions {
   // What to keep for people, as text; nothing runs from these.
   bool keep_llvm = false;
   bool keep_assembly = false;
+  // What the code is for: the text of a device's target whose code LLVM makes
+  // ("sm_90a+shared232448…"); empty: the CPU that the compiler is for.
+  std::string target;
 };
 
 }  // namespace ember::jit

@@ -1,17 +1,18 @@
 #include "jit/backend/describe_nest.h"
 
-#include <unordered_map>
-#include <vector>
+#include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/dtype.h"
+#include "jit/backend/formula_builder.h"
+#include "jit/backend/iteration_formulas.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::jit {
 namespace {
 
 using tensor::NodeId;
-using tensor::Opcode;
 using vm::KernelScope;
 
 KernelScope ScopeOf(loops::Scope scope) {
@@ -32,50 +33,6 @@ KernelScope ScopeOf(loops::Scope scope) {
   EMBER_CHECK(false) << "an unknown scope";
   return KernelScope::kRegister;
 }
-
-// Appends nodes of a pool to formulas, each once.
-class FormulaBuilder {
- public:
-  FormulaBuilder(const tensor::ExpressionPool& pool,
-                 std::vector<tensor::Instruction>& formulas)
-      : pool_(pool), formulas_(formulas) {}
-
-  uint32_t Add(NodeId root) {
-    std::vector<NodeId> stack = {root};
-    while (!stack.empty()) {
-      const NodeId id = stack.back();
-      const tensor::Node& node = pool_[id];
-      bool is_ready = true;
-      for (const NodeId operand : node.operands) {
-        if (done_.contains(operand)) continue;
-        stack.push_back(operand);
-        is_ready = false;
-      }
-      if (!is_ready) continue;
-      stack.pop_back();
-      if (!done_.contains(id)) Append(id, node);
-    }
-    return done_.at(root);
-  }
-
- private:
-  void Append(NodeId id, const tensor::Node& node) {
-    EMBER_CHECK(node.opcode != Opcode::kAxis && node.opcode != Opcode::kLoad &&
-                node.operands.size() <= 3)
-        << "a value of the header depends on a loop";
-    tensor::Instruction in{
-        .opcode = node.opcode, .type = node.type, .immediate = node.immediate};
-    uint32_t* const operands[3] = {&in.a, &in.b, &in.c};
-    for (size_t i = 0; i < node.operands.size(); ++i)
-      *operands[i] = done_.at(node.operands[i]);
-    done_[id] = static_cast<uint32_t>(formulas_.size());
-    formulas_.push_back(in);
-  }
-
-  const tensor::ExpressionPool& pool_;
-  std::vector<tensor::Instruction>& formulas_;
-  std::unordered_map<NodeId, uint32_t> done_;
-};
 
 }  // namespace
 
@@ -119,6 +76,19 @@ vm::KernelImage DescribeKernel(const vm::KernelRequest& request,
       image.buffers[static_cast<size_t>(i)].may_be_overwritten |=
           vm::MayAlias(*request.dispatch, i, o);
     }
+  }
+  return image;
+}
+
+vm::KernelImage ImageOf(const vm::KernelRequest& request,
+                        const loops::LoopNest& nest, double error_growth,
+                        vm::KernelCode code) {
+  vm::KernelImage image = DescribeKernel(request, nest, error_growth);
+  image.code = std::move(code);
+  if (std::ranges::any_of(image.code.device, [](const vm::DevicePhase& phase) {
+        return phase.most_iterations > 0;
+      })) {
+    AddIterations(nest, image);
   }
   return image;
 }

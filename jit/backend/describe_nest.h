@@ -23,6 +23,12 @@ vm::KernelImage DescribeKernel(const vm::KernelRequest& request,
                                const loops::LoopNest& nest,
                                double error_growth);
 
+// All of the image: with this code of the nest, and what that needs (iterations
+// of loops, on devices that end them).
+vm::KernelImage ImageOf(const vm::KernelRequest& request,
+                        const loops::LoopNest& nest, double error_growth,
+                        vm::KernelCode code);
+
 }  // namespace ember::jit
 
 #endif  // EMBER_JIT_BACKEND_DESCRIBE_NEST_H_

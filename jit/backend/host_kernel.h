@@ -5,14 +5,15 @@
 //                          compiler.Compile(nest, {}));
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::CpuKernel> kernel,
 //                          vm::CpuKernel::Create(DefineKernel(
-//                              DescribeKernel(request, nest, 1), *code,
-//                              request.constant_data, "")));
+//                              DescribeKernel(request, nest, 1),
+//                              std::move(code), request.constant_data, "")));
 //
 // Thread-safe.
 #ifndef EMBER_JIT_BACKEND_HOST_KERNEL_H_
 #define EMBER_JIT_BACKEND_HOST_KERNEL_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,10 +24,11 @@
 
 namespace ember::jit {
 
-// constants: CpuKernelDefinition::constants, which must live until the kernel
-// is created.
+// The kernel keeps the nest's code, so that other kernels of equal nests can
+// share it (jit/cache/caching_compiler.h). constants:
+// CpuKernelDefinition::constants, which must live until the kernel is created.
 vm::CpuKernelDefinition DefineKernel(
-    vm::KernelImage image, const CompiledNest& code,
+    vm::KernelImage image, std::unique_ptr<CompiledNest> code,
     std::vector<std::span<const uint8_t>> constants, std::string description);
 
 }  // namespace ember::jit

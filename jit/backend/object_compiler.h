@@ -14,6 +14,9 @@
 //                          compiler.CompileToCode(nest, options, nullptr));
 //   EMBER_ASSIGN_OR_RETURN(code, LoadCode(image_code, nest.prologue.size()));
 //
+// Code for another device (CompileOptions::target) is not loaded: it goes on in
+// the kernel's image, to the device's driver.
+//
 // Thread-safe: several threads may compile with one compiler. Code lives as
 // long as its CompiledNest. Memory of code is never writable and executable at
 // once.
@@ -23,14 +26,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "jit/backend/code_origin.h"
 #include "jit/backend/compile_options.h"
-#include "jit/backend/kernel_report.h"
-#include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
 #include "vm/format/kernel_abi.h"
 #include "vm/format/kernel_image.h"
@@ -42,6 +42,8 @@ struct CompiledNest {
   virtual ~CompiledNest() = default;
 
   CodeOrigin origin = CodeOrigin::kCompiled;
+  // Where it is not loaded; else nothing.
+  vm::KernelCode code;
   std::shared_ptr<const vm::CodeMemory> memory;  // of the functions
   std::vector<vm::PhaseFunction> prologue;       // one per phase of the nest
   std::vector<vm::PhaseFunction> phases;
@@ -49,7 +51,7 @@ struct CompiledNest {
   double optimize_ms = 0;  // LLVM's passes
   double codegen_ms = 0;   // instruction selection, relocation, loading
   std::string llvm;        // if asked for
-  std::string assembly;
+  std::string assembly;    // or PTX
 };
 
 class Compiler {
@@ -60,18 +62,15 @@ class Compiler {
   // jit/decline_reasons.h for what this back end leaves to tier 0.
   virtual StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) = 0;
-
-  // Code for a device whose target's text is `target`, where that is LLVM's
-  // business ("sm_90a+…"). texts, which may be null, get it as text. Errors: as
-  // Compile, which is what a compiler for CPUs alone says to all targets.
-  virtual StatusOr<gpu::DeviceCode> CompileForDevice(
-      const loops::LoopNest& nest, std::string_view target,
-      std::vector<CodeText>* texts);
 };
 
 // A compiler whose two halves can be used by themselves.
 class ObjectCompiler : public Compiler {
  public:
+  // Both halves.
+  StatusOr<std::unique_ptr<CompiledNest>> Compile(
+      const loops::LoopNest& nest, const CompileOptions& options) override;
+
   // All that object code depends on beside the nest and the effort: which CPU
   // it is for, and the exact builds of LLVM and of this compiler. Empty if
   // those were linked without build ids: then nobody can tell.
@@ -83,7 +82,7 @@ class ObjectCompiler : public Compiler {
                                                 const CompileOptions& options,
                                                 CompiledNest* figures) = 0;
 
-  // The same with all relocations resolved.
+  // The same with all relocations resolved, or a module for a device.
   virtual StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                                  const CompileOptions& options,
                                                  CompiledNest* figures) = 0;
@@ -94,7 +93,8 @@ class ObjectCompiler : public Compiler {
 };
 
 // Verified code for this machine, of a nest with so many phases in its
-// prologue; what it does is not checked, and it will be run.
+// prologue; what it does is not checked, and it will be run. A device's is
+// kept as it is.
 StatusOr<std::unique_ptr<CompiledNest>> LoadCode(const vm::KernelCode& code,
                                                  size_t prologue_count);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/target_text.h"
 #include "jit/cache/nest_bytes.h"
 #include "vm/format/kernel_image_bytes.h"
 
@@ -44,16 +45,18 @@ CachingCompiler::CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
 
 Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
                                     const CompileOptions& options) const {
-  // The identity ends before the first zero; the effort is one byte.
+  // Identity and target end before a zero; the effort is one byte.
   constexpr std::string_view kEnd("\0", 1);
   const char effort = static_cast<char>(options.effort);
-  return Sha256({compiler_->identity(), kEnd, std::string_view(&effort, 1),
-                 NestBytes(nest)});
+  return Sha256({compiler_->identity(), kEnd, options.target, kEnd,
+                 std::string_view(&effort, 1), NestBytes(nest)});
 }
 
 StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
     const loops::LoopNest& nest, const CompileOptions& options) {
-  if (options.keep_llvm || options.keep_assembly)
+  // What the emulated grid runs means nothing to another process.
+  if (options.keep_llvm || options.keep_assembly ||
+      TargetText(options.target).Has("emulated"))
     return compiler_->Compile(nest, options);
   const Sha256Digest key = KeyOf(nest, options);
   if (auto code = FindOrClaim(key)) return AnotherOwnerOf(code);
@@ -120,13 +123,15 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
 std::unique_ptr<CompiledNest> CachingCompiler::Load(
     const Sha256Digest& key, const loops::LoopNest& nest) {
   const auto start = std::chrono::steady_clock::now();
-  const std::optional<std::string> entry = disk_->Load(key);
-  if (!entry) return nullptr;
+  std::optional<std::string> bytes = disk_->Load(key);
+  if (!bytes) return nullptr;
+  const auto entry = std::make_shared<const std::string>(*std::move(bytes));
   vm::ByteReader reader(std::span(
       reinterpret_cast<const uint8_t*>(entry->data()), entry->size()));
   const auto code_bytes = reader.Number<int64_t>();
+  // Of a CPU's code there is a copy in executable memory.
   const auto made = vm::ReadKernelCode(
-      reader, nullptr, nest.prologue.size() + nest.phases.size());
+      reader, entry, nest.prologue.size() + nest.phases.size());
   if (!made.ok()) return nullptr;
   auto code = LoadCode(*made, nest.prologue.size());
   if (!code.ok()) return nullptr;

@@ -7,12 +7,12 @@
 //   code->origin  // kCompiled, kShared or kLoaded
 //
 // The key of code is the SHA-256 of the nest but for names (nest_bytes.h), the
-// effort and the compiler's identity, which every build of it and of LLVM
-// changes. What is kept on disk is the code of a kernel's image
-// (vm/format/kernel_image.h), without names: schedule, lowering and the
-// proof of bounds are of each process's own. Code that is asked for by several
-// threads at once is made by one of them; the others wait. Code of equal nests
-// is one piece of memory, which lives until the last of them does.
+// effort, the device that it is for and the compiler's identity, which every
+// build of it and of LLVM changes. What is kept on disk is the code of a
+// kernel's image (vm/format/kernel_image.h), without names: schedule, lowering
+// and the proof of bounds are of each process's own. Code that is asked for by
+// several threads at once is made by one of them; the others wait. Code of
+// equal nests is one piece of memory, which lives until the last of them does.
 // Thread-safe.
 #ifndef EMBER_JIT_CACHE_CACHING_COMPILER_H_
 #define EMBER_JIT_CACHE_CACHING_COMPILER_H_
@@ -21,8 +21,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string_view>
-#include <vector>
 
 #include "base/sha256.h"
 #include "base/status.h"
@@ -41,13 +39,6 @@ class CachingCompiler final : public Compiler {
   // no time of LLVM's passes; what loading took is codegen_ms.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
-
-  // Not kept.
-  StatusOr<gpu::DeviceCode> CompileForDevice(
-      const loops::LoopNest& nest, std::string_view target,
-      std::vector<CodeText>* texts) override {
-    return compiler_->CompileForDevice(nest, target, texts);
-  }
 
   // ObjectCompiler::Stop.
   void Stop() { compiler_->Stop(); }

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "gtest/gtest.h"
+#include "jit/llvm/library/full_compiler.h"
 #include "jit/llvm/testing.h"
 
 namespace ember::jit {
@@ -96,6 +97,37 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kShared);
   second.reset();
   EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
+}
+
+// Code for a device is kept as it is, by its target.
+TEST_F(CachingCompilerTest, CodeOfDevices) {
+  const CompileOptions options = {
+      .target = "sm_80+subgroup32+shared166912+invocations1024"};
+  const auto new_compiler = [&] {
+    return std::make_unique<CachingCompiler>(*NewFullCompiler(),
+                                             *DiskCache::Open(options_));
+  };
+  std::unique_ptr<CompiledNest> first;
+  {
+    const auto compiler = new_compiler();
+    first = Compile(*compiler, Scale("2.0"), options);
+    EXPECT_EQ(first->origin, CodeOrigin::kCompiled);
+    EXPECT_EQ(first->code.format, vm::KernelFormat::kPtx);
+    ASSERT_EQ(first->code.device.size(), 1u);
+    EXPECT_TRUE(first->phases.empty());
+    EXPECT_EQ(Compile(*compiler, Scale("2.0"), options)->origin,
+              CodeOrigin::kShared);
+    // The same nest for others.
+    EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
+    EXPECT_EQ(Compile(*compiler, Scale("2.0"),
+                      {.target = "sm_90+subgroup32+shared232448"})
+                  ->origin,
+              CodeOrigin::kCompiled);
+  }
+  const auto compiler = new_compiler();
+  const auto second = Compile(*compiler, Scale("2.0"), options);
+  EXPECT_EQ(second->origin, CodeOrigin::kLoaded);
+  EXPECT_EQ(second->code, first->code);
 }
 
 TEST_F(CachingCompilerTest, CodeOutlivesTheProcessOnDisk) {

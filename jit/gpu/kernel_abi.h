@@ -1,17 +1,10 @@
-// How the entry points of code for a GPU are called. The one place where
-// emitters, which write them, and the kernel, which records their calls, agree.
+// What emitters of code for a GPU say of it. How its entry points are called is
+// fixed in vm/format/device_abi.h.
 //
-//   bindings         buffers in device memory, as PhaseCode::bindings lists
-//                    them (a buffer of the nest maybe more than once); then, if
-//                    it checks indices, the record of a failed check
-//   parameters       the nest's, 8 bytes each; then the number of the first
-//                    task, not 0 only where there are slices
-//   workgroups       {x, y, 1}; number n = x + y * (workgroups along x) runs
-//                    tasks first + n * tasks_per_workgroup and on, those that
-//                    exist
+//   gpu::DeviceCode code = …;
+//   code.phases[0].bindings;
 //
-// How a device passes bindings and parameters, the formats of hal/executable.h
-// say.
+// Plain values.
 #ifndef EMBER_JIT_GPU_KERNEL_ABI_H_
 #define EMBER_JIT_GPU_KERNEL_ABI_H_
 
@@ -20,14 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "vm/format/device_abi.h"
+
 namespace ember::jit::gpu {
 
-// Extents of buffers whose sizes are open, and numbers of tasks, are at most
-// this; elements of each buffer, slices counted, at most kMostElements. The
-// code relies on it, so that indices fit 32 bits: whoever records it refuses
-// other parameters.
-inline constexpr int64_t kMostExtent = int64_t{1} << 30;
-inline constexpr int64_t kMostElements = INT32_MAX;
+// What the code relies on, and how it says that a check failed.
+inline constexpr int64_t kMostExtent = vm::kMostDeviceExtent;
+inline constexpr int64_t kMostElements = vm::kMostDeviceElements;
+using vm::CheckRecord;
 
 // One entry point.
 struct PhaseCode {
@@ -45,8 +38,8 @@ struct PhaseCode {
   bool has_slices = false;
   int64_t tasks_per_workgroup = 1;
   // Not 0: whoever records a call refuses it if an invocation's loops might
-  // turn more often than this (jit/loops/iterations.h), as the driver would end
-  // them then.
+  // turn more often than this (jit/backend/iteration_formulas.h), as the driver
+  // would end them then.
   int64_t iterations = 0;
   // Bytes of a workgroup's memory that a launch must bring; else the code
   // declares all of it.
@@ -77,18 +70,6 @@ struct DeviceCode {
   // What must live as long as executables of the code, if anything.
   std::shared_ptr<const void> resources;
 };
-
-// What a failed check says, as words in memory. The first invocation that turns
-// `flag` from 0 to 1 writes the rest.
-struct CheckRecord {
-  uint32_t flag = 0;
-  uint32_t buffer = 0;  // of the nest
-  uint32_t dim = 0;
-  uint32_t unused = 0;
-  int64_t index = 0;
-  int64_t extent = 0;
-};
-static_assert(sizeof(CheckRecord) == 32);
 
 }  // namespace ember::jit::gpu
 

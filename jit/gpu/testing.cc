@@ -7,11 +7,15 @@
 
 #include "base/check.h"
 #include "base/concat.h"
+#include "jit/backend/describe_nest.h"
+#include "jit/backend/iteration_formulas.h"
 #include "jit/backend/nest_layout.h"
-#include "jit/gpu/device_kernel.h"
+#include "jit/gpu/device_code.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "tensor/random_values.h"
+#include "vm/format/kernel_image_verifier.h"
+#include "vm/runtime/device_kernel.h"
 
 namespace ember::jit::gpu {
 namespace {
@@ -89,22 +93,30 @@ loops::LoopNest ParseOrDie(const std::string& text) {
   return *std::move(nest);
 }
 
+vm::KernelImage ImageOfNest(const loops::LoopNest& nest, DeviceCode code) {
+  vm::KernelImage image = DescribeNest(nest);
+  image.code = KernelCodeOf(std::move(code));
+  AddIterations(nest, image);
+  const Status status = vm::VerifyKernelImage(image);
+  EMBER_CHECK(status.ok()) << status.message() << "\n" << loops::ToText(nest);
+  return image;
+}
+
 Status RunNest(const std::shared_ptr<hal::Device>& device,
                const loops::LoopNest& nest, DeviceCode code,
                const std::vector<int64_t>& parameters, Bytes& buffers) {
-  DeviceKernelDefinition definition;
-  definition.nest = nest;
+  vm::DeviceKernelDefinition definition;
+  definition.image = ImageOfNest(nest, std::move(code));
   definition.device = device;
   definition.prologue_parameters = parameters;
-  definition.code = std::move(code);
   for (size_t i = 0; i < buffers.size(); ++i) {
     const bool is_input = nest.buffers[i].scope == loops::Scope::kInput;
     definition.constants.push_back(is_input
                                        ? std::span<const uint8_t>(buffers[i])
                                        : std::span<const uint8_t>());
   }
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<DeviceKernel> kernel,
-                         DeviceKernel::Create(std::move(definition)));
+  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<vm::DeviceKernel> kernel,
+                         vm::DeviceKernel::Create(std::move(definition)));
   std::vector<int64_t> sizes;
   for (const std::vector<uint8_t>& buffer : buffers)
     sizes.push_back(static_cast<int64_t>(buffer.size()));

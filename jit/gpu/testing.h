@@ -15,6 +15,7 @@
 #include "hal/device.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/loops/loop_nest.h"
+#include "vm/format/kernel_image.h"
 #include "vm/runtime/kernel_provider.h"
 
 namespace ember::jit::gpu {
@@ -23,6 +24,9 @@ namespace ember::jit::gpu {
 using Bytes = std::vector<std::vector<uint8_t>>;
 
 loops::LoopNest ParseOrDie(const std::string& text);
+
+// Of a nest without a dispatch.
+vm::KernelImage ImageOfNest(const loops::LoopNest& nest, DeviceCode code);
 
 // Records and runs the nest's code, prologue and phases; buffers then has what
 // is in the device's memory. Bytes around each are seen to stay as they were.

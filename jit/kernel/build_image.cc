@@ -4,6 +4,8 @@
 
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
+#include "jit/backend/kernel_report.h"
+#include "jit/backends.h"
 #include "jit/kernel/build_nest.h"
 #include "vm/format/kernel_image_verifier.h"
 #include "vm/format/native_kernels.h"
@@ -17,18 +19,34 @@ namespace {
 StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
                                loops::LoopNest nest, Compiler& packer) {
   nest.phases.clear();
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledNest> code,
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          packer.Compile(nest, {.effort = Effort::kFull}));
   vm::KernelImage image = DescribeKernel(request, nest, 1);
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<vm::CpuKernel> kernel,
-      vm::CpuKernel::Create(
-          DefineKernel(std::move(image), *code, request.constant_data, "")));
+      vm::CpuKernel::Create(DefineKernel(std::move(image), std::move(code),
+                                         request.constant_data, "")));
   PackedConstants packed;
   packed.buffers = kernel->packed();
   packed.owner = std::shared_ptr<const vm::CpuKernel>(std::move(kernel));
   return packed;
 }
+
+// Leaves code as an image has it: it may be of another machine.
+class Unloaded final : public Compiler {
+ public:
+  explicit Unloaded(ObjectCompiler& compiler) : compiler_(compiler) {}
+  StatusOr<std::unique_ptr<CompiledNest>> Compile(
+      const loops::LoopNest& nest, const CompileOptions& options) override {
+    auto result = std::make_unique<CompiledNest>();
+    EMBER_ASSIGN_OR_RETURN(
+        result->code, compiler_.CompileToCode(nest, options, result.get()));
+    return result;
+  }
+
+ private:
+  ObjectCompiler& compiler_;
+};
 
 }  // namespace
 
@@ -40,11 +58,13 @@ StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
                          BuildNest(request, {.is_exact = options.is_exact},
                                    nullptr, &error_growth));
-  vm::KernelImage image = DescribeKernel(request, nest, error_growth);
-  CompileOptions compile;
-  compile.effort = request.tier == 1 ? Effort::kFast : Effort::kFull;
-  EMBER_ASSIGN_OR_RETURN(image.code,
-                         compiler.CompileToCode(nest, compile, nullptr));
+  Unloaded unloaded(compiler);
+  KernelReport report;
+  EMBER_ASSIGN_OR_RETURN(
+      const std::unique_ptr<CompiledNest> code,
+      BackendFor(request.target)
+          .compile(request, nest, {.compiler = unloaded}, report));
+  vm::KernelImage image = ImageOf(request, nest, error_growth, code->code);
   EMBER_RETURN_IF_ERROR(vm::VerifyKernelImage(image));
   if (packed != nullptr) *packed = {};
   if (packed == nullptr || options.packer == nullptr ||

@@ -1,10 +1,17 @@
 #include "jit/kernel/build_kernel.h"
 
+#include <string>
 #include <utility>
 
+#include "base/concat.h"
+#include "jit/backend/describe_nest.h"
+#include "jit/backend/host_kernel.h"
 #include "jit/backend/stopwatch.h"
 #include "jit/backends.h"
+#include "jit/decline_reasons.h"
 #include "jit/kernel/build_nest.h"
+#include "vm/runtime/cpu_kernel.h"
+#include "vm/runtime/device_kernel.h"
 
 namespace ember::jit {
 namespace {
@@ -22,6 +29,37 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
   return nest;
 }
 
+StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
+    const vm::KernelRequest& request, vm::KernelImage image,
+    std::unique_ptr<CompiledNest> code, std::string description) {
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::CpuKernel> kernel,
+                         vm::CpuKernel::Create(DefineKernel(
+                             std::move(image), std::move(code),
+                             request.constant_data, std::move(description))));
+  return std::unique_ptr<vm::Kernel>(std::move(kernel));
+}
+
+// loading, packing: what they took, in milliseconds.
+StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
+    const vm::KernelRequest& request, vm::KernelImage image,
+    std::string description, double& loading, double& packing) {
+  Stopwatch stopwatch;
+  for (const vm::DevicePhase& phase : image.code.device) {
+    description += Concat({"; ", phase.entry_point, ": ", phase.invocations,
+                           " invocations, ", phase.tasks_per_workgroup,
+                           " tasks of a workgroup"});
+  }
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<vm::DeviceKernel> kernel,
+      vm::DeviceKernel::Create({.image = std::move(image),
+                                .device = request.device,
+                                .constants = request.constant_data,
+                                .description = std::move(description)}));
+  packing = kernel->pack_ms();
+  loading += stopwatch.Lap() - packing;
+  return std::unique_ptr<vm::Kernel>(std::move(kernel));
+}
+
 }  // namespace
 
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
@@ -30,11 +68,34 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   KernelReport own;
   if (report == nullptr) report = &own;
   Stopwatch stopwatch;
-  EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
+  EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
                          BuildReportedNest(request, *report));
   report->schedule_ms = stopwatch.Lap();
-  return BackendFor(request.target)
-      .build(request, std::move(nest), {.host = compiler}, *report);
+  EMBER_ASSIGN_OR_RETURN(
+      std::unique_ptr<CompiledNest> code,
+      BackendFor(request.target)
+          .compile(request, nest, {.compiler = compiler}, *report));
+  report->optimize_ms = code->optimize_ms;
+  report->codegen_ms = code->codegen_ms;
+  report->code_bytes = code->code_bytes;
+  report->origin = code->origin;
+  vm::KernelImage image =
+      ImageOf(request, nest, report->error_growth, code->code);
+  const bool is_of_cpu = image.code.is_of_cpu();
+  if (!is_of_cpu && request.device == nullptr) {
+    return Decline(DeclineReason::kTarget,
+                   "expected a device to make it on, found none");
+  }
+  std::string description = Summary(*report, nest.phases.size());
+  if (!is_of_cpu) {
+    return LaunchOnDevice(request, std::move(image), std::move(description),
+                          report->codegen_ms, report->pack_ms);
+  }
+  stopwatch.Lap();
+  StatusOr<std::unique_ptr<vm::Kernel>> kernel = LaunchOnHost(
+      request, std::move(image), std::move(code), std::move(description));
+  report->pack_ms = stopwatch.Lap();
+  return kernel;
 }
 
 }  // namespace ember::jit

@@ -3,8 +3,9 @@
 // emulated grid of CUDA.
 //
 //   PAIRS=1000 bazel run -c opt //jit/kernel:device_kernel_test
-#include "jit/gpu/device_kernel.h"
+#include "vm/runtime/device_kernel.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -16,9 +17,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/drivers.h"
+#include "jit/backend/describe_nest.h"
+#include "jit/backend/iteration_formulas.h"
 #include "jit/gpu/testing.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/library/full_compiler.h"
+#include "jit/loops/iterations.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/ptx/compiler.h"
@@ -29,6 +33,8 @@
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
 #include "tensor/text.h"
+#include "vm/format/kernel_image.h"
+#include "vm/runtime/kernel_layout.h"
 
 namespace ember::jit {
 namespace {
@@ -101,26 +107,24 @@ std::vector<int64_t> Sizes(const std::vector<std::vector<uint8_t>>& buffers) {
 
 // Empty, or what is wrong.
 std::string RunPair(const Machine& machine, const RandomPair& pair,
-                    loops::LoopNest nest, Totals& totals) {
-  DeviceKernelDefinition definition;
+                    const loops::LoopNest& nest, Totals& totals) {
+  vm::DeviceKernelDefinition definition;
   auto code = machine.emit(nest);
   if (code.status().code() == StatusCode::kUnimplemented) {
     ++totals.declined[schedule::ReasonClass(code.status().message())];
     return "";
   }
   if (!code.ok()) return code.status().ToString();
-  definition.nest = std::move(nest);
-  definition.code = *std::move(code);
+  definition.image = gpu::ImageOfNest(nest, *std::move(code));
+  if (pair.is_specialised) definition.image.shape = pair.random.parameters;
   definition.device = machine.device();
-  definition.is_specialised = pair.is_specialised;
-  if (pair.is_specialised) definition.parameters = pair.random.parameters;
   const std::vector<std::vector<uint8_t>> inputs = pair.random.MakeBuffers();
   for (size_t i = 0; i < pair.same_memory.size(); ++i) {
     definition.constants.emplace_back();
     if (pair.computation.buffers[i].is_constant)
       definition.constants.back() = inputs[i];
   }
-  auto kernel = DeviceKernel::Create(std::move(definition));
+  auto kernel = vm::DeviceKernel::Create(std::move(definition));
   if (!kernel.ok()) return kernel.status().ToString();
   Status status;
   const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
@@ -137,20 +141,53 @@ std::string RunPair(const Machine& machine, const RandomPair& pair,
   return wrong;
 }
 
+// The formulas of an image say no less than counting on the nest does, and
+// nearly always the same.
+TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
+  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(150);
+  int64_t phases = 0, equal = 0;
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const RandomPair pair = schedule::MakeRandomPair(seed);
+    const auto nest = schedule::Lower(pair.schedule);
+    if (!nest.ok() || !loops::Verify(*nest).ok()) continue;
+    vm::KernelImage image = DescribeNest(*nest);
+    AddIterations(*nest, image);
+    const std::vector<int64_t> parameters = nest->parameters.empty()
+                                                ? std::vector<int64_t>()
+                                                : pair.random.parameters;
+    const auto layout = vm::LayOutKernel(image, parameters, 64);
+    if (!layout.ok()) continue;
+    size_t number = 0;
+    for (const auto* list : {&nest->prologue, &nest->phases}) {
+      for (const loops::Phase& phase : *list) {
+        const int64_t counted =
+            std::min(loops::MostIterations(*nest, phase.body, parameters),
+                     kMostIterations);
+        const int64_t said = layout->phase_iterations[number++];
+        ASSERT_GE(said, counted)
+            << "replay with SEED=" << seed << loops::ToText(*nest);
+        ++phases;
+        equal += said == counted;
+      }
+    }
+  }
+  std::printf("%lld of %lld phases have equal bounds\n",
+              static_cast<long long>(equal), static_cast<long long>(phases));
+  EXPECT_GE(equal * 20, phases * 19);
+}
+
 // A kernel of open extents refuses calls of more iterations than the driver
 // runs.
 TEST(DeviceKernelTest, IterationsOfACall) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
-  DeviceKernelDefinition definition;
-  definition.nest = spirv::ParseOrDie(
+  const loops::LoopNest nest = spirv::ParseOrDie(
       "loops @sum<N>(%x: input f32[N], %y: output f32[1]) { phase t < 1 { "
       "%y[t] = 0.0 for i < N { %y[t] += %x[i] } } }");
-  auto code =
-      spirv::Emit(definition.nest, spirv::TestTarget() + "+iterations65535");
+  auto code = spirv::Emit(nest, spirv::TestTarget() + "+iterations65535");
   ASSERT_TRUE(code.ok()) << code.status().ToString();
-  definition.code = code->ForDevice();
-  definition.device = TestDevice();
-  auto kernel = DeviceKernel::Create(std::move(definition));
+  auto kernel = vm::DeviceKernel::Create(
+      {.image = gpu::ImageOfNest(nest, code->ForDevice()),
+       .device = TestDevice()});
   ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
   const auto run = [&](int64_t n) {
     std::vector<float> x(static_cast<size_t>(n), 1.0f), y(1);
@@ -180,8 +217,7 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
       continue;
     }
     const std::string text = loops::ToText(*nest);
-    const std::string wrong =
-        RunPair(GetParam(), pair, *std::move(nest), totals);
+    const std::string wrong = RunPair(GetParam(), pair, *nest, totals);
     if (seeds.is_replay)
       std::printf("%s%s", pair.ToText().c_str(), text.c_str());
     if (wrong.empty()) continue;
@@ -269,12 +305,10 @@ loops @packed(%w: input f32[6, 10], %x: input f32[10], %y: output f32[6]) {
 })");
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
   const std::vector<uint8_t> weights(240);
-  DeviceKernelDefinition definition;
-  definition.code = spirv::Emit(*nest)->ForDevice();
-  definition.nest = *std::move(nest);
-  definition.device = TestDevice();
-  definition.constants = {weights, {}};
-  const auto kernel = DeviceKernel::Create(std::move(definition));
+  const auto kernel = vm::DeviceKernel::Create(
+      {.image = gpu::ImageOfNest(*nest, spirv::Emit(*nest)->ForDevice()),
+       .device = TestDevice(),
+       .constants = {weights, {}}});
   ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
   EXPECT_FALSE((*kernel)->Uses(0));
   EXPECT_TRUE((*kernel)->Uses(1));
@@ -289,11 +323,9 @@ loops @large<N>(%x: input i32[N], %y: output i32[N]) {
   phase i < N { %y[i] = %x[i] }
 })");
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-  DeviceKernelDefinition definition;
-  definition.code = spirv::Emit(*nest)->ForDevice();
-  definition.nest = *std::move(nest);
-  definition.device = TestDevice();
-  const auto kernel = DeviceKernel::Create(std::move(definition));
+  const auto kernel = vm::DeviceKernel::Create(
+      {.image = gpu::ImageOfNest(*nest, spirv::Emit(*nest)->ForDevice()),
+       .device = TestDevice()});
   ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
   const auto list = TestDevice()->CreateCommandList();
   ASSERT_TRUE(list.ok());

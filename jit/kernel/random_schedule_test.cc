@@ -59,8 +59,8 @@ std::string RunKernel(const RandomPair& pair, const loops::LoopNest& nest,
   for (size_t i = 0; i < constants.size(); ++i) {
     if (pair.computation.buffers[i].is_constant) constants[i] = inputs[i];
   }
-  auto kernel = vm::CpuKernel::Create(
-      DefineKernel(std::move(image), **code, std::move(constants), ""));
+  auto kernel = vm::CpuKernel::Create(DefineKernel(
+      std::move(image), *std::move(code), std::move(constants), ""));
   if (!kernel.ok()) return kernel.status().ToString();
   const std::string wrong = pair.Compare([&](std::span<void* const> buffers) {
     SerialRunner runner;

@@ -5,6 +5,7 @@
 
 #include "base/build_id.h"
 #include "base/concat.h"
+#include "jit/decline_reasons.h"
 #include "jit/llvm/code_generator.h"
 #include "jit/llvm/flat_code.h"
 #include "jit/llvm/host.h"
@@ -82,8 +83,6 @@ class LlvmCompiler : public ObjectCompiler {
     machines_.GiveBack(std::move(machine), Effort::kFull);
   }
 
-  StatusOr<std::unique_ptr<CompiledNest>> Compile(
-      const loops::LoopNest& nest, const CompileOptions& options) override;
   const std::string& identity() const override { return identity_; }
   StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
                                         const CompileOptions& options,
@@ -140,25 +139,14 @@ StatusOr<LlvmCompiler::Object> LlvmCompiler::Emit(const loops::LoopNest& nest,
   return object;
 }
 
-StatusOr<std::unique_ptr<CompiledNest>> LlvmCompiler::Compile(
-    const loops::LoopNest& nest, const CompileOptions& options) {
-  CompiledNest figures;
-  EMBER_ASSIGN_OR_RETURN(const vm::KernelCode code,
-                         CompileToCode(nest, options, &figures));
-  Clock::time_point start = Clock::now();
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> result,
-                         LoadCode(code, nest.prologue.size()));
-  result->code_bytes = figures.code_bytes;
-  result->optimize_ms = figures.optimize_ms;
-  result->codegen_ms = figures.codegen_ms + Lap(start);
-  result->llvm = std::move(figures.llvm);
-  result->assembly = std::move(figures.assembly);
-  return result;
-}
-
 StatusOr<vm::KernelCode> LlvmCompiler::CompileToCode(
     const loops::LoopNest& nest, const CompileOptions& options,
     CompiledNest* figures) {
+  if (!options.target.empty()) {
+    return Decline(DeclineReason::kTarget,
+                   Concat({"expected a compiler for ", options.target,
+                           ", found one for CPUs"}));
+  }
   CompiledNest own;
   if (figures == nullptr) figures = &own;
   EMBER_ASSIGN_OR_RETURN(const Object object, Emit(nest, options, *figures));

@@ -1,7 +1,8 @@
 #include "jit/ptx/backend.h"
 
-#include <utility>
+#include <memory>
 
+#include "jit/backend/kernel_report.h"
 #include "jit/backend/object_compiler.h"
 #include "jit/gpu/device_backend.h"
 
@@ -10,20 +11,21 @@ namespace {
 
 bool Serves(std::string_view target) { return target.starts_with("sm_"); }
 
-StatusOr<std::unique_ptr<vm::Kernel>> Build(const vm::KernelRequest& request,
-                                            loops::LoopNest nest,
-                                            const BuildContext& context,
-                                            KernelReport& report) {
-  const auto compile = [&](const loops::LoopNest& verified) {
-    return context.host.CompileForDevice(
-        verified, request.target,
-        report.keep_code_text ? &report.code : nullptr);
-  };
-  return gpu::BuildDeviceKernel(request, std::move(nest), compile, report);
+StatusOr<std::unique_ptr<CompiledNest>> Compile(
+    const vm::KernelRequest& request, const loops::LoopNest& nest,
+    const BuildContext& context, KernelReport& report) {
+  CompileOptions options;
+  options.target = request.target;
+  options.keep_llvm = options.keep_assembly = report.keep_code_text;
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
+                         context.compiler.Compile(nest, options));
+  if (report.keep_code_text)
+    report.code = {{".ll", code->llvm}, {".ptx", code->assembly}};
+  return code;
 }
 
 }  // namespace
 
-const Backend kCudaBackend = {"cuda", Serves, gpu::ScheduleForDevice, Build};
+const Backend kCudaBackend = {"cuda", Serves, gpu::ScheduleForDevice, Compile};
 
 }  // namespace ember::jit

@@ -1,11 +1,13 @@
 #include "jit/spirv/backend.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/concat.h"
+#include "jit/backend/stopwatch.h"
 #include "jit/gpu/device_backend.h"
-#include "jit/gpu/kernel_abi.h"
+#include "jit/gpu/device_code.h"
 #include "jit/spirv/emitter.h"
 #include "jit/spirv/target.h"
 #include "jit/spirv/tools.h"
@@ -17,11 +19,7 @@ bool Serves(std::string_view target) { return target.starts_with("vulkan"); }
 
 // The module as text, behind what is known of its entry points.
 StatusOr<std::string> TextOf(const spirv::ModuleCode& module) {
-  std::string text;
-  for (const auto* phases : {&module.prologue, &module.phases}) {
-    for (const gpu::PhaseCode& phase : *phases)
-      text += "; " + phase.Figures() + "\n";
-  }
+  std::string text = gpu::FiguresOf(module.ForDevice(), "; ");
   text += spirv::DisassembleModule(module.words);
   const Status valid = spirv::ValidateModule(module.words);
   if (valid.code() == StatusCode::kUnimplemented) {
@@ -32,27 +30,27 @@ StatusOr<std::string> TextOf(const spirv::ModuleCode& module) {
   return text;
 }
 
-StatusOr<std::unique_ptr<vm::Kernel>> Build(const vm::KernelRequest& request,
-                                            loops::LoopNest nest,
-                                            const BuildContext&,
-                                            KernelReport& report) {
-  const auto compile =
-      [&](const loops::LoopNest& verified) -> StatusOr<gpu::DeviceCode> {
-    EMBER_ASSIGN_OR_RETURN(
-        const spirv::ModuleCode module,
-        spirv::EmitModule(verified, spirv::Target::Of(request.target)));
-    if (report.keep_code_text) {
-      EMBER_ASSIGN_OR_RETURN(std::string text, TextOf(module));
-      report.code = {{".spvasm", std::move(text)}};
-    }
-    return module.ForDevice();
-  };
-  return gpu::BuildDeviceKernel(request, std::move(nest), compile, report);
+StatusOr<std::unique_ptr<CompiledNest>> Compile(
+    const vm::KernelRequest& request, const loops::LoopNest& nest,
+    const BuildContext&, KernelReport& report) {
+  Stopwatch stopwatch;
+  EMBER_ASSIGN_OR_RETURN(
+      const spirv::ModuleCode module,
+      spirv::EmitModule(nest, spirv::Target::Of(request.target)));
+  auto result = std::make_unique<CompiledNest>();
+  result->code = gpu::KernelCodeOf(module.ForDevice());
+  result->code_bytes = static_cast<int64_t>(result->code.bytes.size());
+  result->codegen_ms = stopwatch.Lap();
+  if (report.keep_code_text) {
+    EMBER_ASSIGN_OR_RETURN(std::string text, TextOf(module));
+    report.code = {{".spvasm", std::move(text)}};
+  }
+  return result;
 }
 
 }  // namespace
 
 const Backend kVulkanBackend = {"vulkan", Serves, gpu::ScheduleForDevice,
-                                Build};
+                                Compile};
 
 }  // namespace ember::jit

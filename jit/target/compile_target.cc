@@ -93,10 +93,32 @@ StatusOr<CompileTarget> HostTarget() {
   return result;
 }
 
+// Whether there is a digit where the version begins, back ends do not ask.
+StatusOr<CompileTarget> OfDevice(std::string_view text) {
+  const TargetText target(text);
+  const std::string_view name = target.name();
+  const size_t digit = name.find_first_of("0123456789");
+  if (digit != name.find_first_of("0123456789.") || digit >= name.size() ||
+      (name.substr(0, digit) != "vulkan" && name.substr(0, digit) != "sm_")) {
+    return InvalidArgumentError(Concat(
+        {"target '", text, "': expected vulkan or sm_ with a version, found '",
+         name, "'"}));
+  }
+  if (target.Has("emulated")) {
+    return InvalidArgumentError(
+        Concat({"target '", text,
+                "': expected a device that files can have code of, found "
+                "emulated"}));
+  }
+  return CompileTarget{std::string(text), std::string(text), ""};
+}
+
 }  // namespace
 
 StatusOr<CompileTarget> FindCompileTarget(std::string_view name) {
   if (name == "host") return HostTarget();
+  if (name.starts_with("vulkan") || name.starts_with("sm_"))
+    return OfDevice(name);
   const Base* found = nullptr;
   for (const Base& base : kBases) {
     if (name == base.name ||

@@ -7,6 +7,10 @@
 //   NewLlvmCompiler(target.llvm);
 //   CpuModel::Of(target.target);
 //
+// A device that is not a CPU is named by the text that it describes itself by
+// ("vulkan1.3+subgroup32+shared49152", "sm_90a+subgroup32+shared232448"), with
+// those of its features that code may use.
+//
 // A name is a base and features of it; "host" is the base that this machine
 // fits best with all of its features that are known here. Code for a target
 // uses no more than its text says, and hal::MissingFeatures tells of that text
@@ -25,7 +29,7 @@ namespace ember::jit {
 struct CompileTarget {
   std::string name;    // "x86-64-v4+vnni"
   std::string target;  // base/target_text.h; what images ask of a machine
-  std::string llvm;    // as jit/llvm/host.h reads it
+  std::string llvm;    // as jit/llvm/host.h reads it; empty: of a device
 };
 
 // InvalidArgument for a name that is not known, with those that are.

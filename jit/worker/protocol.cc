@@ -52,6 +52,7 @@ std::string WriteJob(const CompileJob& job) {
   writer.Number(static_cast<uint8_t>(job.options.effort));
   writer.Number(static_cast<uint8_t>(job.options.keep_llvm));
   writer.Number(static_cast<uint8_t>(job.options.keep_assembly));
+  writer.Text(job.options.target);
   writer.Text(job.nest);
   return std::move(writer).Take();
 }
@@ -63,6 +64,7 @@ StatusOr<CompileJob> ReadJob(std::string_view body) {
   job.options.effort = static_cast<Effort>(effort);
   job.options.keep_llvm = reader.Number<uint8_t>() != 0;
   job.options.keep_assembly = reader.Number<uint8_t>() != 0;
+  job.options.target = reader.Text();
   job.nest = reader.Text();
   if (!reader.ok() || !reader.at_end() ||
       effort > static_cast<uint8_t>(Effort::kFull)) {

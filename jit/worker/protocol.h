@@ -36,7 +36,7 @@
 namespace ember::jit {
 
 // Changes with everything that is sent.
-inline constexpr uint32_t kWorkerProtocolVersion = 1;
+inline constexpr uint32_t kWorkerProtocolVersion = 2;
 // How often a worker says that it lives while it has a job.
 inline constexpr std::chrono::milliseconds kSignOfLife{1000};
 

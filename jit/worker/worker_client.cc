@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/target_text.h"
 #include "jit/llvm/library/llvm_library.h"
 #include "jit/loops/text.h"
 #include "jit/worker/protocol.h"
@@ -28,8 +29,6 @@ class RemoteCompiler final : public ObjectCompiler {
   // The first connection, which tells the identity.
   Status Start();
 
-  StatusOr<std::unique_ptr<CompiledNest>> Compile(
-      const loops::LoopNest& nest, const CompileOptions& options) override;
   const std::string& identity() const override { return identity_; }
   StatusOr<std::string> CompileToObject(const loops::LoopNest&,
                                         const CompileOptions&,
@@ -39,10 +38,6 @@ class RemoteCompiler final : public ObjectCompiler {
   StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                          const CompileOptions& options,
                                          CompiledNest* figures) override;
-  // In this process: the worker makes code for CPUs.
-  StatusOr<gpu::DeviceCode> CompileForDevice(
-      const loops::LoopNest& nest, std::string_view target,
-      std::vector<CodeText>* texts) override;
   void Stop() override;
 
  private:
@@ -66,6 +61,8 @@ class RemoteCompiler final : public ObjectCompiler {
   void GiveBack(std::unique_ptr<Line> line);
   Outcome AskOn(Line& line, const std::string& job) const;
   StatusOr<CompileAnswer> Ask(const CompileJob& job);
+  // For what only this process can make.
+  StatusOr<ObjectCompiler*> Local();
   bool is_stopped() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return is_stopped_;
@@ -214,6 +211,11 @@ StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
 StatusOr<vm::KernelCode> RemoteCompiler::CompileToCode(
     const loops::LoopNest& nest, const CompileOptions& options,
     CompiledNest* figures) {
+  // Code for the emulated grid is of the process that runs it.
+  if (TargetText(options.target).Has("emulated")) {
+    EMBER_ASSIGN_OR_RETURN(ObjectCompiler* const local, Local());
+    return local->CompileToCode(nest, options, figures);
+  }
   EMBER_ASSIGN_OR_RETURN(CompileAnswer answer, Ask({.nest = loops::ToText(nest),
                                                     .options = options}));
   EMBER_RETURN_IF_ERROR(answer.status);
@@ -227,31 +229,12 @@ StatusOr<vm::KernelCode> RemoteCompiler::CompileToCode(
   return std::move(answer.code);
 }
 
-StatusOr<std::unique_ptr<CompiledNest>> RemoteCompiler::Compile(
-    const loops::LoopNest& nest, const CompileOptions& options) {
-  CompiledNest figures;
-  EMBER_ASSIGN_OR_RETURN(const vm::KernelCode made,
-                         CompileToCode(nest, options, &figures));
-  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
-                         LoadCode(made, nest.prologue.size()));
-  code->code_bytes = figures.code_bytes;
-  code->optimize_ms = figures.optimize_ms;
-  code->codegen_ms = figures.codegen_ms;
-  code->llvm = std::move(figures.llvm);
-  code->assembly = std::move(figures.assembly);
-  return code;
-}
-
-StatusOr<gpu::DeviceCode> RemoteCompiler::CompileForDevice(
-    const loops::LoopNest& nest, std::string_view target,
-    std::vector<CodeText>* texts) {
-  {
-    const std::lock_guard<std::mutex> lock(loading_);
-    if (local_ == nullptr) {
-      EMBER_ASSIGN_OR_RETURN(local_, LoadLlvmCompiler());
-    }
+StatusOr<ObjectCompiler*> RemoteCompiler::Local() {
+  const std::lock_guard<std::mutex> lock(loading_);
+  if (local_ == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(local_, LoadLlvmCompiler());
   }
-  return local_->CompileForDevice(nest, target, texts);
+  return local_.get();
 }
 
 void RemoteCompiler::Stop() {

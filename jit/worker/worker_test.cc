@@ -109,6 +109,20 @@ TEST_F(WorkerTest, GivesTheCodeThatThisProcessWouldMake) {
   EXPECT_TRUE(std::ranges::equal(code->bytes, here->bytes));
 }
 
+TEST_F(WorkerTest, MakesPtxForADeviceThatIsNotThere) {
+  const auto compiler = NewCompiler();
+  const auto code = compiler->CompileToCode(
+      Twice("twice"),
+      {.target = "sm_80+subgroup32+shared166912+invocations1024"}, nullptr);
+  ASSERT_TRUE(code.ok()) << code.status().ToString();
+  EXPECT_EQ(code->format, vm::KernelFormat::kPtx);
+  ASSERT_EQ(code->device.size(), 1u);
+  EXPECT_EQ(code->device[0].entry_point, "phase0");
+  EXPECT_EQ(code->device[0].bindings.size(), 2u);
+  EXPECT_THAT(std::string(code->bytes.begin(), code->bytes.end()),
+              HasSubstr(".target sm_80"));
+}
+
 TEST_F(WorkerTest, ProcessesAndThreadsShareOne) {
   if (const char* const folder = std::getenv(kFolderVariable)) {
     options_.folder = folder;

@@ -171,13 +171,13 @@ StatusOr<std::unique_ptr<vm::Kernel>> MiscompiledModel::Build(
       jit::BuildNest(subject.request, {}, nullptr, &error_growth).status());
   jit::CompileOptions options;
   options.effort = jit::Effort::kFast;
-  EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<jit::CompiledNest> code,
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<jit::CompiledNest> code,
                          compiler_->Compile(nest, options));
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<vm::CpuKernel> kernel,
       vm::CpuKernel::Create(jit::DefineKernel(
-          jit::DescribeKernel(subject.request, nest, error_growth), *code,
-          subject.request.constant_data, "")));
+          jit::DescribeKernel(subject.request, nest, error_growth),
+          std::move(code), subject.request.constant_data, "")));
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 

@@ -158,7 +158,7 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       OpenTier(options.tier, *device, model.module, "", options.schedules,
                options.cache, nullptr, options.exact_schedules, options.checks,
                options.jit));
-  EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, *device, model.module,
+  EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, device, model.module,
                                          options.model, tier));
   vm::SessionOptions session_options = {
       .device = device,

@@ -9,6 +9,7 @@
 #include "jit/kernel/build_image.h"
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/compiler.h"
+#include "jit/llvm/library/full_compiler.h"
 #include "vm/format/native_section.h"
 #include "vm/runtime/tiering.h"
 
@@ -41,7 +42,8 @@ class Prejitter {
 
   Status Run(const std::shared_ptr<const vm::Module>& module) {
     jit::UseAllTargets();
-    auto compiler = jit::NewLlvmCompiler(target_.llvm);
+    auto compiler = target_.llvm.empty() ? jit::NewFullCompiler()
+                                         : jit::NewLlvmCompiler(target_.llvm);
     if (!compiler.ok())
       return compiler.status().WithContext("target " + target_.name);
     compiler_ = *std::move(compiler);

@@ -14,6 +14,7 @@
 #include "tools/lib/load_jit.h"
 #include "tools/lib/paths.h"
 #include "tools/lib/public_key.h"
+#include "vm/runtime/device_kernel.h"
 #include "vm/runtime/native_kernels.h"
 #include "vm/runtime/overlays.h"
 
@@ -181,7 +182,8 @@ void AddNativeFlags(Flags& flags, NativeFlags* values) {
             "runs its kernels.");
 }
 
-Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
+Status UseNativeKernels(const NativeFlags& flags,
+                        const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module,
                         const std::string& path, Tier& tier) {
   Ed25519Key key;
@@ -200,7 +202,11 @@ Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
                            LoadTable(flags.library, *module));
     options.tables.push_back(table);
   }
-  if (!device.is_host()) return OkStatus();
+  if (!device->is_host()) {
+    options.device = device;
+    options.device_launcher = vm::LaunchOnDevice;
+    options.tables.clear();
+  }
   options.uses_module = flags.is_allowed || has_key;
   std::vector<std::string> problems;
   if (options.uses_module) {
@@ -214,8 +220,9 @@ Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
   }
   if (!options.uses_module && options.tables.empty()) return OkStatus();
   if (tier.tiering == nullptr) {
-    tier.tiering =
-        std::make_shared<vm::Tiering>(module, nullptr, vm::Tiering::Options{});
+    tier.tiering = std::make_shared<vm::Tiering>(
+        module, nullptr,
+        device->is_host() ? vm::Tiering::Options{} : vm::Tiering::Eager(2));
   }
   const vm::NativeReport report =
       vm::InstallNativeKernels(*tier.tiering, options);

@@ -70,10 +70,11 @@ void AddNativeFlags(Flags& flags, NativeFlags* values);
 // the tier's place for the dispatches that they are of, at tier 0, too, which
 // then runs the others. They are used as they are: not checked, not timed
 // beside tier 0. Without permission the module runs portable, and stderr says
-// so once. On devices that are not the host nothing is done. Errors: a key that
-// cannot be read, a library that cannot be loaded, or has no kernels of this
-// module for this machine.
-Status UseNativeKernels(const NativeFlags& flags, const hal::Device& device,
+// so once. On a device that is not the host those that are for it are used, and
+// no library. Errors: a key that cannot be read, a library that cannot be
+// loaded, or has no kernels of this module for this machine.
+Status UseNativeKernels(const NativeFlags& flags,
+                        const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module,
                         const std::string& path, Tier& tier);
 // For the one tier of a process: it is not closed before the process ends, and

@@ -6,7 +6,8 @@ namespace ember::vm {
 
 bool operator==(const KernelCode& a, const KernelCode& b) {
   return a.format == b.format && a.alignment == b.alignment &&
-         a.entries == b.entries && std::ranges::equal(a.bytes, b.bytes);
+         a.entries == b.entries && a.device == b.device &&
+         std::ranges::equal(a.bytes, b.bytes);
 }
 
 bool operator==(const KernelImage& a, const KernelImage& b) {
@@ -15,7 +16,7 @@ bool operator==(const KernelImage& a, const KernelImage& b) {
          a.parameter_count == b.parameter_count && a.shape == b.shape &&
          a.formulas == b.formulas && a.buffers == b.buffers &&
          a.phases == b.phases && a.prologue_count == b.prologue_count &&
-         a.code == b.code;
+         a.iterations == b.iterations && a.code == b.code;
 }
 
 }  // namespace ember::vm

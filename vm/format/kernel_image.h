@@ -20,6 +20,14 @@
 // so many tasks, which may run in any order and at once. How large buffers are
 // and how many tasks there are say formulas over the call's parameters.
 //
+// Kernels of CPUs and of other devices are images alike. Of a device's the code
+// is a module that its driver loads, and each phase says how it is launched:
+//
+//   code spirv align 4 entries {
+//     device "phase0" workgroup 64 tasks 4 bindings 0 1
+//     "03022307…"
+//   }
+//
 // Ownership: a plain value; code is shared. Thread-safety: immutable after
 // building. Invariants: VerifyKernelImage (kernel_image_verifier.h). Images may
 // come from files, so every number in one is untrusted until it was verified;
@@ -40,15 +48,20 @@
 
 namespace ember::vm {
 
-// What the bytes of the code are. The numbers are stored: append only. Other
-// devices' code (SPIR-V, PTX) will be rows of their own.
+// What the bytes of the code are. The numbers are stored: append only. But for
+// machine code the text is the format's name for drivers (hal/executable.h).
 // Rows: (name, text, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_FORMAT(row) \
   row(MachineCode, "machine-code", \
       "Instructions of a CPU and the constants they read, in one piece that may be put at any " \
       "address of its alignment: all relocations are resolved. Each entry is a PhaseFunction " \
-      "(kernel_abi.h).")
+      "(kernel_abi.h).") \
+  row(Spirv, "spirv", "A module of SPIR-V; each phase is an entry point (device_abi.h).") \
+  row(Ptx, "ptx", "A module of PTX as text; each phase is an entry (device_abi.h).") \
+  row(EmulatedGrid, "emulated-grid", \
+      "The same as code of the process that made it, for the emulated grid: it means nothing in a " \
+      "file, and readers refuse it.")
 // clang-format on
 
 enum class KernelFormat : uint8_t {
@@ -106,13 +119,42 @@ struct KernelBuffer {
   bool operator==(const KernelBuffer&) const = default;
 };
 
+// How the entry point of a phase is launched on a device (device_abi.h).
+struct DevicePhase {
+  // A buffer of the kernel in the device's memory.
+  struct Binding {
+    uint32_t buffer = 0;
+    // A task's buffer that has no room in the workgroup's memory: each
+    // workgroup of a command has one of its own in the range, side by side.
+    bool is_sliced = false;
+    bool operator==(const Binding&) const = default;
+  };
+  std::string entry_point;  // in the code
+  std::vector<Binding> bindings;
+  bool has_checks = false;   // the record of a failed check is bound
+  uint32_t invocations = 1;  // of a workgroup, along x
+  uint32_t tasks_per_workgroup = 1;
+  // Of a workgroup's memory, what a launch must bring beside what the code
+  // declares.
+  uint32_t shared_bytes = 0;
+  // Not 0: a call whose invocations might turn loops more often than this
+  // (KernelImage::iterations) must not be launched, as the driver would end
+  // them then.
+  int64_t most_iterations = 0;
+
+  bool operator==(const DevicePhase&) const = default;
+};
+
 // Code without what surrounds it: equal kernels of two dispatches share it.
 struct KernelCode {
   KernelFormat format = KernelFormat::kMachineCode;
   uint32_t alignment = 1;         // of its first byte in memory, a power of two
-  std::vector<uint32_t> entries;  // offset of each phase's function
+  std::vector<uint32_t> entries;  // of a CPU: offset of each phase's function
+  std::vector<DevicePhase> device;    // of another device: one per phase
   std::shared_ptr<const void> owner;  // keeps bytes alive
   std::span<const uint8_t> bytes;
+
+  bool is_of_cpu() const { return format == KernelFormat::kMachineCode; }
 };
 
 struct KernelImage {
@@ -140,6 +182,9 @@ struct KernelImage {
   // write the packed buffers; the others run in each call.
   std::vector<uint32_t> phases;
   uint32_t prologue_count = 0;
+  // Of each phase, an i64 formula of how often the loops of an invocation turn
+  // in a task, at most; none at all where no phase has most_iterations.
+  std::vector<uint32_t> iterations;
 
   KernelCode code;
 };

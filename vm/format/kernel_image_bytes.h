@@ -22,16 +22,27 @@
 namespace ember::vm {
 
 void WriteKernelCode(const KernelCode& code, ByteWriter& writer);
-// phases: how many entries are expected; SIZE_MAX: any number.
+// phases: how many phases are expected; SIZE_MAX: any number.
 StatusOr<KernelCode> ReadKernelCode(ByteReader& reader,
                                     std::shared_ptr<const void> owner,
                                     size_t phases);
 
+// How its phases are launched, for those who keep its bytes elsewhere; nothing
+// of a CPU's.
+void WriteDevicePhases(const KernelCode& code, ByteWriter& writer);
+// Of code whose format was read; not verified.
+void ReadDevicePhases(ByteReader& reader, KernelCode& code);
+
+// InvalidArgument for code that means nothing to another process.
+Status CheckIsOfFile(const KernelCode& code);
+
 // Without code: for those who keep it elsewhere, as several images may share
 // it.
 void WriteKernelHeader(const KernelImage& image, ByteWriter& writer);
-// Not verified: it has no code yet.
-StatusOr<KernelImage> ReadKernelHeader(ByteReader& reader);
+// Not verified: it has no code yet. has_iterations: false of what was written
+// before there were kernels of devices.
+StatusOr<KernelImage> ReadKernelHeader(ByteReader& reader,
+                                       bool has_iterations = true);
 
 // Both.
 void WriteKernelImage(const KernelImage& image, ByteWriter& writer);

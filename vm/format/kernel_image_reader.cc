@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "vm/format/kernel_image_bytes.h"
@@ -29,9 +30,27 @@ KernelCode ReadCode(ByteReader& reader, std::shared_ptr<const void> owner) {
   code.format = static_cast<KernelFormat>(reader.Number<uint8_t>());
   code.alignment = reader.Number<uint32_t>();
   code.entries = ReadNumbers<uint32_t>(reader);
+  ReadDevicePhases(reader, code);
   code.bytes = reader.Bytes();
   code.owner = std::move(owner);
   return code;
+}
+
+DevicePhase ReadDevicePhase(ByteReader& reader) {
+  DevicePhase phase;
+  phase.entry_point = reader.Text();
+  constexpr size_t kBindingBytes = 5;
+  phase.bindings.resize(reader.Count(kBindingBytes));
+  for (DevicePhase::Binding& binding : phase.bindings) {
+    binding.buffer = reader.Number<uint32_t>();
+    binding.is_sliced = reader.Number<uint8_t>() != 0;
+  }
+  phase.has_checks = reader.Number<uint8_t>() != 0;
+  phase.invocations = reader.Number<uint32_t>();
+  phase.tasks_per_workgroup = reader.Number<uint32_t>();
+  phase.shared_bytes = reader.Number<uint32_t>();
+  phase.most_iterations = reader.Number<int64_t>();
+  return phase;
 }
 
 Status CutOff() {
@@ -40,17 +59,34 @@ Status CutOff() {
 
 }  // namespace
 
+void ReadDevicePhases(ByteReader& reader, KernelCode& code) {
+  if (code.is_of_cpu()) return;
+  constexpr size_t kPhaseBytes = 29;
+  code.device.resize(reader.Count(kPhaseBytes));
+  for (DevicePhase& phase : code.device) phase = ReadDevicePhase(reader);
+}
+
+Status CheckIsOfFile(const KernelCode& code) {
+  if (code.format != KernelFormat::kEmulatedGrid) return OkStatus();
+  return InvalidArgumentError(
+      "code: expected a format that files have, found emulated-grid");
+}
+
 StatusOr<KernelCode> ReadKernelCode(ByteReader& reader,
                                     std::shared_ptr<const void> owner,
                                     size_t phases) {
   KernelCode code = ReadCode(reader, std::move(owner));
   if (!reader.ok()) return CutOff();
+  EMBER_RETURN_IF_ERROR(CheckIsOfFile(code));
   EMBER_RETURN_IF_ERROR(VerifyKernelCode(
-      code, phases == SIZE_MAX ? code.entries.size() : phases));
+      code, phases == SIZE_MAX
+                ? std::max(code.entries.size(), code.device.size())
+                : phases));
   return code;
 }
 
-StatusOr<KernelImage> ReadKernelHeader(ByteReader& reader) {
+StatusOr<KernelImage> ReadKernelHeader(ByteReader& reader,
+                                       bool has_iterations) {
   KernelImage image;
   image.dispatch = reader.Text();
   image.target = reader.Text();
@@ -73,6 +109,7 @@ StatusOr<KernelImage> ReadKernelHeader(ByteReader& reader) {
   for (KernelBuffer& buffer : image.buffers) buffer = ReadBuffer(reader);
   image.phases = ReadNumbers<uint32_t>(reader);
   image.prologue_count = reader.Number<uint32_t>();
+  if (has_iterations) image.iterations = ReadNumbers<uint32_t>(reader);
   if (!reader.ok()) return CutOff();
   return image;
 }
@@ -82,6 +119,7 @@ StatusOr<KernelImage> ReadKernelImage(ByteReader& reader,
   EMBER_ASSIGN_OR_RETURN(KernelImage image, ReadKernelHeader(reader));
   image.code = ReadCode(reader, std::move(owner));
   if (!reader.ok()) return CutOff();
+  EMBER_RETURN_IF_ERROR(CheckIsOfFile(image.code));
   EMBER_RETURN_IF_ERROR(VerifyKernelImage(image));
   return image;
 }

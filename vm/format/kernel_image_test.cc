@@ -62,6 +62,28 @@ constexpr const char* kShaped = R"(kernel "f" for "armv7-linux" {
 }
 )";
 
+constexpr const char* kOfDevice =
+    R"(kernel "rows" for "vulkan1.3+subgroup32+shared32768" {
+  tier 2
+  parameters 1
+  %0: i64 = parameter 0
+  %1: i64 = constant 16
+  %2: i64 = * %0 %1
+  input "x": f32[%0] align 4
+  output "y": f32[%0] align 4
+  packed "p": f32[%1]
+  task "t": f32[%2]
+  register "r": f32[%1]
+  prologue tasks %1 iterations %1
+  phase tasks %0 iterations %2
+  code spirv align 4 entries {
+    device "prologue0" tasks 64 bindings 0 2
+    device "phase0" workgroup 128 shared 1024 iterations 65535 checks bindings 0 1 2 3 sliced
+    "03022307"
+  }
+}
+)";
+
 KernelImage ParseOrDie(std::string_view text) {
   auto image = ParseKernelImage(text);
   EXPECT_TRUE(image.ok()) << image.status().ToString() << "\n" << text;
@@ -73,7 +95,7 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
 }
 
 TEST(KernelImageTest, TextParsesBack) {
-  for (const char* text : {kImage, kShaped}) {
+  for (const char* text : {kImage, kShaped, kOfDevice}) {
     const KernelImage image = ParseOrDie(text);
     EXPECT_EQ(PrintKernelImage(image), text);
     EXPECT_EQ(ParseOrDie(PrintKernelImage(image)), image);
@@ -83,7 +105,7 @@ TEST(KernelImageTest, TextParsesBack) {
 }
 
 TEST(KernelImageTest, BytesReadBack) {
-  for (const char* text : {kImage, kShaped}) {
+  for (const char* text : {kImage, kShaped, kOfDevice}) {
     const KernelImage image = ParseOrDie(text);
     ByteWriter writer;
     WriteKernelImage(image, writer);
@@ -158,6 +180,71 @@ TEST(KernelImageTest, VerifierRefuses) {
               HasSubstr("code: expected an alignment"));
   EXPECT_THAT(ErrorWith("align 4096", "align 24"),
               HasSubstr("code: expected an alignment"));
+}
+
+TEST(KernelImageTest, VerifierRefusesOfDevices) {
+  const auto error = [](std::string_view from, std::string_view to) {
+    return ErrorWith(from, to, kOfDevice);
+  };
+  const std::string who = "kernel of @rows: ";
+  EXPECT_EQ(error("bindings 0 1 2 3 sliced", "bindings 5"),
+            who + "phase 1: expected a buffer below 5, found 5");
+  // A task's buffer without slices, slices of another, a register, a result
+  // that a prologue would write.
+  for (const char* bindings :
+       {"bindings 3", "bindings 0 sliced", "bindings 4"}) {
+    EXPECT_THAT(error("bindings 0 1 2 3 sliced", bindings),
+                HasSubstr(who + "phase 1: buffer '"));
+  }
+  EXPECT_THAT(error("bindings 0 2\n", "bindings 1\n"),
+              HasSubstr(who + "phase 0: buffer 'y': expected "));
+  EXPECT_EQ(error("workgroup 128", "workgroup 0"),
+            who + "phase 1: expected 1 to 65536 invocations, found 0");
+  EXPECT_EQ(error("tasks 64 ", "tasks 65537 "),
+            who +
+                "phase 0: expected 1 to 65536 tasks of a workgroup, found "
+                "65537");
+  EXPECT_EQ(error("shared 1024", "shared 4294967295"),
+            who +
+                "phase 1: expected at most 1 GiB of a workgroup's memory, "
+                "found 4294967295");
+  EXPECT_EQ(error("iterations 65535", "iterations -1"),
+            who + "phase 1: expected iterations from 0 up, found -1");
+  EXPECT_EQ(error("\"prologue0\"", "\"\""),
+            who +
+                "phase 0: expected an entry point of 1 to 65536 bytes, found "
+                "0");
+  EXPECT_EQ(error(" iterations %1", ""),
+            who +
+                "iterations: expected one for each phase of a device, or "
+                "none, found 1");
+  EXPECT_EQ(error(" iterations %2", " iterations %7"),
+            who +
+                "iterations of a phase: expected the number of an i64 "
+                "formula, found 7");
+  EXPECT_EQ(error("entries {", "entries 0 {"),
+            who +
+                "code: expected offsets of entries for a CPU, names for "
+                "other devices, found both");
+  EXPECT_EQ(error("phase tasks %0 iterations %2\n",
+                  "phase tasks %0 iterations %2\n  phase tasks %0 iterations "
+                  "%2\n"),
+            who + "code: expected an entry for each of 3 phases, found 2");
+  EXPECT_THAT(ErrorWith("code machine-code align 4096 entries 0 5 33 {",
+                        "code ptx align 1 entries {"),
+              HasSubstr("expected an entry for each of 3 phases, found 0"));
+}
+
+// What was made for this process alone.
+TEST(KernelImageTest, FilesHaveNoEmulatedGrid) {
+  std::string text = kOfDevice;
+  text.replace(text.find("spirv"), 5, "emulated-grid");
+  ByteWriter writer;
+  WriteKernelImage(ParseOrDie(text), writer);
+  const std::string bytes = std::move(writer).Take();
+  ByteReader reader(BytesOf(bytes));
+  EXPECT_EQ(ReadKernelImage(reader, nullptr).status().message(),
+            "code: expected a format that files have, found emulated-grid");
 }
 
 TEST(KernelImageTest, ParserRefuses) {

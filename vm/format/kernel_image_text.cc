@@ -44,6 +44,21 @@ void PrintBuffer(Printer& printer, const KernelBuffer& buffer) {
   printer.EndLine();
 }
 
+void PrintDevicePhase(Printer& printer, const DevicePhase& phase) {
+  printer.Print("device ", QuoteString(phase.entry_point));
+  if (phase.invocations != 1) printer.Print(" workgroup ", phase.invocations);
+  if (phase.tasks_per_workgroup != 1)
+    printer.Print(" tasks ", phase.tasks_per_workgroup);
+  if (phase.shared_bytes != 0) printer.Print(" shared ", phase.shared_bytes);
+  if (phase.most_iterations != 0)
+    printer.Print(" iterations ", phase.most_iterations);
+  if (phase.has_checks) printer.Print(" checks");
+  if (!phase.bindings.empty()) printer.Print(" bindings");
+  for (const DevicePhase::Binding& binding : phase.bindings)
+    printer.Print(" ", binding.buffer, binding.is_sliced ? " sliced" : "");
+  printer.EndLine();
+}
+
 void PrintBytes(Printer& printer, std::span<const uint8_t> bytes) {
   constexpr size_t kPerLine = 32;
   constexpr char kDigits[] = "0123456789abcdef";
@@ -225,7 +240,34 @@ class Parser {
   Status Phase() {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("tasks"));
     EMBER_ASSIGN_OR_RETURN(image_.phases.emplace_back(), Value());
+    if (lexer_.Accept("iterations")) {
+      EMBER_ASSIGN_OR_RETURN(image_.iterations.emplace_back(), Value());
+    }
     return OkStatus();
+  }
+
+  StatusOr<DevicePhase> Device() {
+    DevicePhase phase;
+    EMBER_ASSIGN_OR_RETURN(phase.entry_point, Text("a name"));
+    for (const auto& [name, number] :
+         {std::pair("workgroup", &phase.invocations),
+          std::pair("tasks", &phase.tasks_per_workgroup),
+          std::pair("shared", &phase.shared_bytes)}) {
+      if (!lexer_.Accept(name)) continue;
+      EMBER_ASSIGN_OR_RETURN(*number, Small("a number"));
+    }
+    if (lexer_.Accept("iterations")) {
+      EMBER_ASSIGN_OR_RETURN(phase.most_iterations,
+                             lexer_.ExpectInteger("a number"));
+    }
+    phase.has_checks = lexer_.Accept("checks");
+    if (!lexer_.Accept("bindings")) return phase;
+    do {
+      DevicePhase::Binding& binding = phase.bindings.emplace_back();
+      EMBER_ASSIGN_OR_RETURN(binding.buffer, Small("a buffer"));
+      binding.is_sliced = lexer_.Accept("sliced");
+    } while (lexer_.Peek().kind == Token::kInteger);
+    return phase;
   }
 
   Status Code() {
@@ -251,6 +293,9 @@ class Parser {
       EMBER_ASSIGN_OR_RETURN(code.entries.emplace_back(), Small("an offset"));
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
+    while (lexer_.Accept("device")) {
+      EMBER_ASSIGN_OR_RETURN(code.device.emplace_back(), Device());
+    }
     auto bytes = std::make_shared<std::vector<uint8_t>>();
     while (lexer_.Peek().kind == Token::kString)
       EMBER_RETURN_IF_ERROR(Digits(*bytes));
@@ -302,8 +347,11 @@ std::string PrintKernelImage(const KernelImage& image, bool with_code) {
     for (const KernelBuffer& buffer : image.buffers)
       PrintBuffer(printer, buffer);
     for (size_t i = 0; i < image.phases.size(); ++i) {
-      printer.Line(i < image.prologue_count ? "prologue" : "phase", " tasks %",
-                   image.phases[i]);
+      printer.Print(i < image.prologue_count ? "prologue" : "phase", " tasks %",
+                    image.phases[i]);
+      if (i < image.iterations.size())
+        printer.Print(" iterations %", image.iterations[i]);
+      printer.EndLine();
     }
     const KernelCode& code = image.code;
     printer.Print("code ",
@@ -312,6 +360,8 @@ std::string PrintKernelImage(const KernelImage& image, bool with_code) {
     for (const uint32_t entry : code.entries) printer.Print(" ", entry);
     printer.Line(" {");
     const Printer::Scope inner(printer);
+    for (const DevicePhase& phase : code.device)
+      PrintDevicePhase(printer, phase);
     if (with_code) {
       PrintBytes(printer, code.bytes);
     } else {

@@ -20,6 +20,14 @@
 //     }
 //   }
 //
+// Of another device's kernel, with what a phase does not have left out:
+//
+//     phase tasks %0 iterations %3
+//     code spirv align 4 entries {
+//       device "phase0" workgroup 64 tasks 4 shared 1024 iterations 65535 checks bindings 0 1 2 sliced
+//       "03022307…"
+//     }
+//
 // Parsing verifies. Thread-safe. Errors: "line:column: expected …, found …".
 #ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_
 #define EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_

@@ -39,7 +39,12 @@ class Verifier {
       EMBER_RETURN_IF_ERROR(CheckBuffer(buffer, last));
     for (const uint32_t tasks : image_.phases)
       EMBER_RETURN_IF_ERROR(CheckValue("tasks of a phase", tasks));
-    return VerifyKernelCode(image_.code, image_.phases.size());
+    for (const uint32_t iterations : image_.iterations)
+      EMBER_RETURN_IF_ERROR(CheckValue("iterations of a phase", iterations));
+    EMBER_RETURN_IF_ERROR(VerifyKernelCode(image_.code, image_.phases.size()));
+    for (size_t i = 0; i < image_.code.device.size(); ++i)
+      EMBER_RETURN_IF_ERROR(CheckDevicePhase(i));
+    return OkStatus();
   }
 
  private:
@@ -65,6 +70,12 @@ class Verifier {
     if (!image_.shape.empty() && image_.parameter_count != 0) {
       return Refuse("parameters", "none, as it is for one shape",
                     image_.parameter_count);
+    }
+    if (!image_.iterations.empty() &&
+        (image_.code.is_of_cpu() ||
+         image_.iterations.size() != image_.phases.size())) {
+      return Refuse("iterations", "one for each phase of a device, or none",
+                    static_cast<int64_t>(image_.iterations.size()));
     }
     if (image_.prologue_count > image_.phases.size()) {
       return Refuse("prologue", "no more phases than there are",
@@ -165,8 +176,57 @@ class Verifier {
     return OkStatus();
   }
 
+  // What the phase binds, which VerifyKernelCode cannot know.
+  Status CheckDevicePhase(size_t number) {
+    const DevicePhase& phase = image_.code.device[number];
+    const std::string what = Concat({"phase ", number});
+    if (phase.most_iterations > 0 && image_.iterations.empty())
+      return InvalidArgumentError(
+          Concat({what, ": expected iterations, found none"}));
+    for (const DevicePhase::Binding& binding : phase.bindings) {
+      if (binding.buffer >= image_.buffers.size()) {
+        return Refuse(what, Concat({"a buffer below ", image_.buffers.size()}),
+                      binding.buffer);
+      }
+      const KernelBuffer& buffer = image_.buffers[binding.buffer];
+      const bool is_task = buffer.scope == KernelScope::kTask;
+      const bool is_unknown = buffer.scope == KernelScope::kRegister ||
+                              (buffer.scope == KernelScope::kOutput &&
+                               number < image_.prologue_count);
+      if (is_unknown || is_task != binding.is_sliced) {
+        return InvalidArgumentError(Concat(
+            {what, ": buffer '", buffer.name,
+             "': expected slices of a task's buffer, or one in memory that "
+             "is known, found another"}));
+      }
+    }
+    return OkStatus();
+  }
+
   const KernelImage& image_;
 };
+
+Status VerifyDevicePhase(const DevicePhase& phase, size_t number) {
+  const std::string what = Concat({"phase ", number});
+  if (phase.entry_point.empty() || phase.entry_point.size() > kMaxTextLength)
+    return Refuse(what, "an entry point of 1 to 65536 bytes",
+                  static_cast<int64_t>(phase.entry_point.size()));
+  if (phase.bindings.size() > kMaxKernelItems)
+    return Refuse(what, "at most 65536 bindings",
+                  static_cast<int64_t>(phase.bindings.size()));
+  if (phase.invocations < 1 || phase.invocations > kMaxInvocations)
+    return Refuse(what, "1 to 65536 invocations", phase.invocations);
+  if (phase.tasks_per_workgroup < 1 ||
+      phase.tasks_per_workgroup > kMaxInvocations)
+    return Refuse(what, "1 to 65536 tasks of a workgroup",
+                  phase.tasks_per_workgroup);
+  if (phase.shared_bytes > kMaxSharedBytes)
+    return Refuse(what, "at most 1 GiB of a workgroup's memory",
+                  phase.shared_bytes);
+  if (phase.most_iterations < 0)
+    return Refuse(what, "iterations from 0 up", phase.most_iterations);
+  return OkStatus();
+}
 
 }  // namespace
 
@@ -179,10 +239,19 @@ Status VerifyKernelCode(const KernelCode& code, size_t phases) {
   if (code.bytes.size() > kMaxCodeBytes)
     return Refuse("code", "at most 1 GiB",
                   static_cast<int64_t>(code.bytes.size()));
-  if (code.entries.size() != phases) {
+  const size_t entries =
+      code.is_of_cpu() ? code.entries.size() : code.device.size();
+  if (entries != phases) {
     return Refuse("code", Concat({"an entry for each of ", phases, " phases"}),
-                  static_cast<int64_t>(code.entries.size()));
+                  static_cast<int64_t>(entries));
   }
+  if (!(code.is_of_cpu() ? code.device.empty() : code.entries.empty())) {
+    return InvalidArgumentError(
+        "code: expected offsets of entries for a CPU, names for other "
+        "devices, found both");
+  }
+  for (size_t i = 0; i < code.device.size(); ++i)
+    EMBER_RETURN_IF_ERROR(VerifyDevicePhase(code.device[i], i));
   for (const uint32_t entry : code.entries) {
     if (entry >= code.bytes.size())
       return Refuse("code",

@@ -17,9 +17,11 @@ inline constexpr uint32_t kMaxKernelItems = 1 << 16;  // of each list
 inline constexpr uint32_t kMaxKernelRank = 64;
 inline constexpr uint32_t kMaxCodeAlignment = 1 << 16;
 inline constexpr uint32_t kMaxCodeBytes = 1 << 30;
+inline constexpr uint32_t kMaxInvocations = 1 << 16;  // of a workgroup
+inline constexpr uint32_t kMaxSharedBytes = 1 << 30;
 
 Status VerifyKernelImage(const KernelImage& image);
-// `phases`: how many entries are expected.
+// `phases`: how many phases are expected.
 Status VerifyKernelCode(const KernelCode& code, size_t phases);
 
 }  // namespace ember::vm

@@ -24,7 +24,26 @@ void WriteKernelCode(const KernelCode& code, ByteWriter& writer) {
   writer.Number(static_cast<uint8_t>(code.format));
   writer.Number(code.alignment);
   WriteNumbers(code.entries, writer);
+  WriteDevicePhases(code, writer);
   writer.Bytes(code.bytes);
+}
+
+void WriteDevicePhases(const KernelCode& code, ByteWriter& writer) {
+  if (code.is_of_cpu()) return;
+  writer.Number(static_cast<uint32_t>(code.device.size()));
+  for (const DevicePhase& phase : code.device) {
+    writer.Text(phase.entry_point);
+    writer.Number(static_cast<uint32_t>(phase.bindings.size()));
+    for (const DevicePhase::Binding& binding : phase.bindings) {
+      writer.Number(binding.buffer);
+      writer.Number(static_cast<uint8_t>(binding.is_sliced));
+    }
+    writer.Number(static_cast<uint8_t>(phase.has_checks));
+    writer.Number(phase.invocations);
+    writer.Number(phase.tasks_per_workgroup);
+    writer.Number(phase.shared_bytes);
+    writer.Number(phase.most_iterations);
+  }
 }
 
 void WriteKernelHeader(const KernelImage& image, ByteWriter& writer) {
@@ -45,6 +64,7 @@ void WriteKernelHeader(const KernelImage& image, ByteWriter& writer) {
   for (const KernelBuffer& buffer : image.buffers) WriteBuffer(buffer, writer);
   WriteNumbers(image.phases, writer);
   writer.Number(image.prologue_count);
+  WriteNumbers(image.iterations, writer);
 }
 
 void WriteKernelImage(const KernelImage& image, ByteWriter& writer) {

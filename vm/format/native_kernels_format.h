@@ -1,10 +1,10 @@
 // What reader and writer of native sections share. The head, in order: the
-// header below; count of codes, and of each format, alignment, entries, offset
-// and size in the code part; count of packed constants, and of each offset and
-// size in the weights; count of kernels, and of each its dispatch, the
-// constants of its inputs, the numbers of its packed constants (none, or one
-// for each packed buffer), the number of its code and its image without code
-// (vm/format/kernel_image_bytes.h).
+// header below; count of codes, and of each format, alignment, entries, of a
+// device's how its phases are launched, offset and size in the code part; count
+// of packed constants, and of each offset and size in the weights; count of
+// kernels, and of each its dispatch, the constants of its inputs, the numbers
+// of its packed constants (none, or one for each packed buffer), the number of
+// its code and its image without code (vm/format/kernel_image_bytes.h).
 #ifndef EMBER_VM_FORMAT_NATIVE_KERNELS_FORMAT_H_
 #define EMBER_VM_FORMAT_NATIVE_KERNELS_FORMAT_H_
 
@@ -18,20 +18,23 @@
 namespace ember::vm {
 
 inline constexpr uint32_t kNativeMagic = 0x4b4e4d45;  // "EMNK"
-// Raised by every change of the bytes or of kernel_abi.h: native sections are
-// made anew from the module, so there is no older one to read.
-inline constexpr uint32_t kNativeVersion = 2;
+// Raised by every change of the bytes, of kernel_abi.h or of device_abi.h.
+inline constexpr uint32_t kNativeVersion = 3;
+// The oldest that is read. Version 2 has kernels of CPUs only, and images
+// without numbers of iterations.
+inline constexpr uint32_t kOldestNativeVersion = 2;
 // Of the header.
 inline constexpr uint64_t kNativeHeaderBytes = 32;
 
 // Magic, version, and the sizes of the parts (vm/format/native_section.h).
 struct NativeHeader {
+  uint32_t version = kNativeVersion;
   uint64_t head_size = 0, code_size = 0, weights_size = 0;
 };
 
 inline void WriteNativeHeader(const NativeHeader& header, ByteWriter& writer) {
   writer.Number(kNativeMagic);
-  writer.Number(kNativeVersion);
+  writer.Number(header.version);
   for (const uint64_t size :
        {header.head_size, header.code_size, header.weights_size})
     writer.Number(size);
@@ -45,11 +48,11 @@ inline StatusOr<NativeHeader> ReadNativeHeader(std::span<const uint8_t> bytes) {
         Concat({"native section: expected 'EMNK', found ", magic}));
   }
   const auto version = reader.Number<uint32_t>();
-  if (version != kNativeVersion) {
+  if (version < kOldestNativeVersion || version > kNativeVersion) {
     return UnimplementedError(Concat({"native section: expected version ",
                                       kNativeVersion, ", found ", version}));
   }
-  NativeHeader header;
+  NativeHeader header{.version = version};
   for (uint64_t* const size :
        {&header.head_size, &header.code_size, &header.weights_size})
     *size = reader.Number<uint64_t>();

@@ -44,12 +44,15 @@ StatusOr<KernelCode> ReadCode(ByteReader& reader, std::span<const uint8_t> part,
   code.alignment = reader.Number<uint32_t>();
   code.entries.resize(reader.Count(sizeof(uint32_t)));
   for (uint32_t& entry : code.entries) entry = reader.Number<uint32_t>();
+  ReadDevicePhases(reader, code);
   EMBER_ASSIGN_OR_RETURN(
       code.bytes,
       ReadPlace(reader, part, std::max<uint64_t>(code.alignment, 1)));
   code.owner = owner;
   // How many entries there are to be, its kernels know.
-  EMBER_RETURN_IF_ERROR(VerifyKernelCode(code, code.entries.size()));
+  EMBER_RETURN_IF_ERROR(CheckIsOfFile(code));
+  EMBER_RETURN_IF_ERROR(VerifyKernelCode(
+      code, std::max(code.entries.size(), code.device.size())));
   return code;
 }
 
@@ -115,7 +118,8 @@ StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
     }
     if (!kernel.packed.empty()) kernel.packed_owner = owner;
     const auto code = reader.Number<uint32_t>();
-    EMBER_ASSIGN_OR_RETURN(kernel.image, ReadKernelHeader(reader));
+    EMBER_ASSIGN_OR_RETURN(kernel.image,
+                           ReadKernelHeader(reader, header.version > 2));
     if (code >= codes.size())
       return Damaged(Concat({"a code below ", codes.size()}), code);
     kernel.image.code = codes[code];

@@ -86,6 +86,7 @@ NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels) {
     writer.Number(static_cast<uint8_t>(codes[i]->format));
     writer.Number(codes[i]->alignment);
     WriteNumbers(codes[i]->entries, writer);
+    WriteDevicePhases(*codes[i], writer);
     code.WritePlace(places[i], writer);
   }
   writer.Number(weights.count());

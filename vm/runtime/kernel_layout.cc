@@ -49,6 +49,8 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
     return ResourceExhaustedError(
         Concat({"dispatch @", image.dispatch, ": ", tasks, " tasks"}));
   }
+  for (const uint32_t iterations : image.iterations)
+    layout.phase_iterations.push_back(static_cast<int64_t>(values[iterations]));
   for (const KernelBuffer& buffer : image.buffers) {
     int64_t bytes = DTypeByteSize(buffer.type);
     std::vector<int64_t>& extents = layout.extents.emplace_back();

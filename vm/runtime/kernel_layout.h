@@ -25,6 +25,8 @@ struct KernelLayout {
   // Of kCall and kTask buffers, in the memory of all of that kind.
   std::vector<int64_t> offsets;
   std::vector<int64_t> phase_tasks;  // of prologue phases, then of phases
+  // The same of KernelImage::iterations; none where the image has none.
+  std::vector<int64_t> phase_iterations;
   int64_t call_bytes = 0;
   int64_t task_bytes = 0;  // for one task at a time
 };

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/page_hints.h"
 #include "hal/cpu/cpu_target.h"
+#include "hal/device_target.h"
 #include "tensor/concrete_header.h"
 #include "vm/format/module_signature.h"
 #include "vm/format/native_kernels.h"
@@ -32,7 +33,10 @@ Status Unfit(std::string_view expected) {
 }
 
 // Whether the image is one of this dispatch, as this runtime calls kernels.
-Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
+Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch,
+                 bool is_host) {
+  if (image.code.is_of_cpu() != is_host)
+    return Unfit(is_host ? "code of a CPU" : "code of a device");
   const size_t operands = dispatch.input_count() + dispatch.output_count();
   const size_t parameters = dispatch.parameters.size();
   if (image.shape.empty() ? image.parameter_count != parameters
@@ -135,7 +139,9 @@ class Installer {
   NativeReport Run() {
     if (options_.uses_module) FindSections();
     for (const Overlay& overlay : options_.overlays) FindSection(overlay);
-    for (const void* const table : options_.tables) FindSections(table);
+    if (is_host()) {
+      for (const void* const table : options_.tables) FindSections(table);
+    }
     std::ranges::stable_sort(sources_, [](const Source& a, const Source& b) {
       return hal::CountFeatures(a.target) > hal::CountFeatures(b.target);
     });
@@ -154,6 +160,8 @@ class Installer {
     size_t group;
     size_t kernel;
   };
+
+  bool is_host() const { return options_.device == nullptr; }
 
   // False: it was stopped.
   bool Begin(std::string_view item, size_t done, size_t total) {
@@ -236,8 +244,14 @@ class Installer {
   }
 
   bool RunsHere(const std::string& name, const std::string& target) {
-    const std::string missing = hal::MissingFeatures(target);
-    if (!missing.empty()) Refuse(name, "", "this machine lacks " + missing);
+    const std::string missing =
+        is_host() ? hal::MissingFeatures(target)
+                  : hal::MissingOnDevice(target, options_.device->target());
+    if (!missing.empty()) {
+      Refuse(name, "",
+             Concat({is_host() ? "this machine" : "the device", " lacks ",
+                     missing}));
+    }
     return missing.empty();
   }
 
@@ -285,7 +299,7 @@ class Installer {
       if (found == codes.end()) codes.push_back(&code);
     }
     std::shared_ptr<const CodeMemory> memory;
-    if (!source.is_linked) {
+    if (!source.is_linked && is_host()) {
       EMBER_ASSIGN_OR_RETURN(memory, CodeMemory::Load(codes));
     }
     bool is_used = false;
@@ -322,8 +336,8 @@ class Installer {
                     ", found ", kernel.dispatch}));
         continue;
       }
-      const Status fits =
-          CheckFits(kernel.image, definition.dispatches[kernel.dispatch]);
+      const Status fits = CheckFits(
+          kernel.image, definition.dispatches[kernel.dispatch], is_host());
       if (!fits.ok()) {
         Refuse(source.name, kernel.image.dispatch, fits.ToString());
         continue;
@@ -349,11 +363,23 @@ class Installer {
                  size_t code_number) {
     const std::shared_ptr<KernelSlot>& slot = tiering_.slot(group);
     const KernelRequest request = RequestFor(tiering_.shared_module(), group);
-    CpuKernelDefinition definition;
-    definition.description =
+    const std::string description =
         Concat({source.is_linked ? "linked, for " : "of the module, for ",
                 kernel.image.target, ", ", kernel.image.phases.size(),
                 " phases", kernel.packed.empty() ? "" : ", packed before"});
+    if (!is_host()) {
+      EMBER_ASSIGN_OR_RETURN(
+          std::unique_ptr<Kernel> made,
+          options_.device_launcher({.image = kernel.image,
+                                    .device = options_.device,
+                                    .constants = request.constant_data,
+                                    .packed = kernel.packed,
+                                    .description = description}));
+      PutIntoSlot(kernel, std::move(made), *slot);
+      return OkStatus();
+    }
+    CpuKernelDefinition definition;
+    definition.description = description;
     if (memory != nullptr) {
       definition.functions = memory->Functions(kernel.image.code, code_number);
     } else {
@@ -367,15 +393,18 @@ class Installer {
     definition.packed_owner = kernel.packed_owner;
     definition.is_settled = !options_.checks_kernels;
     if (kernel.packed.empty()) ReadWhatIsRead(request);
-    const int tier = definition.image.tier;
-    const std::vector<int64_t> shape = definition.image.shape;
     EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CpuKernel> made,
                            CpuKernel::Create(std::move(definition)));
-    // Nobody needs to be asked for it. If somebody was, that one stays.
-    if (!slot->ClaimRequest(tier, shape)) return OkStatus();
-    slot->Install(std::move(made));
-    ++report_.kernels;
+    PutIntoSlot(kernel, std::move(made), *slot);
     return OkStatus();
+  }
+
+  void PutIntoSlot(const NativeKernel& kernel, std::unique_ptr<Kernel> made,
+                   KernelSlot& slot) {
+    // Nobody needs to be asked for it. If somebody was, that one stays.
+    if (!slot.ClaimRequest(kernel.image.tier, kernel.image.shape)) return;
+    slot.Install(std::move(made));
+    ++report_.kernels;
   }
 
   Tiering& tiering_;
@@ -419,7 +448,8 @@ Status CheckNativeTable(const Module& module, const void* symbol) {
 NativeReport InstallNativeKernels(Tiering& tiering,
                                   const NativeOptions& options) {
   NativeReport report = Installer(tiering, options).Run();
-  if (report.kernels > 0) tiering.set_preparation(PrepareFirstRun);
+  if (report.kernels > 0 && options.device == nullptr)
+    tiering.set_preparation(PrepareFirstRun);
   return report;
 }
 

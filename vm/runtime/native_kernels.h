@@ -28,13 +28,16 @@
 #ifndef EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
 #define EMBER_VM_RUNTIME_NATIVE_KERNELS_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/ed25519.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "hal/device.h"
 #include "vm/format/overlay.h"
+#include "vm/runtime/device_kernel_definition.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::vm {
@@ -70,6 +73,11 @@ struct NativeOptions {
   // Kernels are checked and tried as those of the tiering's provider are;
   // otherwise they are used as they are, from the first call on.
   bool checks_kernels = false;
+  // Of a session that is not on the host: kernels for this device, which the
+  // launcher puts there (LaunchOnDevice of device_kernel.h). Tables are for the
+  // host. Null: kernels of the host.
+  std::shared_ptr<hal::Device> device = nullptr;
+  DeviceLauncher device_launcher = nullptr;
   // Told of each section that is read and each kernel that is installed, in
   // stage "kernels". Used during the call. Null: nobody.
   Progress* progress = nullptr;
@@ -81,7 +89,6 @@ struct NativeOptions {
 // here, with what is missing.
 Status CheckNativeTable(const Module& module, const void* symbol);
 
-// On the host only.
 NativeReport InstallNativeKernels(Tiering& tiering,
                                   const NativeOptions& options = {});
 

@@ -1,10 +1,10 @@
 #include "jit/llvm/library/full_compiler.h"
 
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
+#include "jit/backend/stopwatch.h"
+#include "jit/gpu/device_code.h"
 #include "jit/llvm/compiler.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/target.h"
@@ -17,10 +17,6 @@ class FullCompiler final : public ObjectCompiler {
   explicit FullCompiler(std::unique_ptr<ObjectCompiler> cpu)
       : cpu_(std::move(cpu)) {}
 
-  StatusOr<std::unique_ptr<CompiledNest>> Compile(
-      const loops::LoopNest& nest, const CompileOptions& options) override {
-    return cpu_->Compile(nest, options);
-  }
   const std::string& identity() const override { return cpu_->identity(); }
   StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
                                         const CompileOptions& options,
@@ -30,18 +26,22 @@ class FullCompiler final : public ObjectCompiler {
   StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                          const CompileOptions& options,
                                          CompiledNest* figures) override {
-    return cpu_->CompileToCode(nest, options, figures);
-  }
-  StatusOr<gpu::DeviceCode> CompileForDevice(
-      const loops::LoopNest& nest, std::string_view target,
-      std::vector<CodeText>* texts) override {
-    ptx::CodeTexts own;
-    EMBER_ASSIGN_OR_RETURN(gpu::DeviceCode code,
-                           ptx::CompileNest(nest, ptx::Target::Of(target),
-                                            texts == nullptr ? nullptr : &own));
-    if (texts != nullptr)
-      *texts = {{".ll", std::move(own.llvm)}, {".ptx", std::move(own.ptx)}};
-    return code;
+    if (options.target.empty())
+      return cpu_->CompileToCode(nest, options, figures);
+    Stopwatch stopwatch;
+    ptx::CodeTexts texts;
+    const bool keeps = options.keep_llvm || options.keep_assembly;
+    EMBER_ASSIGN_OR_RETURN(
+        gpu::DeviceCode code,
+        ptx::CompileNest(nest, ptx::Target::Of(options.target),
+                         keeps ? &texts : nullptr));
+    if (figures != nullptr) {
+      figures->codegen_ms = stopwatch.Lap();
+      figures->code_bytes = static_cast<int64_t>(code.code.size());
+      if (keeps) figures->assembly = gpu::FiguresOf(code, "// ") + texts.ptx;
+      figures->llvm = std::move(texts.llvm);
+    }
+    return gpu::KernelCodeOf(std::move(code));
   }
 
  private:

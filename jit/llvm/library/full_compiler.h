@@ -3,7 +3,7 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
 //                          NewFullCompiler());
-//   compiler->CompileForDevice(nest, "sm_90a+shared232448", nullptr);
+//   compiler->CompileToCode(nest, {.target = "sm_90a+shared232448"}, nullptr);
 //
 // Whoever calls this links LLVM. Thread-safe.
 #ifndef EMBER_JIT_LLVM_LIBRARY_FULL_COMPILER_H_

@@ -16,10 +16,6 @@ class FaultyCompiler final : public ObjectCompiler {
  public:
   explicit FaultyCompiler(std::unique_ptr<ObjectCompiler> compiler)
       : compiler_(std::move(compiler)) {}
-  StatusOr<std::unique_ptr<CompiledNest>> Compile(
-      const loops::LoopNest& nest, const CompileOptions& options) override {
-    return compiler_->Compile(nest, options);
-  }
   const std::string& identity() const override { return compiler_->identity(); }
   StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
                                         const CompileOptions& options,

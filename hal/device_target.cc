@@ -1,0 +1,97 @@
+#include "hal/device_target.h"
+
+#include <charconv>
+#include <cstdint>
+
+#include "base/target_text.h"
+
+namespace ember::hal {
+namespace {
+
+constexpr std::string_view kEmulated = "emulated";
+
+// What the number behind a feature's name says.
+struct Value {
+  std::string_view name;
+  enum class Kind : uint8_t { kAtLeast, kEqual, kLimit, kDescription } kind;
+};
+constexpr Value kValues[] = {
+    {"shared", Value::Kind::kAtLeast},
+    {"invocations", Value::Kind::kAtLeast},
+    {"texels", Value::Kind::kAtLeast},
+    {"subgroup", Value::Kind::kEqual},
+    // The driver ends loops after so many: code for fewer is fine.
+    {"iterations", Value::Kind::kLimit},
+    {"processors", Value::Kind::kDescription},
+};
+
+// "vulkan" and 1.3, "sm_" and 90; suffix: "a".
+struct Family {
+  explicit Family(std::string_view name)
+      : text(name.substr(0, name.find_first_of("0123456789"))) {
+    const char* at = name.data() + text.size();
+    const char* const end = name.data() + name.size();
+    at = std::from_chars(at, end, major).ptr;
+    if (at != end && *at == '.') at = std::from_chars(at + 1, end, minor).ptr;
+    suffix = {at, static_cast<size_t>(end - at)};
+  }
+  bool Runs(const Family& code) const {
+    if (text != code.text) return false;
+    if (!code.suffix.empty())
+      return suffix == code.suffix && major == code.major;
+    return major != code.major ? major > code.major : minor >= code.minor;
+  }
+  std::string_view text;
+  int64_t major = 0;
+  int64_t minor = 0;
+  std::string_view suffix;
+};
+
+bool HasFeature(const TargetText& device, std::string_view feature) {
+  for (const Value& value : kValues) {
+    if (!feature.starts_with(value.name)) continue;
+    const auto number = device.Number(value.name);
+    int64_t count = 0;
+    const std::string_view digits = feature.substr(value.name.size());
+    const auto [at, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    if (error != std::errc() || at != digits.data() + digits.size()) continue;
+    switch (value.kind) {
+      case Value::Kind::kAtLeast:
+        return number && *number >= count;
+      case Value::Kind::kEqual:
+        return number == count;
+      case Value::Kind::kLimit:
+        return !number || *number >= count;
+      case Value::Kind::kDescription:
+        return true;
+    }
+  }
+  bool has = false;
+  device.ForEachFeature(
+      [&](std::string_view found) { has |= found == feature; });
+  return has;
+}
+
+}  // namespace
+
+std::string MissingOnDevice(std::string_view wanted, std::string_view device) {
+  const TargetText code(wanted), target(device);
+  if (!Family(target.name()).Runs(Family(code.name())))
+    return std::string(code.name());
+  std::string missing;
+  const auto add = [&](std::string_view feature) {
+    if (!missing.empty()) missing += ", ";
+    missing += feature;
+  };
+  code.ForEachFeature([&](std::string_view feature) {
+    if (!HasFeature(target, feature)) add(feature);
+  });
+  // What the device asks of code.
+  if (target.Number("iterations") && !code.Number("iterations"))
+    add("loops of any length");
+  if (target.Has(kEmulated) && !code.Has(kEmulated)) add("a real device");
+  return missing;
+}
+
+}  // namespace ember::hal

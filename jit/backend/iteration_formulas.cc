@@ -1,0 +1,224 @@
+#include "jit/backend/iteration_formulas.h"
+
+#include <cstdlib>
+#include <optional>
+#include <unordered_map>
+
+#include "jit/backend/formula_builder.h"
+#include "jit/loops/walk.h"
+
+namespace ember::jit {
+namespace {
+
+using loops::Block;
+using loops::LoopKind;
+using loops::NodeId;
+using loops::Statement;
+using tensor::Node;
+using tensor::Opcode;
+
+// Sums and multiples of parameters up to this, by factors up to kMostFactor, do
+// not wrap; a call with others counts as one of very many iterations.
+constexpr int64_t kMostParameter = int64_t{1} << 40;
+constexpr int64_t kMostFactor = int64_t{1} << 16;
+
+// Formulas of the ends, which are part of the range; nothing: not known.
+struct Range {
+  std::optional<uint32_t> low, high;
+};
+
+class Counter {
+ public:
+  Counter(const loops::LoopNest& nest, vm::KernelImage& image)
+      : nest_(nest), formulas_(nest.pool, image.formulas) {}
+
+  uint32_t Count(const loops::Phase& phase) {
+    uint32_t count = Count(phase.body);
+    if (!is_derived_) return count;
+    for (size_t i = 0; i < nest_.parameters.size(); ++i)
+      count = WithinLimits(formulas_.Parameter(i), count);
+    return count;
+  }
+
+ private:
+  uint32_t Constant(int64_t value) { return formulas_.Constant(value); }
+  uint32_t Apply(Opcode opcode, uint32_t a, uint32_t b) {
+    return formulas_.Apply(opcode, a, b);
+  }
+  uint32_t AtMost(uint32_t value, int64_t most) {
+    return Apply(Opcode::kMinimum, value, Constant(most));
+  }
+  uint32_t AtLeast(uint32_t value, int64_t least) {
+    return Apply(Opcode::kMaximum, value, Constant(least));
+  }
+  // Of counts, which are at most kMostIterations: neither wraps.
+  uint32_t Sum(uint32_t a, uint32_t b) {
+    return AtMost(Apply(Opcode::kAdd, a, b), kMostIterations);
+  }
+  uint32_t Product(uint32_t a, uint32_t b) {
+    return AtMost(Apply(Opcode::kMultiply, a, b), kMostIterations);
+  }
+  uint32_t WithinLimits(uint32_t parameter, uint32_t count) {
+    const uint32_t many = Constant(kMostIterations);
+    const uint32_t small =
+        formulas_.IfLess(parameter, Constant(-kMostParameter), many, count);
+    return formulas_.IfLess(Constant(kMostParameter), parameter, many, small);
+  }
+
+  uint32_t Count(const Block& block) {
+    uint32_t total = Constant(0);
+    for (const Statement& statement : block) {
+      uint32_t inside = Count(statement.body);
+      if (statement.kind == Statement::Kind::kFor) {
+        const bool is_serial = statement.loop == LoopKind::kSerial;
+        if (is_serial) inside = Sum(inside, Constant(1));
+        if (is_serial || !loops::IsInvocationLoop(statement))
+          inside = Product(Times(statement.variable), inside);
+      }
+      total = Sum(total, inside);
+    }
+    return total;
+  }
+
+  // How often a loop turns, at most.
+  uint32_t Times(NodeId variable) {
+    const std::optional<uint32_t> extent =
+        RangeOf(loops::ExtentOf(nest_.pool, variable)).high;
+    if (!extent) return Constant(kMostIterations);
+    return AtMost(AtLeast(*extent, 0), kMostIterations);
+  }
+
+  // Whether the value depends on the call only.
+  bool IsOfCall(NodeId root) {
+    for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
+      const Opcode opcode = nest_.pool[id].opcode;
+      if (opcode == Opcode::kAxis || opcode == Opcode::kLoad ||
+          opcode == Opcode::kPad)
+        return false;
+    }
+    return true;
+  }
+
+  // Of an i64.
+  Range RangeOf(NodeId root) {
+    for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
+      if (ranges_.contains(id)) continue;
+      Range range;
+      if (nest_.pool[id].type == DType::kI64) {
+        if (IsOfCall(id)) {
+          range.low = range.high = formulas_.Add(id);
+        } else {
+          range = Noted(nest_.pool[id], Derive(nest_.pool[id]));
+        }
+      }
+      ranges_.emplace(id, range);
+    }
+    return ranges_.at(root);
+  }
+
+  Range Noted(const Node& node, Range range) {
+    const tensor::Interval noted = node.range;
+    if (noted.low > -kMostParameter)
+      range.low =
+          range.low ? AtLeast(*range.low, noted.low) : Constant(noted.low);
+    if (noted.high < kMostParameter)
+      range.high =
+          range.high ? AtMost(*range.high, noted.high) : Constant(noted.high);
+    return range;
+  }
+
+  std::optional<uint32_t> Both(Opcode opcode, std::optional<uint32_t> a,
+                               std::optional<uint32_t> b) {
+    if (!a || !b) return std::nullopt;
+    return Apply(opcode, *a, *b);
+  }
+  // Either may be the smaller one, and then the other counts for nothing.
+  std::optional<uint32_t> Either(Opcode opcode, std::optional<uint32_t> a,
+                                 std::optional<uint32_t> b) {
+    return a && b ? Both(opcode, a, b) : a ? a : b;
+  }
+
+  Range Derive(const Node& node) {
+    is_derived_ = true;
+    // Of what stands below an axis or a load nothing is known yet.
+    const auto operand = [&](size_t i) {
+      const auto found = i < node.operands.size()
+                             ? ranges_.find(node.operands[i])
+                             : ranges_.end();
+      return found == ranges_.end() ? Range() : found->second;
+    };
+    const Range a = operand(0), b = operand(1);
+    switch (node.opcode) {
+      case Opcode::kAxis: {
+        const Range extent = RangeOf(node.operands[0]);
+        if (!extent.high) return {Constant(0), std::nullopt};
+        return {Constant(0), Apply(Opcode::kSubtract, AtLeast(*extent.high, 1),
+                                   Constant(1))};
+      }
+      case Opcode::kAdd:
+        return {Both(Opcode::kAdd, a.low, b.low),
+                Both(Opcode::kAdd, a.high, b.high)};
+      case Opcode::kSubtract:
+        return {Both(Opcode::kSubtract, a.low, b.high),
+                Both(Opcode::kSubtract, a.high, b.low)};
+      case Opcode::kMinimum:
+        return {Both(Opcode::kMinimum, a.low, b.low),
+                Either(Opcode::kMinimum, a.high, b.high)};
+      case Opcode::kMaximum:
+        return {Either(Opcode::kMaximum, a.low, b.low),
+                Both(Opcode::kMaximum, a.high, b.high)};
+      case Opcode::kSelect: {
+        const Range c = operand(2);
+        return {Both(Opcode::kMinimum, b.low, c.low),
+                Both(Opcode::kMaximum, b.high, c.high)};
+      }
+      case Opcode::kMultiply:
+        return ConstantOf(b)   ? Multiple(a, *ConstantOf(b))
+               : ConstantOf(a) ? Multiple(b, *ConstantOf(a))
+                               : Range();
+      case Opcode::kFloorDivide: {
+        if (ConstantOf(b).value_or(0) <= 0) return {};
+        return {Both(Opcode::kFloorDivide, a.low, b.low),
+                Both(Opcode::kFloorDivide, a.high, b.high)};
+      }
+      case Opcode::kModulo: {
+        const int64_t divisor = ConstantOf(b).value_or(0);
+        if (divisor <= 0) return {};
+        return {Constant(0), Constant(divisor - 1)};
+      }
+      default:
+        return {};
+    }
+  }
+
+  std::optional<int64_t> ConstantOf(const Range& range) const {
+    if (!range.low || range.low != range.high) return std::nullopt;
+    return formulas_.ConstantOf(*range.low);
+  }
+
+  Range Multiple(const Range& range, int64_t factor) {
+    if (std::abs(factor) > kMostFactor) return {};
+    const std::optional<uint32_t> by = Constant(factor);
+    const auto low = Both(Opcode::kMultiply, range.low, by);
+    const auto high = Both(Opcode::kMultiply, range.high, by);
+    return factor < 0 ? Range{high, low} : Range{low, high};
+  }
+
+  const loops::LoopNest& nest_;
+  FormulaBuilder formulas_;
+  std::unordered_map<NodeId, Range> ranges_;
+  bool is_derived_ = false;  // some range follows from others
+};
+
+}  // namespace
+
+void AddIterations(const loops::LoopNest& nest, vm::KernelImage& image) {
+  Counter counter(nest, image);
+  image.iterations.clear();
+  for (const auto* phases : {&nest.prologue, &nest.phases}) {
+    for (const loops::Phase& phase : *phases)
+      image.iterations.push_back(counter.Count(phase));
+  }
+}
+
+}  // namespace ember::jit

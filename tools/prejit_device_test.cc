@@ -1,0 +1,99 @@
+// Kernels for devices in a module: made without the device, run on one.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/spirv/testing.h"
+#include "tools/cli_fixture.h"
+
+namespace ember::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kCheck = " --expected=@want.npy --rtol=1e-4 --print=none";
+constexpr char kCuda[] =
+    "sm_80+subgroup32+shared166912+invocations1024+processors108";
+
+class PrejitDeviceTest : public CliTest {
+ protected:
+  static void SetUpTestSuite() {
+    CliTest::SetUpTestSuite();
+    const Outcome expected =
+        Run("vm-run model.vmfb --tier=0 --output=@want.npy --print=none");
+    ASSERT_EQ(expected.output, "");
+  }
+};
+
+TEST_F(PrejitDeviceTest, KernelsForVulkanRunThere) {
+  if (jit::spirv::TestDevice() == nullptr)
+    GTEST_SKIP() << jit::spirv::kNoDevice;
+  const std::string target(jit::spirv::TestDevice()->target());
+  const Outcome made = Run("vm-prejit model.vmfb --target='" + target +
+                           "' -o vulkan.vmfb --verbose");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  EXPECT_THAT(made.output, HasSubstr(target + ": 5 kernels of 5, "));
+  // Nothing compiles them here: there is no JIT.
+  const std::string run = "vm-run vulkan.vmfb --device=vulkan --jit=off";
+  const Outcome with = Run(run + " --allow-native --profile" + kCheck);
+  EXPECT_EQ(with.exit_status, 0) << with.output;
+  EXPECT_THAT(with.output, HasSubstr("native kernels for 5 of 5 dispatches"));
+  EXPECT_THAT(with.output, HasSubstr("of the module, for vulkan"));
+  EXPECT_THAT(with.output, HasSubstr("is as expected"));
+  EXPECT_THAT(with.output, Not(HasSubstr("| 0    | ")));
+  // Code of a device may do whatever it can reach, too.
+  const Outcome without = Run(run + kCheck);
+  EXPECT_EQ(without.exit_status, 0) << without.output;
+  EXPECT_THAT(without.output, HasSubstr("native kernels are not used"));
+  // Beside a JIT, and by a module that has none.
+  const Outcome both =
+      Run("vm-run vulkan.vmfb --device=vulkan --tier=2 --allow-native" +
+          std::string(kCheck));
+  EXPECT_EQ(both.exit_status, 0) << both.output;
+  EXPECT_THAT(both.output, HasSubstr("is as expected"));
+  // The host has no use for it.
+  const Outcome host =
+      Run("vm-run vulkan.vmfb --tier=0 --allow-native" + std::string(kCheck));
+  EXPECT_EQ(host.exit_status, 0) << host.output;
+  EXPECT_THAT(host.output, HasSubstr("this machine lacks vulkan1.3"));
+}
+
+TEST_F(PrejitDeviceTest, WhatADeviceLacksIsLeftOut) {
+  if (jit::spirv::TestDevice() == nullptr)
+    GTEST_SKIP() << jit::spirv::kNoDevice;
+  const Outcome made =
+      Run("vm-prejit model.vmfb --target=vulkan1.3+subgroup64+shared1048576"
+          "+invocations4096+iterations65535 -o other.vmfb");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  const Outcome run =
+      Run("vm-run other.vmfb --device=vulkan --jit=off --allow-native" +
+          std::string(kCheck));
+  EXPECT_EQ(run.exit_status, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("the device lacks subgroup64, "));
+}
+
+TEST_F(PrejitDeviceTest, PtxIsMadeWithoutADevice) {
+  const Outcome made = Run(std::string("vm-prejit model.vmfb --target=host,") +
+                           kCuda + " -o cuda.vmfb");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  EXPECT_THAT(made.output,
+              HasSubstr(std::string(kCuda) + ": 5 kernels of 5, "));
+  EXPECT_THAT(Run("vm-dump cuda.vmfb --part=kernels").output,
+              HasSubstr(std::string("target ") + kCuda + ": "));
+  EXPECT_THAT(Read("cuda.vmfb"), HasSubstr(".target sm_80"));
+  EXPECT_THAT(Read("cuda.vmfb"), HasSubstr(".visible .entry phase0("));
+  const Outcome host =
+      Run("vm-run cuda.vmfb --tier=0 --allow-native --profile" +
+          std::string(kCheck));
+  EXPECT_EQ(host.exit_status, 0) << host.output;
+  EXPECT_THAT(host.output, HasSubstr("native kernels for "));
+  EXPECT_EQ(
+      Run("vm-prejit model.vmfb --target=sm_80+emulated -o x.vmfb").exit_status,
+      2);
+  EXPECT_THAT(Run("vm-prejit model.vmfb --target=sm_a -o x.vmfb").output,
+              HasSubstr("expected vulkan or sm_ with a version"));
+}
+
+}  // namespace
+}  // namespace ember::tools

@@ -1,0 +1,432 @@
+#include "vm/runtime/device_kernel.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "base/concat.h"
+#include "vm/format/device_abi.h"
+
+namespace ember::vm {
+namespace {
+
+// Slices of one buffer: as many workgroups run at once as fit into it.
+constexpr int64_t kSliceBytes = int64_t{64} << 20;
+constexpr int64_t kAlignment = 64;
+
+int64_t RoundUp(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+// What recorded phases use: temporaries, and what says whether a check failed.
+class DeviceKernel::CallRecording final : public Recording {
+ public:
+  explicit CallRecording(const KernelImage& image) : image_(image) {}
+
+  Status Outcome() override {
+    if (record_ == nullptr) return OkStatus();
+    CheckRecord failed;
+    std::memcpy(&failed, record_->host_data(), sizeof failed);
+    if (failed.flag == 0) return OkStatus();
+    std::memset(record_->host_data(), 0, sizeof failed);
+    return FailedCheck(image_.dispatch,
+                       failed.buffer < image_.buffers.size()
+                           ? image_.buffers[failed.buffer].name
+                           : std::string(),
+                       failed.dim, failed.index, failed.extent);
+  }
+
+  int64_t device_bytes() const override {
+    int64_t bytes = 0;
+    for (const std::unique_ptr<hal::Buffer>& buffer : buffers_)
+      bytes += buffer->size();
+    return bytes;
+  }
+
+ private:
+  friend class DeviceKernel;
+  const KernelImage& image_;
+  Buffers buffers_;
+  hal::Buffer* record_ = nullptr;
+};
+
+DeviceKernel::DeviceKernel(DeviceKernelDefinition definition)
+    : definition_(std::move(definition)),
+      limits_(definition_.device->limits()),
+      alignment_(std::max(limits_.binding_alignment, kAlignment)),
+      packed_ranges_(definition_.image.buffers.size()) {}
+
+StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
+    DeviceKernelDefinition definition) {
+  std::unique_ptr<DeviceKernel> kernel(new DeviceKernel(std::move(definition)));
+  DeviceKernelDefinition& own = kernel->definition_;
+  if (own.image.parameter_count == 0) {
+    EMBER_ASSIGN_OR_RETURN(const KernelLayout layout, kernel->LayoutFor({}));
+    EMBER_RETURN_IF_ERROR(kernel->CheckLayout(layout));
+    EMBER_RETURN_IF_ERROR(kernel->CheckIterations(kernel->phases(), layout));
+  }
+  EMBER_ASSIGN_OR_RETURN(kernel->executables_, kernel->Load(kernel->phases()));
+  const auto begin = std::chrono::steady_clock::now();
+  EMBER_RETURN_IF_ERROR(kernel->Pack());
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - begin;
+  kernel->pack_ms_ = took.count();
+  // None of this is used any more.
+  own.constants.clear();
+  own.packed.clear();
+  own.image.code.bytes = {};
+  // Executables of the emulated grid run the code where it is.
+  if (own.image.code.format != KernelFormat::kEmulatedGrid)
+    own.image.code.owner = nullptr;
+  return kernel;
+}
+
+DeviceKernel::PhaseRange DeviceKernel::prologue() const {
+  return {0, definition_.image.prologue_count};
+}
+
+DeviceKernel::PhaseRange DeviceKernel::phases() const {
+  return {definition_.image.prologue_count, definition_.image.phases.size()};
+}
+
+bool DeviceKernel::Accepts(std::span<const int64_t> parameters) const {
+  const std::vector<int64_t>& shape = definition_.image.shape;
+  return shape.empty() || std::ranges::equal(parameters, shape);
+}
+
+bool DeviceKernel::Uses(size_t buffer) const {
+  const auto [begin, end] = phases();
+  for (size_t i = begin; i < end; ++i) {
+    for (const DevicePhase::Binding& binding :
+         definition_.image.code.device[i].bindings) {
+      if (binding.buffer == buffer) return true;
+    }
+  }
+  return false;
+}
+
+Status DeviceKernel::Run(const KernelCall&) const {
+  return InternalError("expected a kernel of the host, found one of a device");
+}
+
+// As jit/decline_reasons.h has it: kernels that are made before say the same.
+Status DeviceKernel::OverLimit(std::string_view what) const {
+  return UnimplementedError(Concat(
+      {"device-limit: the device has too little of what the kernel needs: "
+       "dispatch @",
+       definition_.image.dispatch, ": ", what}));
+}
+
+StatusOr<KernelLayout> DeviceKernel::LayoutFor(
+    std::span<const int64_t> parameters) const {
+  return LayOutKernel(definition_.image, parameters, alignment_);
+}
+
+StatusOr<DeviceKernel::Executables> DeviceKernel::Load(PhaseRange range) const {
+  const KernelImage& image = definition_.image;
+  Executables executables;
+  for (size_t i = range.begin; i < range.end; ++i) {
+    const DevicePhase& phase = image.code.device[i];
+    hal::ExecutableDefinition executable;
+    executable.name = Concat({image.dispatch, ".", phase.entry_point});
+    executable.format =
+        kKernelFormats[static_cast<size_t>(image.code.format)].text;
+    executable.code = image.code.bytes;
+    executable.entry_point = phase.entry_point;
+    executable.workgroup = {phase.invocations, 1, 1};
+    executable.shared_bytes = phase.shared_bytes;
+    executable.binding_count =
+        static_cast<int>(phase.bindings.size()) + phase.has_checks;
+    executable.parameter_count = static_cast<int>(image.parameter_count) + 1;
+    if (executable.binding_count > limits_.binding_count) {
+      return OverLimit(Concat({executable.binding_count,
+                               " buffers, where a kernel of the device has ",
+                               limits_.binding_count}));
+    }
+    if (executable.parameter_count > limits_.parameter_count) {
+      return OverLimit(Concat({executable.parameter_count,
+                               " parameters, where the device has ",
+                               limits_.parameter_count}));
+    }
+    EMBER_ASSIGN_OR_RETURN(executables.emplace_back(),
+                           definition_.device->LoadExecutable(executable));
+  }
+  return executables;
+}
+
+Status DeviceKernel::CheckLayout(const KernelLayout& layout) const {
+  const KernelImage& image = definition_.image;
+  for (const int64_t tasks : layout.phase_tasks) {
+    if (tasks > kMostDeviceExtent) return OverLimit(Concat({tasks, " tasks"}));
+  }
+  for (size_t i = 0; i < image.buffers.size(); ++i) {
+    const KernelBuffer& buffer = image.buffers[i];
+    const int64_t elements = layout.bytes[i] / DTypeByteSize(buffer.type);
+    bool is_over = elements > kMostDeviceElements;
+    for (const int64_t extent : layout.extents[i])
+      is_over |= extent > kMostDeviceExtent;
+    const bool is_bound = buffer.scope != KernelScope::kTask &&
+                          buffer.scope != KernelScope::kRegister;
+    is_over |= is_bound && layout.bytes[i] > limits_.binding_bytes;
+    if (!is_over) continue;
+    return OverLimit(
+        Concat({"buffer %", buffer.name, " of ", layout.bytes[i], " bytes"}));
+  }
+  return OkStatus();
+}
+
+// Of all phases that are to be recorded, before the first is.
+Status DeviceKernel::CheckIterations(PhaseRange range,
+                                     const KernelLayout& layout) const {
+  if (layout.phase_iterations.empty()) return OkStatus();
+  for (size_t i = range.begin; i < range.end; ++i) {
+    const int64_t limit = definition_.image.code.device[i].most_iterations;
+    const int64_t most = layout.phase_iterations[i];
+    if (limit == 0 || most <= limit) continue;
+    return OverLimit(Concat({"up to ", most,
+                             " iterations of an invocation's loops, where the "
+                             "driver ends them after ",
+                             limit}));
+  }
+  return OkStatus();
+}
+
+StatusOr<hal::Buffer*> DeviceKernel::Allocate(int64_t bytes,
+                                              hal::MemoryKind kind,
+                                              Buffers& buffers) const {
+  auto buffer = definition_.device->Allocate(bytes, kind);
+  if (!buffer.ok()) {
+    return buffer.status().WithContext(
+        Concat({"dispatch @", definition_.image.dispatch}));
+  }
+  buffers.push_back(*std::move(buffer));
+  return buffers.back().get();
+}
+
+StatusOr<hal::BufferRange> DeviceKernel::AllocateTemporary(
+    int64_t bytes, DeviceScratch* scratch, CallRecording& recording) const {
+  if (scratch == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(
+        hal::Buffer* const buffer,
+        Allocate(bytes, hal::MemoryKind::kDeviceLocal, recording.buffers_));
+    return hal::BufferRange{buffer, 0, bytes};
+  }
+  StatusOr<hal::BufferRange> range = scratch->Take(bytes);
+  if (range.ok()) return range;
+  return range.status().WithContext(
+      Concat({"dispatch @", definition_.image.dispatch}));
+}
+
+// --- packed constants
+
+Status DeviceKernel::TakePacked(const KernelLayout& layout) {
+  const KernelImage& image = definition_.image;
+  Buffers staged;
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<hal::CommandList> list,
+                         definition_.device->CreateCommandList());
+  size_t next = 0;
+  for (size_t i = 0; i < image.buffers.size(); ++i) {
+    if (image.buffers[i].scope != KernelScope::kPacked) continue;
+    const std::span<const uint8_t> data = next < definition_.packed.size()
+                                              ? definition_.packed[next]
+                                              : std::span<const uint8_t>();
+    ++next;
+    const int64_t bytes = layout.bytes[i];
+    if (static_cast<uint64_t>(bytes) != data.size()) {
+      return InvalidArgumentError(Concat(
+          {"dispatch @", image.dispatch, ": buffer %", image.buffers[i].name,
+           ": expected ", bytes, " packed bytes, found ", data.size()}));
+    }
+    EMBER_ASSIGN_OR_RETURN(
+        hal::Buffer* const source,
+        Allocate(bytes, hal::MemoryKind::kHostVisible, staged));
+    EMBER_ASSIGN_OR_RETURN(
+        hal::Buffer* const target,
+        Allocate(bytes, hal::MemoryKind::kDeviceLocal, packed_));
+    packed_ranges_[i] = {target, 0, bytes};
+    if (bytes == 0) continue;
+    std::memcpy(source->host_data(), data.data(), data.size());
+    EMBER_RETURN_IF_ERROR(list->Copy({source, 0, bytes}, {target, 0, bytes}));
+  }
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<hal::Fence> fence,
+                         definition_.device->Submit(*list));
+  return fence->Wait();
+}
+
+Status DeviceKernel::Pack() {
+  const KernelImage& image = definition_.image;
+  if (image.prologue_count == 0) return OkStatus();
+  // Packed buffers have the extents of constants, which depend on nothing that
+  // a call brings.
+  std::vector<int64_t> parameters = definition_.prologue_parameters;
+  parameters.resize(image.parameter_count);
+  EMBER_ASSIGN_OR_RETURN(const KernelLayout layout, LayoutFor(parameters));
+  EMBER_RETURN_IF_ERROR(CheckLayout(layout));
+  if (!definition_.packed.empty()) return TakePacked(layout);
+  EMBER_RETURN_IF_ERROR(CheckConstants(image, layout, definition_.constants));
+  EMBER_RETURN_IF_ERROR(CheckIterations(prologue(), layout));
+  EMBER_ASSIGN_OR_RETURN(const Executables executables, Load(prologue()));
+  std::vector<bool> is_read(image.buffers.size());
+  for (size_t i = 0; i < image.prologue_count; ++i) {
+    for (const DevicePhase::Binding& binding : image.code.device[i].bindings)
+      is_read[binding.buffer] = true;
+  }
+  CallRecording recording(image);
+  std::vector<hal::BufferRange> ranges(image.buffers.size());
+  for (size_t i = 0; i < image.buffers.size(); ++i) {
+    const int64_t bytes = layout.bytes[i];
+    const KernelBuffer& buffer = image.buffers[i];
+    if (buffer.scope == KernelScope::kPacked) {
+      EMBER_ASSIGN_OR_RETURN(
+          hal::Buffer* const memory,
+          Allocate(bytes, hal::MemoryKind::kDeviceLocal, packed_));
+      packed_ranges_[i] = ranges[i] = {memory, 0, bytes};
+    } else if (buffer.scope == KernelScope::kInput && is_read[i]) {
+      const std::span<const uint8_t> data = i < definition_.constants.size()
+                                                ? definition_.constants[i]
+                                                : std::span<const uint8_t>();
+      if (static_cast<int64_t>(data.size()) < bytes) {
+        return InvalidArgumentError(
+            Concat({"dispatch @", image.dispatch, ": buffer %", buffer.name,
+                    ": expected a constant of ", bytes, " bytes, found ",
+                    data.size()}));
+      }
+      // Read once, from where the host has written it.
+      EMBER_ASSIGN_OR_RETURN(
+          hal::Buffer* const memory,
+          Allocate(bytes, hal::MemoryKind::kHostVisible, recording.buffers_));
+      if (bytes > 0) {
+        std::memcpy(memory->host_data(), data.data(),
+                    static_cast<size_t>(bytes));
+      }
+      ranges[i] = {memory, 0, bytes};
+    }
+  }
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<hal::CommandList> list,
+                         definition_.device->CreateCommandList());
+  EMBER_RETURN_IF_ERROR(RecordPhases(prologue(), executables, layout,
+                                     parameters, std::move(ranges), *list,
+                                     nullptr, recording));
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<hal::Fence> fence,
+                         definition_.device->Submit(*list));
+  EMBER_RETURN_IF_ERROR(fence->Wait());
+  return recording.Outcome();
+}
+
+// --- calls
+
+StatusOr<std::unique_ptr<Recording>> DeviceKernel::Record(
+    const RecordCall& call) const {
+  const KernelImage& image = definition_.image;
+  const std::span<const int64_t> parameters =
+      image.parameter_count == 0 ? std::span<const int64_t>() : call.parameters;
+  EMBER_ASSIGN_OR_RETURN(const KernelLayout layout, LayoutFor(parameters));
+  if (image.parameter_count > 0) {
+    EMBER_RETURN_IF_ERROR(CheckLayout(layout));
+    EMBER_RETURN_IF_ERROR(CheckIterations(phases(), layout));
+  }
+  auto recording = std::make_unique<CallRecording>(image);
+  std::vector<hal::BufferRange> ranges = packed_ranges_;
+  for (size_t i = 0; i < call.buffers.size() && i < ranges.size(); ++i) {
+    if (image.buffers[i].scope > KernelScope::kOutput) continue;
+    ranges[i] = call.buffers[i];
+    // What is behind the last element is nobody's business.
+    ranges[i].length = std::min(ranges[i].length, layout.bytes[i]);
+  }
+  EMBER_RETURN_IF_ERROR(RecordPhases(phases(), executables_, layout, parameters,
+                                     std::move(ranges), call.list, call.scratch,
+                                     *recording));
+  return std::unique_ptr<Recording>(std::move(recording));
+}
+
+Status DeviceKernel::RecordPhases(
+    PhaseRange range, const Executables& executables,
+    const KernelLayout& layout, std::span<const int64_t> parameters,
+    std::vector<hal::BufferRange> ranges, hal::CommandList& list,
+    DeviceScratch* scratch, CallRecording& recording) const {
+  const KernelImage& image = definition_.image;
+  const std::span<const DevicePhase> device(
+      image.code.device.data() + range.begin, range.end - range.begin);
+  // Also of no bytes: commands name a buffer.
+  const bool has_call_buffers =
+      std::ranges::any_of(image.buffers, [](const KernelBuffer& buffer) {
+        return buffer.scope == KernelScope::kCall;
+      });
+  if (has_call_buffers) {
+    EMBER_ASSIGN_OR_RETURN(
+        const hal::BufferRange memory,
+        AllocateTemporary(layout.call_bytes, scratch, recording));
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      if (image.buffers[i].scope != KernelScope::kCall) continue;
+      ranges[i] = {memory.buffer, memory.offset + layout.offsets[i],
+                   layout.bytes[i]};
+    }
+  }
+  if (std::ranges::any_of(device, &DevicePhase::has_checks)) {
+    EMBER_ASSIGN_OR_RETURN(
+        recording.record_,
+        Allocate(sizeof(CheckRecord), hal::MemoryKind::kHostVisible,
+                 recording.buffers_));
+  }
+  std::vector<int64_t> pushed(parameters.begin(), parameters.end());
+  pushed.push_back(0);
+  bool is_first = true;
+  for (size_t i = 0; i < device.size(); ++i) {
+    const DevicePhase& phase = device[i];
+    const int64_t tasks = layout.phase_tasks[range.begin + i];
+    if (tasks <= 0) continue;
+    // Slices of a workgroup each, for some tasks at a time.
+    int64_t at_once = tasks;
+    for (const DevicePhase::Binding& binding : phase.bindings) {
+      const int64_t bytes = layout.bytes[binding.buffer];
+      if (!binding.is_sliced || bytes == 0) continue;
+      const int64_t most =
+          std::min({kSliceBytes, limits_.binding_bytes, kMostDeviceElements});
+      at_once = std::min(at_once, std::max<int64_t>(most / bytes, 1));
+      if (bytes > limits_.binding_bytes)
+        return OverLimit(Concat({"temporary of ", bytes, " bytes"}));
+    }
+    std::vector<hal::BufferRange> bindings;
+    for (const DevicePhase::Binding& binding : phase.bindings) {
+      if (binding.is_sliced) {
+        EMBER_ASSIGN_OR_RETURN(
+            ranges[binding.buffer],
+            AllocateTemporary(layout.bytes[binding.buffer] * at_once, scratch,
+                              recording));
+      }
+      bindings.push_back(ranges[binding.buffer]);
+    }
+    if (phase.has_checks)
+      bindings.push_back({recording.record_, 0, sizeof(CheckRecord)});
+    const int64_t per_group = phase.tasks_per_workgroup;
+    for (int64_t first = 0; first < tasks; first += at_once) {
+      if (!std::exchange(is_first, false))
+        EMBER_RETURN_IF_ERROR(list.Barrier());
+      const int64_t groups =
+          RoundUp(std::min(at_once, tasks - first), per_group) / per_group;
+      const int64_t most =
+          std::min(limits_.chunks[0], hal::DeviceLimits::kMostChunks);
+      const int64_t rows = RoundUp(groups, most) / most;
+      if (rows > limits_.chunks[1])
+        return OverLimit(Concat({groups, " workgroups"}));
+      pushed.back() = first;
+      EMBER_RETURN_IF_ERROR(list.Dispatch(
+          *executables[i], {.chunks = {RoundUp(groups, rows) / rows, rows, 1},
+                            .bindings = bindings,
+                            .parameters = pushed}));
+    }
+  }
+  return OkStatus();
+}
+
+StatusOr<std::unique_ptr<Kernel>> LaunchOnDevice(
+    DeviceKernelDefinition definition) {
+  EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
+                         DeviceKernel::Create(std::move(definition)));
+  return std::unique_ptr<Kernel>(std::move(kernel));
+}
+
+}  // namespace ember::vm

@@ -1,0 +1,109 @@
+// The launcher of kernels on devices: loads the image of a kernel on a device
+// and records its calls. Beside cpu_kernel.h, and linked only where sessions on
+// devices are (device_session.h).
+//
+//   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
+//                          DeviceKernel::Create({.image = image,
+//                                                .device = device}));
+//   EMBER_ASSIGN_OR_RETURN(auto recording,
+//                          kernel->Record({parameters, ranges, *list}));
+//   ... submit the list, wait ...
+//   EMBER_RETURN_IF_ERROR(recording->Outcome());
+//
+// The image may come from a file: what it says of buffers, workgroups and
+// numbers of tasks is checked, by the verifier and against the device's limits;
+// what its code does cannot be. Thread-safe. Temporaries are the caller's
+// scratch or belong to recordings, packed constants to the kernel.
+#ifndef EMBER_VM_RUNTIME_DEVICE_KERNEL_H_
+#define EMBER_VM_RUNTIME_DEVICE_KERNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "hal/device.h"
+#include "vm/format/kernel_image.h"
+#include "vm/runtime/device_kernel_definition.h"
+#include "vm/runtime/kernel_layout.h"
+#include "vm/runtime/kernel_provider.h"
+
+namespace ember::vm {
+
+class DeviceKernel final : public Kernel {
+ public:
+  // Packs constants: runs the prologue on the device, and waits for it.
+  // Errors: Unimplemented, with "device-limit" in front, where a limit of the
+  // device is too small for the kernel, or for its one shape; InvalidArgument
+  // where constants are missing or of another size; the device's.
+  static StatusOr<std::unique_ptr<DeviceKernel>> Create(
+      DeviceKernelDefinition definition);
+
+  bool is_recorded() const override { return true; }
+  bool Uses(size_t buffer) const override;
+  // Unimplemented where a limit of the device is too small for this call.
+  StatusOr<std::unique_ptr<Recording>> Record(
+      const RecordCall& call) const override;
+  int tier() const override { return definition_.image.tier; }
+  bool Accepts(std::span<const int64_t> parameters) const override;
+  Status Run(const KernelCall& call) const override;
+  double error_growth() const override {
+    return definition_.image.error_growth;
+  }
+  std::string Describe() const override { return definition_.description; }
+  // How long packing took.
+  double pack_ms() const { return pack_ms_; }
+
+ private:
+  class CallRecording;
+  using Executables = std::vector<std::unique_ptr<hal::Executable>>;
+  using Buffers = std::vector<std::unique_ptr<hal::Buffer>>;
+  // Phases [begin, end) of the image.
+  struct PhaseRange {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+
+  explicit DeviceKernel(DeviceKernelDefinition definition);
+  PhaseRange prologue() const;
+  PhaseRange phases() const;
+  StatusOr<Executables> Load(PhaseRange range) const;
+  StatusOr<KernelLayout> LayoutFor(std::span<const int64_t> parameters) const;
+  // What the code relies on, and limits of the device.
+  Status CheckLayout(const KernelLayout& layout) const;
+  Status CheckIterations(PhaseRange range, const KernelLayout& layout) const;
+  Status Pack();
+  Status TakePacked(const KernelLayout& layout);
+  // ranges: of the image's buffers, but for temporaries.
+  Status RecordPhases(PhaseRange range, const Executables& executables,
+                      const KernelLayout& layout,
+                      std::span<const int64_t> parameters,
+                      std::vector<hal::BufferRange> ranges,
+                      hal::CommandList& list, DeviceScratch* scratch,
+                      CallRecording& recording) const;
+  // Memory of the device, of the recording where there is no scratch.
+  StatusOr<hal::BufferRange> AllocateTemporary(int64_t bytes,
+                                               DeviceScratch* scratch,
+                                               CallRecording& recording) const;
+  StatusOr<hal::Buffer*> Allocate(int64_t bytes, hal::MemoryKind kind,
+                                  Buffers& buffers) const;
+  Status OverLimit(std::string_view what) const;
+
+  DeviceKernelDefinition definition_;
+  const hal::DeviceLimits limits_;
+  const int64_t alignment_;
+  double pack_ms_ = 0;
+  Executables executables_;  // of the phases behind the prologue
+  Buffers packed_;
+  std::vector<hal::BufferRange> packed_ranges_;  // by buffer
+};
+
+// DeviceKernel::Create, for those who know it as a DeviceLauncher.
+StatusOr<std::unique_ptr<Kernel>> LaunchOnDevice(
+    DeviceKernelDefinition definition);
+
+}  // namespace ember::vm
+
+#endif  // EMBER_VM_RUNTIME_DEVICE_KERNEL_H_
