@@ -27,7 +27,7 @@ CompileQueue::Job JobOf(const std::string& name, int64_t ns) {
   return job;
 }
 
-class NoKernel : public vm::Kernel {
+class NoKernel : public vm::HostKernel {
  public:
   int tier() const override { return 1; }
   bool Accepts(std::span<const int64_t>) const override { return true; }

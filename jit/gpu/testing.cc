@@ -124,7 +124,7 @@ Status RunNest(const std::shared_ptr<hal::Device>& device,
                    sizes);
 }
 
-Status RunKernel(hal::Device& device, const vm::Kernel& kernel,
+Status RunKernel(hal::Device& device, const vm::RecordedKernel& kernel,
                  std::span<const int64_t> parameters,
                  std::span<void* const> buffers,
                  std::span<const int64_t> bytes) {

@@ -37,7 +37,7 @@ Status RunNest(const std::shared_ptr<hal::Device>& device,
 // Records and runs a call of a device's kernel on copies of the buffers, which
 // are given as pointers and sizes, and copies them back. Equal pointers are one
 // memory.
-Status RunKernel(hal::Device& device, const vm::Kernel& kernel,
+Status RunKernel(hal::Device& device, const vm::RecordedKernel& kernel,
                  std::span<const int64_t> parameters,
                  std::span<void* const> buffers,
                  std::span<const int64_t> bytes);

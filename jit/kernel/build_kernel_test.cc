@@ -61,7 +61,7 @@ TEST(BuildKernel, LooksAtWeights) {
     EXPECT_EQ(is_small, most <= 64) << report.schedule;
     pointers[2] = found.data();
     SerialRunner runner;
-    ASSERT_TRUE((*kernel)->Run({{}, pointers, runner}).ok());
+    ASSERT_TRUE(vm::RunOnHost(**kernel, {{}, pointers, runner}).ok());
     EXPECT_EQ(found, expected);
   }
 }
@@ -99,7 +99,7 @@ TEST(BuildKernel, RandomDispatches) {
       ++built;
       ASSERT_EQ(pair.Compare([&](std::span<void* const> buffers) {
         SerialRunner runner;
-        return (*kernel)->Run({random.parameters, buffers, runner});
+        return vm::RunOnHost(**kernel, {random.parameters, buffers, runner});
       }),
                 "")
           << pair.ToText();

@@ -47,7 +47,8 @@ class CpuKernelTest : public ::testing::Test {
                                            tensor::Pointers(expected), {});
     EXPECT_TRUE(wanted.ok()) << wanted.ToString();
     std::vector<void*> pointers = tensor::Pointers(actual);
-    const Status status = kernel.Run({case_.parameters, pointers, runner});
+    const Status status =
+        vm::RunOnHost(kernel, {case_.parameters, pointers, runner});
     if (!status.ok()) return status.ToString();
     return tensor::FirstDifference(case_, expected, actual, 1e-4, 1e-4);
   }
@@ -111,9 +112,10 @@ TEST_F(CpuKernelTest, ResultsDoNotDependOnThreads) {
   EXPECT_EQ(Difference(*kernel, pool), "");
   auto one = case_.MakeBuffers(), four = case_.MakeBuffers();
   std::vector<void*> pointers = tensor::Pointers(one);
-  ASSERT_TRUE(kernel->Run({case_.parameters, pointers, serial_}).ok());
+  ASSERT_TRUE(
+      vm::RunOnHost(*kernel, {case_.parameters, pointers, serial_}).ok());
   pointers = tensor::Pointers(four);
-  ASSERT_TRUE(kernel->Run({case_.parameters, pointers, pool}).ok());
+  ASSERT_TRUE(vm::RunOnHost(*kernel, {case_.parameters, pointers, pool}).ok());
   EXPECT_EQ(one, four);
 }
 
@@ -132,13 +134,13 @@ TEST_F(CpuKernelTest, IndicesFromDataAreChecked) {
     indices[0] = 4;
     indices[1] = 0;
     indices[2] = wrong;
-    EXPECT_EQ(kernel->Run({{}, pointers, serial_}).ToString(),
+    EXPECT_EQ(vm::RunOnHost(*kernel, {{}, pointers, serial_}).ToString(),
               "INVALID_ARGUMENT: dispatch @gather: buffer %x: expected index 0 "
               "in 0..4, found " +
                   std::to_string(wrong));
   }
   indices[2] = 1;
-  EXPECT_TRUE(kernel->Run({{}, pointers, serial_}).ok());
+  EXPECT_TRUE(vm::RunOnHost(*kernel, {{}, pointers, serial_}).ok());
 }
 
 }  // namespace

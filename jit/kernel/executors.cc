@@ -55,8 +55,8 @@ Status RunBy(const Executor& executor, const tensor::Dispatch& dispatch,
   EMBER_ASSIGN_OR_RETURN(const auto kernel,
                          BuildKernel(request, SharedCompiler(), nullptr));
   if (executor.is_device)
-    return spirv::RunKernel(*kernel, parameters, buffers, sizes);
-  return kernel->Run({parameters, buffers, runner});
+    return spirv::RunKernel(*kernel->recorded(), parameters, buffers, sizes);
+  return vm::RunOnHost(*kernel, {parameters, buffers, runner});
 }
 
 }  // namespace ember::jit

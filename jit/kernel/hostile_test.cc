@@ -52,7 +52,8 @@ std::string Compare(const tensor::RandomCase& random, int tier,
                                           tensor::Pointers(expected), {});
   SerialRunner runner;
   const std::vector<void*> pointers = tensor::Pointers(found);
-  const Status status = (*kernel)->Run({random.parameters, pointers, runner});
+  const Status status =
+      vm::RunOnHost(**kernel, {random.parameters, pointers, runner});
   EXPECT_EQ(status.ok(), defined.ok())
       << where << status.ToString() << " / " << defined.ToString();
   if (status.ok() && defined.ok()) {

@@ -16,7 +16,7 @@
 namespace ember::jit {
 namespace {
 
-class NamedKernel : public vm::Kernel {
+class NamedKernel : public vm::HostKernel {
  public:
   int tier() const override { return 2; }
   bool Accepts(std::span<const int64_t>) const override { return true; }

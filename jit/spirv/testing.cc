@@ -132,7 +132,8 @@ Status RunOnDevice(const loops::LoopNest& nest,
                       buffers);
 }
 
-Status RunKernel(const vm::Kernel& kernel, std::span<const int64_t> parameters,
+Status RunKernel(const vm::RecordedKernel& kernel,
+                 std::span<const int64_t> parameters,
                  std::span<void* const> buffers,
                  std::span<const int64_t> bytes) {
   return gpu::RunKernel(*TestDevice(), kernel, parameters, buffers, bytes);

@@ -75,7 +75,8 @@ Status RunOnDevice(const loops::LoopNest& nest,
 // Records and runs a call of a device's kernel on copies of the buffers, which
 // are given as pointers and sizes, and copies them back. Equal pointers are one
 // memory.
-Status RunKernel(const vm::Kernel& kernel, std::span<const int64_t> parameters,
+Status RunKernel(const vm::RecordedKernel& kernel,
+                 std::span<const int64_t> parameters,
                  std::span<void* const> buffers,
                  std::span<const int64_t> bytes);
 

@@ -80,7 +80,7 @@ class MiscompiledModel::Capture final : public vm::KernelProvider {
   std::vector<const vm::KernelSlot*> slots;
 
  private:
-  class Keeper final : public vm::Kernel {
+  class Keeper final : public vm::HostKernel {
    public:
     Keeper(std::vector<Subject>& subjects, size_t number)
         : subjects_(subjects), number_(number) {}
@@ -196,10 +196,10 @@ StatusOr<std::vector<vm::Tensor>> MiscompiledModel::RunOn(
   SerialRunner runner;
   const std::vector<void*> buffers = operands.Buffers();
   const std::vector<int64_t>& parameters = subject.parameters[call];
-  EMBER_RETURN_IF_ERROR(kernel != nullptr
-                            ? kernel->Run({parameters, buffers, runner})
-                            : tools::RunTierZero(*subject.request.dispatch,
-                                                 parameters, buffers, runner));
+  EMBER_RETURN_IF_ERROR(
+      kernel != nullptr ? vm::RunOnHost(*kernel, {parameters, buffers, runner})
+                        : tools::RunTierZero(*subject.request.dispatch,
+                                             parameters, buffers, runner));
   return operands.outputs;
 }
 

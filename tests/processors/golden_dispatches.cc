@@ -101,7 +101,7 @@ void IgnoreFlushed(const std::vector<vm::Tensor>& inputs,
 }
 
 // Gives tier 0's results, after a kernel for the processor was compared.
-class CheckedKernel final : public vm::Kernel {
+class CheckedKernel final : public vm::HostKernel {
  public:
   CheckedKernel(const vm::KernelRequest& request, loops::LoopNest nest,
                 Check& check)

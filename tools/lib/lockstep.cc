@@ -11,7 +11,7 @@
 namespace ember::tools {
 
 // Stands for both sides of one dispatch and its parameters.
-class LockstepKernel final : public vm::Kernel {
+class LockstepKernel final : public vm::HostKernel {
  public:
   LockstepKernel(const vm::KernelRequest& request,
                  std::shared_ptr<Lockstep::State> state)

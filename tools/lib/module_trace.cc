@@ -12,7 +12,7 @@
 namespace ember::tools {
 namespace {
 
-class TracingKernel final : public vm::Kernel {
+class TracingKernel final : public vm::HostKernel {
  public:
   TracingKernel(const vm::KernelRequest& request, SideKernel kernel,
                 std::string origin, std::vector<TracedCall>* calls)

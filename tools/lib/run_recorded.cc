@@ -40,7 +40,7 @@ StatusOr<DeviceOperand> Upload(hal::Device& device, const vm::Tensor& tensor,
 
 }  // namespace
 
-Status RunRecorded(hal::Device& device, const vm::Kernel& kernel,
+Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
                    const tensor::Dispatch& dispatch,
                    const vm::KernelCall& call) {
   EMBER_ASSIGN_OR_RETURN(const CallOperands operands,

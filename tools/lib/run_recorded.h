@@ -16,7 +16,7 @@
 
 namespace ember::tools {
 
-Status RunRecorded(hal::Device& device, const vm::Kernel& kernel,
+Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
                    const tensor::Dispatch& dispatch,
                    const vm::KernelCall& call);
 

@@ -49,7 +49,7 @@ class ShadowRecord {
 
 namespace {
 
-class ShadowKernel final : public vm::Kernel {
+class ShadowKernel final : public vm::HostKernel {
  public:
   ShadowKernel(const ShadowOptions& options,
                std::shared_ptr<ShadowRecord> record,
@@ -77,7 +77,7 @@ class ShadowKernel final : public vm::Kernel {
       return RunTierZero(*request_.dispatch, call.parameters, call.buffers,
                          call.runner);
     }
-    if (!TakeTurn(call.parameters)) return kernel_->Run(call);
+    if (!TakeTurn(call.parameters)) return vm::RunOnHost(*kernel_, call);
     return Check(call);
   }
 
@@ -97,13 +97,13 @@ class ShadowKernel final : public vm::Kernel {
         CallOperands::Copy(dispatch, call, request_.constant_inputs);
     if (!borrowed.ok() || !copied.ok()) {
       record_->CountUnchecked();
-      return kernel_->Run(call);
+      return vm::RunOnHost(*kernel_, call);
     }
     CallOperands& real = *borrowed;
     CallOperands& copy = *copied;
     const Status want =
         RunTierZero(dispatch, call.parameters, copy.Buffers(), call.runner);
-    const Status got = kernel_->Run(call);
+    const Status got = vm::RunOnHost(*kernel_, call);
     // Of a run that was stopped, there is nothing to compare.
     const Interrupt* const interrupt = call.runner.interrupt();
     if (interrupt != nullptr && interrupt->ShouldStop())

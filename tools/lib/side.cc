@@ -45,9 +45,9 @@ StatusOr<Side> ParseSide(std::string_view flag, std::string_view text) {
 
 Status SideKernel::Run(const tensor::Dispatch& dispatch,
                        const vm::KernelCall& call) const {
-  if (kernel != nullptr && kernel->is_recorded())
-    return RunRecorded(*device, *kernel, dispatch, call);
-  if (kernel != nullptr) return kernel->Run(call);
+  if (kernel != nullptr && kernel->recorded() != nullptr)
+    return RunRecorded(*device, *kernel->recorded(), dispatch, call);
+  if (kernel != nullptr) return vm::RunOnHost(*kernel, call);
   return RunTierZero(dispatch, call.parameters, call.buffers, call.runner);
 }
 

@@ -38,9 +38,10 @@ namespace ember::vm {
 
 // A call of a recorded kernel, or a copy.
 struct StreamCommand {
-  const Kernel* kernel = nullptr;  // null: copies ranges[0] to ranges[1]
-  uint32_t site = 0;               // whose call it is
-  uint32_t input_count = 0;        // the ranges after these are written
+  const RecordedKernel* kernel =
+      nullptr;               // null: copies ranges[0] to ranges[1]
+  uint32_t site = 0;         // whose call it is
+  uint32_t input_count = 0;  // the ranges after these are written
   std::span<const int64_t> parameters;
   std::span<const hal::BufferRange> ranges;  // as in RecordCall
 };
@@ -90,7 +91,7 @@ class CommandStream {
 
  private:
   struct Entry {
-    const Kernel* kernel;
+    const RecordedKernel* kernel;
     uint32_t site, input_count;
     uint32_t first_range, range_count;
     uint32_t first_parameter, parameter_count;

@@ -28,7 +28,7 @@ class CommandStreamTest : public testing::Test {
   // values[to] = values[from] + 1
   void Increment(int64_t from, int64_t to) {
     const hal::BufferRange ranges[] = {At(from), At(to)};
-    const Status status = stream_.Append({.kernel = kernel_.get(),
+    const Status status = stream_.Append({.kernel = kernel_->recorded(),
                                           .site = 7,
                                           .input_count = 1,
                                           .ranges = ranges});
@@ -128,9 +128,8 @@ TEST_F(CommandStreamTest, TurnsOfALoopAreOneSegment) {
 }
 
 // Does nothing, with temporaries of 1000 bytes.
-class ScratchKernel final : public Kernel {
+class ScratchKernel final : public RecordedKernel {
  public:
-  bool is_recorded() const override { return true; }
   StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const override {
     EMBER_ASSIGN_OR_RETURN(const hal::BufferRange range,
@@ -140,9 +139,6 @@ class ScratchKernel final : public Kernel {
   }
   int tier() const override { return 2; }
   bool Accepts(std::span<const int64_t>) const override { return true; }
-  Status Run(const KernelCall&) const override {
-    return UnimplementedError("a recorded kernel was called");
-  }
   std::string Describe() const override { return "scratch"; }
 
   const std::vector<hal::BufferRange>& ranges() const { return ranges_; }

@@ -42,7 +42,7 @@ struct CpuKernelDefinition {
   bool is_settled = false;  // Kernel::is_settled
 };
 
-class CpuKernel final : public Kernel {
+class CpuKernel final : public HostKernel {
  public:
   // Packs constants that are not packed yet. Fails if a constant is too small
   // for what the image declares, memory for the copies is refused, or what is

@@ -51,9 +51,11 @@ Status DeviceDispatchRunner::RunCall(SiteState& site,
 StatusOr<bool> DeviceDispatchRunner::Append(const SiteState& site,
                                             const char** reason) {
   const PlanEntry& entry = *site.entry;
-  if (entry.kernel == nullptr || !entry.kernel->is_recorded()) return false;
+  const RecordedKernel* const kernel =
+      entry.kernel == nullptr ? nullptr : entry.kernel->recorded();
+  if (kernel == nullptr) return false;
   return device_.Append({.site = site.number,
-                         .kernel = entry.kernel,
+                         .kernel = kernel,
                          .parameters = entry.parameters,
                          .buffers = references_,
                          .input_count = site.input_count,
@@ -70,7 +72,7 @@ Status DeviceDispatchRunner::RunOnHost(SiteState& site, const char* reason) {
   }
   HostWork& work = device_.WorkOf(site.program, site.instruction);
   const bool has_host_kernel =
-      entry.kernel != nullptr && !entry.kernel->is_recorded();
+      entry.kernel != nullptr && entry.kernel->host() != nullptr;
   work.reason = has_host_kernel ? "its kernel is for the host" : reason;
   EMBER_RETURN_IF_ERROR(device_.BeginHost(accesses_, false, work));
   site.last_tier = has_host_kernel ? entry.kernel_tier : 0;

@@ -108,10 +108,6 @@ bool DeviceKernel::Uses(size_t buffer) const {
   return false;
 }
 
-Status DeviceKernel::Run(const KernelCall&) const {
-  return InternalError("expected a kernel of the host, found one of a device");
-}
-
 // As jit/decline_reasons.h has it: kernels that are made before say the same.
 Status DeviceKernel::OverLimit(std::string_view what) const {
   return UnimplementedError(Concat(

@@ -32,7 +32,7 @@
 
 namespace ember::vm {
 
-class DeviceKernel final : public Kernel {
+class DeviceKernel final : public RecordedKernel {
  public:
   // Packs constants: runs the prologue on the device, and waits for it.
   // Errors: Unimplemented, with "device-limit" in front, where a limit of the
@@ -41,14 +41,12 @@ class DeviceKernel final : public Kernel {
   static StatusOr<std::unique_ptr<DeviceKernel>> Create(
       DeviceKernelDefinition definition);
 
-  bool is_recorded() const override { return true; }
   bool Uses(size_t buffer) const override;
   // Unimplemented where a limit of the device is too small for this call.
   StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const override;
   int tier() const override { return definition_.image.tier; }
   bool Accepts(std::span<const int64_t> parameters) const override;
-  Status Run(const KernelCall& call) const override;
   double error_growth() const override {
     return definition_.image.error_growth;
   }

@@ -146,10 +146,10 @@ class DeviceSession final : public DeviceSupport {
   };
   // What is known of a site's last kernel.
   struct Site {
-    const Kernel* kernel = nullptr;
+    const RecordedKernel* kernel = nullptr;
     std::vector<Operand> operands;
     // Could not be recorded for the parameters.
-    const Kernel* refused = nullptr;
+    const RecordedKernel* refused = nullptr;
     std::vector<int64_t> refused_parameters;
   };
 

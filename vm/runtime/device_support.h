@@ -66,7 +66,7 @@ struct HostAccess {
 // A call of a dispatch.
 struct DeviceCall {
   uint32_t site = 0;
-  const Kernel* kernel = nullptr;  // is_recorded()
+  const RecordedKernel* kernel = nullptr;
   std::span<const int64_t> parameters;
   std::span<const MemoryReference> buffers;  // inputs, then outputs
   uint32_t input_count = 0;

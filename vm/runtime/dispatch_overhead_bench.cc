@@ -56,7 +56,7 @@ std::string ChainText(int count) {
          " [i1]\n  return\n}\n";
 }
 
-class NothingKernel : public Kernel {
+class NothingKernel : public HostKernel {
  public:
   int tier() const override { return 1; }
   bool Accepts(std::span<const int64_t>) const override { return true; }

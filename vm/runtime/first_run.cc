@@ -123,8 +123,8 @@ void ReserveTemporaries(const Module& module, const Tiering& tiering,
         tiering.slot(site.group)->kernels();
     if (kernels == nullptr || !dispatch.parameters.empty()) continue;
     const Kernel* const kernel = kernels->Best({}, tiering.options().max_tier);
-    if (kernel != nullptr)
-      most = std::max(most, kernel->TemporaryBytes(workers));
+    if (kernel != nullptr && kernel->host() != nullptr)
+      most = std::max(most, kernel->host()->TemporaryBytes(workers));
   }
   if (most == 0 || !pool.Charge(most).ok()) return;
   ScratchBlocks::Shared()->Reserve(most);

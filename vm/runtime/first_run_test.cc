@@ -159,7 +159,7 @@ TEST(FirstRunTest, TooMuchIsLeftToTheRun) {
             StatusCode::kResourceExhausted);
 }
 
-class HungryKernel final : public Kernel {
+class HungryKernel final : public HostKernel {
  public:
   HungryKernel(int tier, int64_t bytes) : tier_(tier), bytes_(bytes) {}
   int tier() const override { return tier_; }

@@ -65,8 +65,9 @@ void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
       check.Overwrite(i, IsFloat(dispatch.buffers[site.input_count + i].type));
   }
   InterruptibleRunner& runner = context_.runner;
-  const Status got = kernel.Run({entry.parameters, check.buffers(), runner,
-                                 entry.points, context_.memory.pool().get()});
+  const Status got =
+      RunOnHost(kernel, {entry.parameters, check.buffers(), runner,
+                         entry.points, context_.memory.pool().get()});
   // One that was stopped, or came after what was, has computed only a part.
   if (runner.interrupt()->ShouldStop()) return;
   // After an error of both there is nothing to compare: another time.

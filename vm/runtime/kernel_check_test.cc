@@ -15,7 +15,7 @@ namespace ember::vm {
 namespace {
 
 // Of y = x + bias in the sample "loop"; adds `error` to what is above a limit.
-class BiasKernel : public Kernel {
+class BiasKernel : public HostKernel {
  public:
   explicit BiasKernel(float error, float limit = -INFINITY, int tier = 2)
       : error_(error), limit_(limit), tier_(tier) {}
@@ -175,7 +175,7 @@ TEST_F(KernelCheckTest, NobodySeesResultsOfWrongOnes) {
 }
 
 // Leaves the results as they were.
-class LazyKernel : public Kernel {
+class LazyKernel : public HostKernel {
  public:
   int tier() const override { return 2; }
   bool Accepts(std::span<const int64_t>) const override { return true; }

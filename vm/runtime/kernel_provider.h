@@ -51,7 +51,7 @@ struct KernelCall {
 
 // One call of a dispatch that becomes commands of a device (docs/devices.md).
 // Buffers as in KernelCall, but where the device has them; those that the
-// kernel does not use (Kernel::Uses) may be empty.
+// kernel does not use (RecordedKernel::Uses) may be empty.
 struct RecordCall {
   std::span<const int64_t> parameters;
   std::span<const hal::BufferRange> buffers;
@@ -73,30 +73,23 @@ class Recording {
   virtual int64_t device_bytes() const { return 0; }
 };
 
-// Compiled code of a dispatch. Thread-safe: sessions share it. Lives until its
-// Tiering does. Either it runs on the host, or it is recorded.
+class HostKernel;
+class RecordedKernel;
+
+// Compiled code of a dispatch, a HostKernel or a RecordedKernel. Thread-safe:
+// sessions share it. Lives until its Tiering does.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  virtual bool is_recorded() const { return false; }
-  // Whether recorded commands read or write buffer number i of the dispatch:
-  // not a constant that was packed when the kernel was made.
-  virtual bool Uses(size_t buffer) const { return true; }
-  // Only if is_recorded(). The commands of the call, with barriers between them
-  // but none around them.
-  virtual StatusOr<std::unique_ptr<Recording>> Record(
-      const RecordCall& call) const {
-    return UnimplementedError("this kernel runs on the host");
-  }
+  // This one, if the host calls it, or if it is recorded for a device; else
+  // null.
+  virtual const HostKernel* host() const { return nullptr; }
+  virtual const RecordedKernel* recorded() const { return nullptr; }
+
   virtual int tier() const = 0;
   // False: this kernel is not for these parameters (it was specialised on
   // others). Asked once per session and parameter tuple, not per call.
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
-  // Only if not is_recorded().
-  virtual Status Run(const KernelCall& call) const = 0;
-  // Temporaries of a call on so many workers, where they are the same for all
-  // calls; else 0.
-  virtual int64_t TemporaryBytes(int workers) const { return 0; }
   // By how much more than those of the dispatch's sums its sums may be off,
   // relative to results around them: 1 where it adds up what the dispatch says.
   virtual double error_growth() const { return 1; }
@@ -106,6 +99,38 @@ class Kernel {
   // One line for --profile.
   virtual std::string Describe() const = 0;
 };
+
+// A kernel that runs on the host when it is called.
+class HostKernel : public Kernel {
+ public:
+  const HostKernel* host() const final { return this; }
+
+  virtual Status Run(const KernelCall& call) const = 0;
+  // Temporaries of a call on so many workers, where they are the same for all
+  // calls; else 0.
+  virtual int64_t TemporaryBytes(int workers) const { return 0; }
+};
+
+// A kernel whose calls become commands of a device.
+class RecordedKernel : public Kernel {
+ public:
+  const RecordedKernel* recorded() const final { return this; }
+
+  // Whether recorded commands read or write buffer number i of the dispatch:
+  // not a constant that was packed when the kernel was made.
+  virtual bool Uses(size_t buffer) const { return true; }
+  // The commands of the call, with barriers between them but none around them.
+  virtual StatusOr<std::unique_ptr<Recording>> Record(
+      const RecordCall& call) const = 0;
+};
+
+// Calls a kernel that is to be of the host: whoever provides kernels chooses,
+// and one of a device is an error.
+inline Status RunOnHost(const Kernel& kernel, const KernelCall& call) {
+  const HostKernel* const host = kernel.host();
+  if (host != nullptr) return host->Run(call);
+  return InternalError("expected a kernel of the host, found one of a device");
+}
 
 struct KernelRequest {
   // Keeps the dispatch and the constants' bytes where they are.

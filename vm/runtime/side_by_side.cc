@@ -77,7 +77,7 @@ Status SideBySide::Call(size_t site, const KernelCall& call,
       Describe(site, call, kernel, bytes, input_count, seen);
       seen.synchronizations = synchronizations_;
     }
-    return kernel.Run(call);
+    return RunOnHost(kernel, call);
   }
   const int batch = batch_of_site_[site];
   if (batch >= 0) {
@@ -85,7 +85,7 @@ Status SideBySide::Call(size_t site, const KernelCall& call,
                        bytes, input_count);
   }
   EMBER_RETURN_IF_ERROR(Synchronize());
-  return kernel.Run(call);
+  return RunOnHost(kernel, call);
 }
 
 Status SideBySide::CallInBatch(Batch& batch, size_t site,
@@ -99,12 +99,12 @@ Status SideBySide::CallInBatch(Batch& batch, size_t site,
   if (!follows) {
     EMBER_RETURN_IF_ERROR(Synchronize());
     batch.calls = 0;
-    if (batch.sites.front() != site) return kernel.Run(call);
+    if (batch.sites.front() != site) return RunOnHost(kernel, call);
     batch.synchronizations = synchronizations_;
     if (is_timed) batch.begin_ns = clock_();
   }
   if (!batch.is_together) {
-    EMBER_RETURN_IF_ERROR(kernel.Run(call));
+    EMBER_RETURN_IF_ERROR(RunOnHost(kernel, call));
     if (++batch.calls == batch.sites.size() && is_timed)
       batch.apart.Add(clock_() - batch.begin_ns);
     return OkStatus();
@@ -115,7 +115,7 @@ Status SideBySide::CallInBatch(Batch& batch, size_t site,
   if (ConflictsWithKept(kept)) {
     EMBER_RETURN_IF_ERROR(RunKept());
     batch.calls = 0;
-    return kernel.Run(call);
+    return RunOnHost(kernel, call);
   }
   ++kept_count_;
   if (++batch.calls < batch.sites.size()) return OkStatus();
@@ -164,14 +164,14 @@ Status SideBySide::RunKept() {
   const size_t count = std::exchange(kept_count_, 0);
   if (count == 1) {
     const KeptCall& call = kept_[0];
-    return call.kernel->Run(
-        {call.parameters, call.buffers, runner_, call.points, call.budget});
+    return RunOnHost(*call.kernel, {call.parameters, call.buffers, runner_,
+                                    call.points, call.budget});
   }
   runner_.Run(static_cast<int64_t>(count), [&](int64_t chunk, int) {
     KeptCall& call = kept_[static_cast<size_t>(chunk)];
     SerialRunner alone(runner_.interrupt());
-    call.status = call.kernel->Run(
-        {call.parameters, call.buffers, alone, call.points, call.budget});
+    call.status = RunOnHost(*call.kernel, {call.parameters, call.buffers, alone,
+                                           call.points, call.budget});
   });
   for (size_t i = 0; i < count; ++i) {
     if (!kept_[i].status.ok()) return std::exchange(kept_[i].status, {});

@@ -36,7 +36,7 @@ class TwoWorkers final : public ParallelRunner {
 
 // Adds up its inputs and a number; takes so long alone, and so long where it
 // has several workers.
-class TimedKernel : public Kernel {
+class TimedKernel : public HostKernel {
  public:
   struct Times {
     int alone_ns = 0;

@@ -68,8 +68,8 @@ Status TieredDispatchRunner::RunWith(SiteState& site, const Kernel* kernel) {
   ++site.kernel_calls[site.entry->kernel_tier - 1];
   InterruptibleRunner& runner = context_.runner;
   EMBER_RETURN_IF_ERROR(
-      kernel->Run({site.entry->parameters, PointersOf(site), runner,
-                   site.entry->points, context_.memory.pool().get()}));
+      RunOnHost(*kernel, {site.entry->parameters, PointersOf(site), runner,
+                          site.entry->points, context_.memory.pool().get()}));
   return runner.interrupt()->ShouldStop() ? runner.interrupt()->status()
                                           : OkStatus();
 }

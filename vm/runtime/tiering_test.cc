@@ -21,7 +21,7 @@ int64_t Clock() { return clock_ns += 1000; }
 void Take(int64_t ns) { clock_ns += ns; }
 
 // Of add_bias in the sample "loop"; adds a mark, so that a test sees who ran.
-class MarkingKernel : public Kernel {
+class MarkingKernel : public HostKernel {
  public:
   MarkingKernel(int tier, std::vector<int64_t> only)
       : tier_(tier), only_(std::move(only)) {}
@@ -311,7 +311,7 @@ std::string ChainText(int extent = 1) {
          "  result y = b3 [i1]\n  return\n}\n";
 }
 
-class SlowIncrement : public Kernel {
+class SlowIncrement : public HostKernel {
  public:
   int tier() const override { return 2; }
   bool Accepts(std::span<const int64_t>) const override { return true; }

@@ -18,7 +18,7 @@
 
 namespace ember::tools {
 
-class FaultyKernel final : public vm::Kernel {
+class FaultyKernel final : public vm::HostKernel {
  public:
   // Which calls are spoilt; asked before the kernel runs, as it may overwrite
   // its operands.
@@ -38,7 +38,7 @@ class FaultyKernel final : public vm::Kernel {
   }
   Status Run(const vm::KernelCall& call) const override {
     const bool applies = applies_(call);
-    Status status = kernel_->Run(call);
+    Status status = vm::RunOnHost(*kernel_, call);
     if (applies) spoil_(call);
     return status;
   }

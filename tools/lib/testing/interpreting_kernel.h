@@ -13,7 +13,7 @@
 
 namespace ember::tools {
 
-class InterpretingKernel : public vm::Kernel {
+class InterpretingKernel : public vm::HostKernel {
  public:
   // The dispatch must outlive the kernel.
   InterpretingKernel(const tensor::Dispatch& dispatch, int tier)

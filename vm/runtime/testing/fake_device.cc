@@ -122,7 +122,7 @@ struct FakeRecording final : Recording {
   Status Outcome() override { return outcome; }
 };
 
-class FakeKernel final : public Kernel {
+class FakeKernel final : public RecordedKernel {
  public:
   FakeKernel(KernelRequest request, bool packs, bool refuses,
              std::shared_ptr<int64_t> records)
@@ -131,15 +131,11 @@ class FakeKernel final : public Kernel {
         refuses_(refuses),
         records_(std::move(records)) {}
 
-  bool is_recorded() const override { return true; }
   bool Uses(size_t buffer) const override { return !IsPacked(buffer); }
   int tier() const override { return request_.tier; }
   bool Accepts(std::span<const int64_t> parameters) const override {
     return request_.parameters.empty() ||
            std::ranges::equal(parameters, request_.parameters);
-  }
-  Status Run(const KernelCall&) const override {
-    return UnimplementedError("a recorded kernel was called");
   }
   std::string Describe() const override { return "fake"; }
 
