@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jit/legalise/rules.h"
+#include "jit/loops/facts.h"
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
 
@@ -42,7 +43,7 @@ class NestLegaliser {
   tensor::Interval RangeOf(NodeId id) const {
     const auto original = originals_.find(id);
     if (original != originals_.end()) id = original->second;
-    return range_of_ != nullptr ? range_of_(id) : nest_.pool[id].range;
+    return range_of_(id);
   }
 
   void RewriteAll(std::vector<NodeId>& nodes) {
@@ -154,6 +155,14 @@ class NestLegaliser {
 };
 
 }  // namespace
+
+void Legalise(const TargetOperations& operations, LoopNest& nest) {
+  const loops::Facts facts(nest);
+  const RangeOf range_of = [&](NodeId id) {
+    return tensor::Intersect(nest.pool[id].range, facts.RangeOf(id));
+  };
+  NestLegaliser(nest, operations, range_of).Run();
+}
 
 void Legalise(const TargetOperations& operations, LoopNest& nest,
               const RangeOf& range_of) {

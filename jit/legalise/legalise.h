@@ -21,10 +21,12 @@
 namespace ember::jit::legalise {
 
 // The nest is verified. range_of: what is known of i64 nodes of the nest, also
-// of those that are added to its pool meanwhile; by default, what the pool
-// knows.
+// of those that are added to its pool meanwhile; without it, what the pool
+// knows and what follows from extents of inputs and outputs
+// (jit/loops/facts.h).
+void Legalise(const TargetOperations& operations, loops::LoopNest& nest);
 void Legalise(const TargetOperations& operations, loops::LoopNest& nest,
-              const RangeOf& range_of = nullptr);
+              const RangeOf& range_of);
 
 }  // namespace ember::jit::legalise
 
