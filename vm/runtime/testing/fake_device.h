@@ -85,7 +85,7 @@ class FakeProvider final : public KernelProvider {
                      std::shared_ptr<KernelSlot> slot) override;
 
   int64_t requests() const { return requests_; }
-  // Calls of Kernel::Record.
+  // Calls of RecordedKernel::Record.
   int64_t records() const { return *records_; }
 
  private:
