@@ -77,8 +77,9 @@ TEST_F(PrejitDeviceTest, PtxIsMadeWithoutADevice) {
   const Outcome made = Run(std::string("vm-prejit model.vmfb --target=host,") +
                            kCuda + " -o cuda.vmfb");
   ASSERT_EQ(made.exit_status, 0) << made.output;
+  // The last one, for all shapes, has no proof of bounds on a GPU yet.
   EXPECT_THAT(made.output,
-              HasSubstr(std::string(kCuda) + ": 5 kernels of 5, "));
+              HasSubstr(std::string(kCuda) + ": 4 kernels of 5, "));
   EXPECT_THAT(Run("vm-dump cuda.vmfb --part=kernels").output,
               HasSubstr(std::string("target ") + kCuda + ": "));
   EXPECT_THAT(Read("cuda.vmfb"), HasSubstr(".target sm_80"));
@@ -88,9 +89,9 @@ TEST_F(PrejitDeviceTest, PtxIsMadeWithoutADevice) {
           std::string(kCheck));
   EXPECT_EQ(host.exit_status, 0) << host.output;
   EXPECT_THAT(host.output, HasSubstr("native kernels for "));
-  EXPECT_EQ(
-      Run("vm-prejit model.vmfb --target=sm_80+emulated -o x.vmfb").exit_status,
-      2);
+  EXPECT_THAT(
+      Run("vm-prejit model.vmfb --target=sm_80+emulated -o x.vmfb").output,
+      HasSubstr("expected a device that files can have code of"));
   EXPECT_THAT(Run("vm-prejit model.vmfb --target=sm_a -o x.vmfb").output,
               HasSubstr("expected vulkan or sm_ with a version"));
 }
