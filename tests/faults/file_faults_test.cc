@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "gtest/gtest.h"
 #include "jit/cache/disk_cache.h"
 #include "tests/faults/file_calls.h"
@@ -176,7 +177,7 @@ class KernelCache final : public FileScenario {
     options.max_bytes = 20'000;
     return options;
   }
-  static jit::Digest KeyOf(int i) { return jit::Sha256({std::to_string(i)}); }
+  static Sha256Digest KeyOf(int i) { return Sha256({std::to_string(i)}); }
   static std::string ContentsOf(int i) {
     return std::string(2000, static_cast<char>('a' + i % 26));
   }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/sha256.h"
 #include "frontends/onnx/external_data.h"
 #include "gtest/gtest.h"
 #include "jit/cache/disk_cache.h"
@@ -255,7 +256,7 @@ TEST_F(PathsTest, CacheFolders) {
     const auto cache = jit::DiskCache::Open(options);
     ExpectOutcome(path_case, "cache", path_case.cache, cache.status());
     if (!cache.ok()) continue;
-    const jit::Digest key = jit::Sha256({"key"});
+    const Sha256Digest key = Sha256({"key"});
     (*cache)->Store(key, "contents");
     EXPECT_EQ((*cache)->Load(key), "contents") << path_case.name;
     EXPECT_TRUE(
