@@ -250,7 +250,8 @@ TEST(GpuMatrices, FiguresOfLargeProducts) {
     const char* b;
     const char* sums;
   } rows[] = {
-      // 27 KiB, with padded rows; 32 elements of a step for 256 multiply-adds, as two tasks are
+      // 27 KiB, with padded rows; 32 elements of a step for 256 multiply-adds,
+      // as two tasks are
       // better for the device than one with half of the loads.
       {"512", "task %a.slice: f16[2, 32, 72]", "task %b.slice: f16[2, 64, 72]",
        "register %y.part.5: f32[8, 16, 16]"},
