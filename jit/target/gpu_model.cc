@@ -60,10 +60,11 @@ GpuModel GpuModel::Of(std::string_view text) {
     constexpr int64_t kThreadsOfProcessor = 1024;
     gpu.busy_invocations = processors * kThreadsOfProcessor;
   }
+  // CUDA's targets name no such features.
   const auto has = [&](std::string_view feature) {
     return target.Has(feature);
   };
-  gpu.has_dots = WidestDot(text, DotKind::kBytes, has) != 0;
+  gpu.has_dots = WidestDot("vulkan", DotKind::kBytes, has) != 0;
   gpu.matrices = MatricesOf(text, target);
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);
   return gpu;
