@@ -1,6 +1,5 @@
 #include "jit/ptx/matrices.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/concat.h"
@@ -94,16 +93,12 @@ Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
   Registers& registers = accumulators_[{operation.accumulator, number}];
   if (!registers.empty()) return registers;
   // Any row with such sums has the layout that all of them have.
-  const auto rows = MatrixInstructions();
-  const auto row = std::ranges::find_if(rows, [&](const auto& candidate) {
-    return candidate.type.rows == operation.rows &&
-           candidate.type.columns == operation.columns &&
-           candidate.type.sum == buffer.type;
-  });
+  const MatrixInstruction* const row =
+      FindMatrixSums(operation.rows, operation.columns, buffer.type);
   Builder::InsertPointGuard guard(b_);
   llvm::BasicBlock& entry = function_.getEntryBlock();
   b_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
-  const size_t count = row == rows.end() ? 0 : row->Sum().registers.size();
+  const size_t count = row == nullptr ? 0 : row->Sum().registers.size();
   for (size_t i = 0; i < count; ++i)
     registers.push_back(b_.CreateAlloca(SumType(buffer.type), nullptr, "sum"));
   return registers;
@@ -249,13 +244,9 @@ void Matrices::EmitStore(const Operation& operation) {
   const DType type = nest_.buffers[to.buffer].type;
   const auto bytes = static_cast<uint64_t>(DTypeByteSize(type));
   const Registers& sums = Accumulator(operation);
-  const auto rows = MatrixInstructions();
-  const auto row = std::ranges::find_if(rows, [&](const auto& candidate) {
-    return candidate.type.rows == operation.rows &&
-           candidate.type.columns == operation.columns &&
-           candidate.type.sum == type;
-  });
-  if (row == rows.end()) return;
+  const MatrixInstruction* const row =
+      FindMatrixSums(operation.rows, operation.columns, type);
+  if (row == nullptr) return;
   const MatrixFragment fragment = row->Sum();
   // All elements that this lane has, and where they are from its first one.
   std::vector<std::pair<int64_t, Value*>> elements;

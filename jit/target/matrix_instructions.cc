@@ -100,6 +100,16 @@ const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
   return has_it ? row : nullptr;
 }
 
+const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,
+                                        DType sum) {
+  const auto* const row =
+      std::ranges::find_if(kInstructions, [&](const MatrixInstruction& each) {
+        return each.type.rows == rows && each.type.columns == columns &&
+               each.type.sum == sum;
+      });
+  return row == std::end(kInstructions) ? nullptr : row;
+}
+
 std::vector<loops::MatrixType> MatrixTypesOf(int architecture) {
   std::vector<loops::MatrixType> types;
   for (const MatrixInstruction& row : kInstructions) {

@@ -67,6 +67,11 @@ std::span<const MatrixInstruction> MatrixInstructions();
 const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
                                                int architecture);
 
+// A row with sums of the size and type, all of which have one layout of sums;
+// null where there is none.
+const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,
+                                        DType sum);
+
 // What devices of the architecture multiply, in the order of the table.
 std::vector<loops::MatrixType> MatrixTypesOf(int architecture);
 
