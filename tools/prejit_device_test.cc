@@ -1,10 +1,13 @@
 // Kernels for devices in a module: made without the device, run on one.
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/spirv/testing.h"
 #include "tools/cli_fixture.h"
+#include "vm/api/ember.h"
 
 namespace ember::tools {
 namespace {
@@ -57,6 +60,75 @@ TEST_F(PrejitDeviceTest, KernelsForVulkanRunThere) {
       Run("vm-run vulkan.vmfb --tier=0 --allow-native" + std::string(kCheck));
   EXPECT_EQ(host.exit_status, 0) << host.output;
   EXPECT_THAT(host.output, HasSubstr("this machine lacks vulkan1.3"));
+}
+
+// A result of the model, of the C API's session with the options; empty after a
+// failure.
+std::vector<float> RunBy(const EmberSessionOptions& options,
+                         const std::string& path, std::string* native) {
+  const EmberApi& api = *ember_get_api(EMBER_API_VERSION);
+  EmberModule* module = nullptr;
+  EXPECT_EQ(api.module_load_file(path.c_str(), &module), EMBER_OK)
+      << api.error_message();
+  EmberSession* session = nullptr;
+  EXPECT_EQ(api.session_create(module, &options, &session), EMBER_OK)
+      << api.error_message();
+  api.module_release(module);
+  if (session == nullptr) return {};
+  *native = api.session_native_kernels(session);
+  std::vector<float> image(28 * 28);
+  for (size_t i = 0; i < image.size(); ++i)
+    image[i] = static_cast<float>(i % 17) / 17;
+  const int64_t dims[4] = {1, 1, 28, 28};
+  const EmberTensor tensor = {EMBER_F32, 4, dims, image.data(),
+                              image.size() * sizeof(float)};
+  EXPECT_EQ(api.session_set_input(session, 0, &tensor), EMBER_OK)
+      << api.error_message();
+  EXPECT_EQ(api.session_run(session), EMBER_OK) << api.error_message();
+  EmberTensor result = {};
+  EXPECT_EQ(api.session_result(session, 0, &result), EMBER_OK);
+  const auto* const data = static_cast<const float*>(result.data);
+  const std::vector<float> values(data,
+                                  data + result.byte_size / sizeof(float));
+  api.session_release(session);
+  return values;
+}
+
+// The same through the C API, in a folder without libember_jit.so.
+TEST_F(PrejitDeviceTest, TheCApiRunsThem) {
+  if (jit::spirv::TestDevice() == nullptr)
+    GTEST_SKIP() << jit::spirv::kNoDevice;
+  const std::string target(jit::spirv::TestDevice()->target());
+  const Outcome made =
+      Run("vm-prejit model.vmfb --target='" + target + "' -o api.vmfb");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  const std::string folder = Folder(), path = folder + "/api.vmfb";
+  EmberSessionOptions options = {};
+  options.struct_size = sizeof(options);
+  options.threads = 1;
+  options.library_folder = folder.c_str();
+  std::string native;
+  const std::vector<float> want = RunBy(options, path, &native);
+  EXPECT_THAT(native, HasSubstr("native kernels are not allowed"));
+  options.device = "vulkan";
+  options.tier = EMBER_TIER_AUTO;
+  options.allow_native = 1;
+  const std::vector<float> got = RunBy(options, path, &native);
+  EXPECT_THAT(native, HasSubstr("native kernels for 5 of 5 dispatches"));
+  EXPECT_THAT(native, HasSubstr("(vulkan1.3+"));
+  ASSERT_EQ(got.size(), want.size());
+  ASSERT_GT(want.size(), 0u);
+  for (size_t i = 0; i < want.size(); ++i)
+    EXPECT_NEAR(got[i], want[i], 1e-5) << i;
+  // Nothing of the file may run, and nothing else is there.
+  options.allow_native = 0;
+  EmberModule* module = nullptr;
+  EmberSession* session = nullptr;
+  const EmberApi& api = *ember_get_api(EMBER_API_VERSION);
+  ASSERT_EQ(api.module_load_file(path.c_str(), &module), EMBER_OK);
+  EXPECT_EQ(api.session_create(module, &options, &session), EMBER_NOT_FOUND)
+      << api.error_message();
+  api.module_release(module);
 }
 
 TEST_F(PrejitDeviceTest, WhatADeviceLacksIsLeftOut) {

@@ -217,13 +217,14 @@ typedef struct EmberSessionOptions {
   int32_t tier;    /* an EmberTier */
   int32_t profile; /* not 0: times every dispatch, for session_profile */
   int32_t trace;   /* not 0: keeps an event per dispatch; implies profile */
-  /* Not 0: machine code that vm-prejit wrote into the module may run on the
-   * host, where there is some for this processor; what has none runs as `tier`
-   * says. It can do whatever this process can: only for modules whose maker is
-   * trusted. */
+  /* Not 0: machine code that vm-prejit wrote into the module may run, where
+   * there is some for this processor, or for the session's device; what has
+   * none runs as `tier` says. It can do whatever this process can: only for
+   * modules whose maker is trusted. */
   int32_t allow_native;
   /* As device_info names it: "cpu", "vulkan:1"; NULL: "cpu". Others than "cpu"
-   * need tier OPTIMIZED or AUTO. */
+   * need tier OPTIMIZED or AUTO. AUTO needs no JIT there where kernels of files
+   * are allowed: what they are not for runs on the CPU. */
   const char* device;
   const char* library_folder; /* of optional libraries; NULL: see EmberTier */
   const char* kernel_cache_folder;    /* kernels are kept there for later

@@ -20,6 +20,7 @@
 #include "base/host_allocator.h"
 #include "base/status.h"
 #include "hal/device.h"
+#include "vm/runtime/device_kernel_definition.h"
 #include "vm/runtime/device_support.h"
 #include "vm/runtime/kernel_library.h"
 #include "vm/runtime/session.h"
@@ -37,6 +38,8 @@ StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, const hal::DeviceOptions& options);
 // Of sessions on it.
 vm::DeviceSupportFactory DeviceSupport();
+// Puts kernels of files there. Null where there are no such devices.
+vm::DeviceLauncher KernelLauncher();
 // All that OpenDevice could open, and the host's.
 std::vector<hal::DeviceDescription> ListDevices();
 

@@ -4,6 +4,7 @@
 #include "hal/drivers.h"
 #include "vm/api/optional_library.h"
 #include "vm/api/parts.h"
+#include "vm/runtime/device_kernel.h"
 #include "vm/runtime/device_session.h"
 #include "vm/runtime/string_library.h"
 
@@ -28,6 +29,8 @@ StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
 }
 
 vm::DeviceSupportFactory DeviceSupport() { return vm::NewDeviceSupport; }
+
+vm::DeviceLauncher KernelLauncher() { return vm::LaunchOnDevice; }
 
 std::vector<hal::DeviceDescription> ListDevices() {
   std::vector<hal::DeviceDescription> all;

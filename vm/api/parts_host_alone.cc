@@ -12,6 +12,8 @@ StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
 
 vm::DeviceSupportFactory DeviceSupport() { return nullptr; }
 
+vm::DeviceLauncher KernelLauncher() { return nullptr; }
+
 StatusOr<vm::StringSupportFactory> FindStrings(const std::string& folder) {
   return UnimplementedError(
       "session: expected a module without strings, as this library was built "

@@ -79,10 +79,11 @@ vm::CompilePlace PlaceOf(int32_t compile_in, bool in_background) {
              : Place::kThread;
 }
 
-// Null where AUTO finds no JIT.
+// Null where AUTO finds no JIT and can do without: on the host, or with kernels
+// of files, so far as it may run some.
 StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
     const EmberModule& module, const EmberSessionOptions& options, bool is_host,
-    const Logger& logger) {
+    Permission::Kind files, const Logger& logger) {
   const bool in_background = options.tier == EMBER_TIER_AUTO && is_host;
   vm::KernelLibraryOptions library;
   library.cache_folder = OrEmpty(options.kernel_cache_folder);
@@ -96,9 +97,12 @@ StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
   std::string message;
   StatusOr<std::shared_ptr<vm::KernelProvider>> provider =
       FindKernels(OrEmpty(options.library_folder), library, &message);
-  if (!provider.ok() && in_background) {
+  const bool can_do_without = options.tier == EMBER_TIER_AUTO &&
+                              (is_host || files != Permission::kNone);
+  if (!provider.ok() && can_do_without) {
     logger.Log(EMBER_LOG_WARNING,
-               Concat({"tier 0 only: ", provider.status().message()}));
+               Concat({is_host ? "tier 0 only: " : "no kernels but of files: ",
+                       provider.status().message()}));
     return std::shared_ptr<vm::Tiering>();
   }
   if (!provider.ok()) return provider.status();
@@ -121,12 +125,9 @@ bool HasNatives(const EmberModule& module) {
 
 // Which native code of the module and its overlays may run; why: if none may.
 Permission PermissionOf(const EmberModule& module,
-                        const EmberSessionOptions& options, bool is_host,
-                        std::string* why) {
+                        const EmberSessionOptions& options, std::string* why) {
   Permission permission;
-  if (!is_host) {
-    *why = "native kernels are for the host, the session is for a device";
-  } else if (!HasNatives(module)) {
+  if (!HasNatives(module)) {
     *why = "the module has no native kernels";
   } else if (options.allow_native != 0) {
     permission.kind = Permission::kAny;
@@ -148,13 +149,16 @@ Permission PermissionOf(const EmberModule& module,
 
 StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
                                     const EmberSessionOptions& options,
-                                    bool is_host, const Permission& permission,
+                                    const std::shared_ptr<hal::Device>& device,
+                                    const Permission& permission,
                                     const Logger& logger, Progress* progress) {
+  const bool is_host = device->is_host();
   SharedKernels kernels;
   kernels.is_made = true;
   if (options.tier != EMBER_TIER_INTERPRETER) {
-    EMBER_ASSIGN_OR_RETURN(kernels.tiering,
-                           MakeTiering(module, options, is_host, logger));
+    EMBER_ASSIGN_OR_RETURN(
+        kernels.tiering,
+        MakeTiering(module, options, is_host, permission.kind, logger));
     if (kernels.tiering != nullptr)
       kernels.tier = static_cast<EmberTier>(options.tier);
   }
@@ -162,12 +166,18 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   natives.uses_module = permission.kind != Permission::kNone;
   if (natives.uses_module) natives.overlays = module.overlays;
   if (permission.kind == Permission::kSigned) natives.key = &permission.key;
-  if (is_host) natives.tables = module.tables;
+  if (is_host) {
+    natives.tables = module.tables;
+  } else {
+    natives.device = device;
+    natives.device_launcher = KernelLauncher();
+  }
   natives.progress = progress;
   if (!natives.uses_module && natives.tables.empty()) return kernels;
   if (kernels.tiering == nullptr) {
-    kernels.tiering = std::make_shared<vm::Tiering>(module.module, nullptr,
-                                                    vm::Tiering::Options{});
+    kernels.tiering = std::make_shared<vm::Tiering>(
+        module.module, nullptr,
+        is_host ? vm::Tiering::Options{} : vm::Tiering::Eager(2));
   }
   const vm::NativeReport report =
       vm::InstallNativeKernels(*kernels.tiering, natives);
@@ -180,14 +190,15 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
 
 // Sessions on the host share theirs.
 StatusOr<SharedKernels> FindKernelsOf(
-    EmberModule& module, const EmberSessionOptions& options, bool is_host,
-    const Permission& permission, const Logger& logger, Progress* progress) {
-  if (!is_host)
-    return MakeKernels(module, options, is_host, permission, logger, progress);
+    EmberModule& module, const EmberSessionOptions& options,
+    const std::shared_ptr<hal::Device>& device, const Permission& permission,
+    const Logger& logger, Progress* progress) {
+  if (!device->is_host())
+    return MakeKernels(module, options, device, permission, logger, progress);
   const std::lock_guard<std::mutex> lock(module.mutex);
   SharedKernels& shared = module.kernels[options.tier][permission];
   if (!shared.is_made) {
-    EMBER_ASSIGN_OR_RETURN(shared, MakeKernels(module, options, is_host,
+    EMBER_ASSIGN_OR_RETURN(shared, MakeKernels(module, options, device,
                                                permission, logger, progress));
   }
   return shared;
@@ -216,9 +227,9 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                 "': expected tier OPTIMIZED or AUTO, found ", options.tier}));
   }
   const Permission permission =
-      PermissionOf(module, options, is_host, &result->native_text);
+      PermissionOf(module, options, &result->native_text);
   EMBER_ASSIGN_OR_RETURN(const SharedKernels kernels,
-                         FindKernelsOf(module, options, is_host, permission,
+                         FindKernelsOf(module, options, device, permission,
                                        result->logger, progress.get()));
   session_options.tiering = kernels.tiering;
   if (!kernels.native_text.empty()) result->native_text = kernels.native_text;
