@@ -68,6 +68,23 @@ TEST_F(PrejitTest, NativeKernelsRunOnlyIfAllowed) {
   EXPECT_THAT(both.output, HasSubstr("is as expected"));
 }
 
+// What a machine prints of itself is a target on any other.
+TEST_F(PrejitTest, TargetsOfFiles) {
+  const Outcome host = Run("vm-prejit --print-host");
+  ASSERT_EQ(host.exit_status, 0) << host.output;
+  Write("host.target", "# this machine\n  " + host.output);
+  const Outcome made =
+      Run("vm-prejit model.vmfb --target=aarch64,@host.target -o two.vmfb");
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  const std::string name = host.output.substr(0, host.output.find('\n'));
+  EXPECT_THAT(made.output, HasSubstr("\n" + name + ": "));
+  const Outcome ran =
+      Run(std::string("vm-run two.vmfb --tier=0 --allow-native --profile") +
+          kCheck);
+  EXPECT_EQ(ran.exit_status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("native kernels for "));
+}
+
 TEST_F(PrejitTest, ModulesWithoutNativeKernelsRunAsEver) {
   const Outcome plain = Run(std::string("vm-run model.vmfb --tier=0") + kCheck);
   EXPECT_THAT(plain.output, Not(HasSubstr("native")));
@@ -437,6 +454,14 @@ TEST_F(PrejitTest, BadCommandLines) {
   EXPECT_THAT(
       Run("vm-prejit model.vmfb --target=x86-64-v4+amx -o x.vmfb").output,
       HasSubstr("--target: target 'x86-64-v4+amx': expected host, x86-64-v2"));
+  EXPECT_THAT(
+      Run("vm-prejit model.vmfb --target=x86-64-v3+cores=no -o x.vmfb").output,
+      HasSubstr("expected a number, as in cores=8; found 'cores=no'\n"));
+  EXPECT_THAT(Run("vm-prejit model.vmfb --target=@none.txt -o x.vmfb").output,
+              HasSubstr("--target: cannot open file 'none.txt'"));
+  Write("empty.txt", "# none yet\n\n");
+  EXPECT_THAT(Run("vm-prejit model.vmfb --target=@empty.txt -o x.vmfb").output,
+              HasSubstr("'empty.txt': expected a target a line, found none\n"));
   EXPECT_THAT(Run("vm-prejit --list-targets").output,
               HasSubstr("\naarch64 (+dotprod, +i8mm, +sve)\n"));
 }

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/file.h"
+#include "jit/target/compile_target.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/load_model.h"
@@ -25,14 +27,15 @@ struct Options {
                       packed_weights = "auto";
   double hot = 99;
   bool exact_schedules = false, list_targets = false, verbose = false;
-  bool overlay = false;
+  bool overlay = false, print_host = false;
 };
 
 void Declare(Options& options, Flags& flags) {
   flags.Positional("MODEL.vmfb or a model", 1, 1, &options.models);
   flags.Add("target", &options.targets, "T[,T...]",
             "Processors to make kernels for: host, or as --list-targets "
-            "names them. May be\nrepeated.");
+            "names them; @FILE: those of a file, one a\nline, as --print-host "
+            "writes them. May be repeated.");
   flags.Add("o", &options.output, "FILE", "Where to write what is made.");
   flags.AddChoice(
       "emit", &options.emit, {"section", "shared", "static"},
@@ -77,6 +80,10 @@ void Declare(Options& options, Flags& flags) {
             "A row for each dispatch, not only for those without a kernel.");
   flags.AddStandalone("list-targets", &options.list_targets,
                       "Prints the targets, each with its features, and stops.");
+  flags.AddStandalone(
+      "print-host", &options.print_host,
+      "Prints this machine as a target, with its caches and cores, for "
+      "--target on another one, and stops.");
   flags.Example("vm-prejit model.vmfb --target=host -o model.vmfb");
   flags.Example(
       "vm-prejit model.vmfb --target=x86-64-v3,aarch64+dotprod,armv7+neon -o "
@@ -93,17 +100,55 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
 }
 
-StatusOr<std::vector<jit::CompileTarget>> TargetsOf(
+// Those of a file, one a line; what stands behind a '#' is a comment.
+Status AddTargetsOfFile(const std::string& path,
+                        std::vector<std::string>& names) {
+  EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(UserPath(path)));
+  const size_t before = names.size();
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line(text.data() + begin, end - begin);
+    line = line.substr(0, line.find('#'));
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos) {
+      const size_t last = line.find_last_not_of(" \t\r");
+      names.emplace_back(line.substr(first, last + 1 - first));
+    }
+    begin = end + 1;
+  }
+  if (names.size() > before) return OkStatus();
+  return InvalidArgumentError("'" + path +
+                              "': expected a target a line, found none");
+}
+
+// Of --target=T,T,@FILE.
+StatusOr<std::vector<std::string>> TargetNames(
     const std::vector<std::string>& flags) {
-  std::vector<jit::CompileTarget> targets;
+  std::vector<std::string> names;
   for (const std::string& flag : flags) {
     for (size_t begin = 0; begin <= flag.size();) {
       const size_t end = std::min(flag.find(',', begin), flag.size());
-      auto target = jit::FindCompileTarget(flag.substr(begin, end - begin));
-      if (!target.ok()) return target.status().WithContext("--target");
-      targets.push_back(*std::move(target));
+      const std::string name = flag.substr(begin, end - begin);
+      if (name.starts_with('@')) {
+        EMBER_RETURN_IF_ERROR(AddTargetsOfFile(name.substr(1), names));
+      } else {
+        names.push_back(name);
+      }
       begin = end + 1;
     }
+  }
+  return names;
+}
+
+StatusOr<std::vector<jit::CompileTarget>> TargetsOf(
+    const std::vector<std::string>& flags) {
+  const auto names = TargetNames(flags);
+  if (!names.ok()) return names.status().WithContext("--target");
+  std::vector<jit::CompileTarget> targets;
+  for (const std::string& name : *names) {
+    auto target = jit::FindCompileTarget(name);
+    if (!target.ok()) return target.status().WithContext("--target");
+    targets.push_back(*std::move(target));
   }
   return targets;
 }
@@ -240,6 +285,11 @@ Status Run(const Options& options) {
     std::printf("host\n");
     for (const std::string& name : jit::CompileTargetNames())
       std::printf("%s\n", name.c_str());
+    return OkStatus();
+  }
+  if (options.print_host) {
+    EMBER_ASSIGN_OR_RETURN(const std::string name, jit::NameOfHost());
+    std::printf("%s\n", name.c_str());
     return OkStatus();
   }
   EMBER_RETURN_IF_ERROR(CheckFlags(options));

@@ -1,5 +1,8 @@
 #include "jit/target/compile_target.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "base/concat.h"
@@ -39,8 +42,17 @@ constexpr Feature kFeatures[] = {
     {"armv7+neon", "vfp4", "+vfp4", "+vfp4"},
 };
 
+// What a text says of a machine beside what code needs.
+constexpr std::string_view kDescriptions[] = {"l1", "l2", "l3", "cores"};
+
 // Schedules want to know how many cores to use; phones have four or more.
 constexpr std::string_view kCores = "+cores=4";
+
+bool IsDescription(std::string_view feature) {
+  return std::ranges::any_of(kDescriptions, [&](std::string_view name) {
+    return feature.starts_with(Concat({name, "="}));
+  });
+}
 
 Status Unknown(std::string_view name, std::string_view what) {
   std::string known;
@@ -61,16 +73,25 @@ CompileTarget Of(const Base& base) {
           std::string(base.llvm)};
 }
 
-// What this machine's text says of it beside what code needs.
 std::string HostDescription() {
   std::string description;
   const std::string host = hal::HostTarget();
   TargetText(host).ForEachFeature([&](std::string_view feature) {
-    if (feature.starts_with("l1=") || feature.starts_with("l2=") ||
-        feature.starts_with("l3=") || feature.starts_with("cores="))
-      description += Concat({"+", feature});
+    if (IsDescription(feature)) description += Concat({"+", feature});
   });
   return description;
+}
+
+Status CheckDescription(std::string_view name, std::string_view part) {
+  const std::string text = Concat({"+", part});
+  const std::string_view what = part.substr(0, part.find('='));
+  const std::optional<int64_t> value = TargetText(text).Number(what);
+  if (value && *value > 0) return OkStatus();
+  return InvalidArgumentError(
+      Concat({"target '", name, "': expected ",
+              what == "cores" ? "a number, as in cores=8"
+                              : "a number of bytes, as in l2=1024K",
+              "; found '", part, "'"}));
 }
 
 StatusOr<CompileTarget> HostTarget() {
@@ -127,11 +148,17 @@ StatusOr<CompileTarget> FindCompileTarget(std::string_view name) {
   }
   if (found == nullptr) return Unknown(name, name);
   CompileTarget result = Of(*found);
+  std::string description;
   std::string_view rest = name.substr(found->name.size());
   while (!rest.empty()) {
     const size_t end = rest.find('+', 1);
     const std::string_view part = rest.substr(1, end - 1);
     rest = end == std::string_view::npos ? "" : rest.substr(end);
+    if (IsDescription(part)) {
+      EMBER_RETURN_IF_ERROR(CheckDescription(name, part));
+      description += Concat({"+", part});
+      continue;
+    }
     const Feature* match = nullptr;
     for (const Feature& feature : kFeatures) {
       if (feature.base == found->name && feature.name == part) match = &feature;
@@ -139,8 +166,15 @@ StatusOr<CompileTarget> FindCompileTarget(std::string_view name) {
     if (match == nullptr) return Unknown(name, part);
     Add(*match, result);
   }
-  result.target += kCores;
+  result.name += description;
+  result.target += description;
+  if (!TargetText(result.target).Has("cores")) result.target += kCores;
   return result;
+}
+
+StatusOr<std::string> NameOfHost() {
+  EMBER_ASSIGN_OR_RETURN(const CompileTarget host, HostTarget());
+  return host.name + HostDescription();
 }
 
 std::vector<std::string> CompileTargetNames() {

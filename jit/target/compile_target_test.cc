@@ -31,6 +31,38 @@ TEST(CompileTargetTest, HostRunsHere) {
   EXPECT_EQ(hal::MissingFeatures(host->target), "") << host->target;
 }
 
+// What a machine says of itself can be carried to another one.
+TEST(CompileTargetTest, NameOfHostMeansTheHost) {
+  const auto host = FindCompileTarget("host");
+  ASSERT_TRUE(host.ok()) << host.status().ToString();
+  const auto name = NameOfHost();
+  ASSERT_TRUE(name.ok()) << name.status().ToString();
+  const auto same = FindCompileTarget(*name);
+  ASSERT_TRUE(same.ok()) << same.status().ToString();
+  EXPECT_EQ(same->target, host->target);
+  EXPECT_EQ(same->llvm, host->llvm);
+}
+
+TEST(CompileTargetTest, CachesAndCores) {
+  const auto target =
+      FindCompileTarget("aarch64+l2=2048K+dotprod+l1=64K+cores=8");
+  ASSERT_TRUE(target.ok()) << target.status().ToString();
+  EXPECT_EQ(target->name, "aarch64+dotprod+l2=2048K+l1=64K+cores=8");
+  const CpuModel cpu = CpuModel::Of(target->target);
+  EXPECT_EQ(cpu.l1_bytes, 64 << 10);
+  EXPECT_EQ(cpu.l2_bytes, 2048 << 10);
+  EXPECT_EQ(cpu.l3_bytes, CpuModel().l3_bytes);
+  EXPECT_EQ(cpu.cores, 8);
+  for (const char* name : {"aarch64+cores=", "aarch64+cores=0",
+                           "aarch64+cores=four", "aarch64+cores=-1"}) {
+    const auto wrong = FindCompileTarget(name);
+    ASSERT_FALSE(wrong.ok()) << name;
+    EXPECT_THAT(wrong.status().message(), HasSubstr("as in cores=8; found"));
+  }
+  EXPECT_THAT(FindCompileTarget("aarch64+l2=big").status().message(),
+              HasSubstr("as in l2=1024K; found 'l2=big'"));
+}
+
 TEST(CompileTargetTest, OthersAreRefused) {
   for (const char* name : {"", "x86", "x86-64-v4+amx", "x86-64-v2+vnni",
                            "armv7", "aarch64+", "aarch64neon"}) {
