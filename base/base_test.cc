@@ -166,7 +166,7 @@ TEST(PrinterTest, IndentsLines) {
   Printer printer;
   printer.Line("a {");
   {
-    Printer::Scope scope(printer);
+    Printer::Indent indent(printer);
     printer.Print("b", " = ");
     printer.Line(-1, ';', uint64_t{18446744073709551615u});
     printer.EndLine();

@@ -3,6 +3,8 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/rounding.h"
 #endif
 
 namespace ember {
@@ -33,7 +35,7 @@ void TouchPages(void* memory, size_t bytes) {
   const uintptr_t page = PageBytes();
   const auto address = reinterpret_cast<uintptr_t>(memory);
   // Whole pages: the others are somebody's, too.
-  const uintptr_t begin = (address + page - 1) / page * page;
+  const uintptr_t begin = RoundUp(address, page);
   const uintptr_t end = (address + bytes) / page * page;
   if (begin >= end) return;
   static_cast<void>(

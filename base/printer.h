@@ -2,7 +2,7 @@
 //
 //   Printer printer;
 //   printer.Line("if (x) {");
-//   { Printer::Scope scope(printer); printer.Line("y = ", 1); }
+//   { Printer::Indent indent(printer); printer.Line("y = ", 1); }
 //   printer.Line("}");
 //   std::string text = std::move(printer).Take();
 #ifndef EMBER_BASE_PRINTER_H_
@@ -20,12 +20,12 @@ namespace ember {
 class Printer {
  public:
   // Indents what is printed while it lives.
-  class Scope {
+  class Indent {
    public:
-    explicit Scope(Printer& printer) : printer_(printer) { ++printer_.level_; }
-    ~Scope() { --printer_.level_; }
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
+    explicit Indent(Printer& printer) : printer_(printer) { ++printer_.level_; }
+    ~Indent() { --printer_.level_; }
+    Indent(const Indent&) = delete;
+    Indent& operator=(const Indent&) = delete;
 
    private:
     Printer& printer_;

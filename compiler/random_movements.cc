@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/rounding.h"
 #include "compiler/graph/operators.h"
 #include "tensor/random_values.h"
 #include "tensor/scalar.h"
@@ -198,7 +199,7 @@ class Generator : private tensor::RandomChoices {
       starts.push_back(start);
       const int64_t step = cuts && Chance(3) ? 2 : 1;
       steps.push_back(step);
-      sizes.push_back(cuts ? Dim((*size - start + step - 1) / step) : dim);
+      sizes.push_back(cuts ? Dim(DivideRoundingUp(*size - start, step)) : dim);
     }
     Try("slice", {x}, {{"starts", starts}, {"steps", steps}, {"sizes", sizes}});
   }

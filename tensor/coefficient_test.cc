@@ -9,9 +9,6 @@ namespace {
 
 class CoefficientTest : public testing::Test {
  protected:
-  NodeId Integer(int64_t value) {
-    return pool_.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
   NodeId Axis(uint64_t number, NodeId extent) {
     return pool_.Intern(Opcode::kAxis, DType::kI64, {{extent}}, number, 1);
   }
@@ -24,17 +21,17 @@ class CoefficientTest : public testing::Test {
 };
 
 TEST_F(CoefficientTest, OfSums) {
-  const NodeId i = Axis(0, Integer(64)), j = Axis(1, Integer(8));
+  const NodeId i = Axis(0, pool_.Integer(64)), j = Axis(1, pool_.Integer(8));
   const NodeId sum =
-      Make(Opcode::kAdd, Make(Opcode::kMultiply, i, Integer(8)), j);
+      Make(Opcode::kAdd, Make(Opcode::kMultiply, i, pool_.Integer(8)), j);
   EXPECT_EQ(CoefficientOf(pool_, sum, i), 8);
   EXPECT_EQ(CoefficientOf(pool_, sum, j), 1);
-  EXPECT_EQ(CoefficientOf(pool_, sum, Axis(2, Integer(8))), 0);
+  EXPECT_EQ(CoefficientOf(pool_, sum, Axis(2, pool_.Integer(8))), 0);
 }
 
 TEST_F(CoefficientTest, OfDigitsThereIsNone) {
-  const NodeId i = Axis(0, Integer(64)), j = Axis(1, Integer(8));
-  const NodeId digit = Make(Opcode::kModulo, i, Integer(4));
+  const NodeId i = Axis(0, pool_.Integer(64)), j = Axis(1, pool_.Integer(8));
+  const NodeId digit = Make(Opcode::kModulo, i, pool_.Integer(4));
   EXPECT_EQ(CoefficientOf(pool_, Make(Opcode::kAdd, digit, j), i),
             std::nullopt);
   EXPECT_EQ(CoefficientOf(pool_, Make(Opcode::kAdd, digit, j), j), 1);
@@ -43,8 +40,8 @@ TEST_F(CoefficientTest, OfDigitsThereIsNone) {
 
 // An axis stands for its values, whatever they are counted by.
 TEST_F(CoefficientTest, ExtentsDoNotCount) {
-  const NodeId i = Axis(0, Integer(64));
-  const NodeId inside = Axis(1, Make(Opcode::kAdd, i, Integer(1)));
+  const NodeId i = Axis(0, pool_.Integer(64));
+  const NodeId inside = Axis(1, Make(Opcode::kAdd, i, pool_.Integer(1)));
   EXPECT_FALSE(DependsOn(pool_, inside, i));
   EXPECT_EQ(CoefficientOf(pool_, inside, i), 0);
 }

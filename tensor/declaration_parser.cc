@@ -90,8 +90,8 @@ StatusOr<ParsedAxis> ParseAxis(Lexer& lexer, std::string_view what,
   return axis;
 }
 
-StatusOr<DraftStore> ParseTarget(Lexer& lexer, const NameScope& names,
-                                 Draft& draft) {
+StatusOr<DraftStore> ParseStore(Lexer& lexer, const NameScope& names,
+                                Draft& draft) {
   EMBER_ASSIGN_OR_RETURN(const Token target,
                          lexer.ExpectSigil('%', "a buffer"));
   EMBER_ASSIGN_OR_RETURN(const uint32_t buffer, FindBuffer(target, draft));

@@ -42,8 +42,8 @@ StatusOr<ParsedAxis> ParseAxis(Lexer& lexer, std::string_view what,
                                const NameScope& names, Draft& draft);
 
 // "%y[i, j]", with as many indices as the buffer has dims.
-StatusOr<DraftStore> ParseTarget(Lexer& lexer, const NameScope& names,
-                                 Draft& draft);
+StatusOr<DraftStore> ParseStore(Lexer& lexer, const NameScope& names,
+                                Draft& draft);
 // "=", "+=" and so on.
 StatusOr<Update> ParseUpdate(Lexer& lexer);
 

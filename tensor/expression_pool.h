@@ -2,8 +2,8 @@
 // nodes of all stages and the header in one pool. For the builder and the JIT.
 //
 //   ExpressionPool pool;
-//   NodeId two = pool.Constant(2, DType::kI64);
-//   NodeId same = pool.Constant(2, DType::kI64);   // two == same
+//   NodeId two = pool.Integer(2);
+//   NodeId same = pool.Constant(2, DType::kI64);  // two == same
 //
 // A node's scope is the stage it belongs to: 0 for what only constants and
 // parameters enter (it will be computed in the header), k for stage k - 1.
@@ -46,6 +46,10 @@ class ExpressionPool {
   const Node& operator[](NodeId id) const { return nodes_[id]; }
 
   NodeId Constant(uint64_t bits, DType type);
+  // A constant of type i64.
+  NodeId Integer(int64_t value) {
+    return Constant(static_cast<uint64_t>(value), DType::kI64);
+  }
   // An existing equal node, or a new one. The scope is the operands', or
   // `scope` if that is larger.
   NodeId Intern(

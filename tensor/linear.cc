@@ -88,10 +88,6 @@ NodeId Raw(ExpressionPool& pool, Opcode opcode, NodeId a, NodeId b) {
   return pool.Intern(opcode, DType::kI64, operands);
 }
 
-NodeId Integer(ExpressionPool& pool, int64_t value) {
-  return pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-}
-
 // Replaces k*c * (x floordiv c) + k * (x mod c) by k * x. Returns true if it
 // did.
 bool MergeQuotientAndRemainder(const ExpressionPool& pool, LinearSum& sum) {
@@ -123,7 +119,7 @@ bool MergeQuotientAndRemainder(const ExpressionPool& pool, LinearSum& sum) {
 NodeId Scaled(ExpressionPool& pool, NodeId node, int64_t coefficient) {
   return coefficient == 1
              ? node
-             : Raw(pool, Opcode::kMultiply, node, Integer(pool, coefficient));
+             : Raw(pool, Opcode::kMultiply, node, pool.Integer(coefficient));
 }
 
 // sum + coefficient * node, by subtraction where that reads better.
@@ -199,7 +195,7 @@ bool MayWrap(const ExpressionPool& pool, const LinearSum& sum) {
 
 NodeId RawByConstant(ExpressionPool& pool, Opcode opcode, NodeId x,
                      int64_t divisor) {
-  return Raw(pool, opcode, x, Integer(pool, divisor));
+  return Raw(pool, opcode, x, pool.Integer(divisor));
 }
 
 }  // namespace
@@ -224,7 +220,7 @@ std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
 NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
   while (MergeQuotientAndRemainder(pool, sum)) {
   }
-  if (sum.terms.empty()) return Integer(pool, sum.constant);
+  if (sum.terms.empty()) return pool.Integer(sum.constant);
   std::sort(sum.terms.begin(), sum.terms.end(),
             [&](const LinearTerm& a, const LinearTerm& b) {
               return pool.Precedes(a.node, b.node);
@@ -239,7 +235,7 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
     result = Scaled(pool, first->node, first->coefficient);
     sum.terms.erase(first);
   } else if (sum.constant > 0) {
-    result = Integer(pool, sum.constant);
+    result = pool.Integer(sum.constant);
     sum.constant = 0;
   } else {
     result = Scaled(pool, sum.terms[0].node, sum.terms[0].coefficient);
@@ -251,9 +247,8 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
   if (sum.constant == 0) return result;
   const bool subtract = sum.constant < 0 && sum.constant != INT64_MIN;
   return subtract
-             ? Raw(pool, Opcode::kSubtract, result,
-                   Integer(pool, -sum.constant))
-             : Raw(pool, Opcode::kAdd, result, Integer(pool, sum.constant));
+             ? Raw(pool, Opcode::kSubtract, result, pool.Integer(-sum.constant))
+             : Raw(pool, Opcode::kAdd, result, pool.Integer(sum.constant));
 }
 
 Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum) {
@@ -311,7 +306,7 @@ NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor) {
 }
 
 NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor) {
-  if (divisor == 1) return Integer(pool, 0);
+  if (divisor == 1) return pool.Integer(0);
   const Node& node = pool[x];
   if (node.opcode == Opcode::kModulo) {  // (y mod (k * c)) mod c = y mod c
     const std::optional<int64_t> inner = pool.IntegerConstant(node.operands[1]);

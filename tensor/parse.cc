@@ -150,7 +150,7 @@ class DispatchParser {
   // %y[indices] = value
   Status ParseStore(bool whole_stage) {
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
-                           ParseTarget(lexer_, names_, draft_));
+                           tensor::ParseStore(lexer_, names_, draft_));
     return ParseStoreRest(std::move(store), whole_stage);
   }
 

@@ -30,7 +30,7 @@ class DispatchPrinter : private ExpressionSource {
     PrintSignature(
         ChooseNames(0, dispatch_.header_end, kInlineHeaderSize, "h"));
     {
-      Printer::Scope scope(printer_);
+      Printer::Indent indent(printer_);
       for (const Buffer& buffer : dispatch_.buffers) {
         if (buffer.kind != BufferKind::kTemporary) continue;
         printer_.Print("temp ");
@@ -212,7 +212,7 @@ class DispatchPrinter : private ExpressionSource {
     }
     printer_.Line("{");
     {
-      Printer::Scope scope(printer_);
+      Printer::Indent indent(printer_);
       const std::vector<bool> of_fold = OfFold(stage);
       const auto print_lets = [&](bool in_fold) {
         for (uint32_t value : named) {

@@ -41,7 +41,7 @@ class GraphPrinter {
     NameValues();
     PrintHead();
     {
-      Printer::Scope scope(printer_);
+      Printer::Indent indent(printer_);
       for (const auto& operation : graph_.operations())
         PrintOperation(*operation);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::compiler {
@@ -11,10 +12,6 @@ using graph::Dim;
 using graph::Value;
 
 constexpr int64_t kAlignment = 64;
-
-int64_t AlignUp(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 class Planner {
  public:
@@ -119,7 +116,7 @@ class Planner {
       MemoryBlock& block = plan_.blocks[index];
       // Empty ones too have a place, in an arena that is not empty.
       const int64_t size =
-          AlignUp(std::max<int64_t>(1, block.bytes.constant()));
+          RoundUp(std::max<int64_t>(1, block.bytes.constant()), kAlignment);
       int64_t offset = 0;
       for (int other_index : placed) {
         const MemoryBlock& other = plan_.blocks[other_index];
@@ -128,8 +125,9 @@ class Planner {
           continue;
         }
         if (offset + size <= other.arena_offset) break;
-        offset = std::max(offset,
-                          other.arena_offset + AlignUp(other.bytes.constant()));
+        offset =
+            std::max(offset, other.arena_offset +
+                                 RoundUp(other.bytes.constant(), kAlignment));
       }
       block.arena_offset = offset;
       plan_.arena_bytes = std::max(plan_.arena_bytes, offset + size);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rounding.h"
 #include "frontends/caffe/layer_table.h"
 #include "frontends/ops/resize.h"
 #include "frontends/ops/windows.h"
@@ -180,7 +181,7 @@ void ImportSpp(LayerContext& c) {
     Window window = ops::WindowOf({1, 1});
     Sizes sizes[2];
     for (int d = 0; d < 2; ++d) {
-      sizes[d].kernel = ((*extents)[d] + bins - 1) / bins;
+      sizes[d].kernel = DivideRoundingUp((*extents)[d], bins);
       sizes[d].stride = sizes[d].kernel;
       sizes[d].pad = (sizes[d].kernel * bins - (*extents)[d] + 1) / 2;
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rounding.h"
 #include "frontends/coreml/layer_table.h"
 #include "frontends/coreml/recurrent.h"
 #include "frontends/ops/convolution.h"
@@ -183,7 +184,7 @@ void ImportPooling(LayerContext& c) {
       const int64_t room = extents[i] + 2 * pads[i] - kernel[i];
       if (room < 0)
         return c.FailInvalid("expected a kernel within the padded input");
-      int64_t outputs = (room + strides[i] - 1) / strides[i] + 1;
+      int64_t outputs = DivideRoundingUp(room, strides[i]) + 1;
       if ((pads[0] > 0 || pads[1] > 0) &&
           (outputs - 1) * strides[i] >= extents[i] + pads[i])
         --outputs;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rounding.h"
 #include "frontends/coreml/layer_table.h"
 
 namespace ember::coreml {
@@ -161,7 +162,7 @@ void ImportSliceDynamic(LayerContext& c) {
     const int64_t last =
         std::max(bound((*end)[at], (*end_mask)[at] != 0, *extent), first);
     if (!c.CheckRange("stride", step)) return;
-    x = SliceAxis(x, i, Dim(first), Dim((last - first + step - 1) / step),
+    x = SliceAxis(x, i, Dim(first), Dim(DivideRoundingUp(last - first, step)),
                   step);
   }
   if (!gone.empty() && c.ok()) x = Squeeze(x, gone);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "base/rounding.h"
 #include "frontends/coreml/layer_table.h"
 
 namespace ember::coreml {
@@ -49,8 +50,8 @@ Tensor Range(LayerContext& c, const Tensor& x, int axis, int64_t begin,
   if (end < 0) end += *extent;
   begin = std::clamp<int64_t>(begin, 0, *extent);
   end = std::clamp<int64_t>(end, begin, *extent);
-  return SliceAxis(x, axis, Dim(begin), Dim((end - begin + step - 1) / step),
-                   step);
+  return SliceAxis(x, axis, Dim(begin),
+                   Dim(DivideRoundingUp(end - begin, step)), step);
 }
 
 void Constant(LayerContext& c, bool rank5) {

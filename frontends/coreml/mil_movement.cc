@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rounding.h"
 #include "frontends/coreml/matrices.h"
 #include "frontends/coreml/mil_operation.h"
 
@@ -159,7 +160,8 @@ void SliceByIndex(MilOperation& o) {
     const int64_t span = step > 0 ? to - from : from - to;
     const int64_t size = std::abs(step);
     x = SliceAxis(x, i, Dim(from),
-                  Dim(std::max<int64_t>((span + size - 1) / size, 0)), step);
+                  Dim(std::max<int64_t>(DivideRoundingUp(span, size), 0)),
+                  step);
   }
   o.SetOutput(0, squeezed.empty() ? x : Squeeze(x, squeezed));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/one_line.h"
+#include "base/rounding.h"
 #include "frontends/mxnet/operator_table.h"
 #include "frontends/ops/windows.h"
 
@@ -102,7 +103,8 @@ Tensor SlicePython(NodeContext& c, Tensor x, int axis,
     };
     const int64_t first = begin ? clamp(*begin) : *constant - 1;
     const int64_t last = end ? clamp(*end) : -1;
-    const int64_t size = first > last ? (first - last + -step - 1) / -step : 0;
+    const int64_t size =
+        first > last ? DivideRoundingUp(first - last, -step) : 0;
     return SliceAxis(x, axis, Dim(std::max<int64_t>(first, 0)), Dim(size),
                      step);
   }

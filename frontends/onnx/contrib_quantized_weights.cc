@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/rounding.h"
+#include "frontends/onnx/carried_types.h"
 #include "frontends/onnx/contrib.h"
-#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/quantization.h"
 #include "frontends/ops/compositions.h"
@@ -49,7 +50,7 @@ Tensor TimesRows(Tensor x, Tensor w) {
 
 struct BlockedWeights {
   int64_t rows, columns, bits, block;
-  int64_t blocks() const { return (columns + block - 1) / block; }
+  int64_t blocks() const { return DivideRoundingUp(columns, block); }
 };
 
 std::optional<BlockedWeights> ReadBlocked(NodeContext& c) {
@@ -194,8 +195,8 @@ void ImportGatherBlockQuantized(NodeContext& c) {
   const int64_t block = c.Integer("block_size", 128);
   const int gather_axis = c.Axis(c.Integer("gather_axis", 0), rank);
   const int quantize_axis = c.Axis(c.Integer("quantize_axis", 1), rank);
-  const bool is_narrow = data.narrow_type() != 0;
-  const int64_t bits = is_narrow ? 8 : c.Integer("bits", 4);
+  const bool is_carried = data.carried_type() != 0;
+  const int64_t bits = is_carried ? 8 : c.Integer("bits", 4);
   if (!c.ok() || !CheckBits(c, bits)) return;
   if (!c.CheckRank(2, rank, rank)) return;
   if (c.Input(3) && !c.CheckRank(3, rank, rank)) return;
@@ -223,7 +224,7 @@ void ImportGatherBlockQuantized(NodeContext& c) {
     zeros =
         SliceAxis(zeros, zeros.rank() - 1, Dim(0), rows(c.Input(2)).dim(-1));
     y = y - per_value(Cast(zeros, DType::kF32));
-  } else if (!is_narrow) {
+  } else if (!is_carried) {
     y = y - static_cast<double>(1 << (bits - 1));
   }
   y = Cast(y * scales, c.Input(2).dtype());
@@ -232,7 +233,7 @@ void ImportGatherBlockQuantized(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"GatherBlockQuantized", 1, 3, 4, ImportGatherBlockQuantized, kMicrosoft,
-     NarrowTypes::kNumbers},
+     CarriedTypes::kNumbers},
     {"MatMulBnb4", 1, 3, 3, ImportMatMulBnb4, kMicrosoft},
     {"MatMulNBits", 1, 3, 6, ImportMatMulNBits, kMicrosoft},
 };

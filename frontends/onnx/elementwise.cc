@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/onnx/narrow_types.h"
+#include "frontends/onnx/carried_types.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/tensor_proto.h"
 
@@ -108,10 +108,10 @@ void ImportClip(NodeContext& c) {
 
 void ImportReciprocal(NodeContext& c) { c.SetOutput(0, 1.0 / c.Input(0)); }
 
-// The operand as numbers, where a narrow type holds it.
+// The operand as numbers, where a carried type holds it.
 Tensor Numbers(NodeContext& c) {
   Tensor x = c.Input(0);
-  return x.narrow_type() != 0 ? DecodeNarrow(x, DType::kF32) : x;
+  return x.carried_type() != 0 ? DecodeCarried(x, DType::kF32) : x;
 }
 
 void ImportIsNan(NodeContext& c) {
@@ -144,11 +144,11 @@ void ImportBitShift(NodeContext& c) {
 // Of strings: handles are equal where the strings are.
 void ImportEqual(NodeContext& c) {
   auto [a, b] = BinaryOperands(c);
-  if (Status status = CheckSameNarrowType({a, b}); !status.ok())
+  if (Status status = CheckSameCarriedType({a, b}); !status.ok())
     return c.Fail(status);
-  if (a.narrow_type() != 0 && a.narrow_type() != TensorProto::STRING) {
-    a = DecodeNarrow(a, DType::kF32);
-    b = DecodeNarrow(b, DType::kF32);
+  if (a.carried_type() != 0 && a.carried_type() != TensorProto::STRING) {
+    a = DecodeCarried(a, DType::kF32);
+    b = DecodeCarried(b, DType::kF32);
   }
   c.SetOutput(0, Equal(a, b));
 }
@@ -161,18 +161,18 @@ Tensor ParseNumbers(Tensor x, DType type) {
   return Apply("string_to_number", {x}, {{"dtype", type}});
 }
 
-Tensor CastToNarrow(NodeContext& c, const NarrowFormat& format) {
+Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   Tensor x = c.Input(0);
-  if (x.narrow_type() == format.onnx_type) return x;
+  if (x.carried_type() == format.onnx_type) return x;
   Tensor numbers = x;
-  if (x.narrow_type() == TensorProto::STRING) {
+  if (x.carried_type() == TensorProto::STRING) {
     numbers = ParseNumbers(x, format.is_float() ? DType::kF32 : format.storage);
-  } else if (x.narrow_type() != 0) {
-    numbers = DecodeNarrow(x, DType::kF32);
+  } else if (x.carried_type() != 0) {
+    numbers = DecodeCarried(x, DType::kF32);
   }
   // Only floats saturate.
   const bool saturate = format.is_float() && c.Integer("saturate", 1) != 0;
-  return EncodeNarrow(numbers, format, saturate, c.String("round_mode", "up"));
+  return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
 }
 
 // What is too large for the integer type is left open by the specification.
@@ -186,10 +186,10 @@ Tensor CastNumbers(Tensor x, DType type) {
 }
 
 Tensor CastToString(Tensor x) {
-  if (x.narrow_type() == TensorProto::STRING) return x;
-  const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
+  if (x.carried_type() == TensorProto::STRING) return x;
+  const CarriedFormat* format = FindCarriedFormat(x.carried_type());
   if (format != nullptr) {
-    x = DecodeNarrow(x, format->is_float() ? DType::kF32 : format->storage);
+    x = DecodeCarried(x, format->is_float() ? DType::kF32 : format->storage);
   }
   return Apply("number_to_string", {x}, {}).Marked(TensorProto::STRING);
 }
@@ -197,15 +197,15 @@ Tensor CastToString(Tensor x) {
 void CastTo(NodeContext& c, int32_t onnx_type) {
   if (onnx_type == TensorProto::STRING)
     return c.SetOutput(0, CastToString(c.Input(0)));
-  if (const NarrowFormat* format = FindNarrowFormat(onnx_type)) {
-    return c.SetOutput(0, CastToNarrow(c, *format));
+  if (const CarriedFormat* format = FindCarriedFormat(onnx_type)) {
+    return c.SetOutput(0, CastToCarried(c, *format));
   }
   const StatusOr<DType> type = DTypeFromOnnx(onnx_type);
   if (!type.ok()) return c.Fail(type.status().WithContext("attribute 'to'"));
   Tensor x = c.Input(0);
-  if (x.narrow_type() == TensorProto::STRING)
+  if (x.carried_type() == TensorProto::STRING)
     return c.SetOutput(0, ParseNumbers(x, *type));
-  if (x.narrow_type() != 0) return c.SetOutput(0, DecodeNarrow(x, *type));
+  if (x.carried_type() != 0) return c.SetOutput(0, DecodeCarried(x, *type));
   c.SetOutput(0, CastNumbers(x, *type));
 }
 
@@ -223,12 +223,12 @@ void ImportCast(NodeContext& c) {
 
 void ImportCastLike(NodeContext& c) {
   Tensor like = c.Input(1);
-  CastTo(c, like.narrow_type() != 0 ? like.narrow_type()
-                                    : DTypeToOnnx(like.dtype()));
+  CastTo(c, like.carried_type() != 0 ? like.carried_type()
+                                     : DTypeToOnnx(like.dtype()));
 }
 
-// The bits of narrow types, which integers hold by value, as u8.
-Tensor CodeOf(Tensor x, const NarrowFormat& format) {
+// The bits of carried types, which integers hold by value, as u8.
+Tensor CodeOf(Tensor x, const CarriedFormat& format) {
   if (format.is_float()) return x.Marked(0);
   Tensor bits = Cast(x.Marked(0), DType::kU8);
   return And(bits, bits.Like((1 << format.bits) - 1));
@@ -238,28 +238,28 @@ void ImportBitCast(NodeContext& c) {
   if (!c.HasAttribute("to")) return c.FailInvalid("attribute 'to' is missing");
   const auto to = static_cast<int32_t>(c.Integer("to", 0));
   Tensor x = c.Input(0);
-  const NarrowFormat* from_narrow = FindNarrowFormat(x.narrow_type());
-  const NarrowFormat* to_narrow = FindNarrowFormat(to);
+  const CarriedFormat* from_carried = FindCarriedFormat(x.carried_type());
+  const CarriedFormat* to_carried = FindCarriedFormat(to);
   const StatusOr<DType> storage = StorageFromOnnx(to);
   if (!storage.ok())
     return c.Fail(storage.status().WithContext("attribute 'to'"));
   const DType type = *storage;
   const int from_bits =
-      from_narrow ? from_narrow->bits : DTypeByteSize(x.dtype()) * 8;
-  const int to_bits = to_narrow ? to_narrow->bits : DTypeByteSize(type) * 8;
+      from_carried ? from_carried->bits : DTypeByteSize(x.dtype()) * 8;
+  const int to_bits = to_carried ? to_carried->bits : DTypeByteSize(type) * 8;
   if (from_bits != to_bits) {
     return c.FailInvalid("expected a type of " + std::to_string(from_bits) +
                          " bits, found " + OnnxTypeName(to));
   }
-  if (from_narrow) x = CodeOf(x, *from_narrow);
+  if (from_carried) x = CodeOf(x, *from_carried);
   // A bool is a byte of 0 or 1.
   if (x.dtype() == DType::kBool || type == DType::kBool)
-    return c.SetOutput(0, Cast(x, type).Marked(to_narrow ? to : 0));
-  if (to_narrow && !to_narrow->is_float())
-    return c.SetOutput(0, EncodeNarrow(x, *to_narrow, false));
+    return c.SetOutput(0, Cast(x, type).Marked(to_carried ? to : 0));
+  if (to_carried && !to_carried->is_float())
+    return c.SetOutput(0, EncodeCarried(x, *to_carried, false));
   Tensor bits =
       x.dtype() == type ? x : Apply("bitcast", {x}, {{"dtype", type}});
-  c.SetOutput(0, bits.Marked(to_narrow ? to : 0));
+  c.SetOutput(0, bits.Marked(to_carried ? to : 0));
 }
 
 constexpr OperatorRow kRows[] = {
@@ -272,27 +272,27 @@ constexpr OperatorRow kRows[] = {
     {"Asinh", 9, 1, 1, ImportUnary<Opcode::kAsinh>},
     {"Atan", 7, 1, 1, ImportUnary<Opcode::kAtan>},
     {"Atanh", 9, 1, 1, ImportUnary<Opcode::kAtanh>},
-    {"BitCast", 26, 1, 1, ImportBitCast, "", NarrowTypes::kNumbers},
+    {"BitCast", 26, 1, 1, ImportBitCast, "", CarriedTypes::kNumbers},
     {"BitShift", 11, 2, 2, ImportBitShift},
     {"BitwiseAnd", 18, 2, 2, ImportBinary<Opcode::kAnd>},
     {"BitwiseNot", 18, 1, 1, ImportUnary<Opcode::kNot>},
     {"BitwiseOr", 18, 2, 2, ImportBinary<Opcode::kOr>},
     {"BitwiseXor", 18, 2, 2, ImportBinary<Opcode::kXor>},
-    {"Cast", 1, 1, 1, ImportCast, "", NarrowTypes::kHandled},
-    {"CastLike", 15, 2, 2, ImportCastLike, "", NarrowTypes::kHandled},
+    {"Cast", 1, 1, 1, ImportCast, "", CarriedTypes::kHandled},
+    {"CastLike", 15, 2, 2, ImportCastLike, "", CarriedTypes::kHandled},
     {"Ceil", 1, 1, 1, ImportUnary<Opcode::kCeil>},
     {"Clip", 1, 1, 3, ImportClip},
     {"Cos", 7, 1, 1, ImportUnary<Opcode::kCos>},
     {"Cosh", 9, 1, 1, ImportUnary<Opcode::kCosh>},
     {"Div", 1, 2, 2, ImportBinary<Opcode::kDivide>},
-    {"Equal", 1, 2, 2, ImportEqual, "", NarrowTypes::kHandled},
+    {"Equal", 1, 2, 2, ImportEqual, "", CarriedTypes::kHandled},
     {"Erf", 9, 1, 1, ImportUnary<Opcode::kErf>},
     {"Exp", 1, 1, 1, ImportUnary<Opcode::kExp>},
     {"Floor", 1, 1, 1, ImportUnary<Opcode::kFloor>},
     {"Greater", 1, 2, 2, ImportSwapped<Opcode::kLess>},
     {"GreaterOrEqual", 12, 2, 2, ImportSwapped<Opcode::kLessEqual>},
-    {"IsInf", 10, 1, 1, ImportIsInf, "", NarrowTypes::kNumbers},
-    {"IsNaN", 9, 1, 1, ImportIsNan, "", NarrowTypes::kNumbers},
+    {"IsInf", 10, 1, 1, ImportIsInf, "", CarriedTypes::kNumbers},
+    {"IsNaN", 9, 1, 1, ImportIsNan, "", CarriedTypes::kNumbers},
     {"Less", 1, 2, 2, ImportBinary<Opcode::kLess>},
     {"LessOrEqual", 12, 2, 2, ImportBinary<Opcode::kLessEqual>},
     {"Log", 1, 1, 1, ImportUnary<Opcode::kLog>},

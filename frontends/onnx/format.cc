@@ -52,7 +52,7 @@ TensorBytes BytesOf(const std::string& name, const KnownTensor& known) {
                     .bytes = known.bytes,
                     .strings = {}};
   if (known.strings) {
-    bytes.narrow_type = TensorProto::STRING;
+    bytes.carried_type = TensorProto::STRING;
     bytes.strings = *known.strings;
   }
   return bytes;

@@ -65,7 +65,7 @@ bool CheckTensors(NodeContext& c, int most) {
   }
   for (int i = 0; i < c.input_count(); ++i) {
     const Tensor input = c.Input(i);
-    if (!input || (input.sequence() == nullptr && input.narrow_type() == 0))
+    if (!input || (input.sequence() == nullptr && input.carried_type() == 0))
       continue;
     c.FailInvalid("input " + std::to_string(i) +
                   ": expected a tensor of numbers");

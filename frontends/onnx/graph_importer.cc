@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "frontends/onnx/carried_types.h"
 #include "frontends/onnx/graph_inputs.h"
-#include "frontends/onnx/narrow_types.h"
 #include "frontends/onnx/node_context.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/tensor_proto.h"
@@ -73,8 +73,8 @@ Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
 }
 
 // What a module's signature calls the keys of maps.
-std::string KeysTypeName(int32_t narrow_type) {
-  return narrow_type == 0 ? "map_keys" : LogicalTypeName(narrow_type);
+std::string KeysTypeName(int32_t carried_type) {
+  return carried_type == 0 ? "map_keys" : LogicalTypeName(carried_type);
 }
 
 Status CheckNotRefused(const OperatorRow& row, const Tensor& input) {
@@ -91,42 +91,42 @@ Status CheckNotRefused(const OperatorRow& row, const Tensor& input) {
 }
 
 // Whether the operator takes as operand `index` a type that a dtype only holds.
-bool Takes(const NarrowOperands& narrow, int index, int32_t narrow_type) {
-  if (narrow_type == 0) return true;
-  switch (narrow.rule) {
-    case NarrowTypes::kRefused:
+bool Takes(const CarriedOperands& carried, int index, int32_t carried_type) {
+  if (carried_type == 0) return true;
+  switch (carried.rule) {
+    case CarriedTypes::kRefused:
       return false;
-    case NarrowTypes::kNumbers:
-      return narrow_type != TensorProto::STRING;
-    case NarrowTypes::kStrings:
-      return narrow_type == TensorProto::STRING;
-    case NarrowTypes::kMoved:
-      return narrow.Moves(index);
-    case NarrowTypes::kHandled:
+    case CarriedTypes::kNumbers:
+      return carried_type != TensorProto::STRING;
+    case CarriedTypes::kStrings:
+      return carried_type == TensorProto::STRING;
+    case CarriedTypes::kMoved:
+      return carried.Moves(index);
+    case CarriedTypes::kHandled:
       return true;
   }
   return false;
 }
 
 // The type that results of moved operands have below their dtype, or 0.
-StatusOr<int32_t> CheckNarrowTypes(const OperatorRow& row,
-                                   const std::vector<Tensor>& inputs) {
+StatusOr<int32_t> CheckCarriedTypes(const OperatorRow& row,
+                                    const std::vector<Tensor>& inputs) {
   std::vector<Tensor> moved;
   for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
     const Tensor& input = inputs[i];
     if (!input) continue;
-    if (!Takes(row.narrow, i, input.narrow_type())) {
+    if (!Takes(row.carried, i, input.carried_type())) {
       return UnimplementedError("input " + std::to_string(i) +
                                 ": operands of type " +
-                                OnnxTypeName(input.narrow_type()) +
-                                (row.narrow.rule == NarrowTypes::kMoved
+                                OnnxTypeName(input.carried_type()) +
+                                (row.carried.rule == CarriedTypes::kMoved
                                      ? " are not taken in this place"
                                      : " are not supported by this operator"));
     }
-    if (row.narrow.Moves(i)) moved.push_back(input);
+    if (row.carried.Moves(i)) moved.push_back(input);
   }
-  EMBER_RETURN_IF_ERROR(CheckSameNarrowType(moved));
-  return moved.empty() ? 0 : moved.front().narrow_type();
+  EMBER_RETURN_IF_ERROR(CheckSameCarriedType(moved));
+  return moved.empty() ? 0 : moved.front().carried_type();
 }
 
 }  // namespace
@@ -213,19 +213,19 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportFrom(
 }
 
 void GraphImporter::AddOutput(const std::string& name, const Tensor& value) {
-  const std::string type = LogicalTypeName(value.narrow_type());
+  const std::string type = LogicalTypeName(value.carried_type());
   if (value.sequence() == nullptr)
     return builder_.Output(name, value.value(), type);
   const SequenceKind kind = value.sequence()->kind;
   if (IsMap(value)) {
     const SequenceValue& map = *value.sequence();
-    builder_.Output(name, map.data.value(), LogicalTypeName(map.narrow_type));
+    builder_.Output(name, map.data.value(), LogicalTypeName(map.carried_type));
     return builder_.Output(name + ".keys", map.dims.value(),
-                           KeysTypeName(map.dims.narrow_type()));
+                           KeysTypeName(map.dims.carried_type()));
   }
   const std::vector<Tensor> parts = PartsOf(value, 0);
   builder_.Output(name, parts[0].value(),
-                  LogicalTypeName(value.sequence()->narrow_type));
+                  LogicalTypeName(value.sequence()->carried_type));
   builder_.Output(name + ".dims", parts[1].value(),
                   kind == SequenceKind::kOptionalTensor ? "optional_dims"
                                                         : "sequence_dims");
@@ -238,13 +238,13 @@ StatusOr<Tensor> GraphImporter::AddMapInput(const InputType& input) {
   const Shape shape = {builder_.FreshSymbol()};
   const Tensor values(&builder_,
                       builder_.Input(input.name, {type.dtype, shape},
-                                     LogicalTypeName(type.narrow_type)));
+                                     LogicalTypeName(type.carried_type)));
   const Tensor keys(&builder_,
                     builder_.Input(input.name + ".keys", {DType::kI64, shape},
-                                   KeysTypeName(type.key_narrow_type)));
+                                   KeysTypeName(type.key_carried_type)));
   EMBER_RETURN_IF_ERROR(builder_.status());
-  return MakeMap(builder_, SequenceKind::kMap, values.Marked(type.narrow_type),
-                 keys.Marked(type.key_narrow_type));
+  return MakeMap(builder_, SequenceKind::kMap, values.Marked(type.carried_type),
+                 keys.Marked(type.key_carried_type));
 }
 
 StatusOr<Tensor> GraphImporter::AddSequenceInput(const InputType& input) {
@@ -255,11 +255,11 @@ StatusOr<Tensor> GraphImporter::AddSequenceInput(const InputType& input) {
   SequenceValue value;
   value.kind = type.kind;
   value.dtype = type.dtype;
-  value.narrow_type = type.narrow_type;
+  value.carried_type = type.carried_type;
   value.rank = type.rank;
   value.data =
       Tensor(&builder_, builder_.Input(input.name, {type.dtype, total},
-                                       LogicalTypeName(type.narrow_type)));
+                                       LogicalTypeName(type.carried_type)));
   value.dims =
       Tensor(&builder_,
              builder_.Input(
@@ -287,13 +287,13 @@ Status GraphImporter::AddInputs(Scope& scope) {
     if (given == options_.input_values.end()) {
       scope.values[input.name] =
           Tensor(&builder_, builder_.Input(input.name, input.type,
-                                           LogicalTypeName(input.narrow_type)))
-              .Marked(input.narrow_type);
+                                           LogicalTypeName(input.carried_type)))
+              .Marked(input.carried_type);
       continue;
     }
     const TensorBytes& bytes = given->second;
     if (bytes.dtype != input.type.dtype ||
-        bytes.is_strings() != (input.narrow_type == TensorProto::STRING)) {
+        bytes.is_strings() != (input.carried_type == TensorProto::STRING)) {
       return InvalidArgumentError(
           "input '" + input.name + "': expected a value of type " +
           std::string(DTypeName(input.type.dtype)) + ", found " +
@@ -302,7 +302,7 @@ Status GraphImporter::AddInputs(Scope& scope) {
     }
     builder_.SetOrigin("input '" + input.name + "'");
     scope.values[input.name] =
-        ConstantOf(builder_, bytes).Marked(input.narrow_type);
+        ConstantOf(builder_, bytes).Marked(input.carried_type);
   }
   return OkStatus();
 }
@@ -409,7 +409,7 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
   }
   for (const Tensor& input : inputs)
     EMBER_RETURN_IF_ERROR(CheckNotRefused(*row, input).WithContext(where));
-  StatusOr<int32_t> moved_type = CheckNarrowTypes(*row, inputs);
+  StatusOr<int32_t> moved_type = CheckCarriedTypes(*row, inputs);
   if (!moved_type.ok()) return moved_type.status().WithContext(where);
   NodeContext context = ContextOf(std::move(owner), node, origin,
                                   row->as_opset > 0 ? row->as_opset : opset,

@@ -75,7 +75,7 @@ class InputReader {
     const TypeProto::Tensor& type = info.type().tensor_type();
     StatusOr<DType> dtype = StorageFromOnnx(type.elem_type());
     if (!dtype.ok()) return dtype.status().WithContext(Named(input.name));
-    if (IsNarrowType(type.elem_type())) input.narrow_type = type.elem_type();
+    if (IsCarriedType(type.elem_type())) input.carried_type = type.elem_type();
     input.type.dtype = *dtype;
     EMBER_ASSIGN_OR_RETURN(input.type.shape, ReadShape(input.name, type));
     return input;
@@ -200,9 +200,9 @@ bool FitsType(const TypeProto& type, const Tensor& value) {
     return false;
   const int32_t element = stated.elem_type();
   if (element == TensorProto::UNDEFINED) return true;
-  if (IsNarrowType(element)) return element == value.narrow_type();
+  if (IsCarriedType(element)) return element == value.carried_type();
   const StatusOr<DType> dtype = DTypeFromOnnx(element);
-  return dtype.ok() && *dtype == value.dtype() && value.narrow_type() == 0;
+  return dtype.ok() && *dtype == value.dtype() && value.carried_type() == 0;
 }
 
 Status CheckName(std::string_view what, const std::string& name) {

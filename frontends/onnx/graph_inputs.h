@@ -20,7 +20,7 @@ namespace ember::onnx {
 struct InputType {
   std::string name;
   graph::TensorType type;
-  int32_t narrow_type = 0;  // see Tensor::narrow_type
+  int32_t carried_type = 0;  // see Tensor::carried_type
   // Of a sequence or optional: then `type` is of no use.
   std::optional<SequenceType> sequence;
 };

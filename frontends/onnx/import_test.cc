@@ -185,7 +185,7 @@ TEST(Import, AttributeOfWrongType) {
               HasSubstr("attribute 'axis': expected type INT, found FLOAT"));
 }
 
-TEST(Import, NarrowTypesReachOnlyOperatorsThatKnowThem) {
+TEST(Import, CarriedTypesReachOnlyOperatorsThatKnowThem) {
   ModelBuilder m(19);
   m.Input("x", {4}, TensorProto::FLOAT8E4M3FN);
   m.Node("Cast", {"x"}, {"y"}, {{"to", TensorProto::FLOAT}});

@@ -79,10 +79,10 @@ void ImportGatherNd(NodeContext& c) {
 std::optional<std::string> ReadUpdate(NodeContext& c) {
   const std::string reduction = c.String("reduction", "none");
   if (reduction == "none") return "assign";
-  if (c.Input(0).narrow_type() != 0) {
+  if (c.Input(0).carried_type() != 0) {
     c.FailUnsupported(
         "attribute 'reduction': expected none for operands of type " +
-        OnnxTypeName(c.Input(0).narrow_type()));
+        OnnxTypeName(c.Input(0).carried_type()));
     return std::nullopt;
   }
   if (reduction == "add") return "add";

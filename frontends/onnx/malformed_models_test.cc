@@ -203,9 +203,9 @@ TEST(Malformed, AbsurdDimsOfTensors) {
   EXPECT_LT(claim.proto().ByteSizeLong(), 1024u);
   ExpectError(std::move(claim),
               "tensor 'w': expected 4294967296 bytes for its dims, found 0");
-  ModelBuilder narrow = with_dims({int64_t{1} << 33});
-  narrow.graph().mutable_initializer(0)->set_data_type(TensorProto::INT4);
-  ExpectError(std::move(narrow),
+  ModelBuilder carried = with_dims({int64_t{1} << 33});
+  carried.graph().mutable_initializer(0)->set_data_type(TensorProto::INT4);
+  ExpectError(std::move(carried),
               "tensor 'w': expected 4294967296 bytes for its dims, found 0");
   ExpectError(with_dims({int64_t{1} << 61}), "tensor 'w': expected");
 }

@@ -8,7 +8,7 @@
 //   c.SetOutput(0, Gather(labels.Vector(c), best_class, 0));
 //
 // Strings travel as i64 handles of a table where equal strings have equal
-// handles; Tensor::narrow_type is then TensorProto::STRING. As all errors of
+// handles; Tensor::carried_type is then TensorProto::STRING. As all errors of
 // importers, those found here stick in the context.
 #ifndef EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_
 #define EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_

@@ -27,7 +27,7 @@ void ImportMapping(NodeContext& c, const std::vector<std::string>& strings,
   const Column texts = IntegerColumn(StringHandles(c, strings), true);
   const Column numbers = IntegerColumn(std::move(integers));
   Tensor x = c.Input(0);
-  const bool from_strings = x.narrow_type() == TensorProto::STRING;
+  const bool from_strings = x.carried_type() == TensorProto::STRING;
   c.SetOutput(0, from_strings ? Lookup(c, x, texts, numbers, DefaultInteger(c))
                               : Lookup(c, x, numbers, texts, DefaultString(c)));
 }
@@ -93,11 +93,11 @@ void ImportOneHotEncoder(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"CategoryMapper", 0, 1, 1, ImportCategoryMapper, kMlDomain,
-     NarrowTypes::kStrings},
+     CarriedTypes::kStrings},
     {"LabelEncoder", 0, 1, 1, ImportLabelEncoder, kMlDomain,
-     NarrowTypes::kStrings},
+     CarriedTypes::kStrings},
     {"OneHotEncoder", 0, 1, 1, ImportOneHotEncoder, kMlDomain,
-     NarrowTypes::kStrings},
+     CarriedTypes::kStrings},
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ void ImportLinearClassifier(NodeContext& c) {
                   {"last", int64_t{0}}});
   }
   Tensor names = labels.Vector(c);
-  c.SetOutput(0, Gather(names, best, 0).Marked(names.narrow_type()));
+  c.SetOutput(0, Gather(names, best, 0).Marked(names.carried_type()));
   scores = two_from_one
                ? AddSecondClass(scores, SecondClass::kComplement, transform)
                : PostTransform(scores, transform);

@@ -111,7 +111,7 @@ Tensor CompareAll(NodeContext& c, Tensor x, const Column& keys,
 }
 
 bool CheckKeyType(NodeContext& c, Tensor x, const Column& keys) {
-  const bool strings = x.narrow_type() == TensorProto::STRING;
+  const bool strings = x.carried_type() == TensorProto::STRING;
   if (!c.ok()) return false;
   if (strings == keys.strings && keys.is_float() == x.is_float()) return true;
   const auto name = [](bool is_string, DType type) {

@@ -74,8 +74,8 @@ std::optional<Map> ReadMap(NodeContext& c) {
     return std::nullopt;
   }
   return Map{map->data, map->dims,
-             map->data.narrow_type() == TensorProto::STRING,
-             map->dims.narrow_type() == TensorProto::STRING};
+             map->data.carried_type() == TensorProto::STRING,
+             map->dims.carried_type() == TensorProto::STRING};
 }
 
 Tensor MarkedAs(Tensor x, bool strings) {
@@ -167,10 +167,10 @@ void ImportCastMap(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"CastMap", 0, 1, 1, ImportCastMap, kMlDomain, NarrowTypes::kRefused, 0,
+    {"CastMap", 0, 1, 1, ImportCastMap, kMlDomain, CarriedTypes::kRefused, 0,
      Sequences::kMaps},
     {"DictVectorizer", 0, 1, 1, ImportDictVectorizer, kMlDomain,
-     NarrowTypes::kRefused, 0, Sequences::kMaps},
+     CarriedTypes::kRefused, 0, Sequences::kMaps},
     {"ZipMap", 0, 1, 1, ImportZipMap, kMlDomain},
 };
 

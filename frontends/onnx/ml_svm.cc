@@ -141,7 +141,7 @@ class SvmClassifier {
   }
   void SetResults(Tensor best, Tensor scores) {
     Tensor names = labels_.Vector(c_);
-    c_.SetOutput(0, Gather(names, best, 0).Marked(names.narrow_type()));
+    c_.SetOutput(0, Gather(names, best, 0).Marked(names.carried_type()));
     c_.SetOutput(1, Cast(scores, DType::kF32));
   }
   bool AllPositive() const {

@@ -211,7 +211,7 @@ void ImportTreeEnsembleClassifier(NodeContext& c) {
   const Classified result =
       TreeClassifier(c, table, forest, base, transform).Run();
   c.SetOutput(0, Gather(labels.Vector(c), result.best, 0)
-                     .Marked(labels.Vector(c).narrow_type()));
+                     .Marked(labels.Vector(c).carried_type()));
   c.SetOutput(1, Cast(result.scores, DType::kF32));
 }
 

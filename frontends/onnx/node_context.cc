@@ -257,7 +257,7 @@ Tensor ConstantOf(graph::GraphBuilder& builder, const TensorBytes& bytes) {
   }
   return Tensor(&builder,
                 builder.Constant(bytes.dtype, bytes.dims, std::move(data)))
-      .Marked(bytes.narrow_type);
+      .Marked(bytes.carried_type);
 }
 
 void CollectInputs(const graph::Value* value, std::set<std::string>& names) {

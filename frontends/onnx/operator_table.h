@@ -18,40 +18,40 @@ namespace ember::onnx {
 inline constexpr int kVariadic = -1;
 
 // What an operator does with operands that have no dtype of their own
-// (narrow_types.h).
-enum class NarrowTypes : uint8_t {
+// (carried_types.h).
+enum class CarriedTypes : uint8_t {
   kRefused,
   kMoved,    // its results have the type of the operands that are moved
-  kHandled,  // its importer looks at Tensor::narrow_type
+  kHandled,  // its importer looks at Tensor::carried_type
   kNumbers,  // the same, without strings
   kStrings,  // the same, strings only
 };
 
 // The rule, and for kMoved the operands that go into the results; the others
 // are indices, sizes or conditions, which have a dtype of their own.
-struct NarrowOperands {
+struct CarriedOperands {
   // A rule alone is what most rows say.
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr NarrowOperands(NarrowTypes rule = NarrowTypes::kRefused)
+  constexpr CarriedOperands(CarriedTypes rule = CarriedTypes::kRefused)
       : rule(rule) {}
 
   constexpr bool Moves(int operand) const {
-    return rule == NarrowTypes::kMoved &&
+    return rule == CarriedTypes::kMoved &&
            ((moved >> std::min(operand, 31)) & 1) != 0;
   }
 
-  NarrowTypes rule;
+  CarriedTypes rule;
   uint32_t moved = 0;  // bit i: operand i; bit 31 also stands for all after it
 };
 
-constexpr NarrowOperands Moves(std::initializer_list<int> operands) {
-  NarrowOperands result(NarrowTypes::kMoved);
+constexpr CarriedOperands Moves(std::initializer_list<int> operands) {
+  CarriedOperands result(CarriedTypes::kMoved);
   for (const int operand : operands) result.moved |= uint32_t{1} << operand;
   return result;
 }
 
-inline constexpr NarrowOperands kAllMoved = [] {
-  NarrowOperands result(NarrowTypes::kMoved);
+inline constexpr CarriedOperands kAllMoved = [] {
+  CarriedOperands result(CarriedTypes::kMoved);
   result.moved = ~uint32_t{0};
   return result;
 }();
@@ -66,7 +66,7 @@ struct OperatorRow {
   int maximum_inputs;  // kVariadic: any number
   void (*import)(NodeContext& context);
   std::string_view domain = "";
-  NarrowOperands narrow;
+  CarriedOperands carried;
   // For an operator that is one of the default domain under another domain's
   // name: the opset whose rules it follows.
   int as_opset = 0;

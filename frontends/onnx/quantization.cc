@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/onnx/narrow_types.h"
+#include "frontends/onnx/carried_types.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/ops/compositions.h"
 
@@ -34,23 +34,23 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   return RepeatBlocks(parameter, axis, block, x.dim(axis));
 }
 
-Tensor QuantizeToNarrow(NodeContext& c, Tensor scaled, Tensor zero_point,
-                        const NarrowFormat& format) {
+Tensor QuantizeToCarried(NodeContext& c, Tensor scaled, Tensor zero_point,
+                         const CarriedFormat& format) {
   if (format.is_float()) {
     // Its zero point is 0, which is added, so that -0 becomes 0.
     Tensor zero = scaled.Like(0);
     Tensor numbers = Select(Equal(scaled, zero), zero, scaled);
-    return EncodeNarrow(numbers, format, c.Integer("saturate", 1) != 0);
+    return EncodeCarried(numbers, format, c.Integer("saturate", 1) != 0);
   }
   Tensor rounded = Round(scaled);
   if (zero_point) rounded = rounded + Cast(zero_point, DType::kF32);
-  return EncodeNarrow(rounded, format, true);
+  return EncodeCarried(rounded, format, true);
 }
 
 // Scales may be powers of two.
 Tensor ScaleOperand(NodeContext& c) {
   Tensor scale = c.Input(1);
-  return scale.narrow_type() != 0 ? DecodeNarrow(scale, DType::kF32) : scale;
+  return scale.carried_type() != 0 ? DecodeCarried(scale, DType::kF32) : scale;
 }
 
 // x / scale, since opset 23 rounded to the precision asked for: the attribute,
@@ -69,12 +69,12 @@ void ImportQuantizeLinear(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor scale = AlignParameter(c, ScaleOperand(c), x);
   Tensor zero_point = AlignParameter(c, c.Input(2), x);
-  const int32_t narrow =
-      c.Input(2) ? c.Input(2).narrow_type()
+  const int32_t carried =
+      c.Input(2) ? c.Input(2).carried_type()
                  : static_cast<int32_t>(c.Integer("output_dtype", 0));
-  if (const NarrowFormat* format = FindNarrowFormat(narrow)) {
+  if (const CarriedFormat* format = FindCarriedFormat(carried)) {
     return c.SetOutput(
-        0, QuantizeToNarrow(c, Scaled(c, x, scale), zero_point, *format));
+        0, QuantizeToCarried(c, Scaled(c, x, scale), zero_point, *format));
   }
   DType type = zero_point ? zero_point.dtype() : DType::kU8;
   if (!zero_point && c.Integer("output_dtype", 0) != 0) {
@@ -94,9 +94,9 @@ void ImportDequantizeLinear(NodeContext& c) {
     type = c.TypeAttribute("output_dtype").value_or(type);
   if (!IsInteger(x.dtype()))
     return c.FailUnsupported("only integer inputs are supported");
-  const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
+  const CarriedFormat* format = FindCarriedFormat(x.carried_type());
   if (format != nullptr && format->is_float()) {
-    Tensor numbers = DecodeNarrow(x, DType::kF32);
+    Tensor numbers = DecodeCarried(x, DType::kF32);
     return c.SetOutput(0, Cast(numbers * Cast(scale, DType::kF32), type));
   }
   c.SetOutput(0, Cast(Dequantize(x, scale, zero_point), type));
@@ -111,14 +111,14 @@ void ImportDynamicQuantizeLinear(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"DequantizeLinear", 10, 2, 3, ImportDequantizeLinear, "",
-     NarrowTypes::kNumbers},
+     CarriedTypes::kNumbers},
     {"DequantizeLinear", 1, 2, 3, ImportDequantizeLinear, "com.microsoft",
-     NarrowTypes::kNumbers},
+     CarriedTypes::kNumbers},
     {"DynamicQuantizeLinear", 11, 1, 1, ImportDynamicQuantizeLinear},
     {"QuantizeLinear", 10, 2, 3, ImportQuantizeLinear, "",
-     NarrowTypes::kNumbers},
+     CarriedTypes::kNumbers},
     {"QuantizeLinear", 1, 2, 3, ImportQuantizeLinear, "com.microsoft",
-     NarrowTypes::kNumbers},
+     CarriedTypes::kNumbers},
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ bool SameKind(const Tensor& a, const Tensor& b) {
       return one->sequence()->kind == SequenceKind::kOptionalTensor;
   }
   return a.rank() == b.rank() && a.dtype() == b.dtype() &&
-         a.narrow_type() == b.narrow_type();
+         a.carried_type() == b.carried_type();
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ Tensor Captured(graph::Region& region, const Tensor& outer) {
   const auto capture = [&](const Tensor& tensor) {
     if (!tensor) return tensor;
     return Tensor(&builder, region.Capture(tensor.value()))
-        .Marked(tensor.narrow_type());
+        .Marked(tensor.carried_type());
   };
   if (outer.sequence() == nullptr) return capture(outer);
   SequenceValue value = *outer.sequence();
@@ -59,7 +59,7 @@ Tensor AsKind(Tensor value, SequenceKind kind) {
     SequenceValue optional;
     optional.kind = SequenceKind::kOptionalTensor;
     optional.dtype = value.dtype();
-    optional.narrow_type = value.narrow_type();
+    optional.carried_type = value.carried_type();
     optional.rank = value.rank();
     optional.elements = std::vector<Tensor>{value};
     return MakeSequence(builder, std::move(optional));
@@ -161,8 +161,8 @@ std::vector<Tensor> RegionValues::LoopResults(
     values[i] = MakeSequence(builder, std::move(plain));
   }
   for (size_t i = static_cast<size_t>(PartCount()); i < results.size(); ++i) {
-    values.push_back(
-        Tensor(&builder, results[i]).Marked(last[values.size()].narrow_type()));
+    values.push_back(Tensor(&builder, results[i])
+                         .Marked(last[values.size()].carried_type()));
   }
   return values;
 }

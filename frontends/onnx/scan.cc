@@ -112,7 +112,7 @@ struct BatchedScan {
                                 : Tensor(&inside, in.scanned[i]));
       }
       for (size_t i = 0; i < arguments.size(); ++i)
-        arguments[i] = arguments[i].Marked(operands[i].narrow_type());
+        arguments[i] = arguments[i].Marked(operands[i].carried_type());
       LoopOutputs out = body(region, arguments);
       if (has_lengths) out.proceed = inside.Scalar(1, DType::kBool);
       return out;
@@ -120,7 +120,7 @@ struct BatchedScan {
     std::vector<Value*> results = BuildLoop(outer.builder(), time, step);
     for (size_t i = state_count; i < results.size() && has_lengths; ++i) {
       const Tensor stacked =
-          Tensor(&outer.builder(), results[i]).Marked(last[i].narrow_type());
+          Tensor(&outer.builder(), results[i]).Marked(last[i].carried_type());
       results[i] = PaddedTo(stacked, scanned[0].dim(0)).value();
     }
     return results;
@@ -142,7 +142,7 @@ struct BatchedScan {
     const Shape low(x.shape().size(), Dim(0));
     Shape high = low;
     high[0] = size - x.dim(0);
-    const bool strings = x.narrow_type() == TensorProto::STRING;
+    const bool strings = x.carried_type() == TensorProto::STRING;
     const auto zero =
         strings ? static_cast<double>(builder.StringHandle("")) : 0.0;
     return Pad(x, low, high, "constant", x.Like(zero));
@@ -174,7 +174,7 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
     Tensor x = inputs[state_count + i];
     const int axis = c.Axis(input_axes[i], x.rank());
     if (!c.ok()) return c.builder().status();
-    const int32_t mark = x.narrow_type();
+    const int32_t mark = x.carried_type();
     x = AxisToFront(x, axis);
     if (input_directions[i] != 0) x = Reverse(x, 0);
     if (i > 0) x = WithDim(x, 0, scanned[0].dim(0));
@@ -193,7 +193,7 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
     std::vector<Tensor> arguments = carried.Rebuild(inside, in.carried);
     for (size_t i = 0; i < scanned_count; ++i) {
       arguments.push_back(
-          Tensor(&inside, in.scanned[i]).Marked(scanned[i].narrow_type()));
+          Tensor(&inside, in.scanned[i]).Marked(scanned[i].carried_type()));
     }
     return ImportBody(*graph, arguments, carried, /*conditional=*/false,
                       c.origin(), region, scope, last);
@@ -203,7 +203,7 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
   std::vector<Tensor> outputs = carried.LoopResults(c.builder(), results, last);
   for (size_t i = 0; i < stacked_count; ++i) {
     Tensor& output = outputs[state_count + i];
-    const int32_t mark = output.narrow_type();
+    const int32_t mark = output.carried_type();
     if (output_directions[i] != 0) output = Reverse(output, 0);
     const int axis = c.Axis(output_axes[i], output.rank());
     if (!c.ok()) return c.builder().status();
@@ -263,7 +263,7 @@ Status GraphImporter::ImportBatchedScan(NodeContext& c, Scope& scope) {
   const std::vector<Value*> results = BuildLoop(c.builder(), batch, one);
   std::vector<Tensor> outputs = TensorsOf(c.builder(), results);
   for (size_t i = 0; i < outputs.size(); ++i)
-    outputs[i] = outputs[i].Marked(last[i].narrow_type());
+    outputs[i] = outputs[i].Marked(last[i].carried_type());
   return SetOutputs(c, outputs, scope);
 }
 

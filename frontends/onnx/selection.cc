@@ -46,7 +46,7 @@ void ImportTopK(NodeContext& c) {
 void ImportNonZero(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.ok()) return;
-  if (x.narrow_type() == TensorProto::STRING)
+  if (x.carried_type() == TensorProto::STRING)
     x = NotEqual(x, c.StringScalar(""));
   if (x.rank() == 0) x = Reshape(x, {Dim(1)});
   const Tensor positions = NonZeroPositions(c, x);
@@ -97,7 +97,7 @@ void ImportUnique(NodeContext& c) {
     x = Reshape(x, {ElementCount(x.shape()), Dim(1)});
   }
   const Dim count = c.builder().FreshSymbol();
-  const bool strings = c.Input(0).narrow_type() == TensorProto::STRING;
+  const bool strings = c.Input(0).carried_type() == TensorProto::STRING;
   // Handles have no order; their ranks have that of the texts.
   Tensor keys = strings ? Apply("string_rank", {x}, {}) : x;
   std::vector<Tensor> results =
@@ -156,9 +156,9 @@ void ImportNonMaxSuppression(NodeContext& c) {
 constexpr OperatorRow kRows[] = {
     {"Compress", 9, 2, 2, ImportCompress, "", Moves({0})},
     {"NonMaxSuppression", 10, 2, 5, ImportNonMaxSuppression},
-    {"NonZero", 9, 1, 1, ImportNonZero, "", NarrowTypes::kStrings},
+    {"NonZero", 9, 1, 1, ImportNonZero, "", CarriedTypes::kStrings},
     {"TopK", 1, 1, 2, ImportTopK},
-    {"Unique", 11, 1, 1, ImportUnique, "", NarrowTypes::kStrings},
+    {"Unique", 11, 1, 1, ImportUnique, "", CarriedTypes::kStrings},
 };
 
 }  // namespace

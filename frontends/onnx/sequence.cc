@@ -114,7 +114,7 @@ Tensor MakeMap(GraphBuilder& builder, SequenceKind kind, Tensor values,
   SequenceValue value;
   value.kind = kind;
   value.dtype = values.dtype();
-  value.narrow_type = values.narrow_type();
+  value.carried_type = values.carried_type();
   value.data = values;
   value.dims = keys;
   return MakeSequence(builder, std::move(value));
@@ -129,7 +129,7 @@ bool IsMap(const Tensor& tensor) {
 Tensor SequenceOf(GraphBuilder& builder, std::vector<Tensor> elements) {
   SequenceValue value;
   value.dtype = elements[0].dtype();
-  value.narrow_type = elements[0].narrow_type();
+  value.carried_type = elements[0].carried_type();
   value.rank = 0;
   for (const Tensor& element : elements)
     value.rank = std::max(value.rank, element.rank());
@@ -137,11 +137,11 @@ Tensor SequenceOf(GraphBuilder& builder, std::vector<Tensor> elements) {
   return MakeSequence(builder, std::move(value));
 }
 
-Tensor EmptySequence(GraphBuilder& builder, DType dtype, int32_t narrow_type,
+Tensor EmptySequence(GraphBuilder& builder, DType dtype, int32_t carried_type,
                      int rank) {
   SequenceValue value;
   value.dtype = dtype;
-  value.narrow_type = narrow_type;
+  value.carried_type = carried_type;
   value.rank = rank;
   value.elements.emplace();
   return MakeSequence(builder, std::move(value));
@@ -190,7 +190,7 @@ Tensor SequenceAt(NodeContext& c, Tensor sequence, Tensor position) {
       ReadSize(c, OffsetOf(value, index), "place of an element");
   if (!offset) return c.Wrap(nullptr);
   const Tensor flat = SliceAxis(value.data, 0, *offset, ElementCount(*shape));
-  return Reshape(flat, *shape).Marked(value.narrow_type);
+  return Reshape(flat, *shape).Marked(value.carried_type);
 }
 
 Tensor SequenceInsert(NodeContext& c, Tensor sequence, Tensor element,
@@ -296,7 +296,7 @@ std::vector<Tensor> PartsOf(Tensor value, int rank) {
 }
 
 Tensor FromParts(const Tensor& like, std::span<const Tensor> parts) {
-  if (like.sequence() == nullptr) return parts[0].Marked(like.narrow_type());
+  if (like.sequence() == nullptr) return parts[0].Marked(like.carried_type());
   SequenceValue value = *like.sequence();
   value.elements.reset();
   value.data = parts[0];

@@ -51,7 +51,7 @@ namespace ember::ops {
 struct SequenceValue {
   onnx::SequenceKind kind = onnx::SequenceKind::kSequence;
   DType dtype = DType::kF32;
-  int32_t narrow_type = 0;
+  int32_t carried_type = 0;
   // Of the longest shape; -1: an empty sequence that nothing is known of.
   int rank = -1;
   // Known one by one; then data and dims may be absent.
@@ -74,7 +74,7 @@ bool IsMap(const Tensor& tensor);
 // Of the elements' type; there is at least one.
 Tensor SequenceOf(graph::GraphBuilder& builder, std::vector<Tensor> elements);
 Tensor EmptySequence(graph::GraphBuilder& builder, DType dtype,
-                     int32_t narrow_type, int rank);
+                     int32_t carried_type, int rank);
 
 // The same with data and dims, whose rank is `rank` (or larger, if it is).
 Tensor AsPair(Tensor sequence, int rank);

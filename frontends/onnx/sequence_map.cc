@@ -86,7 +86,7 @@ Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
                            map_one(trial, position));
     for (const Tensor& output : outputs) {
       empty.push_back(EmptySequence(c.builder(), output.dtype(),
-                                    output.narrow_type(), output.rank()));
+                                    output.carried_type(), output.rank()));
     }
   }
   const RegionValues carried(empty);

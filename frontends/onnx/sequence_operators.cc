@@ -52,7 +52,7 @@ void ImportSequenceEmpty(NodeContext& c) {
   const StatusOr<DType> dtype = StorageFromOnnx(onnx_type);
   if (!dtype.ok()) return c.Fail(dtype.status());
   c.SetOutput(0, EmptySequence(c.builder(), *dtype,
-                               IsNarrowType(onnx_type) ? onnx_type : 0, -1));
+                               IsCarriedType(onnx_type) ? onnx_type : 0, -1));
 }
 
 void ImportSequenceInsert(NodeContext& c) {
@@ -103,7 +103,7 @@ Tensor ConcatInLoop(NodeContext& c, Tensor sequence, int axis, bool new_axis) {
         return out;
       });
   return c.Wrap(results.empty() ? nullptr : results[0])
-      .Marked(pair.sequence()->narrow_type);
+      .Marked(pair.sequence()->carried_type);
 }
 
 void ImportConcatFromSequence(NodeContext& c) {
@@ -123,7 +123,7 @@ void ImportConcatFromSequence(NodeContext& c) {
   if (new_axis) {
     for (Tensor& piece : pieces) piece = Unsqueeze(piece, {axis});
   }
-  c.SetOutput(0, Concat(pieces, axis).Marked(value.narrow_type));
+  c.SetOutput(0, Concat(pieces, axis).Marked(value.carried_type));
 }
 
 // Sizes of the parts where it is known how many there are.
@@ -172,7 +172,7 @@ Tensor SplitToUnits(NodeContext& c, Tensor x, int axis, bool keep) {
   }
   SequenceValue value;
   value.dtype = x.dtype();
-  value.narrow_type = x.narrow_type();
+  value.carried_type = x.carried_type();
   value.rank = static_cast<int>(row.size());
   value.data = Reshape(Transpose(x, permutation), {ElementCount(x.shape())});
   value.dims = Broadcast(c.Wrap(c.builder().ShapeValue(row)),
@@ -200,7 +200,7 @@ Tensor SplitInLoop(NodeContext& c, Tensor x, int axis) {
   const Tensor ranges =
       Concat({Unsqueeze(starts, {1}), Unsqueeze(sizes, {1})}, 1);
   const Tensor empty = AsPair(
-      EmptySequence(c.builder(), x.dtype(), x.narrow_type(), x.rank()), 0);
+      EmptySequence(c.builder(), x.dtype(), x.carried_type(), x.rank()), 0);
   if (!c.ok()) return c.Wrap(nullptr);
   graph::LoopRequest request;
   for (const Tensor& part : PartsOf(empty, 0))
@@ -247,7 +247,7 @@ void ImportSplitToSequence(NodeContext& c) {
   for (const Dim& size : *parts) {
     Tensor element = SliceAxis(x, axis, start, size);
     if (!keep) element = Squeeze(element, {axis});
-    elements.push_back(element.Marked(x.narrow_type()));
+    elements.push_back(element.Marked(x.carried_type()));
     start = start + size;
   }
   if (c.ok()) c.SetOutput(0, SequenceOf(c.builder(), std::move(elements)));
@@ -258,7 +258,7 @@ void ImportOptional(NodeContext& c) {
   if (const Tensor x = c.Input(0); x && x.sequence() == nullptr) {
     value.kind = SequenceKind::kOptionalTensor;
     value.dtype = x.dtype();
-    value.narrow_type = x.narrow_type();
+    value.carried_type = x.carried_type();
     value.rank = x.rank();
     value.elements = std::vector<Tensor>{x};
     return c.SetOutput(0, MakeSequence(c.builder(), std::move(value)));
@@ -276,7 +276,7 @@ void ImportOptional(NodeContext& c) {
   if (!wanted.ok()) return c.Fail(wanted.status());
   value.kind = wanted->kind;
   value.dtype = wanted->dtype;
-  value.narrow_type = wanted->narrow_type;
+  value.carried_type = wanted->carried_type;
   value.rank = wanted->rank;
   value.elements.emplace();
   if (value.kind == SequenceKind::kOptionalSequence)
@@ -293,7 +293,7 @@ void ImportOptionalGetElement(NodeContext& c) {
   c.SetOutput(0, GetElement(c, c.Input(0)));
 }
 
-constexpr NarrowTypes kMarks = NarrowTypes::kHandled;
+constexpr CarriedTypes kMarks = CarriedTypes::kHandled;
 constexpr Sequences kTaken = Sequences::kTaken;
 
 constexpr OperatorRow kRows[] = {

@@ -11,7 +11,7 @@ StatusOr<SequenceType> ReadMapType(const TypeProto::Map& map) {
   result.kind = SequenceKind::kMap;
   result.rank = 0;
   if (map.key_type() == TensorProto::STRING) {
-    result.key_narrow_type = TensorProto::STRING;
+    result.key_carried_type = TensorProto::STRING;
   } else if (map.key_type() != TensorProto::INT64) {
     return UnimplementedError(
         "expected a map with keys of type INT64 or STRING, found " +
@@ -24,8 +24,8 @@ StatusOr<SequenceType> ReadMapType(const TypeProto::Map& map) {
   const int32_t type = map.value_type().tensor_type().elem_type();
   EMBER_ASSIGN_OR_RETURN(result.dtype, StorageFromOnnx(type));
   if (type == TensorProto::STRING) {
-    result.narrow_type = type;
-  } else if (IsNarrowType(type)) {
+    result.carried_type = type;
+  } else if (IsCarriedType(type)) {
     return UnimplementedError("expected a map to numbers or strings, found " +
                               OnnxTypeName(type));
   }
@@ -59,7 +59,8 @@ StatusOr<SequenceType> ReadSequenceType(const TypeProto& type,
   }
   const TypeProto::Tensor& tensor = element->tensor_type();
   EMBER_ASSIGN_OR_RETURN(result.dtype, StorageFromOnnx(tensor.elem_type()));
-  if (IsNarrowType(tensor.elem_type())) result.narrow_type = tensor.elem_type();
+  if (IsCarriedType(tensor.elem_type()))
+    result.carried_type = tensor.elem_type();
   if (tensor.has_shape()) result.rank = tensor.shape().dim_size();
   return result;
 }

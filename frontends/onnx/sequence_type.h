@@ -11,9 +11,9 @@ namespace ember::onnx {
 struct SequenceType {
   SequenceKind kind = SequenceKind::kSequence;
   DType dtype = DType::kF32;
-  int32_t narrow_type = 0;
-  int rank = -1;                // of the elements; -1: not declared; of a map 0
-  int32_t key_narrow_type = 0;  // of a map: STRING, or 0 for i64
+  int32_t carried_type = 0;
+  int rank = -1;  // of the elements; -1: not declared; of a map 0
+  int32_t key_carried_type = 0;  // of a map: STRING, or 0 for i64
 };
 
 // inside_optional: the type is the element of an optional. Errors: sequences of

@@ -75,7 +75,7 @@ void ImportConstantOfShape(NodeContext& c) {
                          graph::ShapeToString(value.shape()));
   }
   c.SetOutput(
-      0, Broadcast(Reshape(value, {}), *shape).Marked(value.narrow_type()));
+      0, Broadcast(Reshape(value, {}), *shape).Marked(value.carried_type()));
 }
 
 // Number of elements of an integer range, symbolic where its bounds are.
@@ -224,8 +224,8 @@ constexpr OperatorRow kRows[] = {
     {"Identity", 1, 1, 1, ImportIdentity, "", Moves({0}), 0, Sequences::kTaken},
     {"Range", 11, 3, 3, ImportRange},
     {"Range", 1, 2, 3, ImportRange, "com.microsoft"},
-    {"Shape", 1, 1, 1, ImportShape, "", NarrowTypes::kHandled},
-    {"Size", 1, 1, 1, ImportSize, "", NarrowTypes::kHandled},
+    {"Shape", 1, 1, 1, ImportShape, "", CarriedTypes::kHandled},
+    {"Size", 1, 1, 1, ImportSize, "", CarriedTypes::kHandled},
     {"Trilu", 14, 1, 2, ImportTrilu},
     {"Trilu", 1, 1, 2, ImportTrilu, "com.microsoft"},
 };

@@ -367,8 +367,8 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
 
 // What padding adds where nothing else is said.
 Tensor ZeroLike(NodeContext& c, Tensor x) {
-  return x.narrow_type() == TensorProto::STRING ? c.StringScalar("")
-                                                : x.Like(0);
+  return x.carried_type() == TensorProto::STRING ? c.StringScalar("")
+                                                 : x.Like(0);
 }
 
 void ImportPad(NodeContext& c) {

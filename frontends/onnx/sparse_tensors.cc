@@ -66,7 +66,7 @@ StatusOr<std::vector<int64_t>> PositionsOf(const SparseTensorProto& sparse,
 StatusOr<TensorProto> MakeDense(const SparseTensorProto& sparse) {
   EMBER_ASSIGN_OR_RETURN(const TensorBytes values,
                          DecodeTensor(sparse.values(), nullptr, nullptr));
-  if (values.narrow_type != 0 || values.dims.size() != 1) {
+  if (values.carried_type != 0 || values.dims.size() != 1) {
     return Invalid(sparse,
                    "expected values in one dim, of a type of at least 8 bits");
   }

@@ -5,8 +5,8 @@
 //
 //   EMBER_RETURN_IF_ERROR(ReplaceSparseTensors(model));
 //
-// Errors: indices outside the tensor or of the wrong count, narrow types, dense
-// forms above 1 GB. Thread-compatible.
+// Errors: indices outside the tensor or of the wrong count, carried types,
+// dense forms above 1 GB. Thread-compatible.
 #ifndef EMBER_FRONTENDS_ONNX_SPARSE_TENSORS_H_
 #define EMBER_FRONTENDS_ONNX_SPARSE_TENSORS_H_
 

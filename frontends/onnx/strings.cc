@@ -14,7 +14,7 @@ namespace {
 bool CheckStrings(NodeContext& c) {
   for (const Tensor& input : c.inputs()) {
     if (!c.ok()) return false;
-    if (input.narrow_type() == TensorProto::STRING) continue;
+    if (input.carried_type() == TensorProto::STRING) continue;
     c.FailInvalid("expected operands of type STRING, found " +
                   std::string(DTypeName(input.dtype())));
     return false;
@@ -108,11 +108,11 @@ void ImportStringNormalizer(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"RegexFullMatch", 20, 1, 1, ImportRegexFullMatch, "",
-     NarrowTypes::kStrings},
-    {"StringConcat", 20, 2, 2, ImportStringConcat, "", NarrowTypes::kStrings},
+     CarriedTypes::kStrings},
+    {"StringConcat", 20, 2, 2, ImportStringConcat, "", CarriedTypes::kStrings},
     {"StringNormalizer", 10, 1, 1, ImportStringNormalizer, "",
-     NarrowTypes::kStrings},
-    {"StringSplit", 20, 1, 1, ImportStringSplit, "", NarrowTypes::kStrings},
+     CarriedTypes::kStrings},
+    {"StringSplit", 20, 1, 1, ImportStringSplit, "", CarriedTypes::kStrings},
 };
 
 }  // namespace

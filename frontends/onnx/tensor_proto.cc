@@ -14,7 +14,7 @@ struct TypeRow {
   DType dtype;
   // Of one element in the file, for types that have no dtype of their own; else
   // 0.
-  int narrow_bits;
+  int carried_bits;
 };
 
 constexpr TypeRow kTypes[] = {
@@ -105,14 +105,14 @@ std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count,
 
 // Bytes in the file.
 std::optional<int64_t> PackedSize(const TypeRow& row, int64_t count) {
-  if (row.narrow_bits == 0)
+  if (row.carried_bits == 0)
     return CheckedMultiply(count, DTypeByteSize(row.dtype));
-  const int64_t per_byte = 8 / row.narrow_bits;
+  const int64_t per_byte = 8 / row.carried_bits;
   return count / per_byte + (count % per_byte != 0 ? 1 : 0);
 }
 
 template <typename Storage, typename Field>
-std::vector<uint8_t> Narrow(const Field& field) {
+std::vector<uint8_t> ElementsAs(const Field& field) {
   std::vector<uint8_t> bytes(field.size() * sizeof(Storage));
   for (int i = 0; i < field.size(); ++i) {
     const Storage value = static_cast<Storage>(field.Get(i));
@@ -125,27 +125,27 @@ std::vector<uint8_t> Narrow(const Field& field) {
 std::vector<uint8_t> FromTypedField(const TensorProto& proto, DType dtype) {
   switch (dtype) {
     case DType::kF32:
-      return Narrow<float>(proto.float_data());
+      return ElementsAs<float>(proto.float_data());
     case DType::kF64:
-      return Narrow<double>(proto.double_data());
+      return ElementsAs<double>(proto.double_data());
     case DType::kI64:
-      return Narrow<int64_t>(proto.int64_data());
+      return ElementsAs<int64_t>(proto.int64_data());
     case DType::kU32:
-      return Narrow<uint32_t>(proto.uint64_data());
+      return ElementsAs<uint32_t>(proto.uint64_data());
     case DType::kU64:
-      return Narrow<uint64_t>(proto.uint64_data());
+      return ElementsAs<uint64_t>(proto.uint64_data());
     case DType::kI32:
-      return Narrow<int32_t>(proto.int32_data());
+      return ElementsAs<int32_t>(proto.int32_data());
     case DType::kI16:
-      return Narrow<int16_t>(proto.int32_data());
+      return ElementsAs<int16_t>(proto.int32_data());
     case DType::kU16:
     case DType::kF16:
     case DType::kBF16:
-      return Narrow<uint16_t>(proto.int32_data());
+      return ElementsAs<uint16_t>(proto.int32_data());
     case DType::kBool:
     case DType::kI8:
     case DType::kU8:
-      return Narrow<uint8_t>(proto.int32_data());
+      return ElementsAs<uint8_t>(proto.int32_data());
   }
   return {};
 }
@@ -239,7 +239,7 @@ std::string OnnxTypeName(int32_t data_type) {
 
 StatusOr<DType> DTypeFromOnnx(int32_t data_type) {
   const TypeRow* row = FindType(data_type);
-  if (row == nullptr || row->narrow_bits != 0)
+  if (row == nullptr || row->carried_bits != 0)
     return UnsupportedType(data_type);
   return row->dtype;
 }
@@ -250,9 +250,9 @@ StatusOr<DType> StorageFromOnnx(int32_t data_type) {
   return row->dtype;
 }
 
-bool IsNarrowType(int32_t data_type) {
+bool IsCarriedType(int32_t data_type) {
   const TypeRow* row = FindType(data_type);
-  return row != nullptr && row->narrow_bits != 0;
+  return row != nullptr && row->carried_bits != 0;
 }
 
 int32_t DTypeToOnnx(DType dtype) {
@@ -274,7 +274,7 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
   tensor.dtype = row->dtype;
   tensor.dims.assign(proto.dims().begin(), proto.dims().end());
   EMBER_ASSIGN_OR_RETURN(const int64_t count, CountElements(proto));
-  if (row->narrow_bits != 0) tensor.narrow_type = row->onnx;
+  if (row->carried_bits != 0) tensor.carried_type = row->onnx;
   if (tensor.is_strings()) {
     EMBER_RETURN_IF_ERROR(ReadStrings(proto, count, tensor));
     return tensor;
@@ -301,9 +301,9 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
   }
   const int64_t found = static_cast<int64_t>(tensor.bytes.size());
   if (found != *expected) return WrongSize(proto, *expected, found, "bytes");
-  if (row->narrow_bits != 0 && row->narrow_bits < 8) {
+  if (row->carried_bits != 0 && row->carried_bits < 8) {
     Own(tensor,
-        Unpack(tensor.bytes, count, row->narrow_bits, IsSigned(row->dtype)));
+        Unpack(tensor.bytes, count, row->carried_bits, IsSigned(row->dtype)));
   }
   return tensor;
 }

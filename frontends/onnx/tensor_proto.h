@@ -29,21 +29,21 @@ namespace ember::onnx {
 struct TensorBytes {
   std::string name;
   DType dtype = DType::kF32;
-  int32_t narrow_type = 0;  // the ONNX type, where dtype only holds it
+  int32_t carried_type = 0;  // the ONNX type, where dtype only holds it
   std::vector<int64_t> dims;
   std::shared_ptr<const void> owner;  // keeps `bytes`
   std::span<const uint8_t> bytes;
-  // Of a tensor of strings (narrow_type STRING), one per element.
+  // Of a tensor of strings (carried_type STRING), one per element.
   std::vector<std::string> strings;
 
-  bool is_strings() const { return narrow_type == TensorProto::STRING; }
+  bool is_strings() const { return carried_type == TensorProto::STRING; }
 };
 
 // TensorProto::DataType ↔ dtype. Unimplemented for types that have no dtype.
 StatusOr<DType> DTypeFromOnnx(int32_t data_type);
-// As above, and for narrow types the dtype that holds them.
+// As above, and for carried types the dtype that holds them.
 StatusOr<DType> StorageFromOnnx(int32_t data_type);
-bool IsNarrowType(int32_t data_type);
+bool IsCarriedType(int32_t data_type);
 int32_t DTypeToOnnx(DType dtype);
 // "FLOAT8E4M3FN"; the number for values outside the enumeration.
 std::string OnnxTypeName(int32_t data_type);

@@ -42,7 +42,7 @@ bool CheckAttributes(NodeContext& c) {
 
 // The items of the pool, as the numbers that the operand holds.
 std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
-  if (c.Input(0).narrow_type() == TensorProto::STRING) {
+  if (c.Input(0).carried_type() == TensorProto::STRING) {
     const auto texts = c.Strings("pool_strings");
     if (!texts) {
       c.FailInvalid("attribute 'pool_strings' is missing");
@@ -192,7 +192,7 @@ void ImportTfIdfVectorizer(NodeContext& c) {
 
 constexpr OperatorRow kRows[] = {
     {"TfIdfVectorizer", 9, 1, 1, ImportTfIdfVectorizer, "",
-     NarrowTypes::kStrings},
+     CarriedTypes::kStrings},
 };
 
 }  // namespace

@@ -100,7 +100,7 @@ Tensor WithDim(Tensor x, int axis, const Dim& extent) {
   if (x.dim(axis).is_constant() && extent.is_constant()) return x;
   Shape shape = x.shape();
   shape[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)] = extent;
-  return Apply("assume", {x}, {{"shape", shape}}).Marked(x.narrow_type());
+  return Apply("assume", {x}, {{"shape", shape}}).Marked(x.carried_type());
 }
 
 Tensor RepeatEach(Tensor x, int axis, const Dim& times) {

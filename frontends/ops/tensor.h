@@ -56,11 +56,11 @@ class Tensor {
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
   bool is_float() const { return IsFloat(dtype()); }
   // The format's number of the type whose values this holds, where there is no
-  // dtype for it (frontends/onnx/narrow_types.h), else 0.
-  int32_t narrow_type() const { return narrow_type_; }
-  Tensor Marked(int32_t narrow_type) const {
+  // dtype for it (frontends/onnx/carried_types.h), else 0.
+  int32_t carried_type() const { return carried_type_; }
+  Tensor Marked(int32_t carried_type) const {
     Tensor marked = *this;
-    marked.narrow_type_ = narrow_type;
+    marked.carried_type_ = carried_type;
     return marked;
   }
   // Not null for what is no tensor: sequences, optionals.
@@ -73,7 +73,7 @@ class Tensor {
  private:
   graph::GraphBuilder* builder_ = nullptr;
   graph::Value* value_ = nullptr;
-  int32_t narrow_type_ = 0;
+  int32_t carried_type_ = 0;
   std::shared_ptr<const SequenceValue> sequence_;
 };
 

@@ -1,6 +1,7 @@
 // Constants, and operators that move elements.
 #include <algorithm>
 
+#include "base/rounding.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
 #include "frontends/stablehlo/elements.h"
@@ -223,7 +224,7 @@ void ImportSlice(OperationContext& c) {
           x.dim(static_cast<int>(i)).ToString() + ", found [" +
           std::to_string(starts[i]) + ":" + std::to_string(limits[i]) + "]");
     if (starts[i] == 0 && extent == limits[i] && strides[i] == 1) continue;
-    const int64_t size = (limits[i] - starts[i] + strides[i] - 1) / strides[i];
+    const int64_t size = DivideRoundingUp(limits[i] - starts[i], strides[i]);
     x = SliceAxis(x, static_cast<int>(i), Dim(starts[i]), Dim(size),
                   strides[i]);
   }

@@ -170,7 +170,7 @@ class ModulePrinter {
                         {"sym_name", StringAttribute(module.name)});
     printer_.Line("\"builtin.module\"() <{", Entries(attributes), "}> ({");
     {
-      const Printer::Scope scope(printer_);
+      const Printer::Indent indent(printer_);
       for (const Function& function : module.functions) PrintFunction(function);
     }
     printer_.Line("}) : () -> ()");
@@ -245,7 +245,7 @@ class ModulePrinter {
       }
       printer_.Line("^bb0(", text, "):");
     }
-    const Printer::Scope scope(printer_);
+    const Printer::Indent indent(printer_);
     for (const Operation& operation : region.operations) Print(operation);
   }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/rounding.h"
 #include "frontends/torchscript/operator_table.h"
 #include "frontends/torchscript/promotion.h"
 #include "frontends/torchscript/views.h"
@@ -351,7 +352,7 @@ Value Chunk(Call& c) {
   }
   const std::optional<int64_t> extent = ExtentOf(c, x, axis);
   if (!extent) return {};
-  return SplitBySize(c, std::max<int64_t>((*extent + count - 1) / count, 1),
+  return SplitBySize(c, std::max<int64_t>(DivideRoundingUp(*extent, count), 1),
                      axis, x);
 }
 Value TensorSplit(Call& c) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/rounding.h"
 #include "frontends/ops/windows.h"
 #include "frontends/torchscript/operator_table.h"
 
@@ -108,7 +109,7 @@ Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < out && c.ok(); ++i) {
     const int64_t start = i * *in / out;
-    const int64_t end = ((i + 1) * *in + out - 1) / out;
+    const int64_t end = DivideRoundingUp((i + 1) * *in, out);
     parts.push_back(
         reduce(ops::SliceAxis(x, axis, Dim(start), Dim(end - start)), {axis}));
   }

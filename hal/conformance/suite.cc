@@ -11,7 +11,7 @@ ConformanceOptions& conformance_options() {
   return options;
 }
 
-Support Judge(const Status& status, const std::string& feature) {
+Support SupportOf(const Status& status, const std::string& feature) {
   const bool listed = conformance_options().unsupported.count(feature) > 0;
   if (status.code() == StatusCode::kUnimplemented && listed)
     return Support::kSkip;

@@ -37,7 +37,7 @@ enum class Support : uint8_t { kWorks, kSkip, kWrong };
 
 // What the status of a use of `feature` means; explains itself as a test
 // failure if kWrong.
-Support Judge(const Status& status, const std::string& feature);
+Support SupportOf(const Status& status, const std::string& feature);
 
 class Conformance : public testing::Test {
  protected:
@@ -57,16 +57,16 @@ class Conformance : public testing::Test {
 
 // Declares `name` as the value, or ends the test: skipped if the driver lists
 // the feature as unsupported, failed otherwise.
-#define EMBER_REQUIRE(name, expression, feature)              \
-  auto name##_or = (expression);                              \
-  switch (::ember::hal::Judge(name##_or.status(), feature)) { \
-    case ::ember::hal::Support::kWorks:                       \
-      break;                                                  \
-    case ::ember::hal::Support::kSkip:                        \
-      GTEST_SKIP() << "unsupported: " << feature;             \
-    case ::ember::hal::Support::kWrong:                       \
-      return;                                                 \
-  }                                                           \
+#define EMBER_REQUIRE(name, expression, feature)                  \
+  auto name##_or = (expression);                                  \
+  switch (::ember::hal::SupportOf(name##_or.status(), feature)) { \
+    case ::ember::hal::Support::kWorks:                           \
+      break;                                                      \
+    case ::ember::hal::Support::kSkip:                            \
+      GTEST_SKIP() << "unsupported: " << feature;                 \
+    case ::ember::hal::Support::kWrong:                           \
+      return;                                                     \
+  }                                                               \
   auto name = *std::move(name##_or)
 
 #define EMBER_EXPECT_OK(expression)                              \

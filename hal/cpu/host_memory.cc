@@ -8,6 +8,7 @@
 
 #include "base/concat.h"
 #include "base/page_hints.h"
+#include "base/rounding.h"
 
 namespace ember::hal {
 namespace {
@@ -31,10 +32,6 @@ constexpr uint64_t kBegin = 3 << 12;
 
 bool IsAligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kAlignment == 0;
-}
-
-constexpr uint64_t RoundUp(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
 }
 
 // Zeroed memory from where a large page begins, of as few pages as the system
@@ -151,8 +148,7 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
   // So that a session's first run need not.
   TouchPages(block, static_cast<size_t>(size));
-  void* const data = reinterpret_cast<void*>((address + kAlignment - 1) /
-                                             kAlignment * kAlignment);
+  void* const data = reinterpret_cast<void*>(RoundUp(address, kAlignment));
   return std::unique_ptr<Buffer>(
       std::make_unique<HostBuffer>(size, data, block, allocator, memory));
 }

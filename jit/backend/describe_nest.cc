@@ -15,19 +15,19 @@ namespace {
 using tensor::NodeId;
 using vm::KernelScope;
 
-KernelScope ScopeOf(loops::Scope scope) {
+KernelScope ScopeOf(loops::MemoryScope scope) {
   switch (scope) {
-    case loops::Scope::kInput:
+    case loops::MemoryScope::kInput:
       return KernelScope::kInput;
-    case loops::Scope::kOutput:
+    case loops::MemoryScope::kOutput:
       return KernelScope::kOutput;
-    case loops::Scope::kPacked:
+    case loops::MemoryScope::kPacked:
       return KernelScope::kPacked;
-    case loops::Scope::kCall:
+    case loops::MemoryScope::kCall:
       return KernelScope::kCall;
-    case loops::Scope::kTask:
+    case loops::MemoryScope::kTask:
       return KernelScope::kTask;
-    case loops::Scope::kRegister:
+    case loops::MemoryScope::kRegister:
       return KernelScope::kRegister;
   }
   EMBER_CHECK(false) << "an unknown scope";

@@ -18,7 +18,7 @@ using tensor::Opcode;
 [[maybe_unused]] void AllFieldsAreKnown(const loops::LoopNest& nest,
                                         const loops::Phase& phase,
                                         const Statement& statement,
-                                        const loops::Target& target,
+                                        const loops::Store& store,
                                         const loops::Buffer& buffer,
                                         const tensor::Node& node) {
   [[maybe_unused]] const auto& [nest1, nest2, nest3, nest4, nest5, nest6,
@@ -27,7 +27,7 @@ using tensor::Opcode;
   [[maybe_unused]] const auto& [statement1, statement2, statement3, statement4,
                                 statement5, statement6, statement7, statement8,
                                 statement9, statement10] = statement;
-  [[maybe_unused]] const auto& [target1, target2, target3, target4] = target;
+  [[maybe_unused]] const auto& [store1, store2, store3, store4] = store;
   [[maybe_unused]] const auto& [buffer1, buffer2, buffer3, buffer4] = buffer;
   [[maybe_unused]] const auto& [node1, node2, node3, node4, node5, node6, node7,
                                 node8, node9] = node;
@@ -101,11 +101,11 @@ class Writer {
       case Statement::Kind::kStore:
         break;
     }
-    Number(statement.targets.size());
-    for (const loops::Target& target : statement.targets) {
-      Number(target.buffer);
-      Number(target.indices.size());
-      Number(static_cast<uint64_t>(target.update));
+    Number(statement.stores.size());
+    for (const loops::Store& store : statement.stores) {
+      Number(store.buffer);
+      Number(store.indices.size());
+      Number(static_cast<uint64_t>(store.update));
     }
   }
 

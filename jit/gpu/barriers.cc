@@ -16,7 +16,7 @@ using loops::Block;
 using loops::Buffer;
 using loops::IsInvocationLoop;
 using loops::LoopKind;
-using loops::Scope;
+using loops::MemoryScope;
 using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
@@ -134,7 +134,7 @@ class Planner {
 
   bool HasHalves(uint32_t number) const {
     const Buffer& buffer = nest_.buffers[number];
-    return buffer.scope == Scope::kTask && buffer.extents.size() > 1 &&
+    return buffer.scope == MemoryScope::kTask && buffer.extents.size() > 1 &&
            nest_.pool.IntegerConstant(buffer.extents[0]) == 2;
   }
 
@@ -162,7 +162,7 @@ class Planner {
       if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
         visit(node.buffer, false, std::span<const NodeId>(node.operands));
     }
-    for (const loops::Target& store : statement.targets) {
+    for (const loops::Store& store : statement.stores) {
       const std::span<const NodeId> indices(store.indices);
       visit(store.buffer, true, indices);
       if (store.update != tensor::Update::kAssign)
@@ -209,8 +209,8 @@ class Planner {
     const Buffer& x = nest_.buffers[a];
     const Buffer& y = nest_.buffers[b];
     const bool are_arguments =
-        (x.scope == Scope::kInput && y.scope == Scope::kOutput) ||
-        (x.scope == Scope::kOutput && y.scope == Scope::kInput);
+        (x.scope == MemoryScope::kInput && y.scope == MemoryScope::kOutput) ||
+        (x.scope == MemoryScope::kOutput && y.scope == MemoryScope::kInput);
     if (!are_arguments || x.type != y.type ||
         x.extents.size() != y.extents.size())
       return false;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "jit/decline_reasons.h"
 #include "jit/gpu/barriers.h"
 #include "jit/gpu/kernel_abi.h"
@@ -26,7 +27,7 @@ using loops::Block;
 using loops::Buffer;
 using loops::IsInvocationLoop;
 using loops::LoopKind;
-using loops::Scope;
+using loops::MemoryScope;
 using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
@@ -81,7 +82,7 @@ class Planner {
     ChooseMode();
     PlanParts(phase_.body);
     for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
-    if (plan_.mode == PhasePlan::Mode::kInvocations) Meet();
+    if (plan_.mode == PhasePlan::Mode::kInvocations) FindBarriers();
     return std::move(plan_);
   }
 
@@ -152,7 +153,7 @@ class Planner {
 
   int64_t InWholeSubgroups(int64_t invocations) const {
     const int64_t size = device_.subgroup_size;
-    return (invocations + size - 1) / size * size;
+    return RoundUp(invocations, size);
   }
 
   Status SurveyMatrix(const Statement& loop, NodeId subgroup) {
@@ -213,7 +214,7 @@ class Planner {
       const size_t rank = node.operands.size() - (node.opcode == Opcode::kPad);
       NoteIndices(std::span(node.operands).first(rank), around, place);
     }
-    for (const loops::Target& store : statement.targets) {
+    for (const loops::Store& store : statement.stores) {
       PhasePlan::Place& place = plan_.places[store.buffer];
       place.is_written = true;
       place.is_read |= store.update != tensor::Update::kAssign;
@@ -224,7 +225,7 @@ class Planner {
   }
 
   // Whether the lanes around store whole words of four bytes each.
-  bool StoresWords(const loops::Target& store) const {
+  bool StoresWords(const loops::Store& store) const {
     const Buffer& buffer = nest_.buffers[store.buffer];
     if (!lanes_ || may_mask_ || store.update != tensor::Update::kAssign ||
         !IsOfWords(buffer)) {
@@ -294,7 +295,7 @@ class Planner {
       const int64_t unit = device_.shared_alignment;
       const int64_t bytes =
           ConstantElements(nest_, buffer) * DTypeByteSize(buffer.type);
-      return (bytes + unit - 1) / unit * unit;
+      return RoundUp(bytes, unit);
     }
     if (KeepsWords(number)) return ConstantElements(nest_, buffer);
     if (plan_.places[number].is_native)
@@ -318,7 +319,7 @@ class Planner {
     int64_t bytes = 0;
     bool is_open = false;
     for (size_t i = 0; i < plan_.places.size(); ++i) {
-      if (nest_.buffers[i].scope != Scope::kTask || !IsUsed(i)) continue;
+      if (nest_.buffers[i].scope != MemoryScope::kTask || !IsUsed(i)) continue;
       bytes += RegisterBytes(i);
       is_open |= ConstantElements(nest_, nest_.buffers[i]) == 0;
     }
@@ -345,22 +346,21 @@ class Planner {
     for (const Statement& statement : block) {
       NoteParts(statement.body, types);
       if (!loops::IsCombining(nest_.pool, statement)) continue;
-      for (const loops::Target& target : statement.body[0].targets) {
-        const int64_t parts = PartsOf(target);
+      for (const loops::Store& store : statement.body[0].stores) {
+        const int64_t parts = PartsOf(store);
         if (parts < 2) continue;
         plan_.parts = std::max(plan_.parts, parts);
-        types.insert(ClassOf(nest_.buffers[target.buffer].type));
+        types.insert(ClassOf(nest_.buffers[store.buffer].type));
       }
     }
   }
 
   // Values that are left to be combined in memory of the workgroup.
-  int64_t PartsOf(const loops::Target& target) const {
-    const DType type = nest_.buffers[target.buffer].type;
-    if (!CombinesBySubgroups(type, target.update, device_))
+  int64_t PartsOf(const loops::Store& store) const {
+    const DType type = nest_.buffers[store.buffer].type;
+    if (!CombinesBySubgroups(type, store.update, device_))
       return plan_.invocations;
-    return (plan_.invocations + device_.subgroup_size - 1) /
-           device_.subgroup_size;
+    return DivideRoundingUp(plan_.invocations, device_.subgroup_size);
   }
 
   void PlaceBuffer(size_t i) {
@@ -383,14 +383,14 @@ class Planner {
 
   PhasePlan::Kind KindOf(size_t i) const {
     switch (nest_.buffers[i].scope) {
-      case Scope::kInput:
-      case Scope::kOutput:
-      case Scope::kPacked:
-      case Scope::kCall:
+      case MemoryScope::kInput:
+      case MemoryScope::kOutput:
+      case MemoryScope::kPacked:
+      case MemoryScope::kCall:
         return PhasePlan::Kind::kMemory;
-      case Scope::kRegister:
+      case MemoryScope::kRegister:
         return PhasePlan::Kind::kRegisters;
-      case Scope::kTask:
+      case MemoryScope::kTask:
         break;
     }
     if (plan_.mode == PhasePlan::Mode::kTaskEach)
@@ -401,9 +401,9 @@ class Planner {
     return fits ? PhasePlan::Kind::kShared : PhasePlan::Kind::kSlices;
   }
 
-  // --- where invocations meet ---
+  // --- barriers ---
 
-  void Meet() {
+  void FindBarriers() {
     SharedMemory memory;
     memory.has_parts = plan_.parts > 0;
     for (const PhasePlan::Place& place : plan_.places) {
@@ -465,7 +465,7 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
 
 void CollectStores(const Block& block, std::vector<bool>& stored) {
   for (const Statement& statement : block) {
-    for (const loops::Target& store : statement.targets)
+    for (const loops::Store& store : statement.stores)
       stored[store.buffer] = true;
     CollectStores(statement.body, stored);
   }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/iteration_formulas.h"
 #include "jit/backend/nest_layout.h"
@@ -24,11 +25,9 @@ namespace {
 constexpr int64_t kGap = 256;
 constexpr uint8_t kGapByte = 0xa5;
 
-int64_t RoundUp(int64_t bytes) { return (bytes + kGap - 1) / kGap * kGap; }
-
 bool IsArgument(const loops::Buffer& buffer) {
-  return buffer.scope == loops::Scope::kInput ||
-         buffer.scope == loops::Scope::kOutput;
+  return buffer.scope == loops::MemoryScope::kInput ||
+         buffer.scope == loops::MemoryScope::kOutput;
 }
 
 // All buffers in one memory, with gaps.
@@ -55,7 +54,7 @@ StatusOr<DeviceBytes> Place(hal::Device& device, std::span<void* const> buffers,
       continue;
     }
     placed.ranges.push_back({nullptr, bytes, sizes[i]});
-    bytes += RoundUp(sizes[i]) + kGap;
+    bytes += RoundUp(sizes[i], kGap) + kGap;
   }
   EMBER_ASSIGN_OR_RETURN(placed.memory,
                          device.Allocate(bytes, hal::MemoryKind::kHostVisible));
@@ -110,7 +109,7 @@ Status RunNest(const std::shared_ptr<hal::Device>& device,
   definition.device = device;
   definition.prologue_parameters = parameters;
   for (size_t i = 0; i < buffers.size(); ++i) {
-    const bool is_input = nest.buffers[i].scope == loops::Scope::kInput;
+    const bool is_input = nest.buffers[i].scope == loops::MemoryScope::kInput;
     definition.constants.push_back(is_input
                                        ? std::span<const uint8_t>(buffers[i])
                                        : std::span<const uint8_t>());

@@ -1,13 +1,13 @@
 #include "jit/legalise/bools.h"
 
-#include "jit/legalise/value.h"
+#include "jit/legalise/term.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::legalise {
 
 std::optional<NodeId> Bools(Legaliser& legaliser,
                             const Instruction& instruction) {
-  const Value a(legaliser, instruction.operands[0]);
+  const Term a(legaliser, instruction.operands[0]);
   if (instruction.opcode == Opcode::kCast) {
     const DType to = instruction.type;
     if (to == DType::kBool) return (a != a.Number(0)).id();
@@ -19,7 +19,7 @@ std::optional<NodeId> Bools(Legaliser& legaliser,
   }
   if (a.type() != DType::kBool || instruction.operands.size() != 2)
     return std::nullopt;
-  const Value b(legaliser, instruction.operands[1]);
+  const Term b(legaliser, instruction.operands[1]);
   switch (instruction.opcode) {
     case Opcode::kMinimum:
       return (a & b).id();

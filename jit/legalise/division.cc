@@ -3,7 +3,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "jit/legalise/value.h"
+#include "base/rounding.h"
+#include "jit/legalise/term.h"
 
 namespace ember::jit::legalise {
 
@@ -15,8 +16,8 @@ namespace {
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 struct Operands {
-  Value a;
-  Value b;
+  Term a;
+  Term b;
   Interval range_a;
   Interval range_b;
   bool is_unsigned = false;  // or neither is negative
@@ -28,18 +29,18 @@ struct Operands {
 };
 
 // b, but 1 where the machine's division has no result.
-Value SafeDivisor(const Operands& o) {
+Term SafeDivisor(const Operands& o) {
   if (!o.MayDivideByZero() && !o.MayDivideByMinusOne()) return o.b;
   if (!o.MayDivideByMinusOne()) return Select(o.b == 0, o.b.Integer(1), o.b);
-  const Value is_minus_one = o.b == -1;
+  const Term is_minus_one = o.b == -1;
   return Select(o.MayDivideByZero() ? (o.b == 0) | is_minus_one : is_minus_one,
                 o.b.Integer(1), o.b);
 }
 
 // Rounded toward 0.
-Value Quotient(const Operands& o) {
-  Value quotient = Raw(o.is_unsigned ? Opcode::kFloorDivide : Opcode::kDivide,
-                       o.a, SafeDivisor(o));
+Term Quotient(const Operands& o) {
+  Term quotient = Raw(o.is_unsigned ? Opcode::kFloorDivide : Opcode::kDivide,
+                      o.a, SafeDivisor(o));
   if (o.MayDivideByMinusOne()) quotient = Select(o.b == -1, -o.a, quotient);
   if (o.MayDivideByZero())
     quotient = Select(o.b == 0, o.b.Integer(0), quotient);
@@ -47,33 +48,33 @@ Value Quotient(const Operands& o) {
 }
 
 // By the divisor 1 it is 0, as it is by 0 and by -1.
-Value Remainder(const Operands& o) {
+Term Remainder(const Operands& o) {
   return Raw(o.is_unsigned ? Opcode::kModulo : Opcode::kRemainder, o.a,
              SafeDivisor(o));
 }
 
 // Of a dividend that may be negative but not much, by a positive constant: that
 // many times the constant are added first.
-std::optional<Value> Shifted(const Operands& o, int64_t divisor,
-                             bool is_quotient) {
+std::optional<Term> Shifted(const Operands& o, int64_t divisor,
+                            bool is_quotient) {
   if (o.a.type() != DType::kI64 || !o.range_a.Within(kSmall) ||
       divisor > kSmall.high)
     return std::nullopt;
-  const int64_t times = (-o.range_a.low + divisor - 1) / divisor;
-  const Value moved = o.a + times * divisor;
-  const Value result =
+  const int64_t times = DivideRoundingUp(-o.range_a.low, divisor);
+  const Term moved = o.a + times * divisor;
+  const Term result =
       Raw(is_quotient ? Opcode::kFloorDivide : Opcode::kModulo, moved, o.b);
   return is_quotient ? result - times : result;
 }
 
 // Rounded down, of a quotient and remainder toward 0.
-Value RoundedDown(const Operands& o, bool is_quotient) {
-  const Value remainder = Remainder(o);
-  const Value wrong = o.range_b.low >= 0
-                          ? remainder < 0
-                          : (remainder != 0) & ((remainder < 0) ^ (o.b < 0));
+Term RoundedDown(const Operands& o, bool is_quotient) {
+  const Term remainder = Remainder(o);
+  const Term wrong = o.range_b.low >= 0
+                         ? remainder < 0
+                         : (remainder != 0) & ((remainder < 0) ^ (o.b < 0));
   if (!is_quotient) return Select(wrong, remainder + o.b, remainder);
-  const Value quotient = Quotient(o);
+  const Term quotient = Quotient(o);
   return Select(wrong, quotient - 1, quotient);
 }
 
@@ -89,8 +90,8 @@ std::optional<NodeId> Division(Legaliser& legaliser,
   if (!IsInteger(instruction.type) ||
       !(rounds_down || is_quotient || opcode == Opcode::kRemainder))
     return std::nullopt;
-  Operands o = {.a = Value(legaliser, instruction.operands[0]),
-                .b = Value(legaliser, instruction.operands[1]),
+  Operands o = {.a = Term(legaliser, instruction.operands[0]),
+                .b = Term(legaliser, instruction.operands[1]),
                 .range_a = legaliser.RangeOfInteger(instruction.operands[0]),
                 .range_b = legaliser.RangeOfInteger(instruction.operands[1])};
   if (instruction.is_raw) {

@@ -3,14 +3,14 @@
 #ifndef EMBER_JIT_LEGALISE_HALF_BITS_H_
 #define EMBER_JIT_LEGALISE_HALF_BITS_H_
 
-#include "jit/legalise/value.h"
+#include "jit/legalise/term.h"
 
 namespace ember::jit::legalise {
 
 // The 16 bits that an f32 rounds to, in a u32, to nearest even.
-Value EncodeHalf(Value single);
+Term EncodeHalf(Term single);
 // The f32 of 16 bits in a u32.
-Value DecodeHalf(Value bits);
+Term DecodeHalf(Term bits);
 
 }  // namespace ember::jit::legalise
 

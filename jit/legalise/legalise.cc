@@ -70,10 +70,10 @@ class NestLegaliser {
         statement.condition = Rewrite(statement.condition);
         return RewriteBlock(statement.body);
       case Statement::Kind::kStore:
-        for (loops::Target& target : statement.targets) {
-          RewriteAll(target.indices);
-          target.value =
-              in_matrix_ ? RewriteLoads(target.value) : Rewrite(target.value);
+        for (loops::Store& store : statement.stores) {
+          RewriteAll(store.indices);
+          store.value =
+              in_matrix_ ? RewriteLoads(store.value) : Rewrite(store.value);
         }
         return;
       case Statement::Kind::kCheck:

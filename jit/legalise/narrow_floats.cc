@@ -1,6 +1,6 @@
 #include "jit/legalise/narrow_floats.h"
 
-#include "jit/legalise/value.h"
+#include "jit/legalise/term.h"
 
 namespace ember::jit::legalise {
 namespace {
@@ -21,8 +21,8 @@ bool KeepsType(const Instruction& instruction) {
 }
 
 // neg and abs in the bits of the type.
-Value ChangeSign(Value a, Opcode opcode) {
-  const Value bits = Bitcast(a, DType::kU16);
+Term ChangeSign(Term a, Opcode opcode) {
+  const Term bits = Bitcast(a, DType::kU16);
   return Bitcast(opcode == Opcode::kNegate ? bits ^ 0x8000 : bits & 0x7fff,
                  a.type());
 }
@@ -45,7 +45,7 @@ std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
     case Opcode::kAbsolute:
       if (target.wide_halves) break;
       if (is_half && target.half_conversions) return std::nullopt;
-      return ChangeSign(Value(legaliser, instruction.operands[0]),
+      return ChangeSign(Term(legaliser, instruction.operands[0]),
                         instruction.opcode)
           .id();
     case Opcode::kAdd:
@@ -58,10 +58,10 @@ std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
   }
   Instruction widened = instruction;
   for (NodeId& operand : widened.operands)
-    operand = Cast(Value(legaliser, operand), DType::kF32).id();
+    operand = Cast(Term(legaliser, operand), DType::kF32).id();
   const bool gives_bool = instruction.type == DType::kBool;
   if (!gives_bool) widened.type = DType::kF32;
-  const Value result(legaliser, legaliser.Make(widened));
+  const Term result(legaliser, legaliser.Make(widened));
   if (gives_bool) return result.id();
   return (KeepsType(instruction) ? RawCast(result, type) : Cast(result, type))
       .id();

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "jit/legalise/value.h"
+#include "jit/legalise/term.h"
 
 namespace ember::jit::legalise {
 namespace {
@@ -40,17 +40,17 @@ std::optional<NodeId> NarrowIntegers(Legaliser& legaliser,
     return std::nullopt;
   if (instruction.opcode == Opcode::kBitcast) {
     if (!IsInteger(instruction.type)) return std::nullopt;
-    return Cast(Value(legaliser, instruction.operands[0]), instruction.type)
+    return Cast(Term(legaliser, instruction.operands[0]), instruction.type)
         .id();
   }
   if (instruction.opcode == Opcode::kCast) return std::nullopt;
   const DType wide = IsSigned(type) ? DType::kI32 : DType::kU32;
   Instruction widened = instruction;
   for (NodeId& operand : widened.operands)
-    operand = Cast(Value(legaliser, operand), wide).id();
+    operand = Cast(Term(legaliser, operand), wide).id();
   const bool gives_bool = instruction.type == DType::kBool;
   if (!gives_bool) widened.type = wide;
-  const Value result(legaliser, legaliser.Make(widened));
+  const Term result(legaliser, legaliser.Make(widened));
   if (gives_bool) return result.id();
   const bool keeps_type =
       KeepsType(instruction.opcode, type) || instruction.is_raw;

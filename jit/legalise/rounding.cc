@@ -1,12 +1,12 @@
 #include "jit/legalise/rounding.h"
 
-#include "jit/legalise/value.h"
+#include "jit/legalise/term.h"
 
 namespace ember::jit::legalise {
 namespace {
 
 // With the sign of another, as 0 has one, too.
-Value WithSignOf(Value value, Value other) {
+Term WithSignOf(Term value, Term other) {
   const DType bits = value.type() == DType::kF64 ? DType::kU64 : DType::kU32;
   const int64_t sign = int64_t{1} << (8 * DTypeByteSize(bits) - 1);
   return Bitcast((Bitcast(value, bits) & ~sign) | (Bitcast(other, bits) & sign),
@@ -27,12 +27,12 @@ std::optional<NodeId> Rounding(Legaliser& legaliser,
   if (is_double ? legaliser.target().rounding_f64
                 : legaliser.target().rounding_f32)
     return std::nullopt;
-  const Value a(legaliser, instruction.operands[0]);
+  const Term a(legaliser, instruction.operands[0]);
   // What is not less is a whole number, or no number.
-  const Value limit = a.Number(is_double ? 0x1p52 : 0x1p23);
-  const Value size = Absolute(a);
-  const Value one = a.Number(1), zero = a.Number(0);
-  Value rounded = (size + limit) - limit;
+  const Term limit = a.Number(is_double ? 0x1p52 : 0x1p23);
+  const Term size = Absolute(a);
+  const Term one = a.Number(1), zero = a.Number(0);
+  Term rounded = (size + limit) - limit;
   if (is_truncate) rounded = rounded - Select(size < rounded, one, zero);
   rounded = WithSignOf(rounded, a);
   if (is_floor) rounded = rounded - Select(a < rounded, one, zero);

@@ -2,14 +2,14 @@
 
 #include <cmath>
 
-#include "jit/legalise/value.h"
+#include "jit/legalise/term.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::legalise {
 
 std::optional<NodeId> SaturatingCasts(Legaliser& legaliser,
                                       const Instruction& instruction) {
-  const Value a(legaliser, instruction.operands[0]);
+  const Term a(legaliser, instruction.operands[0]);
   const DType to = instruction.type;
   if (instruction.opcode != Opcode::kCast || instruction.is_raw ||
       !IsFloat(a.type()) || !IsInteger(to))
@@ -19,7 +19,7 @@ std::optional<NodeId> SaturatingCasts(Legaliser& legaliser,
   const double low = IsSigned(to) ? -end : 0.0;
   if (bits < 32) {
     // Passing over a NaN gives 0 already where that is the lower limit.
-    Value limited = IsSigned(to) ? Select(IsNan(a), a.Number(0), a) : a;
+    Term limited = IsSigned(to) ? Select(IsNan(a), a.Number(0), a) : a;
     limited = Raw(Opcode::kMaximum, limited, a.Number(low));
     limited = Raw(Opcode::kMinimum, limited, a.Number(end - 1));
     return RawCast(RawCast(limited, DType::kI32), to).id();
@@ -28,7 +28,7 @@ std::optional<NodeId> SaturatingCasts(Legaliser& legaliser,
   const auto limit = [&](uint64_t limit_bits) {
     return Constant(legaliser, limit_bits, to);
   };
-  Value result = Select(IsNan(a), limit(0), RawCast(a, to));
+  Term result = Select(IsNan(a), limit(0), RawCast(a, to));
   result = Select(a < a.Number(low), limit(tensor::SmallestBits(to)), result);
   return Select(a.Number(end) <= a, limit(tensor::LargestBits(to)), result)
       .id();

@@ -1,6 +1,6 @@
 #include "jit/legalise/shifts.h"
 
-#include "jit/legalise/value.h"
+#include "jit/legalise/term.h"
 
 namespace ember::jit::legalise {
 namespace {
@@ -28,10 +28,10 @@ std::optional<NodeId> Shifts(Legaliser& legaliser,
   if (!(is_left || instruction.opcode == Opcode::kShiftRight) ||
       instruction.is_raw)
     return std::nullopt;
-  const Value a(legaliser, instruction.operands[0]);
-  const Value b(legaliser, instruction.operands[1]);
+  const Term a(legaliser, instruction.operands[0]);
+  const Term b(legaliser, instruction.operands[1]);
   const int64_t bits = 8 * DTypeByteSize(a.type());
-  const Value in_range = Cast(b, WithoutSign(b.type())) < bits;
+  const Term in_range = Cast(b, WithoutSign(b.type())) < bits;
   if (is_left || !IsSigned(a.type())) {
     return Select(in_range, Raw(instruction.opcode, a, b), a.Integer(0)).id();
   }

@@ -140,7 +140,7 @@ void ExpectExpanded(Opcode opcode, DType type) {
           vector l < 16 { %y[i * 16 + l] = %a[i * 16 + l] * %b[i * 16 + l] }
         }
       })");
-  NodeId& value = nest.phases[0].body[0].body[0].targets[0].value;
+  NodeId& value = nest.phases[0].body[0].body[0].stores[0].value;
   std::vector<NodeId> operands = nest.pool[value].operands;
   if (!is_binary) operands.pop_back();
   value = ExpandMath(nest.pool, opcode, type, operands);

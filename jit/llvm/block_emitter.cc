@@ -206,9 +206,9 @@ bool BlockEmitter::IsOfLanes(std::span<const NodeId> indices) {
 bool BlockEmitter::IsOfLanes(const Block& block) {
   return std::ranges::all_of(block, [&](const Statement& statement) {
     if (statement.kind != Statement::Kind::kStore) return false;
-    for (const loops::Target& target : statement.targets) {
-      if (target.update != tensor::Update::kAssign || target.indices.empty() ||
-          !IsOfLanes(target.indices))
+    for (const loops::Store& store : statement.stores) {
+      if (store.update != tensor::Update::kAssign || store.indices.empty() ||
+          !IsOfLanes(store.indices))
         return false;
     }
     const std::vector<NodeId> roots = loops::RootsOf(nest_.pool, statement);
@@ -217,7 +217,7 @@ bool BlockEmitter::IsOfLanes(const Block& block) {
           const tensor::Node& node = nest_.pool[id];
           if (node.opcode == tensor::Opcode::kPad) return false;
           if (node.opcode != tensor::Opcode::kLoad ||
-              nest_.buffers[node.buffer].scope == loops::Scope::kRegister)
+              nest_.buffers[node.buffer].scope == loops::MemoryScope::kRegister)
             return true;
           return !node.operands.empty() && IsOfLanes(node.operands);
         });

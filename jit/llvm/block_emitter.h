@@ -38,7 +38,7 @@ class BlockEmitter {
 
   // A store; by default, all that run the code do it.
   virtual void EmitStore(const loops::Statement& statement) {
-    stores_.Emit(statement.targets);
+    stores_.Emit(statement.stores);
   }
 
   // From statement `begin` on.

@@ -21,10 +21,10 @@ llvm::FixedVectorType* VectorOf(llvm::Type* element, int count) {
 bool StoresWithin(const loops::LoopNest& nest, const loops::Block& block,
                   uint32_t buffer, tensor::Interval range, bool& found) {
   for (const Statement& statement : block) {
-    for (const loops::Target& target : statement.targets) {
-      if (target.buffer != buffer) continue;
-      if (target.update != tensor::Update::kAssign ||
-          !nest.pool[target.value].range.Within(range)) {
+    for (const loops::Store& store : statement.stores) {
+      if (store.buffer != buffer) continue;
+      if (store.update != tensor::Update::kAssign ||
+          !nest.pool[store.value].range.Within(range)) {
         return false;
       }
       found = true;
@@ -47,14 +47,14 @@ bool DotProducts::Emit(const Statement& loop) {
   const auto operands = AddressesOf(*dot);
   if (operands) {
     MemoryAccess& memory = expressions_.memory();
-    Value* sum = memory.Load(operands->target, nullptr, nullptr);
+    Value* sum = memory.Load(operands->store, nullptr, nullptr);
     if (dot->count == 4)
       sum = FourProducts(*operands, sum);
     else if (operands->a_type == DType::kBF16)
       sum = BFloatProducts(*operands, sum);
     else
       sum = TwoProducts(*operands, sum);
-    memory.Store(operands->target, sum, nullptr);
+    memory.Store(operands->store, sum, nullptr);
   }
   scopes.Leave();
   return operands.has_value();
@@ -79,7 +79,7 @@ bool DotProducts::HasSmallFactor(const loops::DotProduct& dot) const {
   if (!IsSigned(nest_.pool[small].type) || IsSigned(nest_.pool[other].type))
     return false;
   const uint32_t buffer = nest_.pool[small].buffer;
-  if (nest_.buffers[buffer].scope != loops::Scope::kPacked) return false;
+  if (nest_.buffers[buffer].scope != loops::MemoryScope::kPacked) return false;
   bool found = false;
   for (const loops::Phase& phase : nest_.prologue) {
     if (!StoresWithin(nest_, phase.body, buffer,
@@ -98,15 +98,15 @@ std::optional<DotProducts::Operands> DotProducts::AddressesOf(
     const Node& node = nest_.pool[load];
     return expressions_.memory().AddressOf(node.buffer, node.operands);
   };
-  const loops::Target& target = *dot.target;
+  const loops::Store& store = *dot.store;
   Operands operands{
       nest_.pool[a].type, nest_.pool[b].type, address(a), address(b),
-      expressions_.memory().AddressOf(target.buffer, target.indices)};
+      expressions_.memory().AddressOf(store.buffer, store.indices)};
   const auto* stride =
       llvm::dyn_cast_or_null<llvm::ConstantInt>(operands.b.stride);
   if (operands.a.kind != Address::Kind::kUniform ||
       operands.b.kind != Address::Kind::kStrided ||
-      operands.target.kind != Address::Kind::kContiguous || stride == nullptr ||
+      operands.store.kind != Address::Kind::kContiguous || stride == nullptr ||
       stride->getSExtValue() != dot.count) {
     return std::nullopt;
   }

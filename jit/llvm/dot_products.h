@@ -44,7 +44,7 @@ class DotProducts {
  private:
   struct Operands {
     DType a_type = DType::kI8, b_type = DType::kI8;
-    Address a, b, target;  // a: the same in all lanes
+    Address a, b, store;  // a: the same in all lanes
   };
 
   // Of a loop whose variable is bound to 0.

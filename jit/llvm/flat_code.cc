@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Object/ObjectFile.h"
@@ -239,7 +240,7 @@ class Flattener {
     const auto alignment =
         static_cast<uint32_t>(section.getAlignment().value());
     alignment_ = std::max(alignment_, alignment);
-    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+    bytes_.resize(RoundUp(bytes_.size(), alignment));
     offsets_[section.getIndex()] = static_cast<int64_t>(bytes_.size());
     bytes_.insert(bytes_.end(), contents->begin(), contents->end());
     return OkStatus();

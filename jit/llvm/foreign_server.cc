@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/rounding.h"
 #include "vm/format/kernel_abi.h"
 #include "vm/format/kernel_image.h"
 #include "vm/runtime/code_memory.h"
@@ -73,7 +74,7 @@ Memory ReadMemory(const std::vector<Memory>& before) {
     return memory;
   }
   const int64_t offset = ReadNumber();
-  const int64_t inner = (offset + memory.bytes + kPage - 1) / kPage * kPage;
+  const int64_t inner = ember::RoundUp(offset + memory.bytes, kPage);
   memory.mapped = inner + 2 * kPage;
   void* const base = mmap(nullptr, static_cast<size_t>(memory.mapped),
                           PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -30,7 +30,7 @@ class KernelArguments {
   // Whether who runs the code has the buffer by itself, as an array that is to
   // become registers, where nothing has an address.
   virtual bool IsLocal(uint32_t buffer) const {
-    return nest_.buffers[buffer].scope == loops::Scope::kRegister;
+    return nest_.buffers[buffer].scope == loops::MemoryScope::kRegister;
   }
   // Whether the first index of a local buffer says whose it is, and counts for
   // nothing.

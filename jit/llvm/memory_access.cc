@@ -15,7 +15,7 @@
 namespace ember::jit {
 
 using llvm::Value;
-using loops::Scope;
+using loops::MemoryScope;
 
 namespace {
 
@@ -67,8 +67,8 @@ void MemoryAccess::CreateAliasScopes() {
   no_alias_.assign(count, nullptr);
   std::vector<llvm::MDNode*> scopes(count);
   for (size_t i = 0; i < count; ++i) {
-    const Scope scope = nest_.buffers[i].scope;
-    if (scope == Scope::kInput || IsRegister(static_cast<uint32_t>(i)))
+    const MemoryScope scope = nest_.buffers[i].scope;
+    if (scope == MemoryScope::kInput || IsRegister(static_cast<uint32_t>(i)))
       continue;
     scopes[i] =
         metadata.createAnonymousAliasScope(domain, nest_.buffers[i].name);
@@ -77,8 +77,9 @@ void MemoryAccess::CreateAliasScopes() {
   for (size_t i = 0; i < count; ++i) {
     llvm::SmallVector<llvm::Metadata*, 8> apart;
     for (size_t j = 0; j < count; ++j) {
-      const bool is_argument_pair = nest_.buffers[i].scope == Scope::kInput &&
-                                    nest_.buffers[j].scope == Scope::kOutput;
+      const bool is_argument_pair =
+          nest_.buffers[i].scope == MemoryScope::kInput &&
+          nest_.buffers[j].scope == MemoryScope::kOutput;
       if (j != i && scopes[j] != nullptr && !is_argument_pair)
         apart.push_back(scopes[j]);
     }
@@ -94,7 +95,8 @@ llvm::Instruction* MemoryAccess::Mark(llvm::Instruction* instruction,
                              alias_scopes_[buffer]);
   if (no_alias_[buffer] != nullptr)
     instruction->setMetadata(llvm::LLVMContext::MD_noalias, no_alias_[buffer]);
-  if (is_load && !is_prologue_ && nest_.buffers[buffer].scope == Scope::kPacked)
+  if (is_load && !is_prologue_ &&
+      nest_.buffers[buffer].scope == MemoryScope::kPacked)
     MarkConstant(*instruction, buffer);
   return instruction;
 }
@@ -360,8 +362,8 @@ Value* MemoryAccess::LoadColumnOf(const Address& address, llvm::Type* type) {
   const loops::Buffer& buffer = nest_.buffers[address.buffer];
   const auto* const stride =
       llvm::dyn_cast_or_null<llvm::ConstantInt>(address.stride);
-  if (buffer.scope != Scope::kTask || stride == nullptr || address.column < 0 ||
-      target_.is_gpu)
+  if (buffer.scope != MemoryScope::kTask || stride == nullptr ||
+      address.column < 0 || target_.is_gpu)
     return nullptr;
   const std::optional<int64_t> row =
       nest_.pool.IntegerConstant(buffer.extents.back());

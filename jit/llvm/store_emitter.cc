@@ -8,7 +8,7 @@
 namespace ember::jit {
 
 using llvm::Value;
-using loops::Target;
+using loops::Store;
 using tensor::Update;
 
 namespace {
@@ -31,47 +31,47 @@ uint64_t IdentityBits(Update update, DType type) {
 
 }  // namespace
 
-void StoreEmitter::Emit(std::span<const Target> targets) {
+void StoreEmitter::Emit(std::span<const Store> stores) {
   expressions_.BeginStatement();
   llvm::SmallVector<Pending, 4> all;
-  for (const Target& target : targets) all.push_back(Prepare(target));
-  for (const Pending& pending : all) Store(pending);
+  for (const Store& store : stores) all.push_back(Prepare(store));
+  for (const Pending& pending : all) Write(pending);
 }
 
-bool StoreEmitter::IsFused(const Target& target) const {
-  const DType type = TypeOf(target);
-  return target_.has_fma && target.update == Update::kAdd &&
+bool StoreEmitter::IsFused(const Store& store) const {
+  const DType type = TypeOf(store);
+  return target_.has_fma && store.update == Update::kAdd &&
          (type == DType::kF32 || type == DType::kF64) &&
-         nest_.pool[target.value].opcode == tensor::Opcode::kMultiply;
+         nest_.pool[store.value].opcode == tensor::Opcode::kMultiply;
 }
 
-StoreEmitter::Pending StoreEmitter::Prepare(const Target& target) {
+StoreEmitter::Pending StoreEmitter::Prepare(const Store& store) {
   Pending pending;
-  pending.target = &target;
+  pending.store = &store;
   pending.address =
-      expressions_.memory().AddressOf(target.buffer, target.indices);
-  if (IsFused(target)) {
-    const std::vector<NodeId>& factors = nest_.pool[target.value].operands;
+      expressions_.memory().AddressOf(store.buffer, store.indices);
+  if (IsFused(store)) {
+    const std::vector<NodeId>& factors = nest_.pool[store.value].operands;
     pending.factor = expressions_.Emit(factors[0]);
     pending.other_factor = expressions_.Emit(factors[1]);
   } else {
-    pending.value = expressions_.Emit(target.value);
+    pending.value = expressions_.Emit(store.value);
   }
   return pending;
 }
 
-void StoreEmitter::EmitValue(const Target& target, Value* value) {
+void StoreEmitter::EmitValue(const Store& store, Value* value) {
   Pending pending;
-  pending.target = &target;
+  pending.store = &store;
   pending.address =
-      expressions_.memory().AddressOf(target.buffer, target.indices);
+      expressions_.memory().AddressOf(store.buffer, store.indices);
   pending.value = value;
   StoreNow(pending);
 }
 
-void StoreEmitter::Store(const Pending& pending) {
+void StoreEmitter::Write(const Pending& pending) {
   Value* const condition =
-      condition_ ? condition_(pending.target->buffer) : nullptr;
+      condition_ ? condition_(pending.store->buffer) : nullptr;
   if (condition == nullptr) return StoreNow(pending);
   const auto block = [&](const char* name) {
     return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
@@ -86,7 +86,7 @@ void StoreEmitter::Store(const Pending& pending) {
 }
 
 void StoreEmitter::StoreNow(const Pending& pending) {
-  if (pending.target->update == Update::kAssign) {
+  if (pending.store->update == Update::kAssign) {
     expressions_.memory().Store(pending.address, pending.value,
                                 expressions_.mask());
     return;
@@ -106,7 +106,7 @@ void StoreEmitter::Update(const Pending& pending) {
   Value* old = memory.Load(pending.address, mask, nullptr);
   const bool is_in_lanes = expressions_.scopes().lanes() != 0;
   if (is_in_lanes && !IsVector(old)) {
-    old = Combine(*pending.target, old, Reduce(pending));
+    old = Combine(*pending.store, old, Reduce(pending));
   } else {
     old = Combined(pending, old);
   }
@@ -119,14 +119,14 @@ Value* StoreEmitter::Combined(const Pending& pending, Value* old) {
     return IsVector(old) ? Splat(b_, value, lanes) : value;
   };
   if (pending.factor == nullptr)
-    return Combine(*pending.target, old, shaped(pending.value));
+    return Combine(*pending.store, old, shaped(pending.value));
   return b_.CreateIntrinsic(
       llvm::Intrinsic::fma, {old->getType()},
       {shaped(pending.factor), shaped(pending.other_factor), old});
 }
 
-Value* StoreEmitter::Combine(const Target& target, Value* a, Value* b) {
-  return expressions_.EmitUpdate(target.update, TypeOf(target), a, b);
+Value* StoreEmitter::Combine(const Store& store, Value* a, Value* b) {
+  return expressions_.EmitUpdate(store.update, TypeOf(store), a, b);
 }
 
 Value* StoreEmitter::ValueOf(const Pending& pending) {
@@ -139,13 +139,13 @@ Value* StoreEmitter::ValueOf(const Pending& pending) {
   return b_.CreateFMul(a, b);
 }
 
-llvm::Constant* StoreEmitter::Identity(const Target& target) {
-  const DType type = TypeOf(target);
+llvm::Constant* StoreEmitter::Identity(const Store& store) {
+  const DType type = TypeOf(store);
   llvm::Type* memory = MemoryType(b_.getContext(), type);
   llvm::Type* integer =
       b_.getIntNTy(8 * static_cast<unsigned>(DTypeByteSize(type)));
   llvm::Constant* bits =
-      llvm::ConstantInt::get(integer, IdentityBits(target.update, type));
+      llvm::ConstantInt::get(integer, IdentityBits(store.update, type));
   return llvm::cast<llvm::Constant>(
       ToRegister(b_, type, b_.CreateBitCast(bits, memory)));
 }
@@ -155,14 +155,14 @@ Value* StoreEmitter::Reduce(const Pending& pending) {
   Value* value = Splat(b_, ValueOf(pending), lanes);
   if (Value* mask = expressions_.mask()) {
     value = b_.CreateSelect(mask, value,
-                            Splat(b_, Identity(*pending.target), lanes));
+                            Splat(b_, Identity(*pending.store), lanes));
   }
-  return ReduceLanes(*pending.target, value);
+  return ReduceLanes(*pending.store, value);
 }
 
 // Halves are combined until one lane is left; of an odd count the last lane
 // comes to the end.
-Value* StoreEmitter::ReduceLanes(const Target& target, Value* lanes) {
+Value* StoreEmitter::ReduceLanes(const Store& store, Value* lanes) {
   Value* odd = nullptr;
   int count = expressions_.scopes().lanes();
   const auto part = [&](int begin, int size) {
@@ -176,13 +176,13 @@ Value* StoreEmitter::ReduceLanes(const Target& target, Value* lanes) {
   while (count > 1) {
     if (count % 2 != 0) {
       Value* last = element(count - 1);
-      odd = odd == nullptr ? last : Combine(target, odd, last);
+      odd = odd == nullptr ? last : Combine(store, odd, last);
     }
     count /= 2;
-    lanes = count == 1 ? Combine(target, element(0), element(1))
-                       : Combine(target, part(0, count), part(count, count));
+    lanes = count == 1 ? Combine(store, element(0), element(1))
+                       : Combine(store, part(0, count), part(count, count));
   }
-  return odd == nullptr ? lanes : Combine(target, lanes, odd);
+  return odd == nullptr ? lanes : Combine(store, lanes, odd);
 }
 
 void StoreEmitter::UpdateLaneByLane(const Pending& pending) {
@@ -206,7 +206,7 @@ void StoreEmitter::UpdateLaneByLane(const Pending& pending) {
   Value* value =
       IsVector(values) ? b_.CreateExtractElement(values, lane) : values;
   Value* old = memory.Load(address, nullptr, nullptr);
-  memory.Store(address, Combine(*pending.target, old, value), nullptr);
+  memory.Store(address, Combine(*pending.store, old, value), nullptr);
   b_.CreateBr(next);
   b_.SetInsertPoint(next);
   loop.Finish(block("lanes.end"));

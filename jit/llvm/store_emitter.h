@@ -23,34 +23,34 @@ class StoreEmitter {
         b_(builder),
         expressions_(expressions) {}
 
-  void Emit(std::span<const loops::Target> targets);
-  // Assigns or combines the value instead of the target's own.
-  void EmitValue(const loops::Target& target, llvm::Value* value);
+  void Emit(std::span<const loops::Store> stores);
+  // Assigns or combines the value instead of the store's own.
+  void EmitValue(const loops::Store& store, llvm::Value* value);
   // Where `condition(buffer)` is not null (i1), only who it holds for stores to
   // the buffer, and reads what is updated.
   void StoreOnlyIf(std::function<llvm::Value*(uint32_t buffer)> condition) {
     condition_ = std::move(condition);
   }
 
-  // a and b combined as the target's update does.
-  llvm::Value* Combine(const loops::Target& target, llvm::Value* a,
+  // a and b combined as the store's update does.
+  llvm::Value* Combine(const loops::Store& store, llvm::Value* a,
                        llvm::Value* b);
   // What changes nothing when it is combined with a value that is no NaN.
-  llvm::Constant* Identity(const loops::Target& target);
+  llvm::Constant* Identity(const loops::Store& store);
 
  private:
-  // A target with its operands computed: value, or factor * other_factor.
+  // A store with its operands computed: value, or factor * other_factor.
   struct Pending {
-    const loops::Target* target = nullptr;
+    const loops::Store* store = nullptr;
     Address address;
     llvm::Value* value = nullptr;
     llvm::Value* factor = nullptr;
     llvm::Value* other_factor = nullptr;
   };
 
-  Pending Prepare(const loops::Target& target);
-  bool IsFused(const loops::Target& target) const;
-  void Store(const Pending& pending);
+  Pending Prepare(const loops::Store& store);
+  bool IsFused(const loops::Store& store) const;
+  void Write(const Pending& pending);
   void StoreNow(const Pending& pending);
   void Update(const Pending& pending);
   // All lanes count; several may have the same element.
@@ -58,10 +58,10 @@ class StoreEmitter {
   llvm::Value* Combined(const Pending& pending, llvm::Value* old);
   // The lanes that are on combined to one value.
   llvm::Value* Reduce(const Pending& pending);
-  llvm::Value* ReduceLanes(const loops::Target& target, llvm::Value* lanes);
+  llvm::Value* ReduceLanes(const loops::Store& store, llvm::Value* lanes);
   llvm::Value* ValueOf(const Pending& pending);
-  DType TypeOf(const loops::Target& target) const {
-    return nest_.buffers[target.buffer].type;
+  DType TypeOf(const loops::Store& store) const {
+    return nest_.buffers[store.buffer].type;
   }
 
   const loops::LoopNest& nest_;

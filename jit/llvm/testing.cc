@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/dtype.h"
 #include "base/hash.h"
+#include "base/rounding.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/llvm/foreign.h"
@@ -24,7 +25,7 @@ namespace ember::jit {
 
 using loops::Buffer;
 using loops::LoopNest;
-using loops::Scope;
+using loops::MemoryScope;
 using tensor::NodeId;
 using tensor::Opcode;
 
@@ -56,7 +57,8 @@ int64_t ElementsOf(const LoopNest& nest, const Buffer& buffer,
 }
 
 bool IsArgument(const Buffer& buffer) {
-  return buffer.scope == Scope::kInput || buffer.scope == Scope::kOutput;
+  return buffer.scope == MemoryScope::kInput ||
+         buffer.scope == MemoryScope::kOutput;
 }
 
 std::vector<void*> Pointers(const Buffers& buffers, size_t count) {
@@ -218,7 +220,7 @@ std::string CompileError(const std::string& text) {
 
 GuardedMemory::GuardedMemory(int64_t bytes, bool is_at_end) : bytes_(bytes) {
   const int64_t page = sysconf(_SC_PAGESIZE);
-  const int64_t inner = (bytes + page - 1) / page * page;
+  const int64_t inner = RoundUp(bytes, page);
   mapped_ = inner + 2 * page;
   void* memory = mmap(nullptr, static_cast<size_t>(mapped_), PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

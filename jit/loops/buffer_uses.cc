@@ -17,7 +17,7 @@ void ForEachStore(const Block& block, int depth, Visitor&& visit) {
   if (depth > kMaximumNesting) return;
   for (const Statement& statement : block) {
     if (statement.kind == Statement::Kind::kStore) {
-      for (const Target& target : statement.targets) visit(target);
+      for (const Store& store : statement.stores) visit(store);
     }
     ForEachStore(statement.body, depth + 1, visit);
   }
@@ -31,8 +31,8 @@ void ForEachAccess(const LoopNest& nest, const Block& block, int depth,
   for (const Statement& statement : block) {
     ForEachAccess(nest, statement.body, depth + 1, visit);
     if (statement.kind == Statement::Kind::kFor) continue;
-    for (const Target& target : statement.targets)
-      visit(target.buffer, std::span<const NodeId>(target.indices));
+    for (const Store& store : statement.stores)
+      visit(store.buffer, std::span<const NodeId>(store.indices));
     for (NodeId id : NodesUnder(nest.pool, RootsOf(nest.pool, statement))) {
       const Node& node = nest.pool[id];
       if (IsAccess(node))
@@ -52,7 +52,7 @@ void FindBuffersOfInvocations(const LoopNest& nest, const Block& block,
     ForEachAccess(nest, statement.body, depth + 1,
                   [&](uint32_t buffer, std::span<const NodeId> at) {
                     if (buffer < nest.buffers.size() &&
-                        nest.buffers[buffer].scope == Scope::kRegister &&
+                        nest.buffers[buffer].scope == MemoryScope::kRegister &&
                         !at.empty() && at[0] == statement.variable) {
                       found[buffer] = true;
                     }
@@ -68,8 +68,8 @@ bool IsAccess(const Node& node) {
 
 std::vector<bool> StoredIn(const LoopNest& nest, const Block& block) {
   std::vector<bool> stored(nest.buffers.size(), false);
-  ForEachStore(block, 0, [&](const Target& target) {
-    if (target.buffer < stored.size()) stored[target.buffer] = true;
+  ForEachStore(block, 0, [&](const Store& store) {
+    if (store.buffer < stored.size()) stored[store.buffer] = true;
   });
   return stored;
 }

@@ -8,9 +8,9 @@ namespace ember::loops {
 
 using tensor::Opcode;
 
-bool IsOfAllInvocations(const tensor::ExpressionPool& pool,
-                        const Target& target, NodeId variable) {
-  const std::vector<NodeId> nodes = NodesUnder(pool, target.indices);
+bool IsOfAllInvocations(const tensor::ExpressionPool& pool, const Store& store,
+                        NodeId variable) {
+  const std::vector<NodeId> nodes = NodesUnder(pool, store.indices);
   return std::ranges::none_of(nodes, [&](NodeId id) {
     const Opcode opcode = pool[id].opcode;
     return id == variable || opcode == Opcode::kLoad || opcode == Opcode::kPad;
@@ -24,11 +24,10 @@ bool IsCombining(const tensor::ExpressionPool& pool,
       statement.body[0].kind != Statement::Kind::kStore) {
     return false;
   }
-  return std::ranges::all_of(
-      statement.body[0].targets, [&](const Target& target) {
-        return target.update != tensor::Update::kAssign &&
-               IsOfAllInvocations(pool, target, statement.variable);
-      });
+  return std::ranges::all_of(statement.body[0].stores, [&](const Store& store) {
+    return store.update != tensor::Update::kAssign &&
+           IsOfAllInvocations(pool, store, statement.variable);
+  });
 }
 
 }  // namespace ember::loops

@@ -16,10 +16,10 @@
 
 namespace ember::loops {
 
-// Whether the target's element is the same for all values of the loop over
+// Whether the store's element is the same for all values of the loop over
 // `variable`: no load and not that variable is in its indices.
-bool IsOfAllInvocations(const tensor::ExpressionPool& pool,
-                        const Target& target, NodeId variable);
+bool IsOfAllInvocations(const tensor::ExpressionPool& pool, const Store& store,
+                        NodeId variable);
 
 // Whether the statement is an invocation loop that does nothing but update
 // elements that are the same for all of its values.

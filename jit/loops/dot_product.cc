@@ -47,17 +47,17 @@ bool IsDotProductType(int64_t count, DType a, DType b, DType sum) {
 StatusOr<DotProduct> DotProductOf(const LoopNest& nest, const Statement& loop) {
   const tensor::ExpressionPool& pool = nest.pool;
   if (loop.body.size() != 1 || loop.body[0].kind != Statement::Kind::kStore ||
-      loop.body[0].targets.size() != 1) {
+      loop.body[0].stores.size() != 1) {
     return Wrong("one store of one value");
   }
   DotProduct result;
-  result.target = &loop.body[0].targets[0];
-  const Node& product = pool[result.target->value];
-  if (result.target->update != tensor::Update::kAdd ||
+  result.store = &loop.body[0].stores[0];
+  const Node& product = pool[result.store->value];
+  if (result.store->update != tensor::Update::kAdd ||
       product.opcode != Opcode::kMultiply) {
     return Wrong("a product, added to an element,");
   }
-  for (NodeId index : result.target->indices) {
+  for (NodeId index : result.store->indices) {
     if (tensor::DependsOn(pool, index, loop.variable))
       return Wrong("an update of the same element each time");
   }

@@ -28,8 +28,8 @@ inline constexpr int64_t kSmallByte = 64;
 
 struct DotProduct {
   int64_t count = 4;
-  const Target* target = nullptr;  // of the statement's body
-  NodeId a = 0;                    // the loads; may be the same one
+  const Store* store = nullptr;  // of the statement's body
+  NodeId a = 0;                  // the loads; may be the same one
   NodeId b = 0;
 };
 

@@ -117,7 +117,8 @@ class Evaluator {
     for (size_t i = 0; i < nest_.buffers.size(); ++i) {
       const Buffer& buffer = nest_.buffers[i];
       EMBER_RETURN_IF_ERROR(FindExtents(buffer));
-      if (buffer.scope == Scope::kInput || buffer.scope == Scope::kOutput) {
+      if (buffer.scope == MemoryScope::kInput ||
+          buffer.scope == MemoryScope::kOutput) {
         memory_.push_back(next < given.size() ? given[next] : nullptr);
         ++next;
         continue;
@@ -297,8 +298,8 @@ class Evaluator {
   Status NoteAccess(uint32_t buffer, int64_t position, bool stores) {
     const bool notes = refuse_races_ || meets_;
     if (!notes || task_ < 0) return OkStatus();
-    const Scope scope = nest_.buffers[buffer].scope;
-    if (scope == Scope::kRegister) return OkStatus();
+    const MemoryScope scope = nest_.buffers[buffer].scope;
+    if (scope == MemoryScope::kRegister) return OkStatus();
     const size_t count = static_cast<size_t>(ElementCount(buffer));
     const auto note = [&](AccessLog& log, int64_t runner, const char* what) {
       const int64_t other =
@@ -319,7 +320,7 @@ class Evaluator {
         EMBER_RETURN_IF_ERROR(note(since_meeting_, 1, what));
     }
     if (!refuse_races_) return OkStatus();
-    if (scope != Scope::kTask)
+    if (scope != MemoryScope::kTask)
       EMBER_RETURN_IF_ERROR(note(by_tasks_, task_, "tasks"));
     if (invocation_ < 0 || (combines_ && stores)) return OkStatus();
     return note(by_invocations_, invocation_, "invocations");
@@ -339,8 +340,8 @@ class Evaluator {
       task_ = task;
       since_meeting_.Begin();
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
-        const Scope scope = nest_.buffers[buffer].scope;
-        if (scope == Scope::kTask || scope == Scope::kRegister) {
+        const MemoryScope scope = nest_.buffers[buffer].scope;
+        if (scope == MemoryScope::kTask || scope == MemoryScope::kRegister) {
           FillRandomly(buffer);
         }
       }
@@ -365,7 +366,7 @@ class Evaluator {
       case Statement::Kind::kIf:
         return RunIf(statement, lanes);
       case Statement::Kind::kStore:
-        return RunStore(statement.targets, lanes);
+        return RunStore(statement.stores, lanes);
       case Statement::Kind::kCheck:
         return RunCheck(statement, lanes);
       case Statement::Kind::kPrefetch:
@@ -419,12 +420,12 @@ class Evaluator {
                            std::vector<uint32_t>& own) const {
     for (const Statement& statement : block) {
       CollectOwnRegisters(statement.body, variable, own);
-      for (const Target& target : statement.targets) {
+      for (const Store& store : statement.stores) {
         const bool is_kept =
-            !target.indices.empty() && target.indices[0] == variable;
-        if (nest_.buffers[target.buffer].scope == Scope::kRegister &&
+            !store.indices.empty() && store.indices[0] == variable;
+        if (nest_.buffers[store.buffer].scope == MemoryScope::kRegister &&
             !is_kept) {
-          own.push_back(target.buffer);
+          own.push_back(store.buffer);
         }
       }
     }
@@ -455,27 +456,27 @@ class Evaluator {
   }
 
   // All values of all lanes, then all stores.
-  Status RunStore(const std::vector<Target>& targets, const Lanes& lanes) {
-    std::vector<Values> values(targets.size());
-    std::vector<std::vector<int64_t>> positions(targets.size());
-    for (size_t i = 0; i < targets.size(); ++i) {
-      EMBER_RETURN_IF_ERROR(Evaluate(targets[i].value, lanes, values[i]));
-      EMBER_RETURN_IF_ERROR(FindPositions(targets[i], lanes, positions[i]));
+  Status RunStore(const std::vector<Store>& stores, const Lanes& lanes) {
+    std::vector<Values> values(stores.size());
+    std::vector<std::vector<int64_t>> positions(stores.size());
+    for (size_t i = 0; i < stores.size(); ++i) {
+      EMBER_RETURN_IF_ERROR(Evaluate(stores[i].value, lanes, values[i]));
+      EMBER_RETURN_IF_ERROR(FindPositions(stores[i], lanes, positions[i]));
     }
-    for (size_t i = 0; i < targets.size(); ++i) {
+    for (size_t i = 0; i < stores.size(); ++i) {
       for (size_t lane = 0; lane < lanes.size(); ++lane) {
         EMBER_RETURN_IF_ERROR(
-            NoteAccess(targets[i].buffer, positions[i][lane], true));
-        StoreOne(targets[i], positions[i][lane], values[i][lane]);
+            NoteAccess(stores[i].buffer, positions[i][lane], true));
+        StoreOne(stores[i], positions[i][lane], values[i][lane]);
       }
     }
     return OkStatus();
   }
 
-  Status FindPositions(const Target& target, const Lanes& lanes,
+  Status FindPositions(const Store& store, const Lanes& lanes,
                        std::vector<int64_t>& positions) {
     std::vector<std::vector<int64_t>> indices(lanes.size());
-    for (NodeId index : target.indices) {
+    for (NodeId index : store.indices) {
       Values values;
       EMBER_RETURN_IF_ERROR(Evaluate(index, lanes, values));
       for (size_t lane = 0; lane < lanes.size(); ++lane) {
@@ -484,19 +485,19 @@ class Evaluator {
     }
     for (const std::vector<int64_t>& of_lane : indices) {
       EMBER_ASSIGN_OR_RETURN(const int64_t position,
-                             Position(target.buffer, of_lane));
+                             Position(store.buffer, of_lane));
       positions.push_back(position);
     }
     return OkStatus();
   }
 
-  void StoreOne(const Target& target, int64_t position, uint64_t value) {
-    void* memory = memory_[target.buffer];
-    const DType type = nest_.buffers[target.buffer].type;
-    if (target.update != Update::kAssign) {
+  void StoreOne(const Store& store, int64_t position, uint64_t value) {
+    void* memory = memory_[store.buffer];
+    const DType type = nest_.buffers[store.buffer].type;
+    if (store.update != Update::kAssign) {
       const uint64_t old = LoadElement(memory, position, type);
       value =
-          EvaluateScalar(OpcodeOf(target.update), type, type, {old, value, 0});
+          EvaluateScalar(OpcodeOf(store.update), type, type, {old, value, 0});
     }
     StoreElement(memory, position, type, value);
   }

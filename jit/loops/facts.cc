@@ -103,7 +103,8 @@ std::optional<LinearSum> AddScaled(const LinearSum& left,
 Facts::Facts(const LoopNest& nest, FactLimits limits)
     : nest_(nest), limits_(limits), stored_(nest.buffers.size(), false) {
   for (const Buffer& buffer : nest.buffers) {
-    if (buffer.scope == Scope::kInput || buffer.scope == Scope::kOutput) {
+    if (buffer.scope == MemoryScope::kInput ||
+        buffer.scope == MemoryScope::kOutput) {
       NoteExtents(buffer);
     }
   }
@@ -178,7 +179,7 @@ bool Facts::MayShareMemory(uint32_t loaded, uint32_t stored) const {
   if (loaded == stored) return true;
   const Buffer& a = nest_.buffers[loaded];
   const Buffer& b = nest_.buffers[stored];
-  return a.scope == Scope::kInput && b.scope == Scope::kOutput &&
+  return a.scope == MemoryScope::kInput && b.scope == MemoryScope::kOutput &&
          a.type == b.type && a.extents.size() == b.extents.size();
 }
 
@@ -188,11 +189,11 @@ std::optional<std::vector<uint32_t>> Facts::StableLoads(
   for (NodeId id : NodesUnder(nest_.pool, roots)) {
     const Node& node = nest_.pool[id];
     if (!IsLoad(node)) continue;
-    const Scope scope = nest_.buffers[node.buffer].scope;
+    const MemoryScope scope = nest_.buffers[node.buffer].scope;
     const bool is_shared =
         !shared_by_invocations_.empty() && shared_by_invocations_[node.buffer];
-    const bool is_own =
-        scope == Scope::kRegister || (scope == Scope::kTask && !is_shared);
+    const bool is_own = scope == MemoryScope::kRegister ||
+                        (scope == MemoryScope::kTask && !is_shared);
     if (stored_[node.buffer] && !is_own) return std::nullopt;
     loads.push_back(node.buffer);
   }

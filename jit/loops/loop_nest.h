@@ -41,7 +41,7 @@ namespace ember::loops {
 using tensor::NodeId;
 
 // Where a buffer lives and who sees it.
-enum class Scope : uint8_t {
+enum class MemoryScope : uint8_t {
   kInput,    // of the dispatch, in order; read only
   kOutput,   // of the dispatch, in order
   kPacked,   // written by the prologue, once for many calls; then read only
@@ -58,7 +58,7 @@ inline constexpr int64_t kMaximumRegisterElements = 4096;
 struct Buffer {
   std::string name;  // without '%'; unique in the nest
   DType type = DType::kF32;
-  Scope scope = Scope::kInput;
+  MemoryScope scope = MemoryScope::kInput;
   // Elements, row-major and contiguous: of constants and parameters only;
   // kRegister: of constants only, and with room for all lanes of a vector
   // access, masked ones too.
@@ -143,7 +143,7 @@ enum class LoopKind : uint8_t {
 };
 
 // One assignment: buffer[indices] = value, or += and so on.
-struct Target {
+struct Store {
   uint32_t buffer = 0;
   std::vector<NodeId> indices;
   NodeId value = 0;  // of the buffer's type
@@ -175,7 +175,7 @@ struct Statement {
   // before the first is stored. An update of
   // f32 or f64 by + whose value is a product may be computed as one fused
   // multiply-add; everything else rounds as the dispatch IR says.
-  std::vector<Target> targets;
+  std::vector<Store> stores;
 
   // kCheck: `index` must be in 0..extent-1, or the run fails with "buffer %x:
   // expected index `dim` in 0..extent-1, found index".

@@ -36,13 +36,13 @@ class Finder {
 
   StatusOr<MatrixOperation> Run(const Statement& loop) {
     EMBER_RETURN_IF_ERROR(FindLoops(loop));
-    const Target& target = *result_.target;
+    const Store& store = *result_.store;
     if (variables_.size() == 3) {
-      EMBER_RETURN_IF_ERROR(FindProduct(target));
-    } else if (pool_[target.value].opcode == Opcode::kConstant) {
-      EMBER_RETURN_IF_ERROR(FindFill(target));
+      EMBER_RETURN_IF_ERROR(FindProduct(store));
+    } else if (pool_[store.value].opcode == Opcode::kConstant) {
+      EMBER_RETURN_IF_ERROR(FindFill(store));
     } else {
-      EMBER_RETURN_IF_ERROR(FindStore(target));
+      EMBER_RETURN_IF_ERROR(FindStore(store));
     }
     return result_;
   }
@@ -58,10 +58,10 @@ class Finder {
     if (variables_.size() < 2)
       return Wrong("two or three loops, each alone in the one around it");
     if (statement->kind != Statement::Kind::kStore ||
-        statement->targets.size() != 1) {
+        statement->stores.size() != 1) {
       return Wrong("one store of one value");
     }
-    result_.target = &statement->targets[0];
+    result_.store = &statement->stores[0];
     NodeId* const places[] = {&result_.m, &result_.n, &result_.k};
     int64_t* const extents[] = {&result_.rows, &result_.columns,
                                 &result_.depth};
@@ -73,37 +73,37 @@ class Finder {
     return OkStatus();
   }
 
-  Status FindFill(const Target& target) {
+  Status FindFill(const Store& store) {
     result_.kind = MatrixOperation::Kind::kFill;
-    result_.value = target.value;
-    if (target.update != tensor::Update::kAssign)
+    result_.value = store.value;
+    if (store.update != tensor::Update::kAssign)
       return Wrong("a matrix to be filled by an assignment");
-    return FindAccumulator(target.buffer, target.indices);
+    return FindAccumulator(store.buffer, store.indices);
   }
 
-  Status FindStore(const Target& target) {
+  Status FindStore(const Store& store) {
     result_.kind = MatrixOperation::Kind::kStore;
-    const Node& value = pool_[target.value];
-    if (target.update != tensor::Update::kAssign ||
+    const Node& value = pool_[store.value];
+    if (store.update != tensor::Update::kAssign ||
         value.opcode != Opcode::kLoad) {
       return Wrong("a constant, or the assignment of an accumulator");
     }
     EMBER_RETURN_IF_ERROR(FindAccumulator(value.buffer, value.operands));
-    EMBER_RETURN_IF_ERROR(FindInMemory(target.buffer, target.indices, result_.m,
+    EMBER_RETURN_IF_ERROR(FindInMemory(store.buffer, store.indices, result_.m,
                                        result_.n, result_.destination));
     const MatrixInMemory& to = result_.destination;
     const int64_t run = to.IsRowMajor() ? result_.columns : result_.rows;
     return to.stride() >= run ? OkStatus() : Wrong("rows that do not overlap");
   }
 
-  Status FindProduct(const Target& target) {
+  Status FindProduct(const Store& store) {
     result_.kind = MatrixOperation::Kind::kProduct;
-    const Node& product = pool_[target.value];
-    if (target.update != tensor::Update::kAdd ||
+    const Node& product = pool_[store.value];
+    if (store.update != tensor::Update::kAdd ||
         product.opcode != Opcode::kMultiply) {
       return Wrong("a product, added to an accumulator");
     }
-    EMBER_RETURN_IF_ERROR(FindAccumulator(target.buffer, target.indices));
+    EMBER_RETURN_IF_ERROR(FindAccumulator(store.buffer, store.indices));
     std::vector<NodeId> loads;
     for (NodeId factor : product.operands) {
       const NodeId load = pool_[factor].opcode == Opcode::kCast
@@ -138,7 +138,7 @@ class Finder {
     const Buffer& buffer = nest_.buffers[number];
     const size_t rank = buffer.extents.size();
     const bool is_accumulator =
-        buffer.scope == Scope::kRegister && rank >= 3 &&
+        buffer.scope == MemoryScope::kRegister && rank >= 3 &&
         indices.size() == rank && indices[0] == subgroup_ &&
         indices[rank - 2] == result_.m && indices[rank - 1] == result_.n &&
         pool_.IntegerConstant(buffer.extents[rank - 2]) == result_.rows &&
@@ -163,7 +163,7 @@ class Finder {
   Status FindInMemory(uint32_t number, std::span<const NodeId> indices,
                       NodeId row, NodeId column, MatrixInMemory& matrix) {
     const Buffer& buffer = nest_.buffers[number];
-    if (buffer.scope == Scope::kRegister ||
+    if (buffer.scope == MemoryScope::kRegister ||
         indices.size() != buffer.extents.size()) {
       return Wrong("factors and results in memory");
     }

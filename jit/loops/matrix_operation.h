@@ -75,7 +75,7 @@ struct MatrixOperation {
   NodeId m = 0;
   NodeId n = 0;
   NodeId k = 0;
-  const Target* target = nullptr;  // of the innermost store
+  const Store* store = nullptr;  // of the innermost store
   // s, what is the same for the matrix, m, n.
   uint32_t accumulator = 0;
   std::span<const NodeId> accumulator_indices;

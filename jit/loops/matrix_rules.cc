@@ -114,14 +114,14 @@ class Checker {
 
   // Of statements that are no matrix loops.
   Status NoteAccesses(const Statement& statement) {
-    for (const Target& target : statement.targets)
-      is_accessed_[target.buffer] = true;
+    for (const Store& store : statement.stores)
+      is_accessed_[store.buffer] = true;
     for (NodeId id : NodesUnder(nest_.pool, RootsOf(nest_.pool, statement))) {
       if (!IsAccess(id)) continue;
       const uint32_t buffer = nest_.pool[id].buffer;
       is_accessed_[buffer] = true;
       if (subgroup_) read_[buffer] = true;
-      if (subgroup_ && nest_.buffers[buffer].scope == Scope::kRegister) {
+      if (subgroup_ && nest_.buffers[buffer].scope == MemoryScope::kRegister) {
         return InvalidArgumentError(
             Concat({"load of %", nest_.buffers[buffer].name,
                     ": expected no registers but accumulators in a subgroup "

@@ -39,9 +39,7 @@ class Mutator {
  private:
   // --- expressions ---
 
-  NodeId Number(int64_t value) {
-    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
+  NodeId Number(int64_t value) { return nest_.pool.Integer(value); }
   NodeId Make(Opcode opcode, DType type, std::vector<NodeId> operands) {
     return nest_.pool.Intern(opcode, type, operands);
   }
@@ -87,7 +85,7 @@ class Mutator {
       }
       if (statement.kind == Statement::Kind::kFor) Shorten(statement);
       if (statement.kind == Statement::Kind::kIf) Unguard(statement);
-      for (Target& target : statement.targets) VisitTarget(target);
+      for (Store& store : statement.stores) VisitStore(store);
       Visit(statement.body);
       if (is_vector) {
         vector_ = outer;
@@ -96,17 +94,17 @@ class Mutator {
     }
   }
 
-  void VisitTarget(Target& target) {
-    const Buffer& buffer = nest_.buffers[target.buffer];
-    for (size_t i = 0; i < target.indices.size(); ++i) {
-      NodeId& index = target.indices[i];
+  void VisitStore(Store& store) {
+    const Buffer& buffer = nest_.buffers[store.buffer];
+    for (size_t i = 0; i < store.indices.size(); ++i) {
+      NodeId& index = store.indices[i];
       if (kind_ == MutantKind::kWrongIndex)
         OfferNext(index, index, buffer.extents[i]);
       if (kind_ == MutantKind::kWrongLane) OfferLanes(index, index);
     }
-    if (kind_ == MutantKind::kReassociatedSum) Reassociate(target);
-    for (const NodeId id : NodesUnder(nest_.pool, {&target.value, 1}))
-      VisitNode(target.value, id);
+    if (kind_ == MutantKind::kReassociatedSum) Reassociate(store);
+    for (const NodeId id : NodesUnder(nest_.pool, {&store.value, 1}))
+      VisitNode(store.value, id);
   }
 
   void VisitNode(NodeId& root, NodeId id) {
@@ -233,19 +231,18 @@ class Mutator {
     }
   }
 
-  void Reassociate(Target& target) {
-    const DType type = nest_.buffers[target.buffer].type;
-    if (target.update != tensor::Update::kAdd) return;
-    changes_.push_back(
-        {"what was added up to " + nest_.buffers[target.buffer].name +
-             " is lost",
-         [&target] { target.update = tensor::Update::kAssign; }});
+  void Reassociate(Store& store) {
+    const DType type = nest_.buffers[store.buffer].type;
+    if (store.update != tensor::Update::kAdd) return;
+    changes_.push_back({"what was added up to " +
+                            nest_.buffers[store.buffer].name + " is lost",
+                        [&store] { store.update = tensor::Update::kAssign; }});
     if (!IsFloat(type)) return;
     // (value + c) - c, with a c that leaves few digits.
     const NodeId large =
         nest_.pool.Constant(tensor::DoubleToBits(16384, type), type);
-    const NodeId sum = Make(Opcode::kAdd, type, {target.value, large});
-    Offer(target.value, target.value,
+    const NodeId sum = Make(Opcode::kAdd, type, {store.value, large});
+    Offer(store.value, store.value,
           Make(Opcode::kSubtract, type, {sum, large}));
   }
 

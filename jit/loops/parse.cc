@@ -81,17 +81,19 @@ class NestParser {
   Status ParseBufferParameter() {
     EMBER_ASSIGN_OR_RETURN(const Token name, ParseNewBuffer(lexer_, draft_));
     EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
-    if (lexer_.Accept("input")) return ParseBufferType(name, Scope::kInput);
-    if (lexer_.Accept("output")) return ParseBufferType(name, Scope::kOutput);
+    if (lexer_.Accept("input"))
+      return ParseBufferType(name, MemoryScope::kInput);
+    if (lexer_.Accept("output"))
+      return ParseBufferType(name, MemoryScope::kOutput);
     return lexer_.ExpectedError("'input' or 'output'");
   }
 
   // task %t: f32[64]
   Status ParseLocalBuffer() {
     const Token keyword = lexer_.Next();
-    const Scope scope =
-        static_cast<Scope>(*FindKeyword(keyword, kScopeKeywords));
-    if (scope == Scope::kInput || scope == Scope::kOutput) {
+    const MemoryScope scope =
+        static_cast<MemoryScope>(*FindKeyword(keyword, kScopeKeywords));
+    if (scope == MemoryScope::kInput || scope == MemoryScope::kOutput) {
       return ErrorAt(keyword,
                      Concat({"expected '", keyword.text,
                              "' only among the parameters of the nest"}));
@@ -101,7 +103,7 @@ class NestParser {
     return ParseBufferType(name, scope);
   }
 
-  Status ParseBufferType(const Token& name, Scope scope) {
+  Status ParseBufferType(const Token& name, MemoryScope scope) {
     // The draft needs the buffer for loads, and nothing of its kind.
     EMBER_RETURN_IF_ERROR(ParseTypeAndExtents(
         lexer_, name, tensor::BufferKind::kTemporary, header_, draft_));
@@ -205,28 +207,28 @@ class NestParser {
     if (lexer_.Accept("check")) return ParseCheck(statement);
     if (lexer_.Accept("prefetch")) return ParsePrefetch(statement);
     statement.kind = Statement::Kind::kStore;
-    if (start.kind == Token::kSigil) return ParseTarget(statement.targets);
+    if (start.kind == Token::kSigil) return ParseStore(statement.stores);
     if (!lexer_.Accept("{")) {
       return lexer_.ExpectedError(
           "a loop, 'if', 'check', 'prefetch', 'let', a store (%name[...] = "
           "...) or '}'");
     }
     while (!lexer_.Accept("}")) {
-      EMBER_RETURN_IF_ERROR(ParseTarget(statement.targets));
+      EMBER_RETURN_IF_ERROR(ParseStore(statement.stores));
     }
     return OkStatus();
   }
 
   // %y[i] += value
-  Status ParseTarget(std::vector<Target>& targets) {
+  Status ParseStore(std::vector<Store>& stores) {
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
-                           tensor::ParseTarget(lexer_, names_, draft_));
+                           tensor::ParseStore(lexer_, names_, draft_));
     EMBER_ASSIGN_OR_RETURN(store.update, tensor::ParseUpdate(lexer_));
     EMBER_ASSIGN_OR_RETURN(const Expression value, expressions_.Parse());
     const DType type = draft_.buffers[store.buffer].type;
     EMBER_ASSIGN_OR_RETURN(const NodeId node,
                            ResolveAs(value, type, names_, draft_));
-    targets.push_back(
+    stores.push_back(
         {store.buffer, std::move(store.indices), node, store.update});
     return OkStatus();
   }

@@ -31,7 +31,7 @@ class NestPrinter : private tensor::ExpressionSource {
   std::string Run() {
     PrintSignature();
     {
-      Printer::Scope scope(printer_);
+      Printer::Indent indent(printer_);
       for (const Buffer& buffer : nest_.buffers) {
         if (IsParameter(buffer)) continue;
         printer_.Print(kScopeKeywords[static_cast<int>(buffer.scope)], " %",
@@ -102,7 +102,8 @@ class NestPrinter : private tensor::ExpressionSource {
   // --- signature ---
 
   static bool IsParameter(const Buffer& buffer) {
-    return buffer.scope == Scope::kInput || buffer.scope == Scope::kOutput;
+    return buffer.scope == MemoryScope::kInput ||
+           buffer.scope == MemoryScope::kOutput;
   }
 
   void PrintType(const Buffer& buffer) {
@@ -162,7 +163,7 @@ class NestPrinter : private tensor::ExpressionSource {
   void PrintBody(const Block& body) {
     printer_.Line(" {");
     {
-      Printer::Scope scope(printer_);
+      Printer::Indent indent(printer_);
       for (const Statement& statement : body) PrintStatement(statement);
     }
     printer_.Line("}");
@@ -186,7 +187,7 @@ class NestPrinter : private tensor::ExpressionSource {
         PrintBody(statement.body);
         return;
       case Statement::Kind::kStore:
-        PrintStore(statement.targets);
+        PrintStores(statement.stores);
         break;
       case Statement::Kind::kCheck:
         printer_.Print("check %", BufferName(statement.buffer), ".",
@@ -208,21 +209,21 @@ class NestPrinter : private tensor::ExpressionSource {
     Forget(named);
   }
 
-  void PrintStore(const std::vector<Target>& targets) {
-    if (targets.size() == 1) return PrintTarget(targets[0]);
+  void PrintStores(const std::vector<Store>& stores) {
+    if (stores.size() == 1) return PrintStore(stores[0]);
     printer_.Line("{");
     {
-      Printer::Scope scope(printer_);
-      for (const Target& target : targets) PrintTarget(target);
+      Printer::Indent indent(printer_);
+      for (const Store& store : stores) PrintStore(store);
     }
     printer_.Line("}");
   }
 
-  void PrintTarget(const Target& target) {
-    expressions_.PrintElement(target.buffer, target.indices);
-    printer_.Print(" ", tensor::kUpdateNames[static_cast<int>(target.update)],
+  void PrintStore(const Store& store) {
+    expressions_.PrintElement(store.buffer, store.indices);
+    printer_.Print(" ", tensor::kUpdateNames[static_cast<int>(store.update)],
                    " ");
-    expressions_.PrintValue(target.value, nest_.buffers[target.buffer].type);
+    expressions_.PrintValue(store.value, nest_.buffers[store.buffer].type);
     printer_.EndLine();
   }
 

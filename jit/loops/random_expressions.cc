@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/rounding.h"
 #include "tensor/scalar.h"
 
 namespace ember::loops {
@@ -33,7 +34,7 @@ NodeId RandomExpressions::Constant(DType type) {
 
 RandomExtent RandomExpressions::Steps(const RandomExtent& extent,
                                       const RandomExtent& step) {
-  const int64_t steps = (extent.value + step.value - 1) / step.value;
+  const int64_t steps = DivideRoundingUp(extent.value, step.value);
   if (extent.is_constant) return ConstantExtent(steps);
   const NodeId last =
       MakeIndex(Opcode::kAdd, extent.node, Integer(step.value - 1));
@@ -139,7 +140,7 @@ std::optional<NodeId> RandomExpressions::GatheredIndex(
     const RandomExtent& extent) {
   const RandomBuffer& source = Pick(readable);
   if (!IsInteger(source.type) || source.changes || source.extents.empty() ||
-      source.scope == Scope::kRegister || extent.value == 0) {
+      source.scope == MemoryScope::kRegister || extent.value == 0) {
     return std::nullopt;
   }
   const std::optional<NodeId> load = Load(source);
@@ -250,7 +251,7 @@ std::optional<std::vector<NodeId>> RandomExpressions::RegisterIndices(
 std::optional<NodeId> RandomExpressions::Load(const RandomBuffer& buffer) {
   Opcode opcode = Opcode::kLoad;
   std::vector<NodeId> operands;
-  if (buffer.scope == Scope::kRegister) {
+  if (buffer.scope == MemoryScope::kRegister) {
     std::optional<std::vector<NodeId>> indices = RegisterIndices(buffer);
     if (!indices) return std::nullopt;
     operands = std::move(*indices);
@@ -288,7 +289,7 @@ NodeId RandomExpressions::LoadAlong(const RandomBuffer& buffer, NodeId variable,
 NodeId RandomExpressions::SmallValue(DType type) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const RandomBuffer& source = Pick(readable);
-    if (source.scope != Scope::kInput) continue;
+    if (source.scope != MemoryScope::kInput) continue;
     // The default of a pad would not be small.
     const std::optional<NodeId> load = Load(source);
     if (!load || nest_.pool[*load].opcode != Opcode::kLoad) continue;

@@ -31,7 +31,7 @@ struct RandomVariable {
 struct RandomBuffer {
   uint32_t number = 0;
   DType type = DType::kF32;
-  Scope scope = Scope::kInput;
+  MemoryScope scope = MemoryScope::kInput;
   std::vector<RandomExtent> extents;
   // The leading indices, if this phase stores to it and others see it: a task
   // sees its own rows only.
@@ -42,7 +42,7 @@ struct RandomBuffer {
 };
 
 inline bool IsRegister(const RandomBuffer& buffer) {
-  return buffer.scope == Scope::kRegister;
+  return buffer.scope == MemoryScope::kRegister;
 }
 
 class RandomExpressions : public tensor::RandomChoices {

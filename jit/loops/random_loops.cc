@@ -16,10 +16,10 @@ Statement If(NodeId condition, Block body) {
   return statement;
 }
 
-Statement Store(std::vector<Target> targets) {
+Statement StoreStatement(std::vector<Store> stores) {
   Statement statement;
   statement.kind = Statement::Kind::kStore;
-  statement.targets = std::move(targets);
+  statement.stores = std::move(stores);
   return statement;
 }
 

@@ -20,7 +20,7 @@ struct RandomDim {
 };
 
 Statement If(NodeId condition, Block body);
-Statement Store(std::vector<Target> targets);
+Statement StoreStatement(std::vector<Store> stores);
 Block BlockOf(Statement statement);
 void Append(Block& block, Block&& more);
 

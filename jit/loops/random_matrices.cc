@@ -20,7 +20,7 @@ RandomBuffer Matrix(RandomExpressions& make, DType type, int64_t rows,
   if (!by_rows) std::swap(rows, columns);
   RandomBuffer buffer;
   buffer.type = type;
-  buffer.scope = Scope::kTask;
+  buffer.scope = MemoryScope::kTask;
   buffer.extents = {make.ConstantExtent(rows), make.ConstantExtent(columns)};
   return buffer;
 }
@@ -82,11 +82,11 @@ class Multiplier {
   }
 
   Block Loops(std::vector<int64_t> extents,
-              const std::function<Target(const std::vector<NodeId>&)>& inside) {
+              const std::function<Store(const std::vector<NodeId>&)>& inside) {
     std::vector<NodeId> variables;
     const std::function<Block()> next = [&]() -> Block {
       if (variables.size() == extents.size()) {
-        return BlockOf(Store({inside(variables)}));
+        return BlockOf(StoreStatement({inside(variables)}));
       }
       return loops_.Loop(LoopKind::kMatrix,
                          make_.ConstantExtent(extents[variables.size()]),
@@ -116,7 +116,7 @@ class Multiplier {
 
   Block Fill(NodeId tile) {
     const MatrixType& type = plan_.type;
-    return Loops({type.rows, type.columns}, [&](const auto& v) -> Target {
+    return Loops({type.rows, type.columns}, [&](const auto& v) -> Store {
       return {plan_.accumulators.number,
               {subgroup_, tile, v[0], v[1]},
               nest_.pool.Constant(
@@ -128,7 +128,7 @@ class Multiplier {
   Block Product(NodeId step, NodeId tile) {
     const MatrixType& type = plan_.type;
     return Loops(
-        {type.rows, type.columns, type.depth}, [&](const auto& v) -> Target {
+        {type.rows, type.columns, type.depth}, [&](const auto& v) -> Store {
           const NodeId row = At(subgroup_, type.rows, v[0]);
           const NodeId column = At(tile, type.columns, v[1]);
           const NodeId inner = At(step, type.depth, v[2]);
@@ -148,7 +148,7 @@ class Multiplier {
 
   Block StoreTile(NodeId tile) {
     const MatrixType& type = plan_.type;
-    return Loops({type.rows, type.columns}, [&](const auto& v) -> Target {
+    return Loops({type.rows, type.columns}, [&](const auto& v) -> Store {
       const NodeId row = At(subgroup_, type.rows, v[0]);
       const NodeId column = At(tile, type.columns, v[1]);
       return {plan_.result.number, InOrder(plan_.result_by_rows, row, column),
@@ -201,7 +201,7 @@ RandomMatrices PlanMatrices(RandomExpressions& make,
   plan.b = Matrix(make, type.b, depth, columns, plan.b_by_rows);
   plan.result = Matrix(make, type.sum, rows, columns, plan.result_by_rows);
   plan.accumulators.type = type.sum;
-  plan.accumulators.scope = Scope::kRegister;
+  plan.accumulators.scope = MemoryScope::kRegister;
   plan.accumulators.extents = {
       make.ConstantExtent(plan.subgroups), make.ConstantExtent(plan.tiles),
       make.ConstantExtent(type.rows), make.ConstantExtent(type.columns)};

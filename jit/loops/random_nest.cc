@@ -17,7 +17,7 @@ using tensor::Update;
 
 // What a phase stores to, and its tasks: each stores to its own rows.
 struct PhasePlan {
-  Scope scope = Scope::kOutput;
+  MemoryScope scope = MemoryScope::kOutput;
   std::vector<RandomExtent> rows;
   std::vector<RandomBuffer> shared;
   std::vector<RandomBuffer> locals;  // kTask, kRegister
@@ -38,12 +38,13 @@ class Generator {
   RandomNest Run() {
     AddInputs();
     std::vector<PhasePlan> plans;
-    if (Chance(3)) plans.push_back(Plan(Scope::kPacked));
+    if (Chance(3)) plans.push_back(Plan(MemoryScope::kPacked));
     const int phases = 1 + Below(options_.maximum_phases);
     for (int i = 1; i < phases; ++i) {
-      plans.push_back(Plan(Chance(2) ? Scope::kOutput : Scope::kCall));
+      plans.push_back(
+          Plan(Chance(2) ? MemoryScope::kOutput : MemoryScope::kCall));
     }
-    plans.push_back(Plan(Scope::kOutput));
+    plans.push_back(Plan(MemoryScope::kOutput));
     AddPlanned(plans, /*outputs=*/true);
     AddPlanned(plans, /*outputs=*/false);
     for (PhasePlan& plan : plans) AddPhase(plan);
@@ -66,12 +67,13 @@ class Generator {
       nest_.parameters.emplace_back(1, static_cast<char>('N' + i));
       result_.parameters.push_back(make_.parameters.back().value);
       // What is known of a parameter comes from buffers with that extent.
-      AddBuffer({0, DType::kI32, Scope::kInput, {make_.parameters.back()}, 0});
+      AddBuffer(
+          {0, DType::kI32, MemoryScope::kInput, {make_.parameters.back()}, 0});
     }
     const int inputs = 1 + Below(3);
     for (int i = 0; i < inputs; ++i) {
-      AddBuffer(
-          {0, make_.AnyType(), Scope::kInput, make_.Extents(Below(4), 100), 0});
+      AddBuffer({0, make_.AnyType(), MemoryScope::kInput,
+                 make_.Extents(Below(4), 100), 0});
     }
     // Factors of dot loops.
     if (!Chance(3)) return;
@@ -82,30 +84,30 @@ class Generator {
       // Whole words in half of the cases.
       if (row % 2 == 0) row = (row + 3) / 4 * 4;
       extents.push_back(make_.ConstantExtent(row));
-      AddBuffer({0, kNarrow[Below(3)], Scope::kInput, extents, 0});
+      AddBuffer({0, kNarrow[Below(3)], MemoryScope::kInput, extents, 0});
     }
   }
 
   // A phase, its buffers without numbers.
-  PhasePlan Plan(Scope scope) {
+  PhasePlan Plan(MemoryScope scope) {
     PhasePlan plan;
     plan.scope = scope;
     plan.rows = make_.Extents(Below(3), 20);
-    const int targets = 1 + Below(2);
+    const int outputs = 1 + Below(2);
     std::vector<RandomExtent> extents = plan.rows;
     for (const RandomExtent& extent : make_.Extents(Below(3), 40)) {
       extents.push_back(extent);
     }
-    for (int i = 0; i < targets; ++i) {
+    for (int i = 0; i < outputs; ++i) {
       plan.shared.push_back({0, make_.AnyType(), scope, extents, 0});
       plan.shared.back().own_rows = plan.rows.size();
       plan.shared.back().changes = true;
     }
     const int locals = Below(4);
     for (int i = 0; i < locals; ++i) {
-      RandomBuffer local{0, make_.AnyType(), Scope::kTask, {}, 0};
+      RandomBuffer local{0, make_.AnyType(), MemoryScope::kTask, {}, 0};
       if (Chance(2)) {
-        local.scope = Scope::kRegister;
+        local.scope = MemoryScope::kRegister;
         local.per_invocation = Chance(3);
         if (local.per_invocation)
           local.extents.push_back(make_.ConstantExtent(2 + Below(9)));
@@ -128,7 +130,7 @@ class Generator {
   // Outputs come before all others.
   void AddPlanned(std::vector<PhasePlan>& plans, bool outputs) {
     for (PhasePlan& plan : plans) {
-      if ((plan.scope == Scope::kOutput) == outputs) {
+      if ((plan.scope == MemoryScope::kOutput) == outputs) {
         for (RandomBuffer& buffer : plan.shared) AddBuffer(buffer);
       }
       if (outputs) continue;
@@ -156,8 +158,9 @@ class Generator {
       count *= extent.value;
     }
     nest_.buffers.push_back(std::move(buffer));
-    if (info.scope == Scope::kInput) make_.readable.push_back(info);
-    if (info.scope == Scope::kInput || info.scope == Scope::kOutput) {
+    if (info.scope == MemoryScope::kInput) make_.readable.push_back(info);
+    if (info.scope == MemoryScope::kInput ||
+        info.scope == MemoryScope::kOutput) {
       result_.element_counts.push_back(count);
     }
   }
@@ -207,7 +210,7 @@ class Generator {
     };
     phase.task = loops_.InLoop(LoopKind::kSerial, tasks, make_body, phase.body);
     make_.rows.clear();
-    (plan.scope == Scope::kPacked ? nest_.prologue : nest_.phases)
+    (plan.scope == MemoryScope::kPacked ? nest_.prologue : nest_.phases)
         .push_back(std::move(phase));
     // The next phases see everything, but what was this task's.
     for (RandomBuffer& buffer : plan.shared) {

@@ -13,7 +13,7 @@
 // loops, splits with guards, loops over several dims at once, registers of
 // invocations, memory that they share, values that they combine, matrices of
 // subgroups, conditions, checks, pads, gathers, scatters, reductions into
-// registers, several targets at once, and sometimes extents of 0.
+// registers, several stores at once, and sometimes extents of 0.
 #ifndef EMBER_JIT_LOOPS_RANDOM_NEST_H_
 #define EMBER_JIT_LOOPS_RANDOM_NEST_H_
 

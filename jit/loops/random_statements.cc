@@ -63,15 +63,15 @@ Block RandomStatements::Over(const std::vector<RandomDim>& dims,
   return block;
 }
 
-Target RandomStatements::To(const RandomBuffer& buffer, const Indices& inner,
-                            NodeId value, Update update) {
-  Target target{buffer.number, {}, value, update};
-  if (buffer.own_rows > 0) target.indices = make_.rows;
-  target.indices.insert(
-      target.indices.end(), inner.begin(),
+Store RandomStatements::To(const RandomBuffer& buffer, const Indices& inner,
+                           NodeId value, Update update) {
+  Store store{buffer.number, {}, value, update};
+  if (buffer.own_rows > 0) store.indices = make_.rows;
+  store.indices.insert(
+      store.indices.end(), inner.begin(),
       inner.begin() +
           static_cast<std::ptrdiff_t>(buffer.extents.size() - buffer.own_rows));
-  return target;
+  return store;
 }
 
 Block RandomStatements::SumOfDots(const RandomBuffer& buffer) {
@@ -103,7 +103,8 @@ Block RandomStatements::SumOfDots(const RandomBuffer& buffer) {
     }
     const NodeId product =
         make_.Make(Opcode::kMultiply, DType::kI32, {casts[0], casts[1]});
-    loop.body.push_back(Store({To(buffer, indices, product, Update::kAdd)}));
+    loop.body.push_back(
+        StoreStatement({To(buffer, indices, product, Update::kAdd)}));
     return MaybeIf(make_.Guarded(std::move(loop)));
   });
 }
@@ -117,27 +118,28 @@ Block RandomStatements::Map(const std::vector<RandomBuffer>& buffers,
                             Update update) {
   const bool initializes = update == Update::kAssign;
   return Over(DimsOf(buffers[0]), buffers, [&](const Indices& indices) {
-    std::vector<Target> targets;
+    std::vector<Store> stores;
     for (const RandomBuffer& buffer : buffers) {
       NodeId value = make_.Value(buffer.type, options_.maximum_depth);
       // A product may be fused with the sum.
       if (update == Update::kAdd && options_.exact && IsFloat(buffer.type)) {
         value = make_.Make(Opcode::kAbsolute, buffer.type, {value});
       }
-      targets.push_back(To(buffer, indices, value, update));
+      stores.push_back(To(buffer, indices, value, update));
     }
     if (!initializes) {
-      return MaybeIf(make_.Guarded(Store(std::move(targets))));
+      return MaybeIf(make_.Guarded(StoreStatement(std::move(stores))));
     }
     Block block;
     if (make_.NeedsGuards()) {
       for (const RandomBuffer& buffer : buffers) {
         const NodeId value =
             make_.Make(Opcode::kCast, buffer.type, {Integer(1)});
-        block.push_back(Store({To(buffer, indices, value, Update::kAssign)}));
+        block.push_back(
+            StoreStatement({To(buffer, indices, value, Update::kAssign)}));
       }
     }
-    Append(block, make_.Guarded(Store(std::move(targets))));
+    Append(block, make_.Guarded(StoreStatement(std::move(stores))));
     return block;
   });
 }
@@ -148,10 +150,11 @@ Block RandomStatements::FillSmall(const RandomBuffer& buffer) {
     Block block;
     if (make_.NeedsGuards()) {
       const NodeId one = make_.Make(Opcode::kCast, buffer.type, {Integer(1)});
-      block.push_back(Store({To(buffer, indices, one, Update::kAssign)}));
+      block.push_back(
+          StoreStatement({To(buffer, indices, one, Update::kAssign)}));
     }
-    Append(block,
-           make_.Guarded(Store({To(buffer, indices, value, Update::kAssign)})));
+    Append(block, make_.Guarded(StoreStatement(
+                      {To(buffer, indices, value, Update::kAssign)})));
     return block;
   });
 }
@@ -170,7 +173,8 @@ Block RandomStatements::Scatter(const RandomBuffer& buffer) {
       indices.push_back(make_.Index(buffer.extents[i]));
     }
     const NodeId value = make_.Value(buffer.type, 2);
-    return MaybeIf(make_.Guarded(Store({To(buffer, indices, value, update)})));
+    return MaybeIf(
+        make_.Guarded(StoreStatement({To(buffer, indices, value, update)})));
   };
   return update == Update::kAssign ? loops_.InOrder(dims, make_body)
                                    : loops_.Over(dims, make_body);
@@ -191,7 +195,8 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
     // Of which sums are exact.
     block = loops_.Over(dims, [&](const Indices& indices) {
       const NodeId start = make_.Make(Opcode::kCast, type, {Integer(1)});
-      return BlockOf(Store({To(buffer, indices, start, Update::kAssign)}));
+      return BlockOf(
+          StoreStatement({To(buffer, indices, start, Update::kAssign)}));
     });
   }
   constexpr int64_t kSizes[] = {1, 2, 3, 7, 8, 12, 16};
@@ -211,7 +216,7 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
             make_.Guarded({});
             value = make_.Make(Opcode::kCast, type, {invocation});
           }
-          return BlockOf(Store({To(buffer, indices, value, update)}));
+          return BlockOf(StoreStatement({To(buffer, indices, value, update)}));
         });
     make_.readable = outer;
     return MaybeIf(std::move(loop));
@@ -234,7 +239,7 @@ Block RandomStatements::Reduce(const RandomBuffer& buffer) {
     return Over(dims, {buffer}, [&](const Indices& indices) {
       const NodeId value = make_.Value(buffer.type, 2);
       return MaybeIf(
-          make_.Guarded(Store({To(buffer, indices, value, update)})));
+          make_.Guarded(StoreStatement({To(buffer, indices, value, update)})));
     });
   }
   return ReduceExactly(buffer, dims, steps);
@@ -254,7 +259,8 @@ Block RandomStatements::ReduceExactly(const RandomBuffer& buffer,
   }
   Block block = Over(DimsOf(buffer), {buffer}, [&](const Indices& indices) {
     const NodeId start = make_.Make(Opcode::kCast, type, {Integer(1)});
-    return BlockOf(Store({To(buffer, indices, start, Update::kAssign)}));
+    return BlockOf(
+        StoreStatement({To(buffer, indices, start, Update::kAssign)}));
   });
   Append(block, Over(dims, {buffer}, [&](const Indices& indices) {
            NodeId value = make_.SmallValue(type);
@@ -262,8 +268,8 @@ Block RandomStatements::ReduceExactly(const RandomBuffer& buffer,
              value = make_.Make(Opcode::kMultiply, type,
                                 {value, make_.SmallValue(type)});
            }
-           return MaybeIf(
-               make_.Guarded(Store({To(buffer, indices, value, update)})));
+           return MaybeIf(make_.Guarded(
+               StoreStatement({To(buffer, indices, value, update)})));
          }));
   return block;
 }

@@ -50,8 +50,8 @@ class RandomStatements {
   Block Over(const std::vector<RandomDim>& dims,
              const std::vector<RandomBuffer>& stored,
              const RandomLoops::MakeBody& make_body);
-  Target To(const RandomBuffer& buffer, const Indices& inner, NodeId value,
-            tensor::Update update);
+  Store To(const RandomBuffer& buffer, const Indices& inner, NodeId value,
+           tensor::Update update);
   Block MaybeIf(Block block);
   Block Combine(const RandomBuffer& buffer);
   Block ReduceExactly(const RandomBuffer& buffer,

@@ -6,7 +6,7 @@
 
 namespace ember::loops {
 
-// By LoopKind and Scope.
+// By LoopKind and MemoryScope.
 inline constexpr std::string_view kLoopKeywords[] = {
     "for", "unroll", "vector", "invocation", "dot", "subgroup", "matrix"};
 inline constexpr std::string_view kScopeKeywords[] = {

@@ -56,7 +56,7 @@ class Verifier {
         has_value_(nest.buffers.size(), false),
         per_invocation_(BuffersOfInvocations(nest)) {
     for (size_t i = 0; i < nest.buffers.size(); ++i) {
-      has_value_[i] = nest.buffers[i].scope == Scope::kInput;
+      has_value_[i] = nest.buffers[i].scope == MemoryScope::kInput;
     }
   }
 
@@ -88,8 +88,8 @@ class Verifier {
 
   Status CheckPhase(const Phase& phase) {
     for (size_t i = 0; i < nest_.buffers.size(); ++i) {
-      const Scope scope = nest_.buffers[i].scope;
-      if (scope == Scope::kTask || scope == Scope::kRegister) {
+      const MemoryScope scope = nest_.buffers[i].scope;
+      if (scope == MemoryScope::kTask || scope == MemoryScope::kRegister) {
         has_value_[i] = false;
       }
     }
@@ -157,7 +157,7 @@ class Verifier {
   }
 
   bool IsShortLived(size_t buffer) const {
-    return nest_.buffers[buffer].scope == Scope::kRegister &&
+    return nest_.buffers[buffer].scope == MemoryScope::kRegister &&
            !per_invocation_[buffer];
   }
 
@@ -232,7 +232,7 @@ class Verifier {
       case Statement::Kind::kIf:
         return CheckIf(statement);
       case Statement::Kind::kStore:
-        return CheckStore(statement);
+        return CheckStores(statement);
       case Statement::Kind::kCheck:
         return CheckCheck(statement);
       case Statement::Kind::kPrefetch:
@@ -297,7 +297,7 @@ class Verifier {
 
   Status CheckPrefetch(const Statement& prefetch) {
     if (prefetch.buffer >= nest_.buffers.size() ||
-        nest_.buffers[prefetch.buffer].scope == Scope::kRegister) {
+        nest_.buffers[prefetch.buffer].scope == MemoryScope::kRegister) {
       return Error("prefetch: expected a buffer in memory");
     }
     if (in_vector_) {
@@ -312,91 +312,91 @@ class Verifier {
     return OkStatus();
   }
 
-  Status CheckStore(const Statement& statement) {
-    if (statement.targets.empty()) {
-      return Error("expected at least one target of a store, found none");
+  Status CheckStores(const Statement& statement) {
+    if (statement.stores.empty()) {
+      return Error("expected at least one value to store, found none");
     }
     EMBER_RETURN_IF_ERROR(CheckExpressions(RootsOf(nest_.pool, statement)));
-    for (const Target& target : statement.targets) {
-      EMBER_RETURN_IF_ERROR(CheckTarget(target));
+    for (const Store& store : statement.stores) {
+      EMBER_RETURN_IF_ERROR(CheckStore(store));
     }
     if (invocation_) EMBER_RETURN_IF_ERROR(CheckCombining(statement));
-    for (const Target& target : statement.targets) {
-      has_value_[target.buffer] = true;
-      facts_.Forget(target.buffer);
+    for (const Store& store : statement.stores) {
+      has_value_[store.buffer] = true;
+      facts_.Forget(store.buffer);
     }
     return OkStatus();
   }
 
   // Updates of one element by all invocations of the loop around.
   Status CheckCombining(const Statement& statement) {
-    for (const Target& target : statement.targets) {
-      if (target.update == Update::kAssign ||
-          nest_.buffers[target.buffer].scope == Scope::kRegister ||
-          !IsOfAllInvocations(nest_.pool, target, *invocation_)) {
+    for (const Store& store : statement.stores) {
+      if (store.update == Update::kAssign ||
+          nest_.buffers[store.buffer].scope == MemoryScope::kRegister ||
+          !IsOfAllInvocations(nest_.pool, store, *invocation_)) {
         continue;
       }
-      const std::string what = Concat({"store to ", BufferName(target.buffer)});
+      const std::string what = Concat({"store to ", BufferName(store.buffer)});
       if (!combines_) {
         return Error(Concat({what,
                              ": expected an update by all invocations to stand "
                              "alone in its loop"}));
       }
-      for (const Target& other : statement.targets) {
-        if (other.buffer != target.buffer || other.update == target.update)
+      for (const Store& other : statement.stores) {
+        if (other.buffer != store.buffer || other.update == store.update)
           continue;
         return Error(Concat({what, ": all invocations update it in two ways"}));
       }
       for (NodeId id : NodesUnder(nest_.pool, RootsOf(nest_.pool, statement))) {
         const Node& node = nest_.pool[id];
-        if (!IsAccess(node) || node.buffer != target.buffer) continue;
+        if (!IsAccess(node) || node.buffer != store.buffer) continue;
         return Error(Concat({what, ": all invocations update and read it"}));
       }
     }
     return OkStatus();
   }
 
-  Status CheckTarget(const Target& target) {
-    if (target.buffer >= nest_.buffers.size()) {
+  Status CheckStore(const Store& store) {
+    if (store.buffer >= nest_.buffers.size()) {
       return Error(Concat({"store: expected a buffer below ",
-                           nest_.buffers.size(), ", found ", target.buffer}));
+                           nest_.buffers.size(), ", found ", store.buffer}));
     }
-    const Buffer& buffer = nest_.buffers[target.buffer];
-    const std::string what = Concat({"store to ", BufferName(target.buffer)});
+    const Buffer& buffer = nest_.buffers[store.buffer];
+    const std::string what = Concat({"store to ", BufferName(store.buffer)});
     if (!MayStore(buffer.scope)) {
       return Error(Concat(
           {what, ": expected ",
            in_prologue_ ? "a packed, task or register buffer in the prologue"
                         : "no input or packed buffer"}));
     }
-    if (TypeOf(target.value) != buffer.type) {
+    if (TypeOf(store.value) != buffer.type) {
       return Error(Concat({what, ": expected ", DTypeName(buffer.type),
-                           ", found ", DTypeName(TypeOf(target.value))}));
+                           ", found ", DTypeName(TypeOf(store.value))}));
     }
     const bool adds =
-        target.update == Update::kAdd || target.update == Update::kMultiply;
+        store.update == Update::kAdd || store.update == Update::kMultiply;
     if (adds && buffer.type == DType::kBool) {
       return Error(Concat({what, ": sums and products of bool"}));
     }
-    if (target.update != Update::kAssign && !has_value_[target.buffer]) {
+    if (store.update != Update::kAssign && !has_value_[store.buffer]) {
       return Error(Concat({what, ": an update before any store to it"}));
     }
     const Status status =
-        CheckIndices(target.buffer, target.indices, /*in_bounds=*/true);
+        CheckIndices(store.buffer, store.indices, /*in_bounds=*/true);
     return status.ok() ? status : status.WithContext(what);
   }
 
-  bool MayStore(Scope scope) const {
+  bool MayStore(MemoryScope scope) const {
     switch (scope) {
-      case Scope::kInput:
+      case MemoryScope::kInput:
         return false;
-      case Scope::kOutput:
-      case Scope::kCall:
+      case MemoryScope::kOutput:
+      case MemoryScope::kCall:
         return !in_prologue_;
-      case Scope::kPacked:
+      case MemoryScope::kPacked:
         return in_prologue_;
-      case Scope::kTask:
-      case Scope::kRegister:
+      case MemoryScope::kTask:
+      case MemoryScope::kRegister:
         return true;
     }
     return false;
@@ -430,8 +430,8 @@ class Verifier {
     const Node& node = nest_.pool[id];
     const Buffer& buffer = nest_.buffers[node.buffer];
     const std::string what = Concat({"load of ", BufferName(node.buffer)});
-    if (in_prologue_ &&
-        (buffer.scope == Scope::kOutput || buffer.scope == Scope::kCall)) {
+    if (in_prologue_ && (buffer.scope == MemoryScope::kOutput ||
+                         buffer.scope == MemoryScope::kCall)) {
       return Error(Concat({what,
                            ": expected no output or call buffer in the "
                            "prologue"}));
@@ -453,7 +453,7 @@ class Verifier {
       const NodeId index = indices[dim], extent = buffer.extents[dim];
       if (dim == 0 && per_invocation_[number]) {
         EMBER_RETURN_IF_ERROR(CheckInvocationIndex(index, extent));
-      } else if (buffer.scope == Scope::kRegister &&
+      } else if (buffer.scope == MemoryScope::kRegister &&
                  !IsRegisterIndex(index, dim + 1 == indices.size())) {
         return Error(
             Concat({"index ", dim, ": expected nothing but unrolled variables",

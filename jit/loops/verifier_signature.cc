@@ -58,9 +58,9 @@ Status CheckNames(const LoopNest& nest) {
 }
 
 // Inputs, outputs, others.
-int OrderOf(Scope scope) {
-  if (scope == Scope::kInput) return 0;
-  return scope == Scope::kOutput ? 1 : 2;
+int OrderOf(MemoryScope scope) {
+  if (scope == MemoryScope::kInput) return 0;
+  return scope == MemoryScope::kOutput ? 1 : 2;
 }
 
 Status CheckExtents(const LoopNest& nest, const Buffer& buffer) {
@@ -82,7 +82,7 @@ Status CheckExtents(const LoopNest& nest, const Buffer& buffer) {
       return Error(
           Concat({"expected extents of type i64, found ", DTypeName(type)}));
     }
-    if (buffer.scope != Scope::kRegister) continue;
+    if (buffer.scope != MemoryScope::kRegister) continue;
     const int64_t constant = nest.pool.IntegerConstant(extent).value_or(0);
     elements = CheckedMultiply(elements, constant).value_or(0);
     if (constant >= 1 && elements >= 1 && elements <= kMaximumElements)
@@ -213,7 +213,7 @@ Status CheckRegisterCounts(const LoopNest& nest,
                            const std::vector<bool>& per_invocation) {
   for (size_t i = 0; i < nest.buffers.size(); ++i) {
     const Buffer& buffer = nest.buffers[i];
-    if (buffer.scope != Scope::kRegister) continue;
+    if (buffer.scope != MemoryScope::kRegister) continue;
     int64_t elements = 1;
     for (size_t d = per_invocation[i] ? 1 : 0; d < buffer.extents.size(); ++d)
       elements *= nest.pool.IntegerConstant(buffer.extents[d]).value_or(1);

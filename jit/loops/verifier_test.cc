@@ -27,10 +27,10 @@ TEST(VerifierTest, Signature) {
   nest.variables = {"N"};
   EXPECT_EQ(ErrorOf(nest), "loops @t: two parameters or variables named 'N'");
   nest.variables = {};
-  nest.buffers = {{"", DType::kF32, Scope::kInput, {}}};
+  nest.buffers = {{"", DType::kF32, MemoryScope::kInput, {}}};
   EXPECT_EQ(ErrorOf(nest), "loops @t: expected a name for a buffer, found ''");
-  nest.buffers = {{"a", DType::kF32, Scope::kInput, {}},
-                  {"a", DType::kF32, Scope::kInput, {}}};
+  nest.buffers = {{"a", DType::kF32, MemoryScope::kInput, {}},
+                  {"a", DType::kF32, MemoryScope::kInput, {}}};
   EXPECT_EQ(ErrorOf(nest), "loops @t: two buffers named 'a'");
   nest.buffers.pop_back();
   nest.buffers[0].extents = {nest.pool.Constant(4, DType::kI32)};
@@ -92,7 +92,7 @@ class TypesTest : public testing::Test {
  protected:
   TypesTest() : nest_(std::move(*Parse(WithBody("%s[0] = 1 if true { }")))) {}
 
-  Target& store() { return nest_.phases[0].body[0].targets[0]; }
+  Store& store() { return nest_.phases[0].body[0].stores[0]; }
   NodeId Make(Opcode opcode, DType type, std::vector<NodeId> operands,
               uint64_t immediate = 0, uint32_t buffer = 0) {
     return nest_.pool.Intern(opcode, type, operands, immediate, 1, buffer);
@@ -158,9 +158,9 @@ TEST_F(TypesTest, OfLoadsAndStores) {
   EXPECT_EQ(ErrorOf(nest_),
             "loops @t: phase 0: store: expected a buffer below 10, found 99");
   Block& body = nest_.phases[0].body;
-  body[0].targets.clear();
+  body[0].stores.clear();
   EXPECT_EQ(ErrorOf(nest_),
-            "loops @t: phase 0: expected at least one target of a store, found "
+            "loops @t: phase 0: expected at least one value to store, found "
             "none");
   body.erase(body.begin());
   body[0].condition = i64;

@@ -58,9 +58,9 @@ std::vector<NodeId> RootsOf(const ExpressionPool& pool,
       break;
   }
   std::vector<NodeId> roots;
-  for (const Target& target : statement.targets) {
-    roots.insert(roots.end(), target.indices.begin(), target.indices.end());
-    roots.push_back(target.value);
+  for (const Store& store : statement.stores) {
+    roots.insert(roots.end(), store.indices.begin(), store.indices.end());
+    roots.push_back(store.value);
   }
   return roots;
 }

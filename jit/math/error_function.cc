@@ -8,36 +8,36 @@ namespace {
 
 // |x| < 0.9: x + x P(x^2), else 1 - 2^(|x| P(|x|)). Both polynomials have one
 // degree, so one evaluation serves, with coefficients chosen at run time.
-Value ErfF32(Value x) {
-  const Value a = AtMost(Absolute(x), 4);  // where the result rounds to 1
-  const Value is_near = a < 0.9;
-  const Value position = Select(is_near, a * a, a);
+Term ErfF32(Term x) {
+  const Term a = AtMost(Absolute(x), 4);  // where the result rounds to 1
+  const Term is_near = a < 0.9;
+  const Term position = Select(is_near, a * a, a);
   const auto coefficient = [&](size_t i) {
     return Select(is_near, x.Number(kErfF32[i]), kErfcF32[i]);
   };
   size_t i = std::size(kErfF32) - 1;
-  Value sum = coefficient(i);
+  Term sum = coefficient(i);
   while (i-- > 0) sum = sum * position + coefficient(i);
-  const Value product = a * sum;
-  const Value result = Select(is_near, a + product, 1.0 - Exp2OfSmall(product));
+  const Term product = a * sum;
+  const Term result = Select(is_near, a + product, 1.0 - Exp2OfSmall(product));
   return WithSign(result, x);
 }
 
 // |x| < 1: x + x P(x^2); else 1 - erfc|x|, where
 // erfc a = e^(-a^2) P((a - 3) / (a + 3)).
-Value ErfF64(Value x) {
-  const Value a = Absolute(x);
-  const Value z = x * x;
-  const Value near = x + x * Polynomial(z, kErfF64);
-  const Value bounded = AtMost(a, 6);
-  const Value position = (bounded - 3.0) / (bounded + 3.0);
-  const Value complement =
+Term ErfF64(Term x) {
+  const Term a = Absolute(x);
+  const Term z = x * x;
+  const Term near = x + x * Polynomial(z, kErfF64);
+  const Term bounded = AtMost(a, 6);
+  const Term position = (bounded - 3.0) / (bounded + 3.0);
+  const Term complement =
       ExpOfSmall(-(bounded * bounded)) * Polynomial(position, kErfcF64);
   return Select(a < 1.0, near, WithSign(1.0 - complement, x));
 }
 
 }  // namespace
 
-Value ExpandErf(Value x) { return x.is_f32() ? ErfF32(x) : ErfF64(x); }
+Term ExpandErf(Term x) { return x.is_f32() ? ErfF32(x) : ErfF64(x); }
 
 }  // namespace ember::jit

@@ -21,7 +21,7 @@ bool IsTranscendental(Opcode opcode) {
 }
 
 // a and b: f32 or f64; b is a where the function has one operand.
-Value ExpandFloat(Opcode opcode, Value a, Value b) {
+Term ExpandFloat(Opcode opcode, Term a, Term b) {
   switch (opcode) {
     case Opcode::kExp:
       return ExpandExp(a);
@@ -79,8 +79,8 @@ NodeId ExpandMath(tensor::ExpressionPool& pool, Opcode opcode, DType type,
                   std::span<const NodeId> operands) {
   EMBER_CHECK(IsExpanded(opcode, type))
       << tensor::InfoOf(opcode).text << " of " << DTypeName(type);
-  const Value a(pool, operands.front());
-  const Value b(pool, operands.back());
+  const Term a(pool, operands.front());
+  const Term b(pool, operands.back());
   if (!IsFloat(type)) return ExpandIntegerPower(a, b).id();
   const DType wide = type == DType::kF64 ? DType::kF64 : DType::kF32;
   return Cast(ExpandFloat(opcode, Cast(a, wide), Cast(b, wide)), type).id();

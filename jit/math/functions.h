@@ -3,67 +3,67 @@
 #ifndef EMBER_JIT_MATH_FUNCTIONS_H_
 #define EMBER_JIT_MATH_FUNCTIONS_H_
 
-#include "jit/math/value.h"
+#include "jit/math/term.h"
 
 namespace ember::jit {
 
 // exponential.cc
-Value ExpandExp(Value x);
-Value ExpandExpm1(Value x);
+Term ExpandExp(Term x);
+Term ExpandExpm1(Term x);
 // e^x / 2, which overflows later than e^x. x: 0 or more.
-Value HalfExp(Value x);
+Term HalfExp(Term x);
 // e^x for x from -80 to 80.
-Value ExpOfSmall(Value x);
+Term ExpOfSmall(Term x);
 // 2^x for x from -120 to 120.
-Value Exp2OfSmall(Value x);
+Term Exp2OfSmall(Term x);
 // e^x - 1 for x from -80 to 80. The sign of 0 is lost.
-Value Expm1OfSmall(Value x);
+Term Expm1OfSmall(Term x);
 
 // logarithm.cc
-Value ExpandLog(Value x);
-Value ExpandLog1p(Value x);
+Term ExpandLog(Term x);
+Term ExpandLog1p(Term x);
 // x = m * 2^exponent with m from low to 2 low; x must be positive and normal,
 // low between 1/2 and 1.
 struct Mantissa {
-  Value m;
-  Value exponent;       // as a float
-  Value exponent_bits;  // with its bias, where a float has it
+  Term m;
+  Term exponent;       // as a float
+  Term exponent_bits;  // with its bias, where a float has it
 };
-Mantissa SplitMantissa(Value x, double low, Value exponent_bias);
+Mantissa SplitMantissa(Term x, double low, Term exponent_bias);
 // The exponent_bias of SplitMantissa for an x that was not scaled.
-double ExponentBias(Value x);
+double ExponentBias(Term x);
 // x, or x * 2^mantissa_bits if it is subnormal, and the bias for it.
 struct Normalized {
-  Value x;
-  Value exponent_bias;
+  Term x;
+  Term exponent_bias;
 };
-Normalized Normalize(Value x);
+Normalized Normalize(Term x);
 
 // trigonometric.cc
-Value ExpandSin(Value x);
-Value ExpandCos(Value x);
-Value ExpandTan(Value x);
+Term ExpandSin(Term x);
+Term ExpandCos(Term x);
+Term ExpandTan(Term x);
 
 // inverse_trigonometric.cc
-Value ExpandAsin(Value x);
-Value ExpandAcos(Value x);
-Value ExpandAtan(Value x);
-Value ExpandAtan2(Value y, Value x);
+Term ExpandAsin(Term x);
+Term ExpandAcos(Term x);
+Term ExpandAtan(Term x);
+Term ExpandAtan2(Term y, Term x);
 
 // hyperbolic.cc
-Value ExpandSinh(Value x);
-Value ExpandCosh(Value x);
-Value ExpandTanh(Value x);
-Value ExpandAsinh(Value x);
-Value ExpandAcosh(Value x);
-Value ExpandAtanh(Value x);
+Term ExpandSinh(Term x);
+Term ExpandCosh(Term x);
+Term ExpandTanh(Term x);
+Term ExpandAsinh(Term x);
+Term ExpandAcosh(Term x);
+Term ExpandAtanh(Term x);
 
 // error_function.cc
-Value ExpandErf(Value x);
+Term ExpandErf(Term x);
 
 // power.cc
-Value ExpandPower(Value x, Value y);         // f32, f64
-Value ExpandIntegerPower(Value x, Value y);  // every integer type
+Term ExpandPower(Term x, Term y);         // f32, f64
+Term ExpandIntegerPower(Term x, Term y);  // every integer type
 
 }  // namespace ember::jit
 

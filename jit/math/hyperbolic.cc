@@ -15,54 +15,54 @@ constexpr double kLarge = 0x1p60;
 }  // namespace
 
 // |x| < 1: x + x^3 P(x^2), else (e^|x| - e^-|x|) / 2.
-Value ExpandSinh(Value x) {
-  const Value a = Absolute(x);
-  const Value z = x * x;
-  const Value near = x + x * (z * Polynomial(z, Pick(x, kSinhF32, kSinhF64)));
-  const Value half = HalfExp(a);
+Term ExpandSinh(Term x) {
+  const Term a = Absolute(x);
+  const Term z = x * x;
+  const Term near = x + x * (z * Polynomial(z, Pick(x, kSinhF32, kSinhF64)));
+  const Term half = HalfExp(a);
   return Select(a < 1.0, near, WithSign(half - 0.25 / half, x));
 }
 
-Value ExpandCosh(Value x) {
-  const Value half = HalfExp(Absolute(x));
+Term ExpandCosh(Term x) {
+  const Term half = HalfExp(Absolute(x));
   return half + 0.25 / half;
 }
 
 // q = e / (e + 2) with e = exp(2 |x|) - 1. (With exp(-2 |x|) errors of e would
 // weigh twice where the result is near 1.) For smaller e it is better as
 // e / 2 - q e / 2, where the rounding of e + 2 weighs little.
-Value ExpandTanh(Value x) {
-  const Value a = Absolute(x);
-  const Value e = Expm1OfSmall(AtMost(a + a, Pick(x, 20, 44)));
-  const Value quotient = e / (e + 2.0);
-  const Value half = e * 0.5;
-  const Value result = Select(e < 1.0, half - half * quotient, quotient);
+Term ExpandTanh(Term x) {
+  const Term a = Absolute(x);
+  const Term e = Expm1OfSmall(AtMost(a + a, Pick(x, 20, 44)));
+  const Term quotient = e / (e + 2.0);
+  const Term half = e * 0.5;
+  const Term result = Select(e < 1.0, half - half * quotient, quotient);
   return WithSign(result, x);
 }
 
 // log(a + sqrt(a^2 + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))).
-Value ExpandAsinh(Value x) {
-  const Value a = Absolute(x);
-  const Value is_large = kLarge < a;
-  const Value z = a * a;
-  const Value sum = a + z / (Sqrt(z + 1.0) + 1.0);
-  const Value logarithm = ExpandLog1p(Select(is_large, a, sum));
+Term ExpandAsinh(Term x) {
+  const Term a = Absolute(x);
+  const Term is_large = kLarge < a;
+  const Term z = a * a;
+  const Term sum = a + z / (Sqrt(z + 1.0) + 1.0);
+  const Term logarithm = ExpandLog1p(Select(is_large, a, sum));
   return WithSign(Select(is_large, logarithm + kLog2, logarithm), x);
 }
 
 // log(x + sqrt(x^2 - 1)) = log1p(t + sqrt(2 t + t^2)) with t = x - 1.
-Value ExpandAcosh(Value x) {
-  const Value is_large = kLarge < x;
-  const Value t = x - 1.0;
-  const Value sum = t + Sqrt(t * (t + 2.0));
-  const Value logarithm = ExpandLog1p(Select(is_large, x, sum));
-  const Value result = Select(is_large, logarithm + kLog2, logarithm);
+Term ExpandAcosh(Term x) {
+  const Term is_large = kLarge < x;
+  const Term t = x - 1.0;
+  const Term sum = t + Sqrt(t * (t + 2.0));
+  const Term logarithm = ExpandLog1p(Select(is_large, x, sum));
+  const Term result = Select(is_large, logarithm + kLog2, logarithm);
   return Select(x < 1.0, std::numeric_limits<double>::quiet_NaN(), result);
 }
 
 // log((1 + a) / (1 - a)) / 2 = log1p(2 a / (1 - a)) / 2.
-Value ExpandAtanh(Value x) {
-  const Value a = Absolute(x);
+Term ExpandAtanh(Term x) {
+  const Term a = Absolute(x);
   return WithSign(ExpandLog1p((a + a) / (1.0 - a)) * 0.5, x);
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr double kPi = 0x1.921fb54442d18p1;
 
 // What a multiple of pi loses when it is rounded to the type.
-double LostOf(Value x, double multiple) {
+double LostOf(Term x, double multiple) {
   constexpr double kLostF64 = 0x1.1a62633145c07p-53;  // pi less kPi
   const double exact = multiple * kPi;
   return x.is_f32() ? exact - static_cast<double>(static_cast<float>(exact))
@@ -17,40 +17,40 @@ double LostOf(Value x, double multiple) {
 
 // A constant multiple of pi, chosen at run time, and what it loses.
 struct Multiple {
-  Value high;
-  Value low;
+  Term high;
+  Term low;
 };
-Multiple MultipleOfPi(Value x, double multiple) {
+Multiple MultipleOfPi(Term x, double multiple) {
   return {x.Number(multiple * kPi), x.Number(LostOf(x, multiple))};
 }
-Multiple Choose(Value condition, Multiple a, Multiple b) {
+Multiple Choose(Term condition, Multiple a, Multiple b) {
   return {Select(condition, a.high, b.high), Select(condition, a.low, b.low)};
 }
-Value Plus(Multiple multiple, Value a) {
+Term Plus(Multiple multiple, Term a) {
   return multiple.high + (a + multiple.low);
 }
 
 // asin of the smaller number that the identities lead to:
 //   asin a = pi / 2 - 2 asin sqrt((1 - a) / 2)   for a > 0.55
 struct ArcSine {
-  Value is_large;
-  Value value;
+  Term is_large;
+  Term value;
 };
-ArcSine ReducedArcSine(Value a) {
-  const Value is_large = 0.55 < a;
-  const Value halved = (1.0 - a) * 0.5;
-  const Value z = Select(is_large, halved, a * a);
-  const Value s = Select(is_large, Sqrt(halved), a);
-  const Value cubic = z * Polynomial(z, Pick(a, kAsinF32, kAsinF64));
+ArcSine ReducedArcSine(Term a) {
+  const Term is_large = 0.55 < a;
+  const Term halved = (1.0 - a) * 0.5;
+  const Term z = Select(is_large, halved, a * a);
+  const Term s = Select(is_large, Sqrt(halved), a);
+  const Term cubic = z * Polynomial(z, Pick(a, kAsinF32, kAsinF64));
   return {is_large, s + s * cubic};
 }
 
 // base + atan t for |t| up to sqrt 2 - 1. Larger arguments come here by
 //   atan q = pi / 2 + atan(-1 / q)            for q > 1 + sqrt 2
 //   atan q = pi / 4 + atan((q - 1) / (q + 1)) for q > sqrt 2 - 1
-Value ArcTangent(Value t, Multiple base) {
-  const Value z = t * t;
-  const Value cubic = z * Polynomial(z, Pick(t, kAtanF32, kAtanF64));
+Term ArcTangent(Term t, Multiple base) {
+  const Term z = t * t;
+  const Term cubic = z * Polynomial(z, Pick(t, kAtanF32, kAtanF64));
   return base.high + (t + (t * cubic + base.low));
 }
 
@@ -58,30 +58,30 @@ constexpr double kSqrt2 = 0x1.6a09e667f3bcdp0;
 
 }  // namespace
 
-Value ExpandAsin(Value x) {
-  const Value a = Absolute(x);
+Term ExpandAsin(Term x) {
+  const Term a = Absolute(x);
   const ArcSine arc = ReducedArcSine(a);
   const Multiple half_pi = MultipleOfPi(x, 0.5);
-  const Value large = (half_pi.high - arc.value * 2.0) + half_pi.low;
+  const Term large = (half_pi.high - arc.value * 2.0) + half_pi.low;
   return WithSign(Select(arc.is_large, large, arc.value), x);
 }
 
 // pi / 2 - asin x, or for large |x| 2 asin(...) or pi less that.
-Value ExpandAcos(Value x) {
+Term ExpandAcos(Term x) {
   const ArcSine arc = ReducedArcSine(Absolute(x));
-  const Value magnitude = Select(arc.is_large, arc.value * 2.0, -arc.value);
+  const Term magnitude = Select(arc.is_large, arc.value * 2.0, -arc.value);
   const Multiple none = MultipleOfPi(x, 0);
   const Multiple large = Choose(x < 0.0, MultipleOfPi(x, 1), none);
   const Multiple base = Choose(arc.is_large, large, MultipleOfPi(x, 0.5));
   return Plus(base, FlipSign(magnitude, SignOf(x)));
 }
 
-Value ExpandAtan(Value x) {
-  const Value a = Absolute(x);
-  const Value is_large = kSqrt2 + 1 < a;
-  const Value is_medium = kSqrt2 - 1 < a;
-  const Value dividend = Select(is_large, -1.0, Select(is_medium, a - 1.0, a));
-  const Value divisor = Select(is_large, a, Select(is_medium, a + 1.0, 1.0));
+Term ExpandAtan(Term x) {
+  const Term a = Absolute(x);
+  const Term is_large = kSqrt2 + 1 < a;
+  const Term is_medium = kSqrt2 - 1 < a;
+  const Term dividend = Select(is_large, -1.0, Select(is_medium, a - 1.0, a));
+  const Term divisor = Select(is_large, a, Select(is_medium, a + 1.0, 1.0));
   const Multiple small =
       Choose(is_medium, MultipleOfPi(x, 0.25), MultipleOfPi(x, 0));
   const Multiple base = Choose(is_large, MultipleOfPi(x, 0.5), small);
@@ -90,24 +90,24 @@ Value ExpandAtan(Value x) {
 
 // The angle within its half quadrant from the smaller and larger of |x|, |y|;
 // then the others by reflection.
-Value ExpandAtan2(Value y, Value x) {
-  const Value height = Absolute(y), width = Absolute(x);
-  const Value is_steep = width < height;
-  const Value smaller = Select(is_steep, width, height);
-  const Value larger = Select(is_steep, height, width);
+Term ExpandAtan2(Term y, Term x) {
+  const Term height = Absolute(y), width = Absolute(x);
+  const Term is_steep = width < height;
+  const Term smaller = Select(is_steep, width, height);
+  const Term larger = Select(is_steep, height, width);
   // 0 / 0 and infinity / infinity have an angle.
-  const Value q =
+  const Term q =
       Select(smaller == larger, Select(larger == 0.0, 0.0, larger.Number(1)),
              smaller / larger);
-  const Value is_medium = kSqrt2 - 1 < q;
-  const Value t = Select(is_medium, (q - 1.0) / (q + 1.0), q);
-  const Value angle = ArcTangent(
+  const Term is_medium = kSqrt2 - 1 < q;
+  const Term t = Select(is_medium, (q - 1.0) / (q + 1.0), q);
+  const Term angle = ArcTangent(
       t, Choose(is_medium, MultipleOfPi(x, 0.25), MultipleOfPi(x, 0)));
-  const Value is_behind = SignOf(x) != AsBits(x).Bits(0);  // -0 too
+  const Term is_behind = SignOf(x) != AsBits(x).Bits(0);  // -0 too
   const Multiple flat =
       Choose(is_behind, MultipleOfPi(x, 1), MultipleOfPi(x, 0));
   const Multiple base = Choose(is_steep, MultipleOfPi(x, 0.5), flat);
-  const Value is_reflected = is_steep ^ is_behind;
+  const Term is_reflected = is_steep ^ is_behind;
   return WithSign(Plus(base, Select(is_reflected, -angle, angle)), y);
 }
 

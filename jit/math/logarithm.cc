@@ -15,21 +15,21 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Where the mantissas begin. The polynomial of f32 is fitted to f from -1/3 to
 // 1/3, that of f64 to m from sqrt(1/2) to sqrt(2).
-double LowestMantissa(Value x) { return Pick(x, 2.0 / 3, std::sqrt(0.5)); }
+double LowestMantissa(Term x) { return Pick(x, 2.0 / 3, std::sqrt(0.5)); }
 
 // log(1 + f) - f. In f32 a polynomial, in f64 one in s = f / (2 + f), which is
 // much shorter there.
-Value LogLessArgument(Value f) {
+Term LogLessArgument(Term f) {
   if (f.is_f32()) {
-    const Value square = f * f;
+    const Term square = f * f;
     return square * f * Polynomial(f, kLogF32) - square * 0.5;
   }
-  const Value s = f / (f + 2.0);
-  const Value z = s * s;
+  const Term s = f / (f + 2.0);
+  const Term z = s * s;
   return s * (z * Polynomial(z, kLogF64) - f);
 }
 
-Value AddExponent(Value f, Value y, Value k) {
+Term AddExponent(Term f, Term y, Term k) {
   const std::span<const double> log2 = Pick(f, kLog2PartsF32, kLog2PartsF64);
   return k * log2[0] + (f + (y + k * log2[1]));
 }
@@ -37,21 +37,21 @@ Value AddExponent(Value f, Value y, Value k) {
 // The result for x > 0 that is finite, and what else there is: infinity and
 // NaN are their own logarithms, and 0 and negative numbers have no real one.
 // offset is 1 for log1p.
-Value WithSpecialValues(Value x, Value result, double offset) {
+Term WithSpecialValues(Term x, Term result, double offset) {
   return Select(-offset < x, Select(x < kInfinity, result, x),
                 Select(x == -offset, -kInfinity, x.Number(kNan)));
 }
 
 }  // namespace
 
-double ExponentBias(Value x) {
+double ExponentBias(Term x) {
   const FloatFormat& format = FormatOf(x);
   return std::ldexp(1.0, format.mantissa_bits) + format.bias;
 }
 
-Normalized Normalize(Value x) {
+Normalized Normalize(Term x) {
   const FloatFormat& format = FormatOf(x);
-  const Value is_subnormal = x < format.smallest_normal;
+  const Term is_subnormal = x < format.smallest_normal;
   const double scale = std::ldexp(1.0, format.mantissa_bits);
   const double bias = ExponentBias(x);
   return {Select(is_subnormal, x * scale, x),
@@ -59,52 +59,52 @@ Normalized Normalize(Value x) {
                  x.Number(bias))};
 }
 
-Mantissa SplitMantissa(Value x, double low, Value exponent_bias) {
+Mantissa SplitMantissa(Term x, double low, Term exponent_bias) {
   const FloatFormat& format = FormatOf(x);
-  const Value bits = AsBits(x);
+  const Term bits = AsBits(x);
   const uint64_t low_bits = tensor::DoubleToBits(low, x.type());
   const uint64_t one_bits = tensor::DoubleToBits(1, x.type());
-  const Value shifted =
+  const Term shifted =
       Binary(tensor::Opcode::kAdd, bits, bits.Bits(one_bits - low_bits));
   // The biased exponent as the low bits of 2^mantissa_bits + exponent.
   const uint64_t magic =
       tensor::DoubleToBits(std::ldexp(1.0, format.mantissa_bits), x.type());
-  const Value exponent =
+  const Term exponent =
       AsFloat((shifted >> format.mantissa_bits) | magic) - exponent_bias;
-  const Value m = AsFloat(Binary(
-      tensor::Opcode::kAdd, shifted & format.mantissa, bits.Bits(low_bits)));
+  const Term m = AsFloat(Binary(tensor::Opcode::kAdd, shifted & format.mantissa,
+                                bits.Bits(low_bits)));
   return {m, exponent, shifted & ~(format.sign | format.mantissa)};
 }
 
-Value ExpandLog(Value x) {
+Term ExpandLog(Term x) {
   const Normalized normalized = Normalize(x);
   const Mantissa split =
       SplitMantissa(normalized.x, LowestMantissa(x), normalized.exponent_bias);
-  const Value f = split.m - 1.0;
-  const Value result = AddExponent(f, LogLessArgument(f), split.exponent);
+  const Term f = split.m - 1.0;
+  const Term result = AddExponent(f, LogLessArgument(f), split.exponent);
   return WithSpecialValues(x, result, 0);
 }
 
 // The logarithm of u = 1 + x, where what u loses, scaled as the mantissa of u
 // is, joins f.
-Value ExpandLog1p(Value x) {
+Term ExpandLog1p(Term x) {
   const FloatFormat& format = FormatOf(x);
-  const Value u = x + 1.0;
-  const Value lost = x - (u - 1.0);
+  const Term u = x + 1.0;
+  const Term lost = x - (u - 1.0);
   const Mantissa split =
       SplitMantissa(u, LowestMantissa(x), x.Number(ExponentBias(x)));
   // 2^(1-k): 0, not infinite, for the largest k, where nothing is lost.
   const uint64_t two_bits = tensor::DoubleToBits(2, x.type());
   const uint64_t bias_bits = static_cast<uint64_t>(format.bias)
                              << format.mantissa_bits;
-  const Value scale = AsFloat(Binary(
+  const Term scale = AsFloat(Binary(
       tensor::Opcode::kSubtract, split.exponent_bits.Bits(two_bits + bias_bits),
       split.exponent_bits));
-  const Value high = split.m - 1.0;
-  const Value low = lost * scale * 0.5;
-  const Value f = high + low;
-  const Value y = LogLessArgument(f) + ((high - f) + low);
-  const Value result = WithSign(AddExponent(f, y, split.exponent), x);
+  const Term high = split.m - 1.0;
+  const Term low = lost * scale * 0.5;
+  const Term f = high + low;
+  const Term y = LogLessArgument(f) + ((high - f) + low);
+  const Term result = WithSign(AddExponent(f, y, split.exponent), x);
   return WithSpecialValues(x, result, 1);
 }
 

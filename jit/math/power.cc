@@ -16,82 +16,81 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Sum {
-  Value high;  // half of the bits
-  Value low;
+  Term high;  // half of the bits
+  Term low;
 };
 
 // log2 of a positive finite number: with s = (m - 1) / (m + 1) and z = s^2,
 // log m = 2/3 s (3 + z + z^2 P(z)).
-Sum Log2(Value x) {
+Sum Log2(Term x) {
   const Normalized normalized = Normalize(x);
   const auto [m, exponent, unused] =
       SplitMantissa(normalized.x, std::sqrt(0.5), normalized.exponent_bias);
-  const Value f = m - 1.0;
+  const Term f = m - 1.0;
   // The divisor in two parts: m + 1 needs a bit more than the type has.
-  const Value divisor = m + 1.0;
-  const Value divisor_high = UpperHalf(divisor);
-  const Value divisor_low = m - (divisor_high - 1.0);
-  const Value inverse = 1.0 / divisor;
-  const Value s = f * inverse;
-  const Value s_high = UpperHalf(s);
-  const Value s_low =
+  const Term divisor = m + 1.0;
+  const Term divisor_high = UpperHalf(divisor);
+  const Term divisor_low = m - (divisor_high - 1.0);
+  const Term inverse = 1.0 / divisor;
+  const Term s = f * inverse;
+  const Term s_high = UpperHalf(s);
+  const Term s_low =
       ((f - s_high * divisor_high) - s_high * divisor_low) * inverse;
-  const Value z = s * s;
-  const Value z_high = s_high * s_high;
-  const Value rest =
-      z * z * Polynomial(z, Pick(x, kLogRatioF32, kLogRatioF64)) +
-      s_low * (s_high + s);
-  const Value sum_high = UpperHalf((z_high + 3.0) + rest);
-  const Value sum_low = rest - ((sum_high - 3.0) - z_high);
+  const Term z = s * s;
+  const Term z_high = s_high * s_high;
+  const Term rest = z * z * Polynomial(z, Pick(x, kLogRatioF32, kLogRatioF64)) +
+                    s_low * (s_high + s);
+  const Term sum_high = UpperHalf((z_high + 3.0) + rest);
+  const Term sum_low = rest - ((sum_high - 3.0) - z_high);
   // s * sum, then 2 / (3 ln 2) times that.
-  const Value product = s_high * sum_high;
-  const Value product_rest = s_low * sum_high + sum_low * s;
-  const Value high = UpperHalf(product + product_rest);
-  const Value low = product_rest - (high - product);
+  const Term product = s_high * sum_high;
+  const Term product_rest = s_low * sum_high + sum_low * s;
+  const Term high = UpperHalf(product + product_rest);
+  const Term low = product_rest - (high - product);
   const std::span<const double> ratio =
       Pick(x, kRatioToLog2PartsF32, kRatioToLog2PartsF64);
-  const Value scaled_high = high * ratio[0];
-  const Value scaled_low = high * ratio[1] + low * (ratio[0] + ratio[1]);
-  const Value log_high = UpperHalf((scaled_high + scaled_low) + exponent);
+  const Term scaled_high = high * ratio[0];
+  const Term scaled_low = high * ratio[1] + low * (ratio[0] + ratio[1]);
+  const Term log_high = UpperHalf((scaled_high + scaled_low) + exponent);
   return {log_high, scaled_low - ((log_high - exponent) - scaled_high)};
 }
 
 // 2^(high + low), 0 or infinite beyond the range of the type.
-Value Exp2(Value high, Value low) {
+Term Exp2(Term high, Term low) {
   const FloatFormat& format = FormatOf(high);
   const double bound = Pick(high, 160, 1100);
   const double magic = format.integer_magic + 2 * format.bias;
-  const Value bounded = AtMost(AtLeast(high + low, -bound), bound);
-  const Value sum = bounded + magic;
-  const Value n = sum - magic;
+  const Term bounded = AtMost(AtLeast(high + low, -bound), bound);
+  const Term sum = bounded + magic;
+  const Term n = sum - magic;
   // Beyond the bounds it may be anything: too large is harmless.
-  const Value r = AtLeast((high - n) + low, -1);
-  const Value power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));
-  const Value bits = AsBits(sum);
-  const Value half = bits >> 1;
-  const Value other = Binary(tensor::Opcode::kSubtract, bits, half);
+  const Term r = AtLeast((high - n) + low, -1);
+  const Term power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));
+  const Term bits = AsBits(sum);
+  const Term half = bits >> 1;
+  const Term other = Binary(tensor::Opcode::kSubtract, bits, half);
   return power * AsFloat(half << format.mantissa_bits) *
          AsFloat(other << format.mantissa_bits);
 }
 
 // |x|^y for y other than 0. NaN of x is lost.
-Value PowerOfMagnitude(Value magnitude, Value y) {
+Term PowerOfMagnitude(Term magnitude, Term y) {
   const Sum log = Log2(magnitude);
   // Beyond this bound every power but that of 1 is 0 or infinite.
   const double bound = Pick(y, 0x1p32, 0x1p64);
-  const Value exponent = AtMost(AtLeast(y, -bound), bound);
-  const Value y_high = UpperHalf(exponent);
-  const Value low = (exponent - y_high) * log.high + exponent * log.low;
-  const Value finite = Exp2(y_high * log.high, low);
-  const Value is_zero = magnitude == 0.0;
-  const Value is_infinite = magnitude == kInfinity;
-  const Value extreme =
+  const Term exponent = AtMost(AtLeast(y, -bound), bound);
+  const Term y_high = UpperHalf(exponent);
+  const Term low = (exponent - y_high) * log.high + exponent * log.low;
+  const Term finite = Exp2(y_high * log.high, low);
+  const Term is_zero = magnitude == 0.0;
+  const Term is_infinite = magnitude == kInfinity;
+  const Term extreme =
       Select(is_zero ^ (y < 0.0), y.Number(0), y.Number(kInfinity));
   return Select(is_zero | is_infinite, extreme, finite);
 }
 
 // Powers that are worth more than the general formula.
-std::optional<Value> PowerOfConstant(Value x, Value y) {
+std::optional<Term> PowerOfConstant(Term x, Term y) {
   if (!y.pool().IsConstant(y.id())) return std::nullopt;
   const double exponent =
       tensor::BitsToDouble(y.pool()[y.id()].immediate, y.type());
@@ -109,38 +108,38 @@ std::optional<Value> PowerOfConstant(Value x, Value y) {
 
 }  // namespace
 
-Value ExpandPower(Value x, Value y) {
-  if (const std::optional<Value> power = PowerOfConstant(x, y)) return *power;
-  const Value power = PowerOfMagnitude(Absolute(x), y);
-  const Value half = y * 0.5;
-  const Value is_integer = Floor(y) == y;
-  const Value is_odd = is_integer & (Floor(half) != half);
-  const Value sign = Select(is_odd, SignOf(x), AsBits(x).Bits(0));
-  const Value is_undefined = (x < 0.0) & (-kInfinity < x) & (Floor(y) != y);
-  const Value real = Select(is_undefined, kNan, FlipSign(power, sign));
-  const Value is_number = (x == x) & (y == y);
-  const Value or_nan = Select(is_number, real, kNan);
+Term ExpandPower(Term x, Term y) {
+  if (const std::optional<Term> power = PowerOfConstant(x, y)) return *power;
+  const Term power = PowerOfMagnitude(Absolute(x), y);
+  const Term half = y * 0.5;
+  const Term is_integer = Floor(y) == y;
+  const Term is_odd = is_integer & (Floor(half) != half);
+  const Term sign = Select(is_odd, SignOf(x), AsBits(x).Bits(0));
+  const Term is_undefined = (x < 0.0) & (-kInfinity < x) & (Floor(y) != y);
+  const Term real = Select(is_undefined, kNan, FlipSign(power, sign));
+  const Term is_number = (x == x) & (y == y);
+  const Term or_nan = Select(is_number, real, kNan);
   return Select((y == 0.0) | (x == 1.0), 1.0, or_nan);
 }
 
 // By squaring, one step for each bit of the exponent.
-Value ExpandIntegerPower(Value x, Value y) {
+Term ExpandIntegerPower(Term x, Term y) {
   using tensor::Opcode;
   const int bits = 8 * DTypeByteSize(x.type());
-  const Value zero = x.Bits(0), one = x.Bits(1);
+  const Term zero = x.Bits(0), one = x.Bits(1);
   const int steps = IsSigned(x.type()) ? bits - 1 : bits;
-  Value result = one, square = x;
+  Term result = one, square = x;
   for (int i = 0; i < steps; ++i) {
-    const Value is_set = (y & (uint64_t{1} << i)) != zero;
+    const Term is_set = (y & (uint64_t{1} << i)) != zero;
     result = result * Select(is_set, square, one);
     if (i + 1 < steps) square = square * square;
   }
   if (!IsSigned(x.type())) return result;
   // 1 / x^|y|: only 1 and -1 leave something.
-  const Value minus_one = x.Bits(tensor::IntegerToBits(-1, x.type()));
-  const Value is_odd = (y & 1) != zero;
-  const Value of_minus_one = Select(is_odd, x, one);
-  const Value inverse =
+  const Term minus_one = x.Bits(tensor::IntegerToBits(-1, x.type()));
+  const Term is_odd = (y & 1) != zero;
+  const Term of_minus_one = Select(is_odd, x, one);
+  const Term inverse =
       Select(x == one, one, Select(x == minus_one, of_minus_one, zero));
   return Select(y < zero, inverse, result);
 }

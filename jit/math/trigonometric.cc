@@ -18,38 +18,38 @@ constexpr double kPi = 0x1.921fb54442d18p1;
 // Subtracts products one by one and keeps what is rounded away.
 class Difference {
  public:
-  explicit Difference(Value start) : value_(start), lost_(start) {}
+  explicit Difference(Term start) : value_(start), lost_(start) {}
 
-  void SubtractExactly(Value product) { value_ = value_ - product; }
+  void SubtractExactly(Term product) { value_ = value_ - product; }
 
-  void Subtract(Value product) {
-    const Value next = value_ - product;
-    const Value lost = (value_ - next) - product;
+  void Subtract(Term product) {
+    const Term next = value_ - product;
+    const Term lost = (value_ - next) - product;
     lost_ = loses_ ? lost_ + lost : lost;
     loses_ = true;
     value_ = next;
   }
 
   // Written so that -0 stays -0.
-  Value Finish(Value last_product) const {
+  Term Finish(Term last_product) const {
     return value_ - (last_product - lost_);
   }
 
  private:
-  Value value_;
-  Value lost_;
+  Term value_;
+  Term lost_;
   bool loses_ = false;
 };
 
 // x - n * (the sum of four parts), at most `bound`, which only arguments beyond
 // the documented range exceed.
-Value SubtractMultiple(Value x, Value n, std::span<const double> parts,
-                       double bound) {
+Term SubtractMultiple(Term x, Term n, std::span<const double> parts,
+                      double bound) {
   Difference rest(x);
   if (x.is_f32()) {
     constexpr double kMagic = 0x1.8p33;  // rounds to a multiple of 2^10
-    const Value high = (n + kMagic) - kMagic;
-    const Value low = n - high;
+    const Term high = (n + kMagic) - kMagic;
+    const Term low = n - high;
     rest.SubtractExactly(high * parts[0]);
     rest.SubtractExactly(low * parts[0]);
     rest.SubtractExactly(high * parts[1]);
@@ -65,51 +65,51 @@ Value SubtractMultiple(Value x, Value n, std::span<const double> parts,
 }
 
 // The lowest bit of the integer in a sum with a magic number, as a sign.
-Value ParityAsSign(Value sum) {
+Term ParityAsSign(Term sum) {
   return AsBits(sum) << (FormatOf(sum).bits == DType::kU32 ? 31 : 63);
 }
 
 // r + c0 r^3 + c1 r^5 + ... The first coefficient stands apart: near pi / 2 it
 // weighs most, and so it is rounded once less.
-Value OddSeries(Value r, std::span<const double> coefficients) {
-  const Value z = r * r;
-  const Value rest = Polynomial(z, coefficients.subspan(1));
+Term OddSeries(Term r, std::span<const double> coefficients) {
+  const Term z = r * r;
+  const Term rest = Polynomial(z, coefficients.subspan(1));
   return r + r * (z * coefficients[0] + (z * z) * rest);
 }
 
 constexpr double kSinBound = 1.68;  // the end of the polynomial's fit
 
-Value SinOfReduced(Value r) { return OddSeries(r, Pick(r, kSinF32, kSinF64)); }
+Term SinOfReduced(Term r) { return OddSeries(r, Pick(r, kSinF32, kSinF64)); }
 
 }  // namespace
 
-Value ExpandSin(Value x) {
+Term ExpandSin(Term x) {
   const double magic = FormatOf(x).integer_magic;
-  const Value sum = x * (1 / kPi) + magic;
-  const Value r = SubtractMultiple(
-      x, sum - magic, Pick(x, kPiPartsF32, kPiPartsF64), kSinBound);
+  const Term sum = x * (1 / kPi) + magic;
+  const Term r = SubtractMultiple(x, sum - magic,
+                                  Pick(x, kPiPartsF32, kPiPartsF64), kSinBound);
   return Select(x == 0.0, x, FlipSign(SinOfReduced(r), ParityAsSign(sum)));
 }
 
 // cos(pi (k + 1/2) + r) = (-1)^(k+1) sin r; the magic number adds the 1.
-Value ExpandCos(Value x) {
+Term ExpandCos(Term x) {
   const double magic = FormatOf(x).integer_magic + 1;
-  const Value sum = (x * (1 / kPi) - 0.5) + magic;
-  const Value n = (sum - magic) + 0.5;
+  const Term sum = (x * (1 / kPi) - 0.5) + magic;
+  const Term n = (sum - magic) + 0.5;
   // Half-integers have a bit more than integers, so these parts have one less.
-  const Value r = SubtractMultiple(
+  const Term r = SubtractMultiple(
       x, n * 2.0, Pick(x, kHalfPiPartsF32, kHalfPiPartsF64), kSinBound);
   return FlipSign(SinOfReduced(r), ParityAsSign(sum));
 }
 
-Value ExpandTan(Value x) {
+Term ExpandTan(Term x) {
   const double magic = FormatOf(x).integer_magic;
-  const Value sum = x * (2 / kPi) + magic;
-  const Value r = SubtractMultiple(x, sum - magic,
-                                   Pick(x, kHalfPiPartsF32, kHalfPiPartsF64),
-                                   Pick(x, 0.885, 0.7855));
-  const Value tangent = OddSeries(r, Pick(x, kTanF32, kTanF64));
-  const Value is_odd = (AsBits(sum) & 1) != AsBits(sum).Bits(0);
+  const Term sum = x * (2 / kPi) + magic;
+  const Term r = SubtractMultiple(x, sum - magic,
+                                  Pick(x, kHalfPiPartsF32, kHalfPiPartsF64),
+                                  Pick(x, 0.885, 0.7855));
+  const Term tangent = OddSeries(r, Pick(x, kTanF32, kTanF64));
+  const Term is_odd = (AsBits(sum) & 1) != AsBits(sum).Bits(0);
   return Select(is_odd, -1.0 / tangent, tangent);
 }
 

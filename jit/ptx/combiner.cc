@@ -47,11 +47,11 @@ Value* Combiner::PartAt(Value* parts, Value* warp) {
                       b_.CreateMul(warp, b_.getInt64(kPartBytes)));
 }
 
-Value* Combiner::Combine(DType type, const loops::Target& target, Value* value,
+Value* Combiner::Combine(DType type, const loops::Store& store, Value* value,
                          Value* thread, int64_t warps, Value* parts,
                          const std::function<void()>& meet) {
   for (int mask = kWarp / 2; mask > 0; mask /= 2)
-    value = stores_.Combine(target, value, ShuffleXor(type, value, mask));
+    value = stores_.Combine(store, value, ShuffleXor(type, value, mask));
   if (warps < 2) return value;
   const auto block = [&](const char* name) {
     return llvm::BasicBlock::Create(b_.getContext(), name, &function_);
@@ -83,7 +83,7 @@ Value* Combiner::Combine(DType type, const loops::Target& target, Value* value,
           Value* const part = b_.CreateAlignedLoad(
               MemoryType(b_.getContext(), type),
               PartAt(parts, b_.getInt64(static_cast<uint64_t>(i))), alignment);
-          all = stores_.Combine(target, all, ToRegister(b_, type, part));
+          all = stores_.Combine(store, all, ToRegister(b_, type, part));
         }
       });
   llvm::PHINode* const result = b_.CreatePHI(value->getType(), 2);

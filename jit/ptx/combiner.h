@@ -26,7 +26,7 @@ class Combiner {
   // thread's result is the value of all; others get anything. parts: room for 8
   // bytes of each warp in shared memory, which nobody uses any more; null where
   // there is one warp. meet() emits a barrier.
-  llvm::Value* Combine(DType type, const loops::Target& target,
+  llvm::Value* Combine(DType type, const loops::Store& store,
                        llvm::Value* value, llvm::Value* thread, int64_t warps,
                        llvm::Value* parts, const std::function<void()>& meet);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "jit/decline_reasons.h"
 #include "jit/gpu/phase_plan.h"
 #include "jit/llvm/block_emitter.h"
@@ -64,7 +65,7 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan,
       const loops::Buffer& buffer = nest.buffers[i];
       const int64_t bytes =
           gpu::ConstantElements(nest, buffer) * DTypeByteSize(buffer.type);
-      layout.shared_bytes += (bytes + unit - 1) / unit * unit;
+      layout.shared_bytes += RoundUp(bytes, unit);
     }
   }
   layout.parts_offset = layout.shared_bytes;
@@ -162,15 +163,15 @@ class PhaseEmitter final : public BlockEmitter {
 
  private:
   void BeforeStatement(const Statement& statement) override {
-    if (plan_.barriers.contains(&statement)) Meet();
+    if (plan_.barriers.contains(&statement)) EmitBarrier();
   }
   void EmitStore(const Statement& statement) override;
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
   void EmitSubgroups(const Statement& statement);
   void EmitCombining(const Statement& statement, int64_t extent);
-  // The value of the target for this invocation.
-  Value* OwnValue(const Statement& loop, const loops::Target& target,
+  // The value of the store for this invocation.
+  Value* OwnValue(const Statement& loop, const loops::Store& store,
                   int64_t extent);
   void Fail(const Statement& check, const Checked& checked);
   // What stands outside of invocation loops all do, but memory is stored to by
@@ -179,7 +180,7 @@ class PhaseEmitter final : public BlockEmitter {
     return !is_in_first_ && plan_.mode == PhasePlan::Mode::kInvocations &&
            !in_invocations_ && !arguments_.IsLocal(buffer);
   }
-  void Meet() {
+  void EmitBarrier() {
     ++barriers_;
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
@@ -252,12 +253,12 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
 // may be storing to.
 void PhaseEmitter::EmitStore(const Statement& statement) {
   const bool is_of_first = std::ranges::all_of(
-      statement.targets,
-      [&](const loops::Target& target) { return IsOfFirst(target.buffer); });
-  if (!is_of_first) return stores_.Emit(statement.targets);
+      statement.stores,
+      [&](const loops::Store& store) { return IsOfFirst(store.buffer); });
+  if (!is_of_first) return stores_.Emit(statement.stores);
   EmitBranch(is_first_, [&] {
     is_in_first_ = true;
-    stores_.Emit(statement.targets);
+    stores_.Emit(statement.stores);
     is_in_first_ = false;
   });
 }
@@ -301,12 +302,12 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   in_invocations_ = false;
 }
 
-Value* PhaseEmitter::OwnValue(const Statement& loop,
-                              const loops::Target& target, int64_t extent) {
+Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
+                              int64_t extent) {
   Value* value = nullptr;
   const auto emit = [&] {
     expressions_.scopes().EnterBound(loop.variable, invocation_);
-    value = expressions_.Emit(target.value);
+    value = expressions_.Emit(store.value);
     expressions_.scopes().Leave();
   };
   expressions_.BeginStatement();
@@ -324,28 +325,28 @@ Value* PhaseEmitter::OwnValue(const Statement& loop,
   expressions_.BeginStatement();
   llvm::PHINode* const result = b_.CreatePHI(value->getType(), 2);
   result->addIncoming(value, own);
-  result->addIncoming(stores_.Identity(target), before);
+  result->addIncoming(stores_.Identity(store), before);
   return result;
 }
 
 // What all update together, in their names the first updates.
 void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
-  std::vector<std::pair<const loops::Target*, Value*>> all;
-  for (const loops::Target& target : statement.body[0].targets) {
+  std::vector<std::pair<const loops::Store*, Value*>> all;
+  for (const loops::Store& store : statement.body[0].stores) {
     // The memory for it is in use until the first has read it.
-    if (!all.empty() && plan_.parts > 1) Meet();
-    Value* const own = OwnValue(statement, target, extent);
+    if (!all.empty() && plan_.parts > 1) EmitBarrier();
+    Value* const own = OwnValue(statement, store, extent);
     Value* const parts =
         plan_.parts > 1 ? arguments_.Shared(b_, layout_.parts_offset) : nullptr;
     all.emplace_back(
-        &target,
-        combiner_.Combine(nest_.buffers[target.buffer].type, target, own,
-                          invocation_, plan_.parts, parts, [this] { Meet(); }));
+        &store, combiner_.Combine(nest_.buffers[store.buffer].type, store, own,
+                                  invocation_, plan_.parts, parts,
+                                  [this] { EmitBarrier(); }));
   }
   EmitBranch(is_first_, [&] {
-    for (const auto& [target, value] : all) {
+    for (const auto& [store, value] : all) {
       expressions_.BeginStatement();
-      stores_.EmitValue(*target, value);
+      stores_.EmitValue(*store, value);
     }
   });
   expressions_.BeginStatement();

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/rounding.h"
 #include "tensor/scalar.h"
 
 namespace ember::jit::spirv {
@@ -142,13 +143,13 @@ Value Combiner::BySubgroups(DType type, Update update, Value value,
       {module.ConstantId(static_cast<uint32_t>(spv::Scope::Subgroup))});
   const Value number = BuiltInWord(spv::BuiltIn::SubgroupId, "subgroup");
   c_.If(elected, [&] { StorePart(number, value); });
-  memory_.Meet();
+  memory_.EmitBarrier();
   const Value is_first = c_.Equal(invocation, c_.Int(0));
   const Scalar scalar = value.type;
   return c_.ValueIf(is_first, Neutral(type, update), [&] {
     Value all = LoadPart(scalar, c_.Int(0));
     const int64_t count =
-        (plan_.invocations + target_.subgroup_size - 1) / target_.subgroup_size;
+        DivideRoundingUp(plan_.invocations, target_.subgroup_size);
     for (int64_t i = 1; i < count; ++i)
       all = Apply(type, update, all, LoadPart(scalar, c_.Int(i)));
     return all;
@@ -163,7 +164,7 @@ Value Combiner::ByHalves(DType type, Update update, Value value,
   StorePart(invocation, value);
   const auto all = static_cast<uint64_t>(plan_.invocations);
   for (uint64_t half = std::bit_ceil(all) / 2; half > 0; half /= 2) {
-    memory_.Meet();
+    memory_.EmitBarrier();
     const auto count = static_cast<int64_t>(half);
     // Not all have a partner the first time.
     const int64_t busy = std::min(count, plan_.invocations - count);

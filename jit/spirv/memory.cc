@@ -11,7 +11,7 @@
 namespace ember::jit::spirv {
 
 using loops::Buffer;
-using loops::Scope;
+using loops::MemoryScope;
 using spv::StorageClass;
 using Kind = gpu::PhasePlan::Kind;
 
@@ -112,8 +112,10 @@ void Memory::DeclareBinding(uint32_t number) {
     const Buffer& b = nest_.buffers[other];
     return plan_.places[other].kind == Kind::kMemory && b.type == buffer.type &&
            b.extents.size() == buffer.extents.size() &&
-           ((buffer.scope == Scope::kInput && b.scope == Scope::kOutput) ||
-            (buffer.scope == Scope::kOutput && b.scope == Scope::kInput));
+           ((buffer.scope == MemoryScope::kInput &&
+             b.scope == MemoryScope::kOutput) ||
+            (buffer.scope == MemoryScope::kOutput &&
+             b.scope == MemoryScope::kInput));
   };
   for (uint32_t other = 0; other < nest_.buffers.size(); ++other) {
     if (!may_share(other)) continue;
@@ -492,9 +494,9 @@ uint32_t Memory::AccessTo(uint32_t buffer) const {
 
 void Memory::NoteStore(uint32_t buffer) {
   variables_[buffer].version = ++version_;
-  if (nest_.buffers[buffer].scope != Scope::kOutput) return;
+  if (nest_.buffers[buffer].scope != MemoryScope::kOutput) return;
   for (size_t i = 0; i < variables_.size(); ++i) {
-    if (nest_.buffers[i].scope == Scope::kInput)
+    if (nest_.buffers[i].scope == MemoryScope::kInput)
       variables_[i].version = version_;
   }
 }
@@ -505,7 +507,7 @@ void Memory::Changed(const std::vector<bool>& buffers) {
   }
 }
 
-void Memory::Meet() {
+void Memory::EmitBarrier() {
   ++phase_.barriers;
   bool is_ordered = false, is_coherent = false;
   ++version_;

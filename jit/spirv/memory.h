@@ -79,7 +79,7 @@ class Memory {
   // The buffers may have other contents from here on.
   void Changed(const std::vector<bool>& buffers);
   // All invocations of the workgroup meet, and see what the others stored.
-  void Meet();
+  void EmitBarrier();
 
   // Each workgroup's part of sliced buffers begins at the element.
   void SetSlice(uint32_t buffer, Value first_element) {

@@ -193,7 +193,7 @@ void PhaseEmitter::EmitBlock(const Block& block, size_t begin) {
                        Concat({"more than ", kLargestPhase, " instructions"}));
       return;
     }
-    if (plan_.barriers.contains(&block[i])) memory_.Meet();
+    if (plan_.barriers.contains(&block[i])) memory_.EmitBarrier();
     expressions_.BeginStatement();
     if (block[i].kind == Statement::Kind::kCheck) return EmitCheck(block, i);
     EmitStatement(block[i]);
@@ -287,9 +287,9 @@ bool PhaseEmitter::EmitDot(const Statement& statement) {
     are_words = sum.has_value();
     if (are_words) {
       StoreEmitter::Pending pending;
-      pending.target = dot->target;
+      pending.store = dot->store;
       pending.element =
-          expressions_.Element(dot->target->buffer, dot->target->indices);
+          expressions_.Element(dot->store->buffer, dot->store->indices);
       pending.value = *sum;
       all.push_back(pending);
     }
@@ -303,16 +303,16 @@ bool PhaseEmitter::EmitDot(const Statement& statement) {
 
 void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   std::vector<StoreEmitter::Pending> all;
-  for (const loops::Target& target : statement.body[0].targets) {
-    const DType type = nest_.buffers[target.buffer].type;
+  for (const loops::Store& store : statement.body[0].stores) {
+    const DType type = nest_.buffers[store.buffer].type;
     // Its memory is in use until the first has read it.
-    if (!all.empty() && plan_.parts > 0) memory_.Meet();
+    if (!all.empty() && plan_.parts > 0) memory_.EmitBarrier();
     StoreEmitter::Pending pending;
-    pending.target = &target;
-    pending.element = expressions_.Element(target.buffer, target.indices);
+    pending.store = &store;
+    pending.element = expressions_.Element(store.buffer, store.indices);
     const auto own = [&] {
       expressions_.EnterBinding(statement.variable, around_.invocation, 0);
-      const Value value = expressions_.Emit(target.value);
+      const Value value = expressions_.Emit(store.value);
       expressions_.Leave();
       return value;
     };
@@ -326,14 +326,14 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
         extent == plan_.invocations
             ? own()
             : c_.ValueIf(c_.Less(around_.invocation, c_.Int(extent), true),
-                         combiner_.Neutral(type, target.update), own_if);
+                         combiner_.Neutral(type, store.update), own_if);
     pending.value =
-        combiner_.Combine(type, target.update, value, around_.invocation);
+        combiner_.Combine(type, store.update, value, around_.invocation);
     all.push_back(pending);
   }
   c_.If(c_.Equal(around_.invocation, c_.Int(0)), [&] {
     expressions_.EnterBranch();
-    for (const StoreEmitter::Pending& pending : all) stores_.Store(pending);
+    for (const StoreEmitter::Pending& pending : all) stores_.Write(pending);
     expressions_.Leave();
   });
 }
@@ -493,10 +493,10 @@ void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
 void PhaseEmitter::EmitStore(const Statement& statement) {
   std::vector<StoreEmitter::Pending> all;
   ForEachLane([&] {
-    for (const loops::Target& target : statement.targets)
-      all.push_back(stores_.Prepare(target));
+    for (const loops::Store& store : statement.stores)
+      all.push_back(stores_.Prepare(store));
   });
-  stores_.StoreAll(all, statement.targets.size());
+  stores_.StoreAll(all, statement.stores.size());
 }
 
 }  // namespace

@@ -27,18 +27,18 @@ bool StoreEmitter::IsOfOne(uint32_t buffer) const {
          plan_.places[buffer].kind != gpu::PhasePlan::Kind::kRegisters;
 }
 
-bool StoreEmitter::IsFused(const loops::Target& target) const {
-  const DType type = nest_.buffers[target.buffer].type;
-  return target.update == Update::kAdd &&
+bool StoreEmitter::IsFused(const loops::Store& store) const {
+  const DType type = nest_.buffers[store.buffer].type;
+  return store.update == Update::kAdd &&
          (type == DType::kF32 || type == DType::kF64) &&
-         nest_.pool[target.value].opcode == Opcode::kMultiply;
+         nest_.pool[store.value].opcode == Opcode::kMultiply;
 }
 
 // Steps of the loops around that all update one element.
-bool StoreEmitter::IsShortSum(const loops::Target& target) {
+bool StoreEmitter::IsShortSum(const loops::Store& store) {
   int64_t terms = 1;
   for (NodeId variable : around_.loops) {
-    const bool moves = std::ranges::any_of(target.indices, [&](NodeId index) {
+    const bool moves = std::ranges::any_of(store.indices, [&](NodeId index) {
       return expressions_.DependsOn(index, variable);
     });
     if (moves) continue;
@@ -49,34 +49,33 @@ bool StoreEmitter::IsShortSum(const loops::Target& target) {
   return true;
 }
 
-StoreEmitter::Pending StoreEmitter::Prepare(const loops::Target& target) {
+StoreEmitter::Pending StoreEmitter::Prepare(const loops::Store& store) {
   Pending pending;
-  pending.target = &target;
+  pending.store = &store;
   pending.mask = expressions_.mask();
-  if (around_.lanes && !pending.mask && target.update == Update::kAssign &&
-      !IsOfOne(target.buffer)) {
-    const auto vector =
-        expressions_.FindInVector(target.buffer, target.indices);
+  if (around_.lanes && !pending.mask && store.update == Update::kAssign &&
+      !IsOfOne(store.buffer)) {
+    const auto vector = expressions_.FindInVector(store.buffer, store.indices);
     // Whole ones, from the first lane on.
     if (vector && vector->variable == around_.lanes->variable &&
         vector->is_whole)
       pending.in_vector = vector->element;
   }
   if (!pending.in_vector)
-    pending.element = expressions_.Element(target.buffer, target.indices);
-  if (IsFused(target)) {
-    const std::vector<NodeId> factors = nest_.pool[target.value].operands;
+    pending.element = expressions_.Element(store.buffer, store.indices);
+  if (IsFused(store)) {
+    const std::vector<NodeId> factors = nest_.pool[store.value].operands;
     pending.factor = expressions_.Emit(factors[0]);
     pending.value = expressions_.Emit(factors[1]);
   } else {
-    pending.value = expressions_.Emit(target.value);
+    pending.value = expressions_.Emit(store.value);
   }
   return pending;
 }
 
 void StoreEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
-  for (size_t target = 0; target < stride; ++target) {
-    for (size_t i = target; i < all.size(); i += stride) {
+  for (size_t store = 0; store < stride; ++store) {
+    for (size_t i = store; i < all.size(); i += stride) {
       const Pending& pending = all[i];
       if (pending.in_vector) {
         // Of the lane before, with which it was stored.
@@ -84,12 +83,12 @@ void StoreEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
         continue;
       }
       Value condition = pending.mask.value_or(c_.Bool(true));
-      if (IsOfOne(pending.target->buffer))
+      if (IsOfOne(pending.store->buffer))
         condition = c_.And(c_.Equal(around_.invocation, c_.Int(0)), condition);
       if (c_.IsKnown(condition, 1)) {
-        Store(pending);
+        Write(pending);
       } else {
-        c_.If(condition, [&] { Store(pending); });
+        c_.If(condition, [&] { Write(pending); });
       }
     }
   }
@@ -102,19 +101,19 @@ void StoreEmitter::StoreVector(std::span<const Pending> all, size_t begin,
   values.reserve(first.width);
   for (size_t lane = 0; lane < first.width; ++lane)
     values.push_back(all[begin + lane * stride].value);
-  memory_.StoreVector(all[begin].target->buffer, first.number, values);
+  memory_.StoreVector(all[begin].store->buffer, first.number, values);
 }
 
-void StoreEmitter::Store(const Pending& pending) {
-  const uint32_t buffer = pending.target->buffer;
-  const Update update = pending.target->update;
+void StoreEmitter::Write(const Pending& pending) {
+  const uint32_t buffer = pending.store->buffer;
+  const Update update = pending.store->update;
   Value value = pending.value;
   if (update != Update::kAssign) {
     const Value old = memory_.Load(buffer, pending.element);
     phase_.multiply_adds += pending.factor.has_value();
     value = pending.factor
                 ? arithmetic_.MultiplyAdd(*pending.factor, value, old,
-                                          IsShortSum(*pending.target))
+                                          IsShortSum(*pending.store))
                 : arithmetic_.EmitUpdate(update, nest_.buffers[buffer].type,
                                          old, value);
   }

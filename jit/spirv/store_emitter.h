@@ -1,7 +1,7 @@
 // Stores and updates of a phase as SPIR-V, at the place where the code builder
 // is.
 //
-//   StoreEmitter::Pending pending = stores.Prepare(target);  // reads operands
+//   StoreEmitter::Pending pending = stores.Prepare(store);  // reads operands
 //   stores.StoreAll({&pending, 1}, 1);                       // reads and stores
 //
 // What one statement stores in all lanes of a vector loop is prepared before
@@ -58,9 +58,9 @@ class StoreEmitter {
         expressions_(expressions),
         phase_(phase) {}
 
-  // A target with its operands computed: value, or factor * value.
+  // A store with its operands computed: value, or factor * value.
   struct Pending {
-    const loops::Target* target = nullptr;
+    const loops::Store* store = nullptr;
     Value element;  // or, of a store of all lanes together:
     std::optional<Memory::VectorElement> in_vector;
     Value value;
@@ -70,21 +70,21 @@ class StoreEmitter {
 
   // Computes the operands of a store, under the mask and in the vector lane
   // that the expression emitter is set to at this moment.
-  Pending Prepare(const loops::Target& target);
-  // Emits prepared stores. `all` holds `stride` targets for each lane, one lane
+  Pending Prepare(const loops::Store& store);
+  // Emits prepared stores. `all` holds `stride` stores for each lane, one lane
   // after the other. A store happens only where its mask is set; if all
   // invocations of the workgroup would store the same value to shared memory,
   // only the first invocation does.
   void StoreAll(std::span<const Pending> all, size_t stride);
   // Emits one prepared store, which every invocation that executes this place
   // carries out.
-  void Store(const Pending& pending);
+  void Write(const Pending& pending);
 
  private:
   // A vector that begins at `begin`, an element every `stride`.
   void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
-  bool IsFused(const loops::Target& target) const;
-  bool IsShortSum(const loops::Target& target);
+  bool IsFused(const loops::Store& store) const;
+  bool IsShortSum(const loops::Store& store);
   bool IsOfOne(uint32_t buffer) const;
 
   const loops::LoopNest& nest_;

@@ -257,7 +257,7 @@ class Instance {
       });
     }
     return of(subject_->nest->buffers, [](const loops::Buffer& b) {
-      return b.scope == loops::Scope::kOutput;
+      return b.scope == loops::MemoryScope::kOutput;
     });
   }
 

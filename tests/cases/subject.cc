@@ -84,11 +84,11 @@ StatusOr<std::vector<Argument>> Subject::Arguments(
                          header.LayoutFor(values));
   for (size_t i = 0; i < nest->buffers.size(); ++i) {
     const loops::Buffer& buffer = nest->buffers[i];
-    if (buffer.scope != loops::Scope::kInput &&
-        buffer.scope != loops::Scope::kOutput)
+    if (buffer.scope != loops::MemoryScope::kInput &&
+        buffer.scope != loops::MemoryScope::kOutput)
       break;
     arguments.push_back({buffer.name, buffer.type,
-                         buffer.scope == loops::Scope::kOutput,
+                         buffer.scope == loops::MemoryScope::kOutput,
                          layout.bytes[i] / DTypeByteSize(buffer.type)});
   }
   return arguments;

@@ -211,7 +211,7 @@ TEST(Cast, TypesWereWrittenOutBeforeOpset6) {
   ExpectNumbers(node.Run(), {I64({2}, {1, -2})});
 }
 
-TEST(BitCast, NarrowTypes) {
+TEST(BitCast, CarriedTypes) {
   // u8 as E4M3, and its value: 0x38 is 1, 0xC4 is -3.
   OneNode node("BitCast", 26);
   node.Input({DType::kU8, {2}, {0x38, 0xC4}});
@@ -279,7 +279,7 @@ TEST(Cast, PowersOfTwo) {
   EXPECT_EQ(PowerCodes("nearest", 0), (Values{127, 127, 128, 128, 255, 255}));
 }
 
-TEST(IsNan, NarrowTypes) {
+TEST(IsNan, CarriedTypes) {
   OneNode node("Cast", 22);
   node.Input(F32({2}, {1, NAN}))
       .Attribute({"to", onnx::TensorProto::FLOAT8E5M2});

@@ -351,7 +351,7 @@ TEST(Quantization, RoundTripSaturates) {
   Expect(o.Run(), {4}, {0, 0, 0.5, 127.5});
 }
 
-TEST(NarrowTypes, Fp8RoundsAndSaturates) {
+TEST(CarriedTypes, Fp8RoundsAndSaturates) {
   OneOperator o(19);
   o.Input({{5}, {0.4789f, 1e6, -1e6, 0.0078125f, 17}});
   o.model().Node("Cast", {"x0"}, {"codes"},
@@ -361,7 +361,7 @@ TEST(NarrowTypes, Fp8RoundsAndSaturates) {
   Expect(o.Run(), {5}, {0.46875, 448, -448, 0.0078125, 16});
 }
 
-TEST(NarrowTypes, FourBitIntegersWrap) {
+TEST(CarriedTypes, FourBitIntegersWrap) {
   OneOperator o(21);
   o.Input({{4}, {7, 8, -9, 17}});
   o.model().Node("Cast", {"x0"}, {"narrow"}, {{"to", onnx::TensorProto::INT4}});

@@ -18,10 +18,10 @@ namespace {
 using loops::Block;
 using loops::LoopKind;
 using loops::LoopNest;
+using loops::MemoryScope;
 using loops::NodeId;
-using loops::Scope;
 using loops::Statement;
-using loops::Target;
+using loops::Store;
 using tensor::Node;
 using tensor::Opcode;
 
@@ -228,11 +228,11 @@ class Counter {
     const auto found = stores_.find(&statement);
     if (found != stores_.end()) return found->second;
     InstructionCount total;
-    for (const Target& target : statement.targets) {
-      total += CountValue(target);
-      double stores = Accesses(target.buffer, target.indices);
-      if (target.update != tensor::Update::kAssign) {
-        total.arithmetic += Vectors(nest_.buffers[target.buffer].type, true) *
+    for (const Store& store : statement.stores) {
+      total += CountValue(store);
+      double stores = Accesses(store.buffer, store.indices);
+      if (store.update != tensor::Update::kAssign) {
+        total.arithmetic += Vectors(nest_.buffers[store.buffer].type, true) *
                             Repeats(std::nullopt);
         stores *= 2;
       }
@@ -243,10 +243,10 @@ class Counter {
   }
 
   // What it takes to have the value, without the update.
-  InstructionCount CountValue(const Target& target) {
+  InstructionCount CountValue(const Store& store) {
     InstructionCount total;
-    std::vector<NodeId> waiting = {target.value};
-    std::unordered_set<NodeId> seen = {target.value};
+    std::vector<NodeId> waiting = {store.value};
+    std::unordered_set<NodeId> seen = {store.value};
     while (!waiting.empty()) {
       const NodeId id = waiting.back();
       waiting.pop_back();
@@ -257,7 +257,7 @@ class Counter {
         total.accesses +=
             Accesses(node.buffer, operands.first(rank)) * Repeats(id);
         operands = operands.subspan(rank);
-      } else if (!operands.empty() && !IsPartOfUpdate(target, id)) {
+      } else if (!operands.empty() && !IsPartOfUpdate(store, id)) {
         const bool in_lanes = vector_.is_set && DependsOn(id, vector_.variable);
         total.arithmetic += Vectors(node.type, in_lanes) * Repeats(id);
       }
@@ -269,9 +269,9 @@ class Counter {
   }
 
   // A product that is added to what is there; all that a dot loop multiplies.
-  bool IsPartOfUpdate(const Target& target, NodeId id) const {
+  bool IsPartOfUpdate(const Store& store, NodeId id) const {
     if (dot_.is_set) return true;
-    return target.update == tensor::Update::kAdd && id == target.value &&
+    return store.update == tensor::Update::kAdd && id == store.value &&
            nest_.pool[id].opcode == Opcode::kMultiply;
   }
 
@@ -294,7 +294,7 @@ class Counter {
   // Instructions to read or write the elements of all lanes.
   double Accesses(uint32_t buffer, std::span<const NodeId> indices) {
     const loops::Buffer& accessed = nest_.buffers[buffer];
-    if (accessed.scope == Scope::kRegister) return 0;
+    if (accessed.scope == MemoryScope::kRegister) return 0;
     const auto bytes = static_cast<double>(DTypeByteSize(accessed.type));
     // Neighbours that each lane reads: the products of a dot loop.
     int64_t width = 1;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/rounding.h"
 #include "tests/random_models/recipe.h"
 
 namespace ember::tests {
@@ -285,7 +286,7 @@ bool QGemm(Builder& b, const Recipe& recipe) {
 bool MatMulNBits(Builder& b, const Recipe& recipe) {
   const int64_t k = 32 * b.random().Between(1, 3),
                 n = b.random().Between(1, 12), m = b.random().Between(1, 4);
-  const int64_t block = 32, blocks = (k + block - 1) / block;
+  const int64_t block = 32, blocks = DivideRoundingUp(k, block);
   const Value x = b.Operand(TensorProto::FLOAT, {m, k});
   const Value w = b.Operand(TensorProto::UINT8, {n, blocks, block / 2},
                             {0, 255, false}, Source::kConstant);

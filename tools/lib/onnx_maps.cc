@@ -20,7 +20,8 @@ class Elements {
   explicit Elements(const TensorBytes& like) : like_(like) {}
 
   Status Add(const TensorBytes& tensor) {
-    if (tensor.dtype != like_.dtype || tensor.narrow_type != like_.narrow_type)
+    if (tensor.dtype != like_.dtype ||
+        tensor.carried_type != like_.carried_type)
       return InvalidArgumentError("expected values of one type in a map");
     strings_.insert(strings_.end(), tensor.strings.begin(),
                     tensor.strings.end());
@@ -36,7 +37,7 @@ class Elements {
   TensorBytes At(const std::vector<size_t>& order) const {
     TensorBytes result;
     result.dtype = like_.dtype;
-    result.narrow_type = like_.narrow_type;
+    result.carried_type = like_.carried_type;
     result.dims = {std::ssize(order)};
     auto bytes = std::make_shared<std::vector<uint8_t>>();
     for (size_t i : order) {
@@ -66,7 +67,7 @@ class Elements {
 TensorBytes StringKeys(std::vector<std::string> keys) {
   TensorBytes result;
   result.dtype = DType::kI64;
-  result.narrow_type = onnx::TensorProto::STRING;
+  result.carried_type = onnx::TensorProto::STRING;
   result.dims = {std::ssize(keys)};
   result.strings = std::move(keys);
   return result;
@@ -126,7 +127,7 @@ StatusOr<MapTensors> Decode(const onnx::MapProto& map) {
 }
 
 bool SameKeys(const TensorBytes& a, const TensorBytes& b) {
-  return a.narrow_type == b.narrow_type && a.strings == b.strings &&
+  return a.carried_type == b.carried_type && a.strings == b.strings &&
          std::ranges::equal(a.bytes, b.bytes);
 }
 

@@ -330,7 +330,7 @@ std::string PrintKernelImage(const KernelImage& image, bool with_code) {
   printer.Line("kernel ", QuoteString(image.dispatch), " for ",
                QuoteString(image.target), " {");
   {
-    const Printer::Scope scope(printer);
+    const Printer::Indent indent(printer);
     printer.Line("tier ", image.tier);
     if (image.error_growth != 1)
       printer.Line("error_growth ", NumberText(image.error_growth));
@@ -359,7 +359,7 @@ std::string PrintKernelImage(const KernelImage& image, bool with_code) {
                   " align ", code.alignment, " entries");
     for (const uint32_t entry : code.entries) printer.Print(" ", entry);
     printer.Line(" {");
-    const Printer::Scope inner(printer);
+    const Printer::Indent inner(printer);
     for (const DevicePhase& phase : code.device)
       PrintDevicePhase(printer, phase);
     if (with_code) {

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/rounding.h"
 #include "vm/format/kernel_image_bytes.h"
 #include "vm/format/native_kernels.h"
 #include "vm/format/native_kernels_format.h"
@@ -27,8 +28,7 @@ class Pieces {
         return it->second;
     }
     const auto number = static_cast<uint32_t>(pieces_.size());
-    const uint64_t offset =
-        (bytes_.size() + alignment - 1) / alignment * alignment;
+    const uint64_t offset = RoundUp(bytes_.size(), alignment);
     bytes_.resize(static_cast<size_t>(offset));
     bytes_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     pieces_.push_back({offset, bytes.size()});

@@ -4,19 +4,16 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "vm/format/native_table.h"
 
 namespace ember::vm {
 namespace {
 
-uint64_t AlignUp(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
 // Where the piece begins.
 uint64_t Append(std::span<const uint8_t> bytes, uint64_t alignment,
                 std::vector<NativeLibrary::Piece>& pieces, uint64_t& size) {
-  const uint64_t offset = AlignUp(size, alignment);
+  const uint64_t offset = RoundUp(size, alignment);
   pieces.push_back({offset, bytes});
   size = offset + bytes.size();
   return offset;

@@ -1,15 +1,12 @@
 #include "vm/format/native_section.h"
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "vm/format/native_kernels_format.h"
 #include "vm/isa/limits.h"
 
 namespace ember::vm {
 namespace {
-
-uint64_t AlignUp(uint64_t value) {
-  return (value + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
-}
 
 Status CutOff(std::string_view part, uint64_t size, uint64_t room) {
   return DataLossError(Concat(
@@ -38,7 +35,7 @@ StatusOr<NativeParts> SplitNativeSection(std::span<const uint8_t> bytes) {
     *part.bytes = bytes.subspan(static_cast<size_t>(position),
                                 static_cast<size_t>(part.size));
     end = position + part.size;
-    position = AlignUp(end);
+    position = RoundUp(end, kMemoryAlignment);
   }
   if (end != bytes.size())
     return CutOff("head, code and weights", bytes.size(), end);
@@ -56,13 +53,14 @@ std::span<const uint8_t> HashedPart(std::span<const uint8_t> bytes) {
 
 std::string JoinNativeSection(const NativeParts& parts) {
   std::string bytes;
-  bytes.reserve(static_cast<size_t>(AlignUp(parts.head.size()) +
-                                    AlignUp(parts.code.size())) +
-                parts.weights.size());
+  bytes.reserve(
+      static_cast<size_t>(RoundUp(parts.head.size(), kMemoryAlignment) +
+                          RoundUp(parts.code.size(), kMemoryAlignment)) +
+      parts.weights.size());
   for (const std::span<const uint8_t> part :
        {parts.head, parts.code, parts.weights}) {
     if (part.empty()) continue;
-    bytes.resize(static_cast<size_t>(AlignUp(bytes.size())));
+    bytes.resize(static_cast<size_t>(RoundUp(bytes.size(), kMemoryAlignment)));
     bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
   }
   return bytes;

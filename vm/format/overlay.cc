@@ -7,6 +7,7 @@
 #include "base/concat.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/rounding.h"
 #include "vm/format/container.h"
 #include "vm/format/module_signature.h"
 #include "vm/format/native_section.h"
@@ -116,8 +117,7 @@ std::string SerializeOverlay(const Overlay& overlay) {
   header.module = overlay.module;
   header.target_size = section.target.size();
   header.section_offset =
-      (sizeof header + section.target.size() + kMemoryAlignment - 1) /
-      kMemoryAlignment * kMemoryAlignment;
+      RoundUp(sizeof header + section.target.size(), kMemoryAlignment);
   header.section_size = section.data.size();
   header.section_hash = HashBytes(HashedPart(section.data));
   header.file_size = header.section_offset + header.section_size;

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/metadata_rules.h"
+#include "base/rounding.h"
 #include "vm/format/container.h"
 #include "vm/format/load_steps.h"
 #include "vm/format/module_generated.h"
@@ -415,8 +416,7 @@ StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kMemoryAlignment == 0) {
     return ReadAligned(bytes, owner, options);
   }
-  const size_t room = (bytes.size() + kMemoryAlignment - 1) / kMemoryAlignment *
-                      kMemoryAlignment;
+  const size_t room = RoundUp(bytes.size(), kMemoryAlignment);
   std::shared_ptr<void> copy(std::aligned_alloc(kMemoryAlignment, room),
                              std::free);
   if (copy == nullptr) {

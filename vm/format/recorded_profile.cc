@@ -122,12 +122,12 @@ std::string PrintRecordedProfile(const ModuleDefinition& module,
   printer.Line("profile ", kVersion, " of \"", IdentityText(IdentityOf(module)),
                "\" {");
   {
-    const Printer::Scope in_profile(printer);
+    const Printer::Indent in_profile(printer);
     for (const DispatchProfile& dispatch : profile) {
       printer.Line("dispatch @", module.dispatches[dispatch.dispatch].name,
                    " {");
       for (const DispatchProfile::Shape& shape : dispatch.shapes) {
-        const Printer::Scope in_dispatch(printer);
+        const Printer::Indent in_dispatch(printer);
         std::string parameters;
         for (const int64_t value : shape.parameters) {
           parameters += (parameters.empty() ? "" : ", ");

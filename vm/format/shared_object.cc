@@ -9,6 +9,7 @@
 
 #include "base/atomic_file_writer.h"
 #include "base/concat.h"
+#include "base/rounding.h"
 
 namespace ember::vm {
 namespace {
@@ -65,10 +66,6 @@ enum SectionNumber : uint32_t {
 constexpr std::string_view kSectionNames[kSectionCount] = {
     "",        ".dynsym", ".dynstr",  ".hash",
     ".rodata", ".text",   ".dynamic", ".shstrtab"};
-
-uint64_t AlignUp(uint64_t value, uint64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 template <typename T>
 std::span<const uint8_t> BytesOf(const std::vector<T>& items) {
@@ -138,7 +135,7 @@ class SharedObject {
   void Place(SectionNumber number, uint32_t type, uint64_t flags,
              uint64_t alignment, uint64_t size, uint64_t segment) {
     typename Elf::Section& section = sections_[number];
-    file_size_ = AlignUp(file_size_, alignment);
+    file_size_ = RoundUp(file_size_, alignment);
     using Word = decltype(section.sh_offset);
     section.sh_type = type;
     section.sh_flags = static_cast<decltype(section.sh_flags)>(flags);
@@ -208,7 +205,7 @@ class SharedObject {
   }
 
   void FillHeaders() {
-    file_size_ = AlignUp(file_size_, alignof(typename Elf::Section));
+    file_size_ = RoundUp(file_size_, alignof(typename Elf::Section));
     header_.resize(1);
     typename Elf::Header& header = header_[0];
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);

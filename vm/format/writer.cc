@@ -6,6 +6,7 @@
 #include "base/atomic_file_writer.h"
 #include "base/checked_math.h"
 #include "base/hash.h"
+#include "base/rounding.h"
 #include "vm/format/container.h"
 #include "vm/format/module_generated.h"
 #include "vm/format/native_section.h"
@@ -149,10 +150,6 @@ Offset<fbs::MetadataEntry> WriteMetadataEntry(FlatBufferBuilder& builder,
   return fbs::CreateMetadataEntry(builder, key, value);
 }
 
-uint64_t AlignUp(uint64_t value) {
-  return (value + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
-}
-
 // What lies behind the metadata: constants, then native sections.
 std::vector<std::span<const uint8_t>> DataOf(const ModuleDefinition& module) {
   std::vector<std::span<const uint8_t>> data;
@@ -249,13 +246,14 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
     FlatBufferBuilder builder;
     WriteMetadata(builder, module, layout.offsets, hashes);
     const size_t size = builder.GetSize();
-    uint64_t position = AlignUp(sizeof(ContainerHeader) + size);
+    uint64_t position =
+        RoundUp(sizeof(ContainerHeader) + size, kMemoryAlignment);
     layout.header.metadata_size = size;
     layout.header.file_size = sizeof(ContainerHeader) + size;
     for (size_t i = 0; i < layout.data.size(); ++i) {
       layout.offsets[i] = position;
       layout.header.file_size = position + layout.data[i].size();
-      position = AlignUp(layout.header.file_size);
+      position = RoundUp(layout.header.file_size, kMemoryAlignment);
     }
     layout.metadata.assign(builder.GetBufferPointer(),
                            builder.GetBufferPointer() + size);

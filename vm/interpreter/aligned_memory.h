@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/host_allocator.h"
+#include "base/rounding.h"
 
 namespace ember::vm {
 
@@ -23,10 +24,6 @@ struct AlignedDeleter {
   }
 };
 using AlignedMemory = std::unique_ptr<char, AlignedDeleter>;
-
-inline int64_t RoundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 // Null if there is none.
 inline AlignedMemory AllocateAligned(int64_t bytes,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/rounding.h"
 #include "tensor/sum_error.h"
 #include "vm/interpreter/kernel_selection.h"
 
@@ -58,7 +59,7 @@ void Contraction::PackPiece(Work work, int64_t piece) const {
 }
 
 int64_t Contraction::pad_pieces() const {
-  return padded_bytes_ == 0 ? 0 : (padded_inside_ + kPadPiece - 1) / kPadPiece;
+  return padded_bytes_ == 0 ? 0 : DivideRoundingUp(padded_inside_, kPadPiece);
 }
 
 void Contraction::PadPiece(Work work, int64_t piece) const {
@@ -106,9 +107,9 @@ void Contraction::RunRows(Work work, int64_t begin, int64_t end) const {
 void Contraction::Multiply(Work& work, int64_t batch, int64_t begin,
                            int64_t end) const {
   // Blocks of even size, in whole register blocks.
-  const int64_t blocks = (end - begin + block_m_ - 1) / block_m_;
-  int64_t step = (end - begin + blocks - 1) / blocks;
-  step = (step + micro_->rows - 1) / micro_->rows * micro_->rows;
+  const int64_t blocks = DivideRoundingUp(end - begin, block_m_);
+  int64_t step = DivideRoundingUp(end - begin, blocks);
+  step = RoundUp(step, micro_->rows);
   for (int64_t m = begin; m < end; m += step) {
     MultiplyBlock(work, batch, m, std::min(end, m + step));
     if (ShouldStop(work.context)) return;
@@ -175,7 +176,7 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
       // Register blocks of even height: a last one of few rows would take
       // almost as long.
       const int64_t rows = end - begin;
-      const int64_t blocks = (rows + micro_->rows - 1) / micro_->rows;
+      const int64_t blocks = DivideRoundingUp(rows, micro_->rows);
       for (int64_t block = 0, m = 0, height; block < blocks;
            ++block, m += height) {
         height = rows / blocks + (block < rows % blocks);

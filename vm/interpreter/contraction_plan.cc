@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "tensor/sum_error.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/kernel_selection.h"
@@ -278,12 +279,12 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis,
   }
   const int64_t most = kBlockK + kBlockK / 4;
   if (run >= most) {
-    const int64_t parts = (run + kBlockK - 1) / kBlockK;
-    block_k_ = (run + parts - 1) / parts;
+    const int64_t parts = DivideRoundingUp(run, kBlockK);
+    block_k_ = DivideRoundingUp(run, parts);
   } else {
-    const int64_t blocks = (k_ + most - 1) / most;
-    block_k_ = std::min(((k_ + blocks - 1) / blocks + run - 1) / run * run,
-                        most / run * run);
+    const int64_t blocks = DivideRoundingUp(k_, most);
+    block_k_ =
+        std::min(RoundUp(DivideRoundingUp(k_, blocks), run), most / run * run);
   }
   a_stride_ = block_k_ + 64 / size_;  // off the powers of two
   a_stride_ = (a_stride_ + 7) / 8 * 8;
@@ -333,10 +334,9 @@ StatusOr<Contraction> Contraction::Make(
   c.ChooseBlocks(analysis, axes);
   const int64_t most_rows = c.m_ <= kMostBlockM ? kMostBlockM : kBlockM;
   const int64_t height = c.micro_->rows;
-  c.block_m_ = std::min(most_rows / height * height,
-                        (c.m_ + height - 1) / height * height);
+  c.block_m_ = std::min(most_rows / height * height, RoundUp(c.m_, height));
   c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
-  c.panels_ = (c.n_ + c.panel_width_ - 1) / c.panel_width_;
+  c.panels_ = DivideRoundingUp(c.n_, c.panel_width_);
 
   // Batch axes, and how B and C move along them.
   std::vector<int> batch = axes.outer_batch;
@@ -384,7 +384,7 @@ StatusOr<Contraction> Contraction::Make(
                      DTypeByteSize(stored) == c.size_ && stored == value_type;
   c.c_stride_m_ = FlatStride(analysis, axes.m, store.offset);
   c.carries_ = c.type_ != DType::kI32 &&
-               (c.k_ + c.block_k_ - 1) / c.block_k_ > tensor::kMostPlainBlocks;
+               DivideRoundingUp(c.k_, c.block_k_) > tensor::kMostPlainBlocks;
   c.direct_ = !c.carries_ && plain &&
               FlatStride(analysis, axes.n, store.offset) == 1 &&
               c.c_stride_m_ >= 0;

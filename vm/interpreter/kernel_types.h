@@ -34,7 +34,7 @@ struct TileOperand {
 };
 
 // The first index outside its extent, found by an index kernel.
-struct IndexFailure {
+struct TileIndexFailure {
   int64_t index;
   bool found;
 };
@@ -47,7 +47,7 @@ struct TileArguments {
   TileOperand b;
   TileOperand c;
   int64_t immediate[3];
-  IndexFailure* failure;
+  TileIndexFailure* failure;
 };
 
 using Kernel = void (*)(const TileArguments&);

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "vm/interpreter/aligned_memory.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/row_groups.h"
@@ -431,8 +432,8 @@ Status InterpreterPlan::Run(std::span<void* const> buffers,
         RunChunk(group, row, std::min(group.rows, row + step), workers_[0]);
       }
     } else {
-      runner.Run((group.rows + step - 1) / step, [&](int64_t chunk,
-                                                     int worker) {
+      runner.Run(DivideRoundingUp(group.rows, step), [&](int64_t chunk,
+                                                         int worker) {
         RunChunk(group, chunk * step, std::min(group.rows, (chunk + 1) * step),
                  workers_[worker]);
       });
@@ -457,7 +458,7 @@ int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
   // Bounded while it is a double: it may be too large for an integer.
   const auto most = static_cast<int64_t>(std::min(most_chunks, 4.0 * workers));
   const int64_t wanted = std::max<int64_t>(most / workers * workers, workers);
-  int64_t rows = (group.rows + wanted - 1) / wanted;
+  int64_t rows = DivideRoundingUp(group.rows, wanted);
   if (rows > group.preferred_rows) {
     rows = RoundUp(rows, group.preferred_rows);
   } else if (2 * rows > group.preferred_rows &&

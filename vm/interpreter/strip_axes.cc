@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
+
 namespace ember::vm {
 
 using tensor::Combiner;
@@ -187,8 +189,8 @@ class TileChooser {
   // Tiles of about one size, none much smaller.
   static void Even(int64_t extent, int64_t& most) {
     if (extent <= most) return;
-    const int64_t tiles = (extent + most - 1) / most;
-    const int64_t even = (extent + tiles - 1) / tiles;
+    const int64_t tiles = DivideRoundingUp(extent, most);
+    const int64_t even = DivideRoundingUp(extent, tiles);
     most = most >= 64 ? std::min((even + 15) / 16 * 16, most) : even;
   }
 

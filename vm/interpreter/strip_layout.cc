@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/rounding.h"
 #include "vm/interpreter/strip_compiler.h"
 
 namespace ember::vm {
@@ -21,7 +22,7 @@ int64_t StripCompiler::SizeOf(const StripSlot& slot) const {
   const int64_t elements = (slot.shape.rows ? program_.max_rows : 1) *
                            (slot.shape.columns ? program_.max_columns : 1);
   const int64_t bytes = elements * slot.element_size;
-  return (bytes + kTileAlignment - 1) / kTileAlignment * kTileAlignment;
+  return RoundUp(bytes, kTileAlignment);
 }
 
 void StripCompiler::AllocateTiles() {

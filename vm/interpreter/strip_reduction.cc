@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/rounding.h"
 #include "tensor/sum_error.h"
 #include "vm/interpreter/strip_compiler.h"
 
@@ -170,7 +171,7 @@ void StripCompiler::CarrySum(int accumulator, DType type) {
        ++i) {
     int64_t extent = axes_.axes[i].extent;
     if (horizontal && i == program_.column_axis)
-      extent = (extent + program_.max_columns - 1) / program_.max_columns;
+      extent = DivideRoundingUp(extent, program_.max_columns);
     if (__builtin_mul_overflow(steps, extent, &steps)) steps = INT64_MAX;
   }
   // A step that combines columns is some additions by itself.

@@ -571,7 +571,7 @@ class Runner {
   int64_t step_columns_ = -1;
   int64_t steps_ = 0;  // since sums were carried
   int64_t skip_bases_[kMaxAxes];
-  IndexFailure index_failure_ = {0, false};
+  TileIndexFailure index_failure_ = {0, false};
   int64_t points_left_ = kPointsPerQuestion;
   bool stops_ = false;
   TapArguments tap_;

@@ -108,7 +108,7 @@ class ProgramPrinter {
       if (InfoOf(in.opcode).operands[3] == 't') targets.insert(in.immediate);
     }
     {
-      Printer::Scope scope(printer_);
+      Printer::Indent indent(printer_);
       for (const std::string& message : program_.messages) {
         printer_.Line("message ", QuoteString(message));
       }
@@ -116,7 +116,7 @@ class ProgramPrinter {
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       if (targets.count(static_cast<int64_t>(i)) > 0)
         printer_.Line("L", i, ":");
-      Printer::Scope scope(printer_);
+      Printer::Indent indent(printer_);
       PrintInstruction(program_.instructions[i]);
       printer_.EndLine();
     }

@@ -8,15 +8,10 @@
 #include <string>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 
 namespace ember::vm {
-namespace {
-
-size_t RoundUp(size_t value, size_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 StatusOr<std::shared_ptr<const CodeMemory>> CodeMemory::Load(
     std::span<const KernelCode* const> codes) {
@@ -26,8 +21,7 @@ StatusOr<std::shared_ptr<const CodeMemory>> CodeMemory::Load(
   size_t alignment = page;
   for (const KernelCode* code : codes) {
     alignment = std::max<size_t>(alignment, code->alignment);
-    const uint64_t begin =
-        (end + code->alignment - 1) / code->alignment * code->alignment;
+    const uint64_t begin = RoundUp(end, code->alignment);
     memory->offsets_.push_back(static_cast<size_t>(begin));
     end = begin + code->bytes.size();
   }

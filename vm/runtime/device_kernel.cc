@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "vm/format/device_abi.h"
 
 namespace ember::vm {
@@ -14,10 +15,6 @@ namespace {
 // Slices of one buffer: as many workgroups run at once as fit into it.
 constexpr int64_t kSliceBytes = int64_t{64} << 20;
 constexpr int64_t kAlignment = 64;
-
-int64_t RoundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 }  // namespace
 
@@ -402,15 +399,15 @@ Status DeviceKernel::RecordPhases(
       if (!std::exchange(is_first, false))
         EMBER_RETURN_IF_ERROR(list.Barrier());
       const int64_t groups =
-          RoundUp(std::min(at_once, tasks - first), per_group) / per_group;
+          DivideRoundingUp(std::min(at_once, tasks - first), per_group);
       const int64_t most =
           std::min(limits_.chunks[0], hal::DeviceLimits::kMostChunks);
-      const int64_t rows = RoundUp(groups, most) / most;
+      const int64_t rows = DivideRoundingUp(groups, most);
       if (rows > limits_.chunks[1])
         return OverLimit(Concat({groups, " workgroups"}));
       pushed.back() = first;
       EMBER_RETURN_IF_ERROR(list.Dispatch(
-          *executables[i], {.chunks = {RoundUp(groups, rows) / rows, rows, 1},
+          *executables[i], {.chunks = {DivideRoundingUp(groups, rows), rows, 1},
                             .bindings = bindings,
                             .parameters = pushed}));
     }

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/rounding.h"
+
 namespace ember::vm {
 namespace {
 
 // Small calls share a chunk; a large one has its own.
 constexpr int64_t kChunkBytes = int64_t{1} << 20;
-
-int64_t RoundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 }  // namespace
 

@@ -5,14 +5,12 @@
 #include <cstring>
 #include <utility>
 
+#include "base/rounding.h"
+
 namespace ember::vm {
 namespace {
 
 constexpr size_t kAlignment = 64;
-
-size_t Aligned(size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 // Memory that is copied as a whole: an output with all operands that overlap
 // it.
@@ -32,7 +30,7 @@ struct Region {
     return reinterpret_cast<uintptr_t>(begin) % kAlignment;
   }
   size_t size() const { return static_cast<size_t>(end - begin); }
-  size_t needed() const { return Aligned(offset() + size()); }
+  size_t needed() const { return RoundUp(offset() + size(), kAlignment); }
 };
 
 // The regions of all outputs, none of which overlaps another.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
 
@@ -74,7 +75,7 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
           Concat({"dispatch @", image.dispatch, ": temporary %", buffer.name,
                   " of ", bytes, " bytes"}));
     }
-    *total += (bytes + alignment - 1) / alignment * alignment;
+    *total += RoundUp(bytes, alignment);
   }
   return layout;
 }

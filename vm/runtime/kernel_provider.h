@@ -82,9 +82,9 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   // This one, if the host calls it, or if it is recorded for a device; else
-  // null.
-  virtual const HostKernel* host() const { return nullptr; }
-  virtual const RecordedKernel* recorded() const { return nullptr; }
+  // null. Asked for each call, so no virtual function.
+  inline const HostKernel* host() const;
+  inline const RecordedKernel* recorded() const;
 
   virtual int tier() const = 0;
   // False: this kernel is not for these parameters (it was specialised on
@@ -98,12 +98,19 @@ class Kernel {
   virtual bool is_settled() const { return false; }
   // One line for --profile.
   virtual std::string Describe() const = 0;
+
+ private:
+  friend class HostKernel;
+  friend class RecordedKernel;
+  explicit Kernel(bool is_of_host) : is_of_host_(is_of_host) {}
+
+  const bool is_of_host_;
 };
 
 // A kernel that runs on the host when it is called.
 class HostKernel : public Kernel {
  public:
-  const HostKernel* host() const final { return this; }
+  HostKernel() : Kernel(/*is_of_host=*/true) {}
 
   virtual Status Run(const KernelCall& call) const = 0;
   // Temporaries of a call on so many workers, where they are the same for all
@@ -114,7 +121,7 @@ class HostKernel : public Kernel {
 // A kernel whose calls become commands of a device.
 class RecordedKernel : public Kernel {
  public:
-  const RecordedKernel* recorded() const final { return this; }
+  RecordedKernel() : Kernel(/*is_of_host=*/false) {}
 
   // Whether recorded commands read or write buffer number i of the dispatch:
   // not a constant that was packed when the kernel was made.
@@ -123,6 +130,14 @@ class RecordedKernel : public Kernel {
   virtual StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const = 0;
 };
+
+const HostKernel* Kernel::host() const {
+  return is_of_host_ ? static_cast<const HostKernel*>(this) : nullptr;
+}
+
+const RecordedKernel* Kernel::recorded() const {
+  return is_of_host_ ? nullptr : static_cast<const RecordedKernel*>(this);
+}
 
 // Calls a kernel that is to be of the host: whoever provides kernels chooses,
 // and one of a device is an error.

@@ -8,6 +8,7 @@
 
 #include "base/checked_math.h"
 #include "base/concat.h"
+#include "base/rounding.h"
 #include "vm/format/load_steps.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/limits.h"
@@ -23,8 +24,7 @@ Status Align(Constant& constant) {
           0) {
     return OkStatus();
   }
-  const size_t room =
-      (size + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+  const size_t room = RoundUp(size, kMemoryAlignment);
   std::shared_ptr<void> copy(std::aligned_alloc(kMemoryAlignment, room),
                              std::free);
   if (copy == nullptr) {
@@ -77,8 +77,7 @@ Status Module::Add(uint32_t program, ProgramFacts facts) {
                 ": expected arenas that fit 64 bits, found larger ones"}));
   }
   arena_bytes_ = std::max(arena_bytes_, *end);
-  const int64_t behind =
-      (*end + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+  const int64_t behind = RoundUp(*end, kMemoryAlignment);
   for (const ProgramInstruction& in :
        definition_.programs[program].instructions) {
     if (in.opcode != ProgramOpcode::kCallProgram) continue;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/rounding.h"
+
 namespace ember::vm {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kLargePage = int64_t{2} << 20;
 // Addresses only, until they are touched.
 constexpr int64_t kBlock = int64_t{64} << 20;
-
-int64_t RoundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 class Block {
  public:

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "base/concat.h"
+#include "base/rounding.h"
 
 namespace ember::vm {
 namespace {
@@ -21,8 +22,7 @@ std::shared_ptr<void> AllocateZeroed(int64_t bytes, void** data) {
   void* block = std::calloc(1, static_cast<size_t>(bytes) + kAlignment);
   if (block == nullptr) return nullptr;
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
-  *data = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment *
-                                  kAlignment);
+  *data = reinterpret_cast<void*>(RoundUp(address, kAlignment));
   return std::shared_ptr<void>(block, std::free);
 }
 

@@ -171,7 +171,7 @@ class Runner {
       return false;
     }
     for (Thread& thread : threads_) thread.state = State::kRuns;
-    races_.Meet();
+    races_.Barrier();
     return true;
   }
 

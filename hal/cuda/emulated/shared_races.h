@@ -5,7 +5,7 @@
 //   races.BeginBlock();
 //   races.Access(3, 128, 4, AccessKind::kStore);   // nothing
 //   races.Access(5, 128, 4, AccessKind::kLoad);    // thread 3
-//   races.Meet();
+//   races.Barrier();
 //
 // Atomic accesses do not race with each other. Not thread-safe.
 #ifndef EMBER_HAL_CUDA_EMULATED_SHARED_RACES_H_
@@ -23,9 +23,9 @@ class SharedRaces {
  public:
   explicit SharedRaces(uint64_t bytes) : bytes_(bytes) {}
 
-  void BeginBlock() { Meet(); }
+  void BeginBlock() { Barrier(); }
   // All threads of the block have met: what was before is over.
-  void Meet() { ++epoch_; }
+  void Barrier() { ++epoch_; }
   // The thread with which the access races, if there is one.
   std::optional<uint32_t> Access(uint32_t thread, uint64_t offset,
                                  uint64_t bytes, AccessKind kind);

@@ -97,7 +97,7 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
                                        loops::LoopNest& nest) {
   const Computation& computation = schedule.computation();
   const auto whole = [&](NodeId extent) {
-    return AxisRegion{nest.pool.Constant(0, DType::kI64), extent};
+    return AxisRegion{nest.pool.Integer(0), extent};
   };
   const ComputationStage& computed = computation.stages[stage];
   std::vector<AxisRegion> regions;
@@ -227,7 +227,7 @@ class PartsCheck {
     for (const int root : roots) {
       std::vector<AxisRegion> regions;
       for (NodeId extent : full_[root])
-        regions.push_back({nest_.pool.Constant(0, DType::kI64), extent});
+        regions.push_back({nest_.pool.Integer(0), extent});
       const StatusOr<StageLoops> s = MakeStageLoops(
           schedule_, root, std::move(regions), full_[root], nest_);
       // Loops that cannot be made are for lowering to refuse.

@@ -30,7 +30,7 @@ class Reader {
       return std::nullopt;
     LinearSum base;
     base.constant = sum->constant;
-    NodeId extent = Integer(1);
+    NodeId extent = pool_.Integer(1);
     for (const tensor::LinearTerm& term : sum->terms) {
       if (!Moves(term.node)) {
         base.terms.push_back(term);
@@ -40,7 +40,7 @@ class Reader {
       const std::optional<NodeId> last = LargestOf(term.node);
       if (!last) return std::nullopt;
       const NodeId size =
-          Make(Opcode::kMultiply, *last, Integer(term.coefficient));
+          Make(Opcode::kMultiply, *last, pool_.Integer(term.coefficient));
       extent = Make(Opcode::kAdd, extent, size);
     }
     const NodeId low = tensor::BuildLinear(pool_, base);
@@ -54,12 +54,8 @@ class Reader {
     const std::optional<int64_t> constant = pool_.IntegerConstant(distance);
     if (!constant) return std::nullopt;
     if (*constant < 0) return Union(b, a);
-    const NodeId end = Make(Opcode::kAdd, b.extent, Integer(*constant));
+    const NodeId end = Make(Opcode::kAdd, b.extent, pool_.Integer(*constant));
     return AxisRegion{a.base, Make(Opcode::kMaximum, a.extent, end)};
-  }
-
-  NodeId Integer(int64_t value) {
-    return pool_.Constant(static_cast<uint64_t>(value), DType::kI64);
   }
 
  private:
@@ -91,11 +87,11 @@ class Reader {
   // Of a term that moves, if it is never negative.
   std::optional<NodeId> LargestOf(NodeId term) {
     if (body_.moving.contains(term))
-      return Make(Opcode::kSubtract, pool_[term].operands[0], Integer(1));
+      return Make(Opcode::kSubtract, pool_[term].operands[0], pool_.Integer(1));
     // Such as a digit of a loop that others were fused to.
     const auto& range = pool_[term].range;
     if (range.low < 0 || range.high > kLargestDigit) return std::nullopt;
-    return Integer(range.high);
+    return pool_.Integer(range.high);
   }
 
   NodeId Make(Opcode opcode, NodeId a, NodeId b) {
@@ -165,7 +161,7 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
   }
   std::vector<AxisRegion> result;
   for (size_t d = 0; d < full.size(); ++d) {
-    const AxisRegion all{reader.Integer(0), full[d]};
+    const AxisRegion all{nest.pool.Integer(0), full[d]};
     const bool covers = !has_matrices && regions[d] &&
                         nest.pool[regions[d]->extent].range.low >=
                             nest.pool[full[d]].range.high;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/rounding.h"
+
 namespace ember::schedule {
 
 StagePlan DefaultPlan(const ComputationStage& stage) {
@@ -50,7 +52,7 @@ std::optional<int64_t> StagePlan::IterationsOf(
     case Loop::Origin::kOuter: {
       const auto whole = IterationsOf(at.parent, of_axis);
       if (!whole) return std::nullopt;
-      return (*whole + at.factor - 1) / at.factor;
+      return DivideRoundingUp(*whole, at.factor);
     }
     case Loop::Origin::kFused: {
       const auto outer = IterationsOf(at.parent, of_axis);

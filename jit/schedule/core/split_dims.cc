@@ -252,9 +252,9 @@ class Splitter {
       const auto& [of, factor] = *dim;
       std::vector<NodeId>& extents = c_.buffers[of.buffer].extents;
       const int64_t size = *pool_.IntegerConstant(extents[of.number]);
-      extents[of.number] = Integer(size / factor);
+      extents[of.number] = pool_.Integer(size / factor);
       extents.insert(extents.begin() + static_cast<ptrdiff_t>(of.number) + 1,
-                     Integer(factor));
+                     pool_.Integer(factor));
     }
   }
 
@@ -285,10 +285,10 @@ class Splitter {
           const auto half = halves.find(id);
           if (half == halves.end()) return std::nullopt;
           const Digits& digits = half->second;
-          return Make(
-              Opcode::kAdd,
-              Make(Opcode::kMultiply, digits.high, Integer(digits.factor)),
-              digits.low);
+          return Make(Opcode::kAdd,
+                      Make(Opcode::kMultiply, digits.high,
+                           pool_.Integer(digits.factor)),
+                      digits.low);
         },
         [&](NodeId id,
             std::span<const NodeId> rewritten) -> std::optional<NodeId> {
@@ -317,17 +317,14 @@ class Splitter {
     const ComputationAxis axis = stage.axes[number];
     const int64_t extent = *pool_.IntegerConstant(axis.extent);
     stage.axes[number] =
-        c_.MakeAxis(axis.name + "_high", Integer(extent / factor));
+        c_.MakeAxis(axis.name + "_high", pool_.Integer(extent / factor));
     stage.axes.insert(stage.axes.begin() + static_cast<ptrdiff_t>(number) + 1,
-                      c_.MakeAxis(axis.name + "_low", Integer(factor)));
+                      c_.MakeAxis(axis.name + "_low", pool_.Integer(factor)));
     if (static_cast<int>(number) < stage.spatial_count) ++stage.spatial_count;
     return {stage.axes[number].variable, stage.axes[number + 1].variable,
             factor};
   }
 
-  NodeId Integer(int64_t value) {
-    return pool_.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
   NodeId Make(Opcode opcode, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
     return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);

@@ -66,9 +66,6 @@ class Maker {
   }
 
  private:
-  NodeId Integer(int64_t value) {
-    return pool_.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
   NodeId Make(Opcode opcode, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
     return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);
@@ -79,12 +76,12 @@ class Maker {
       case Loop::Origin::kAxis:
         return r_.regions[loop.axis].extent;
       case Loop::Origin::kInner:
-        return Integer(loop.factor);
+        return pool_.Integer(loop.factor);
       case Loop::Origin::kOuter:
         return Make(Opcode::kFloorDivide,
                     Make(Opcode::kAdd, r_.extents[loop.parent],
-                         Integer(loop.factor - 1)),
-                    Integer(loop.factor));
+                         pool_.Integer(loop.factor - 1)),
+                    pool_.Integer(loop.factor));
       case Loop::Origin::kFused:
         return Make(Opcode::kMultiply, r_.extents[loop.parent],
                     r_.extents[loop.second]);
@@ -111,7 +108,8 @@ class Maker {
     // A loop of constant extent 1 is none; but matrices need theirs.
     const NodeId extent = r_.extents[loop];
     const bool is_needed = plan_.loops[loop].mark == LoopMark::kSubgroup;
-    if (pool_.IntegerConstant(extent) == 1 && !is_needed) return Integer(0);
+    if (pool_.IntegerConstant(extent) == 1 && !is_needed)
+      return pool_.Integer(0);
     nest_.variables.push_back(UniqueName(plan_.loops[loop].name));
     pool_.Refine(extent, {0, INT64_MAX});
     return pool_.Intern(Opcode::kAxis, DType::kI64, {&extent, 1}, number, 1);
@@ -139,7 +137,7 @@ class Maker {
       // one would.
       const bool is_fast = pool_.IntegerConstant(r_.extents[loop.parent]) == 1;
       r_.values[loop.parent] =
-          is_fast ? Integer(0)
+          is_fast ? pool_.Integer(0)
                   : Make(Opcode::kFloorDivide, r_.values[number], extent);
       r_.values[loop.second] =
           is_fast ? r_.values[number]
@@ -149,7 +147,8 @@ class Maker {
       // fast one is not negative says that the parts are not.
       const int position = LastPosition(r_.values[number]);
       if (!pool_.IsConstant(extent))
-        r_.guards.push_back({Integer(0), extent, position, loop.is_reduction});
+        r_.guards.push_back(
+            {pool_.Integer(0), extent, position, loop.is_reduction});
       for (const int part : {loop.parent, loop.second}) {
         const NodeId value = r_.values[part];
         if (pool_.IsConstant(extent) &&
@@ -173,7 +172,7 @@ class Maker {
     if (loop.origin != Loop::Origin::kOuter) return;
     // The inner one is the next.
     const NodeId start =
-        Make(Opcode::kMultiply, r_.values[number], Integer(loop.factor));
+        Make(Opcode::kMultiply, r_.values[number], pool_.Integer(loop.factor));
     const NodeId value = Make(Opcode::kAdd, start, r_.values[number + 1]);
     r_.values[loop.parent] = value;
     const NodeId extent = r_.extents[loop.parent];
@@ -200,7 +199,8 @@ class Maker {
     r_.guards.push_back(
         {bound, extent, LastPosition(bound), loop.is_reduction});
     if (loop.peeled) {
-      const NodeId last = Make(Opcode::kAdd, start, Integer(loop.factor - 1));
+      const NodeId last =
+          Make(Opcode::kAdd, start, pool_.Integer(loop.factor - 1));
       r_.exact.push_back({last, extent, LastPosition(last), loop.is_reduction});
     }
   }
@@ -229,7 +229,7 @@ class Maker {
           pool_.IntegerConstant(r_.extents[loop]);
       if (!lanes || *lanes < 2 || *size % *lanes != 0) continue;
       int found = 0;
-      NodeId bound = Integer(*lanes - 1);
+      NodeId bound = pool_.Integer(*lanes - 1);
       bool multiples = true;
       for (NodeId term : TermsOf(value)) {
         if (term == lane) {
@@ -301,7 +301,7 @@ class Maker {
       const Loop& loop = plan_.loops[i];
       if (loop.parent != number || loop.origin != Loop::Origin::kOuter)
         continue;
-      return Make(Opcode::kMultiply, r_.values[i], Integer(loop.factor));
+      return Make(Opcode::kMultiply, r_.values[i], pool_.Integer(loop.factor));
     }
     return std::nullopt;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/cpu/lanes_rule.h"
 #include "jit/schedule/cpu/product_rule.h"
@@ -374,7 +375,7 @@ class Chooser {
     for (int a = 0; a + 1 < group.depth; ++a) others *= root.LikelyExtent(a);
     int64_t best = tile;
     for (int64_t rows = tile; rows <= kMostRows; rows += tile) {
-      const int64_t tasks = others * ((extent + rows - 1) / rows);
+      const int64_t tasks = others * DivideRoundingUp(extent, rows);
       if (is_large && tasks < kTasksPerCore * cpu_.cores) break;
       const bool fits = rows * row_bytes <= cpu_.l2_bytes / 4;
       if (!fits && !blocked_.contains(group.root)) break;

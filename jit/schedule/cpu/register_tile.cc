@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/rounding.h"
+
 namespace ember::schedule {
 namespace {
 
@@ -367,8 +369,8 @@ MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
           kLoopCycles;
       const int64_t width = vectors * lanes;
       const double cost =
-          cycles * static_cast<double>((rows + tile_rows - 1) / tile_rows) *
-          static_cast<double>((columns + width - 1) / width);
+          cycles * static_cast<double>(DivideRoundingUp(rows, tile_rows)) *
+          static_cast<double>(DivideRoundingUp(columns, width));
       if (best_cost != 0 && cost >= best_cost) continue;
       best = {tile_rows, vectors};
       best_cost = cost;

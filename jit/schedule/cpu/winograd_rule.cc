@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/cpu/lanes_rule.h"
 #include "jit/schedule/cpu/register_tile.h"
@@ -55,10 +56,6 @@ struct Plan {
   double cycles = 0;
 };
 
-int64_t RoundedUp(int64_t value, int64_t step) {
-  return (value + step - 1) / step * step;
-}
-
 double Product(std::initializer_list<int64_t> factors) {
   double product = 1;
   for (int64_t factor : factors) product *= static_cast<double>(factor);
@@ -77,7 +74,7 @@ class Model {
   double Direct() const {
     const double products =
         Product({size_.images, size_.rows, size_.columns, size_.inputs,
-                 RoundedUp(size_.outputs, lanes_), size_.taps, size_.taps});
+                 RoundUp(size_.outputs, lanes_), size_.taps, size_.taps});
     const double tasks = Product({size_.images, size_.rows});
     return Multiplied(products) / std::min<double>(Workers(), tasks);
   }
@@ -89,7 +86,7 @@ class Model {
       const WinogradMatrices matrices = MakeWinogradMatrices(
           static_cast<int>(outputs), static_cast<int>(size_.taps));
       if (ErrorGrowth(matrices) > kLargestErrorGrowth) continue;
-      const int64_t tile_rows = (size_.rows + outputs - 1) / outputs;
+      const int64_t tile_rows = DivideRoundingUp(size_.rows, outputs);
       for (int64_t rows = 1; rows <= tile_rows; ++rows) {
         const Plan plan = PlanOf(outputs, rows);
         if (!best || plan.cycles < best->cycles) best = plan;
@@ -107,16 +104,16 @@ class Model {
 
   Plan PlanOf(int64_t outputs, int64_t block_rows) const {
     const int64_t n = outputs + size_.taps - 1;
-    const int64_t tile_rows = (size_.rows + outputs - 1) / outputs;
-    const int64_t tile_columns = (size_.columns + outputs - 1) / outputs;
+    const int64_t tile_rows = DivideRoundingUp(size_.rows, outputs);
+    const int64_t tile_columns = DivideRoundingUp(size_.columns, outputs);
     const int64_t tiles = block_rows * tile_columns;
     const int64_t blocks =
-        size_.images * ((tile_rows + block_rows - 1) / block_rows);
+        size_.images * DivideRoundingUp(tile_rows, block_rows);
     Plan plan{outputs, block_rows,
               ChooseMatrixTile(cpu_, lanes_, tiles, size_.outputs), 0};
     const double products =
-        Product({n, n, RoundedUp(tiles, plan.tile.rows), size_.inputs,
-                 RoundedUp(size_.outputs, plan.tile.vectors * lanes_)});
+        Product({n, n, RoundUp(tiles, plan.tile.rows), size_.inputs,
+                 RoundUp(size_.outputs, plan.tile.vectors * lanes_)});
     // Additions, loads and stores of transformations, two in a cycle.
     const double vectors =
         Product({tiles, (size_.inputs + size_.outputs) / lanes_ + 1});

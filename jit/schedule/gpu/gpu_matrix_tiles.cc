@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "jit/schedule/gpu/gpu_matrix_rule.h"
 #include "jit/schedule/rules/stage_shape.h"
 
@@ -24,10 +25,6 @@ constexpr double kWait = 64;
 constexpr double kMostPadding = 2;
 constexpr int64_t kMostSubgroups = 8;
 constexpr int64_t kLeastSteps = 8;
-
-int64_t RoundedUp(int64_t size, int64_t to) {
-  return (size + to - 1) / to * to;
-}
 
 class MatrixTileChooser {
  public:
@@ -128,7 +125,7 @@ class MatrixTileChooser {
 
   double Padding(int axis, int64_t size) const {
     const int64_t extent = shape_.LikelyExtent(axis);
-    return static_cast<double>(RoundedUp(extent, size)) /
+    return static_cast<double>(RoundUp(extent, size)) /
            static_cast<double>(extent);
   }
 
@@ -198,7 +195,7 @@ class MatrixTileChooser {
                          columns * DTypeByteSize(plan.type.b);
     const int64_t results =
         through_memory_ ? rows * columns * DTypeByteSize(plan.type.sum) : 0;
-    const int64_t all = RoundedUp(*shape_.Extent(plan.steps), plan.type.depth);
+    const int64_t all = RoundUp(*shape_.Extent(plan.steps), plan.type.depth);
     const double threads =
         static_cast<double>(plan.Subgroups() * gpu_.subgroup_size);
     // Two workgroups share a processor.
@@ -271,7 +268,7 @@ class MatrixTileChooser {
                            : a == plan.columns ? plan.ColumnsOfTile()
                            : a == plan.lines   ? plan.line_tile
                                                : 1;
-      tiles *= number((shape_.LikelyExtent(a) + size - 1) / size);
+      tiles *= number(DivideRoundingUp(shape_.LikelyExtent(a), size));
     }
     const double busy = number(gpu_.busy_invocations);
     const double idle = std::max(1.0, busy / (tiles * threads));

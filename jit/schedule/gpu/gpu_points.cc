@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rounding.h"
 #include "jit/schedule/core/attachments.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/rules/stage_shape.h"
@@ -76,8 +77,7 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
     if (count == 0) return std::nullopt;
     // As few axes as fill workgroups well: an index of several is a division.
     const auto is_enough = [&] {
-      const int64_t groups =
-          (extent + gpu.workgroup_size - 1) / gpu.workgroup_size;
+      const int64_t groups = DivideRoundingUp(extent, gpu.workgroup_size);
       return extent >= gpu.workgroup_size &&
              extent * 8 >= groups * gpu.workgroup_size * 7;
     };
@@ -85,7 +85,7 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
       const int axis = static_cast<int>(count - ++together);
       is_constant &= shape.Extent(axis).has_value();
       int64_t size = std::max<int64_t>(shape.LikelyExtent(axis), 1);
-      if (together == 1) size = (size + lanes - 1) / lanes;
+      if (together == 1) size = DivideRoundingUp(size, lanes);
       extent = std::min(extent * size, int64_t{1} << 40);
     }
   }

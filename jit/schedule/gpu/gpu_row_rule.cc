@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rounding.h"
 #include "jit/schedule/core/attachments.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/rules/stage_groups.h"
@@ -281,7 +282,7 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
                              : gpu.is_cpu_like      ? gpu.subgroup_size
                                                     : gpu.workgroup_size;
     const int64_t busy = points * std::min(together, combined);
-    const int64_t wanted = (gpu.busy_invocations + busy - 1) / busy;
+    const int64_t wanted = DivideRoundingUp(gpu.busy_invocations, busy);
     const int64_t worth = combined / (together * kFewestIterations);
     const int64_t needed = (combined + together * kMostIterations - 1) /
                            (together * kMostIterations);
@@ -296,7 +297,8 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
     parts = std::min(parts, extent);
     if (parts < 2) return false;
     line = "rfactor %" + name + " " + shape.stage().axes[axis].name + "/" +
-           std::to_string((extent + parts - 1) / parts) + " -> " + parts_name;
+           std::to_string(DivideRoundingUp(extent, parts)) + " -> " +
+           parts_name;
   }
   return writer.Try(line);
 }

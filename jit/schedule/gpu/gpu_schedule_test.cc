@@ -141,8 +141,8 @@ std::vector<std::vector<uint8_t>> Evaluated(const tensor::Dispatch& dispatch,
   std::vector<void*> pointers;
   for (size_t i = 0; i < dispatch.buffers.size(); ++i) {
     const loops::Buffer& buffer = nest.buffers[i];
-    if (buffer.scope != loops::Scope::kInput &&
-        buffer.scope != loops::Scope::kOutput)
+    if (buffer.scope != loops::MemoryScope::kInput &&
+        buffer.scope != loops::MemoryScope::kOutput)
       break;
     int64_t bytes = DTypeByteSize(buffer.type);
     for (tensor::NodeId extent : buffer.extents)

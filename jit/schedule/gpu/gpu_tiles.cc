@@ -5,6 +5,8 @@
 #include <array>
 #include <limits>
 
+#include "base/rounding.h"
+
 namespace ember::schedule {
 namespace {
 
@@ -236,7 +238,8 @@ class GpuTileChooser {
     double tiles = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       const int64_t size = tile.axes[static_cast<size_t>(a)].size();
-      tiles *= static_cast<double>((shape_.LikelyExtent(a) + size - 1) / size);
+      tiles *=
+          static_cast<double>(DivideRoundingUp(shape_.LikelyExtent(a), size));
     }
     const double busy = static_cast<double>(gpu_.busy_invocations);
     const double idle = std::max(1.0, busy / (tiles * threads));

@@ -20,7 +20,7 @@ uint32_t AddBuffer(const std::string& name, DType type,
   loops::Buffer buffer;
   buffer.name = name + "." + std::to_string(nest.buffers.size());
   buffer.type = type;
-  buffer.scope = loops::Scope::kTask;
+  buffer.scope = loops::MemoryScope::kTask;
   for (NodeId index : indices)
     buffer.extents.push_back(nest.pool[index].operands[0]);
   nest.buffers.push_back(std::move(buffer));
@@ -129,12 +129,12 @@ loops::Statement InitialStore(const Computation& computation,
                               loops::LoopNest& nest) {
   loops::Statement statement;
   for (size_t i = 0; i < buffers.size(); ++i) {
-    loops::Target target;
-    target.buffer = buffers[i];
-    target.indices = indices;
-    target.value = InitialValue(computation, stage, i,
-                                nest.buffers[buffers[i]].type, nest);
-    statement.targets.push_back(std::move(target));
+    loops::Store store;
+    store.buffer = buffers[i];
+    store.indices = indices;
+    store.value = InitialValue(computation, stage, i,
+                               nest.buffers[buffers[i]].type, nest);
+    statement.stores.push_back(std::move(store));
   }
   return statement;
 }

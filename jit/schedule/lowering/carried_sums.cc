@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/rounding.h"
 #include "tensor/simplify.h"
 #include "tensor/sum_error.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 using loops::Block;
 using loops::Statement;
-using loops::Target;
+using loops::Store;
 using tensor::kMostPlainBlocks;
 using tensor::kSumBlock;
 using tensor::Opcode;
@@ -56,10 +57,11 @@ class Carrier {
       const NodeId variable = s_.values[s_.plan->order[turn.position]];
       const NodeId part =
           Make(Opcode::kModulo, DType::kI64, variable, turn.turns);
-      AddUnlessTrue(Make(Opcode::kEqual, DType::kBool, part, Integer(0)),
-                    added.conditions);
+      AddUnlessTrue(
+          Make(Opcode::kEqual, DType::kBool, part, nest_.pool.Integer(0)),
+          added.conditions);
       added.conditions.push_back(
-          Make(Opcode::kLess, DType::kBool, Integer(0), variable));
+          Make(Opcode::kLess, DType::kBool, nest_.pool.Integer(0), variable));
     }
     return result;
   }
@@ -71,9 +73,6 @@ class Carrier {
     NodeId turns = 0;
   };
 
-  NodeId Integer(int64_t value) {
-    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
   NodeId Zero() { return nest_.pool.Constant(0, type_); }
   NodeId Make(Opcode opcode, DType type, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
@@ -100,7 +99,7 @@ class Carrier {
 
   void FindTurns() {
     // Products of extents are those of points of a stage: they do not wrap.
-    terms_ = Integer(1);
+    terms_ = nest_.pool.Integer(1);
     int64_t blocks = 1;  // of what the loops found so far carry, at most
     bool is_open = false;
     for (int p = static_cast<int>(s_.plan->order.size());
@@ -124,7 +123,7 @@ class Carrier {
         const int64_t per_turn = turns_.size() == 1 ? 0 : blocks;
         const int64_t most = int64_t{1} << 20;
         blocks = std::min(*count, most) * std::min(per_turn, most) +
-                 (*count + *turns - 1) / *turns;
+                 DivideRoundingUp(*count, *turns);
         blocks = std::min(blocks, most);
       }
     }
@@ -134,18 +133,20 @@ class Carrier {
   // As many as have no more terms than a block, but one at least.
   NodeId TurnsOf(NodeId inner) {
     if (const std::optional<int64_t> terms = nest_.pool.IntegerConstant(inner))
-      return Integer(
+      return nest_.pool.Integer(
           std::max<int64_t>(kSumBlock / std::max<int64_t>(*terms, 1), 1));
-    const NodeId least = Make(Opcode::kMaximum, DType::kI64, inner, Integer(1));
-    return Make(
-        Opcode::kMaximum, DType::kI64,
-        Make(Opcode::kFloorDivide, DType::kI64, Integer(kSumBlock), least),
-        Integer(1));
+    const NodeId least =
+        Make(Opcode::kMaximum, DType::kI64, inner, nest_.pool.Integer(1));
+    return Make(Opcode::kMaximum, DType::kI64,
+                Make(Opcode::kFloorDivide, DType::kI64,
+                     nest_.pool.Integer(kSumBlock), least),
+                nest_.pool.Integer(1));
   }
 
   // Whether an accumulator gets more terms than a block in all.
   NodeId IsLong() {
-    return Make(Opcode::kLess, DType::kBool, Integer(kSumBlock), terms_);
+    return Make(Opcode::kLess, DType::kBool, nest_.pool.Integer(kSumBlock),
+                terms_);
   }
 
   void AddUnlessTrue(NodeId condition, std::vector<NodeId>& out) const {
@@ -166,20 +167,20 @@ class Carrier {
     return nest_.pool.Intern(Opcode::kLoad, type_, a_.lane_indices, 0, 1,
                              buffer);
   }
-  void Store(uint32_t buffer, NodeId value, Statement& statement,
-             tensor::Update update = tensor::Update::kAssign) {
-    Target target;
-    target.buffer = buffer;
-    target.indices = a_.lane_indices;
-    target.value = value;
-    target.update = update;
-    statement.targets.push_back(std::move(target));
+  void StoreTo(uint32_t buffer, NodeId value, Statement& statement,
+               tensor::Update update = tensor::Update::kAssign) {
+    Store store;
+    store.buffer = buffer;
+    store.indices = a_.lane_indices;
+    store.value = value;
+    store.update = update;
+    statement.stores.push_back(std::move(store));
   }
 
   Block Clear() {
     Statement statement;
-    Store(total_, Zero(), statement);
-    if (is_compensated_) Store(rest_, Zero(), statement);
+    StoreTo(total_, Zero(), statement);
+    if (is_compensated_) StoreTo(rest_, Zero(), statement);
     return {std::move(statement)};
   }
 
@@ -188,8 +189,8 @@ class Carrier {
     const uint32_t part = a_.buffers[0];
     Statement statement;
     if (!is_compensated_) {
-      Store(total_, Load(part), statement, tensor::Update::kAdd);
-      Store(part, Zero(), statement);
+      StoreTo(total_, Load(part), statement, tensor::Update::kAdd);
+      StoreTo(part, Zero(), statement);
       return {std::move(statement)};
     }
     const NodeId sum = Load(total_), x = Load(part);
@@ -201,11 +202,11 @@ class Carrier {
         Make(Opcode::kEqual, DType::kBool, Subtract(next, next), Zero());
     const NodeId rest = Select(is_finite, Add(Load(rest_), lost), Zero());
     const NodeId total = Add(next, rest);
-    Store(total_, total, statement);
-    Store(rest_,
-          Select(is_finite, Subtract(rest, Subtract(total, next)), Zero()),
-          statement);
-    Store(part, Zero(), statement);
+    StoreTo(total_, total, statement);
+    StoreTo(rest_,
+            Select(is_finite, Subtract(rest, Subtract(total, next)), Zero()),
+            statement);
+    StoreTo(part, Zero(), statement);
     return {std::move(statement)};
   }
 
@@ -214,7 +215,7 @@ class Carrier {
     NodeId last = Load(part);
     if (is_compensated_) last = Add(last, Load(rest_));
     Statement statement;
-    Store(part, Add(Load(total_), last), statement);
+    StoreTo(part, Add(Load(total_), last), statement);
     return {std::move(statement)};
   }
 

@@ -20,16 +20,12 @@ using loops::Block;
 using loops::Buffer;
 using loops::LoopKind;
 using loops::LoopNest;
-using loops::Scope;
+using loops::MemoryScope;
 using loops::Statement;
-using loops::Target;
+using loops::Store;
 using tensor::Node;
 using tensor::NodeId;
 using tensor::Opcode;
-
-NodeId Integer(LoopNest& nest, int64_t value) {
-  return nest.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-}
 
 NodeId Make(LoopNest& nest, Opcode opcode, DType type, NodeId a, NodeId b) {
   const NodeId operands[] = {a, b};
@@ -38,8 +34,8 @@ NodeId Make(LoopNest& nest, Opcode opcode, DType type, NodeId a, NodeId b) {
 
 bool StoresTo(const Statement& statement, uint32_t buffer) {
   return std::ranges::any_of(
-             statement.targets,
-             [&](const Target& target) { return target.buffer == buffer; }) ||
+             statement.stores,
+             [&](const Store& store) { return store.buffer == buffer; }) ||
          std::ranges::any_of(statement.body, [&](const Statement& inner) {
            return StoresTo(inner, buffer);
          });
@@ -102,7 +98,7 @@ class Copier {
           Copy(statement.body, copy.body);
           break;
         case Statement::Kind::kStore:
-          CopyStore(statement, copy);
+          CopyStores(statement, copy);
           break;
         case Statement::Kind::kCheck:
         case Statement::Kind::kPrefetch:
@@ -132,18 +128,19 @@ class Copier {
     around_.pop_back();
   }
 
-  void CopyStore(const Statement& store, Statement& copy) {
-    for (size_t i = 0; i < store.targets.size(); ++i) {
-      Target& target = copy.targets[i];
-      target.value = mode_ == Mode::kFromSlots
-                         ? LoadSlot()
-                         : rewriter_.Rewrite(store.targets[i].value);
-      target.indices = rewriter_.Rewrite(store.targets[i].indices);
+  void CopyStores(const Statement& statement, Statement& copy) {
+    for (size_t i = 0; i < statement.stores.size(); ++i) {
+      const Store& original = statement.stores[i];
+      Store& store = copy.stores[i];
+      store.value = mode_ == Mode::kFromSlots
+                        ? LoadSlot()
+                        : rewriter_.Rewrite(original.value);
+      store.indices = rewriter_.Rewrite(original.indices);
       if (mode_ == Mode::kToSlots) {
-        target.buffer = slots_;
-        target.indices = SlotIndices();
-      } else if (target.buffer == tile_) {
-        target.indices.insert(target.indices.begin(), half_);
+        store.buffer = slots_;
+        store.indices = SlotIndices();
+      } else if (store.buffer == tile_) {
+        store.indices.insert(store.indices.begin(), half_);
       }
     }
   }
@@ -202,9 +199,9 @@ class HalfReader {
           statement.condition = rewriter_.Rewrite(statement.condition);
           break;
         case Statement::Kind::kStore:
-          for (Target& target : statement.targets) {
-            target.value = rewriter_.Rewrite(target.value);
-            target.indices = rewriter_.Rewrite(target.indices);
+          for (Store& store : statement.stores) {
+            store.value = rewriter_.Rewrite(store.value);
+            store.indices = rewriter_.Rewrite(store.indices);
           }
           break;
         case Statement::Kind::kCheck:
@@ -268,7 +265,7 @@ std::optional<uint32_t> AddSlots(const Block& loads, uint32_t tile,
   };
   while (std::ranges::any_of(nest.buffers, taken)) slots.name += "_1";
   slots.type = nest.buffers[tile].type;
-  slots.scope = Scope::kRegister;
+  slots.scope = MemoryScope::kRegister;
   slots.extents = *std::move(extents);
   nest.buffers.push_back(std::move(slots));
   return static_cast<uint32_t>(nest.buffers.size() - 1);
@@ -313,9 +310,9 @@ void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
   const NodeId extent = loops::ExtentOf(nest.pool, loop.variable);
   const std::optional<int64_t> turns = nest.pool.IntegerConstant(extent);
   if (tiles.empty() || (turns && *turns < 2)) return;
-  const NodeId zero = Integer(nest, 0), two = Integer(nest, 2);
-  const NodeId next =
-      Make(nest, Opcode::kAdd, DType::kI64, loop.variable, Integer(nest, 1));
+  const NodeId zero = nest.pool.Integer(0), two = nest.pool.Integer(2);
+  const NodeId next = Make(nest, Opcode::kAdd, DType::kI64, loop.variable,
+                           nest.pool.Integer(1));
   const NodeId half =
       Make(nest, Opcode::kModulo, DType::kI64, loop.variable, two);
   const NodeId other = Make(nest, Opcode::kModulo, DType::kI64, next, two);

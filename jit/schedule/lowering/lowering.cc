@@ -39,10 +39,10 @@ namespace {
 
 using loops::Block;
 using loops::LoopNest;
+using loops::MemoryScope;
 using loops::Phase;
-using loops::Scope;
 using loops::Statement;
-using loops::Target;
+using loops::Store;
 using tensor::Combiner;
 using tensor::Opcode;
 using tensor::Update;
@@ -102,9 +102,6 @@ class Lowering {
  private:
   using Leaf = std::function<Status(Block&)>;
 
-  NodeId Integer(int64_t value) {
-    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
   NodeId Make(Opcode opcode, DType type, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
     return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
@@ -121,10 +118,11 @@ class Lowering {
       const int64_t padding = schedule_.plan(static_cast<int>(i)).row_padding;
       if (padding == 0) continue;
       loops::Buffer& buffer = nest_.buffers[c_.stages[i].stores[0].buffer];
-      if (buffer.scope != loops::Scope::kTask || buffer.extents.empty())
+      if (buffer.scope != loops::MemoryScope::kTask || buffer.extents.empty())
         continue;
-      buffer.extents.back() = Make(Opcode::kAdd, DType::kI64,
-                                   buffer.extents.back(), Integer(padding));
+      buffer.extents.back() =
+          Make(Opcode::kAdd, DType::kI64, buffer.extents.back(),
+               nest_.pool.Integer(padding));
     }
   }
 
@@ -132,10 +130,10 @@ class Lowering {
     loops::Buffer added;
     added.name = buffer.name;
     added.type = buffer.type;
-    added.scope = buffer.role == BufferRole::kInput    ? Scope::kInput
-                  : buffer.role == BufferRole::kOutput ? Scope::kOutput
-                  : buffer.role == BufferRole::kPacked ? Scope::kPacked
-                                                       : Scope::kCall;
+    added.scope = buffer.role == BufferRole::kInput    ? MemoryScope::kInput
+                  : buffer.role == BufferRole::kOutput ? MemoryScope::kOutput
+                  : buffer.role == BufferRole::kPacked ? MemoryScope::kPacked
+                                                       : MemoryScope::kCall;
     added.extents = header_.Rewrite(buffer.extents);
     nest_.buffers.push_back(std::move(added));
   }
@@ -144,7 +142,8 @@ class Lowering {
 
   Status LowerRoot(int stage) {
     std::vector<AxisRegion> regions;
-    for (NodeId extent : full_[stage]) regions.push_back({Integer(0), extent});
+    for (NodeId extent : full_[stage])
+      regions.push_back({nest_.pool.Integer(0), extent});
     EMBER_ASSIGN_OR_RETURN(StageLoops s,
                            MakeStageLoops(schedule_, stage, std::move(regions),
                                           full_[stage], nest_));
@@ -155,7 +154,7 @@ class Lowering {
         plan.loops[plan.order[0]].mark == LoopMark::kParallel &&
         IsVariable(s.values[plan.order[0]]);
     phase.task = parallel ? s.values[plan.order[0]]
-                          : AddVariable(nest_, "task", Integer(1));
+                          : AddVariable(nest_, "task", nest_.pool.Integer(1));
     variables_.push_back(phase.task);
     EMBER_RETURN_IF_ERROR(EmitStage(s, parallel, phase.body));
     variables_.pop_back();
@@ -400,20 +399,20 @@ class Lowering {
     const ComputationStage& stage = c_.stages[s.stage];
     Statement statement;
     for (size_t i = 0; i < stage.stores.size(); ++i) {
-      const ComputationStore& store = stage.stores[i];
-      Target target;
-      target.buffer = store.buffer;
-      target.indices = values.StoreIndices(store);
-      target.value = results[i];
-      target.update = store.update;
+      const ComputationStore& result = stage.stores[i];
+      Store store;
+      store.buffer = result.buffer;
+      store.indices = values.StoreIndices(result);
+      store.value = results[i];
+      store.update = result.update;
       if (invocation_ && store.update != tensor::Update::kAssign &&
-          !MovesWithInvocations(target)) {
+          !MovesWithInvocations(store)) {
         return FailedPreconditionError(
             "%" + stage.name + ": expected results that move with loop '" +
             nest_.variables[nest_.pool[*invocation_].immediate] +
             "', whose values run at once, found an update of one element");
       }
-      statement.targets.push_back(std::move(target));
+      statement.stores.push_back(std::move(store));
     }
     values.EmitChecks(out);
     out.push_back(std::move(statement));
@@ -421,8 +420,8 @@ class Lowering {
   }
 
   // Not where an axis has one point, in a loop over more.
-  bool MovesWithInvocations(const Target& target) const {
-    return std::ranges::any_of(target.indices, [&](NodeId index) {
+  bool MovesWithInvocations(const Store& store) const {
+    return std::ranges::any_of(store.indices, [&](NodeId index) {
       return tensor::DependsOn(nest_.pool, index, *invocation_);
     });
   }
@@ -497,15 +496,15 @@ class Lowering {
       elements = values.ConvertFold(stage.results, before, elements);
     }
     for (size_t i = 0; i < elements.size(); ++i) {
-      Target target;
-      target.buffer = a.buffers[i];
-      target.indices = a.lane_indices;
-      target.value = tensor::Simplifier(nest_.pool)
-                         .Make(Opcode::kCast, nest_.buffers[a.buffers[i]].type,
-                               {&elements[i], 1});
+      Store store;
+      store.buffer = a.buffers[i];
+      store.indices = a.lane_indices;
+      store.value = tensor::Simplifier(nest_.pool)
+                        .Make(Opcode::kCast, nest_.buffers[a.buffers[i]].type,
+                              {&elements[i], 1});
       if (stage.combiner != Combiner::kFold)
-        target.update = UpdateOf(stage.combiner);
-      statement.targets.push_back(std::move(target));
+        store.update = UpdateOf(stage.combiner);
+      statement.stores.push_back(std::move(store));
     }
     values.EmitChecks(out);
     out.push_back(std::move(statement));
@@ -530,13 +529,13 @@ class Lowering {
           loop.kind = Statement::Kind::kFor;
           loop.loop = loops::LoopKind::kInvocation;
           loop.variable = s.values[s.plan->order[a.bound]];
-          Target target;
-          target.buffer = a.combined[0];
-          target.indices = std::move(indices);
-          target.value = LoadOf(a.buffers[0], a.lane_indices);
-          target.update = UpdateOf(stage.combiner);
+          Store store;
+          store.buffer = a.combined[0];
+          store.indices = std::move(indices);
+          store.value = LoadOf(a.buffers[0], a.lane_indices);
+          store.update = UpdateOf(stage.combiner);
           Statement statement;
-          statement.targets.push_back(std::move(target));
+          statement.stores.push_back(std::move(store));
           loop.body.push_back(std::move(statement));
           // What never runs has no invocations.
           const NodeId extent = nest_.pool[loop.variable].operands[0];
@@ -560,12 +559,12 @@ class Lowering {
               [&](Block& lanes) {
                 Statement statement;
                 for (size_t i = 0; i < a.buffers.size(); ++i) {
-                  Target target;
-                  target.buffer = a.combined[i];
-                  target.indices = a.indices;
-                  target.value = LoadOf(a.buffers[i], a.lane_indices);
-                  target.update = UpdateOf(stage.combiner);
-                  statement.targets.push_back(std::move(target));
+                  Store store;
+                  store.buffer = a.combined[i];
+                  store.indices = a.indices;
+                  store.value = LoadOf(a.buffers[i], a.lane_indices);
+                  store.update = UpdateOf(stage.combiner);
+                  statement.stores.push_back(std::move(store));
                 }
                 lanes.push_back(std::move(statement));
                 return OkStatus();

@@ -240,7 +240,7 @@ TEST(Lowering, LongSoftmaxInBlocks) {
       ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
       // One phase, but for copies of operands: nothing is kept for all rows.
       for (const loops::Buffer& buffer : nest->buffers) {
-        EXPECT_TRUE(buffer.scope != loops::Scope::kCall ||
+        EXPECT_TRUE(buffer.scope != loops::MemoryScope::kCall ||
                     buffer.name.find(".packed") != std::string::npos)
             << buffer.name << text;
       }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/concat.h"
+#include "base/rounding.h"
 
 namespace ember::schedule {
 
@@ -18,16 +19,15 @@ void FillMatrices(const StagePlan& plan, std::vector<AxisRegion>& regions,
     NodeId& extent = regions[plan.loops[loop.parent].axis].extent;
     const std::optional<int64_t> known = pool.IntegerConstant(extent);
     if (!known) continue;
-    const int64_t filled =
-        (*known + loop.factor - 1) / loop.factor * loop.factor;
-    extent = pool.Constant(static_cast<uint64_t>(filled), DType::kI64);
+    const int64_t filled = RoundUp(*known, loop.factor);
+    extent = pool.Integer(filled);
   }
 }
 
 Status HoldInMatrices(std::string_view stage, uint32_t number,
                       loops::LoopNest& nest) {
   loops::Buffer& buffer = nest.buffers[number];
-  buffer.scope = loops::Scope::kRegister;
+  buffer.scope = loops::MemoryScope::kRegister;
   int64_t elements = 1;
   for (NodeId extent : std::span(buffer.extents).subspan(1))
     elements *= nest.pool.IntegerConstant(extent).value_or(0);

@@ -18,7 +18,7 @@ namespace {
 
 using loops::Block;
 using loops::LoopKind;
-using loops::Scope;
+using loops::MemoryScope;
 using loops::Statement;
 using tensor::Node;
 using tensor::NodeId;
@@ -86,7 +86,7 @@ class Owner {
   explicit Owner(loops::LoopNest& nest)
       : nest_(nest), tiles_(nest.buffers.size()) {
     for (size_t i = 0; i < tiles_.size(); ++i) {
-      tiles_[i].fits = nest.buffers[i].scope == Scope::kTask &&
+      tiles_[i].fits = nest.buffers[i].scope == MemoryScope::kTask &&
                        !nest.buffers[i].extents.empty();
     }
   }
@@ -103,7 +103,7 @@ class Owner {
       any = true;
       nest_.buffers[i].extents.clear();
       for (int64_t extent : tile.extents)
-        nest_.buffers[i].extents.push_back(Integer(extent));
+        nest_.buffers[i].extents.push_back(nest_.pool.Integer(extent));
     }
     if (!any) return;
     Rewriter rewriter(nest_.pool, nest_.pool,
@@ -125,10 +125,6 @@ class Owner {
     LoopKind kind = LoopKind::kSerial;
   };
 
-  NodeId Integer(int64_t value) {
-    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
-
   // --- which buffers ---
 
   void Visit(const Block& block) {
@@ -141,8 +137,8 @@ class Owner {
       }
       if (statement.kind == Statement::Kind::kPrefetch)
         tiles_[statement.buffer].fits = false;
-      for (const loops::Target& target : statement.targets)
-        VisitAccess(target.buffer, target.indices);
+      for (const loops::Store& store : statement.stores)
+        VisitAccess(store.buffer, store.indices);
       for (NodeId id : loops::NodesUnder(
                nest_.pool, loops::RootsOf(nest_.pool, statement))) {
         const Node& node = nest_.pool[id];
@@ -281,11 +277,11 @@ class Owner {
         case Statement::Kind::kPrefetch:
           break;
         case Statement::Kind::kStore:
-          for (loops::Target& target : statement.targets) {
-            target.value = rewriter.Rewrite(target.value);
-            target.indices = tiles_[target.buffer].fits
-                                 ? *VariablesOf(target.indices)
-                                 : rewriter.Rewrite(target.indices);
+          for (loops::Store& store : statement.stores) {
+            store.value = rewriter.Rewrite(store.value);
+            store.indices = tiles_[store.buffer].fits
+                                ? *VariablesOf(store.indices)
+                                : rewriter.Rewrite(store.indices);
           }
           break;
       }

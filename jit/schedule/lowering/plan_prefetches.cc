@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/rounding.h"
 #include "jit/loops/walk.h"
 #include "tensor/linear.h"
 #include "tensor/simplify.h"
@@ -17,7 +18,7 @@ namespace {
 
 using loops::Block;
 using loops::LoopKind;
-using loops::Scope;
+using loops::MemoryScope;
 using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
@@ -81,12 +82,12 @@ class Planner {
   void CollectLoads(const Block& block, std::vector<NodeId>& loads) const {
     for (const Statement& statement : block) {
       CollectLoads(statement.body, loads);
-      for (const loops::Target& target : statement.targets) {
-        if (target.update == tensor::Update::kAssign) continue;
-        for (NodeId node : loops::NodesUnder(nest_.pool, {&target.value, 1})) {
+      for (const loops::Store& store : statement.stores) {
+        if (store.update == tensor::Update::kAssign) continue;
+        for (NodeId node : loops::NodesUnder(nest_.pool, {&store.value, 1})) {
           const tensor::Node& at = nest_.pool[node];
           if (at.opcode == Opcode::kLoad &&
-              nest_.buffers[at.buffer].scope == Scope::kPacked) {
+              nest_.buffers[at.buffer].scope == MemoryScope::kPacked) {
             loads.push_back(node);
           }
         }
@@ -120,9 +121,10 @@ class Planner {
     const NodeId panel = nest_.pool[load].operands[0];
     // The steps that one panel is used in, and the number of this one.
     int64_t steps = 1;
-    NodeId step = Integer(0);
+    NodeId step = nest_.pool.Integer(0);
     const auto add_digit = [&](NodeId digit, int64_t extent) {
-      step = Make(Opcode::kAdd, Make(Opcode::kMultiply, step, Integer(extent)),
+      step = Make(Opcode::kAdd,
+                  Make(Opcode::kMultiply, step, nest_.pool.Integer(extent)),
                   digit);
       steps *= extent;
     };
@@ -142,19 +144,19 @@ class Planner {
         return {};
       add_digit(loops_[i], *extent);
     }
-    const int64_t share = (*size + steps - 1) / steps;
-    const int64_t lines = (share * bytes + kLineBytes - 1) / kLineBytes;
+    const int64_t share = DivideRoundingUp(*size, steps);
+    const int64_t lines = DivideRoundingUp(share * bytes, kLineBytes);
     if (lines > kMostLines) return {};
-    NodeId offset = Make(Opcode::kMultiply, step, Integer(share));
+    NodeId offset = Make(Opcode::kMultiply, step, nest_.pool.Integer(share));
     if (steps * share > *size + *size / 4)
-      offset = Make(Opcode::kMinimum, offset, Integer(*size));
-    const NodeId next =
-        Make(Opcode::kMultiply, Make(Opcode::kAdd, panel, Integer(1)),
-             Integer(*size));
+      offset = Make(Opcode::kMinimum, offset, nest_.pool.Integer(*size));
+    const NodeId next = Make(Opcode::kMultiply,
+                             Make(Opcode::kAdd, panel, nest_.pool.Integer(1)),
+                             nest_.pool.Integer(*size));
     std::vector<NodeId> numbers;
     for (int64_t line = 0; line < lines; ++line) {
-      const NodeId first =
-          Make(Opcode::kAdd, offset, Integer(line * kLineBytes / bytes));
+      const NodeId first = Make(Opcode::kAdd, offset,
+                                nest_.pool.Integer(line * kLineBytes / bytes));
       numbers.push_back(Make(Opcode::kAdd, next, first));
     }
     return numbers;
@@ -171,9 +173,6 @@ class Planner {
     return std::nullopt;
   }
 
-  NodeId Integer(int64_t value) {
-    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
   NodeId Make(Opcode opcode, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
     return tensor::Simplifier(nest_.pool).Make(opcode, DType::kI64, operands);

@@ -14,7 +14,7 @@ namespace {
 
 using loops::Block;
 using loops::LoopKind;
-using loops::Scope;
+using loops::MemoryScope;
 using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
@@ -26,7 +26,7 @@ class Promoter {
   Promoter(std::span<const uint32_t> in_memory, loops::LoopNest& nest)
       : nest_(nest) {
     for (const loops::Buffer& buffer : nest.buffers)
-      candidates_.push_back(buffer.scope == Scope::kTask);
+      candidates_.push_back(buffer.scope == MemoryScope::kTask);
     for (const uint32_t buffer : in_memory) candidates_[buffer] = false;
     places_.resize(nest.buffers.size());
   }
@@ -37,7 +37,7 @@ class Promoter {
     }
     for (size_t i = 0; i < candidates_.size(); ++i) {
       if (!candidates_[i] || !IsSmall(i)) continue;
-      nest_.buffers[i].scope = Scope::kRegister;
+      nest_.buffers[i].scope = MemoryScope::kRegister;
       Widen(nest_.buffers[i], last_index_[i]);
     }
   }
@@ -48,8 +48,7 @@ class Promoter {
     if (buffer.extents.empty()) return;
     NodeId& extent = buffer.extents.back();
     if (*nest_.pool.IntegerConstant(extent) > last_index) return;
-    extent =
-        nest_.pool.Constant(static_cast<uint64_t>(last_index + 1), DType::kI64);
+    extent = nest_.pool.Integer(last_index + 1);
   }
 
   // Of an invocation, where each has its own.
@@ -92,10 +91,10 @@ class Promoter {
           VisitExpression(statement.index);
           break;
         case Statement::Kind::kStore:
-          for (const loops::Target& target : statement.targets) {
-            VisitAccess(target.buffer, target.indices);
-            for (NodeId index : target.indices) VisitExpression(index);
-            VisitExpression(target.value);
+          for (const loops::Store& store : statement.stores) {
+            VisitAccess(store.buffer, store.indices);
+            for (NodeId index : store.indices) VisitExpression(index);
+            VisitExpression(store.value);
           }
           break;
       }

@@ -24,7 +24,7 @@ void KeepRegions(const Computation& computation, int stage,
   for (const ComputationStore& store : computation.stages[stage].stores) {
     if (computation.buffers[store.buffer].role == BufferRole::kOutput) continue;
     loops::Buffer& buffer = nest.buffers[store.buffer];
-    buffer.scope = loops::Scope::kTask;
+    buffer.scope = loops::MemoryScope::kTask;
     buffer.extents.clear();
     RegionStorage& kept = storage[store.buffer].emplace();
     kept.invocation = invocation;
@@ -152,8 +152,8 @@ NodeId StageValues::MakeLoad(NodeId id, std::vector<NodeId> operands) {
 // points only where the buffer has elements.
 NodeId StageValues::Clamped(NodeId index, NodeId extent) {
   Simplifier simplifier(nest_.pool);
-  const NodeId zero = nest_.pool.Constant(0, DType::kI64);
-  const NodeId one = nest_.pool.Constant(1, DType::kI64);
+  const NodeId zero = nest_.pool.Integer(0);
+  const NodeId one = nest_.pool.Integer(1);
   const NodeId extent_and_one[] = {extent, one};
   const NodeId last =
       simplifier.Make(Opcode::kSubtract, DType::kI64, extent_and_one);

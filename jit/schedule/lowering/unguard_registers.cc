@@ -13,9 +13,9 @@ namespace ember::schedule {
 namespace {
 
 using loops::Block;
-using loops::Scope;
+using loops::MemoryScope;
 using loops::Statement;
-using loops::Target;
+using loops::Store;
 using tensor::Opcode;
 
 class Unguarder {
@@ -35,7 +35,7 @@ class Unguarder {
  private:
   void CountStores(const Block& block) {
     for (const Statement& statement : block) {
-      for (const Target& target : statement.targets) ++stores_[target.buffer];
+      for (const Store& store : statement.stores) ++stores_[store.buffer];
       CountStores(statement.body);
     }
   }
@@ -59,10 +59,11 @@ class Unguarder {
 
   bool MovesInRegisters(const Statement& statement) const {
     return statement.kind == Statement::Kind::kStore &&
-           std::ranges::all_of(statement.targets, [&](const Target& target) {
-             return nest_.buffers[target.buffer].scope == Scope::kRegister &&
-                    target.update == tensor::Update::kAssign &&
-                    stores_[target.buffer] == 1 && IsHarmless(target.value);
+           std::ranges::all_of(statement.stores, [&](const Store& store) {
+             return nest_.buffers[store.buffer].scope ==
+                        MemoryScope::kRegister &&
+                    store.update == tensor::Update::kAssign &&
+                    stores_[store.buffer] == 1 && IsHarmless(store.value);
            });
   }
 
@@ -74,12 +75,12 @@ class Unguarder {
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode == Opcode::kPad) return false;
       return node.opcode != Opcode::kLoad ||
-             nest_.buffers[node.buffer].scope == Scope::kRegister;
+             nest_.buffers[node.buffer].scope == MemoryScope::kRegister;
     });
   }
 
   loops::LoopNest& nest_;
-  std::vector<int> stores_;  // statements' targets, by buffer
+  std::vector<int> stores_;  // statements' stores, by buffer
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 using loops::Block;
 using loops::Phase;
 using loops::Statement;
-using loops::Target;
+using loops::Store;
 using tensor::Opcode;
 
 // Elements that a task sets to zero.
@@ -42,9 +42,6 @@ class Filler {
   }
 
  private:
-  NodeId Integer(int64_t value) {
-    return nest_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
   NodeId Make(Opcode opcode, DType type, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
     return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
@@ -54,37 +51,37 @@ class Filler {
   void AddZeroFill(uint32_t buffer) {
     const std::vector<NodeId> extents = nest_.buffers[buffer].extents;
     size_t inner = extents.size();
-    NodeId elements = Integer(1);
+    NodeId elements = nest_.pool.Integer(1);
     while (inner > 0 && IsSmallFill(elements)) {
       elements =
           Make(Opcode::kMultiply, DType::kI64, elements, extents[--inner]);
     }
     if (!IsSmallFill(elements)) ++inner;
-    NodeId tasks = Integer(1);
+    NodeId tasks = nest_.pool.Integer(1);
     for (size_t d = 0; d < inner; ++d)
       tasks = Make(Opcode::kMultiply, DType::kI64, tasks, extents[d]);
     Phase phase;
     phase.task = AddVariable(nest_, "zero_task", tasks);
-    Target target;
-    target.buffer = buffer;
-    target.indices.resize(extents.size());
+    Store store;
+    store.buffer = buffer;
+    store.indices.resize(extents.size());
     NodeId rest = phase.task;
     for (size_t d = inner; d-- > 1;) {
-      target.indices[d] = Make(Opcode::kModulo, DType::kI64, rest, extents[d]);
+      store.indices[d] = Make(Opcode::kModulo, DType::kI64, rest, extents[d]);
       rest = Make(Opcode::kFloorDivide, DType::kI64, rest, extents[d]);
     }
-    if (inner > 0) target.indices[0] = rest;
+    if (inner > 0) store.indices[0] = rest;
     std::vector<NodeId> variables;
     for (size_t d = inner; d < extents.size(); ++d) {
       variables.push_back(AddVariable(nest_, "zero", extents[d]));
-      target.indices[d] = variables.back();
+      store.indices[d] = variables.back();
     }
-    target.value = nest_.pool.Constant(
-        tensor::ZeroBits(c_.buffers[buffer].type), c_.buffers[buffer].type);
-    const std::vector<NodeId> store_indices = target.indices;
-    Statement store;
-    store.targets.push_back(std::move(target));
-    Block body = {std::move(store)};
+    store.value = nest_.pool.Constant(tensor::ZeroBits(c_.buffers[buffer].type),
+                                      c_.buffers[buffer].type);
+    const std::vector<NodeId> store_indices = store.indices;
+    Statement statement;
+    statement.stores.push_back(std::move(store));
+    Block body = {std::move(statement)};
     for (size_t i = variables.size(); i-- > 0;) {
       Statement loop;
       loop.kind = Statement::Kind::kFor;
@@ -105,7 +102,8 @@ class Filler {
     for (size_t d = 0; d < inner && is_open && inner > 1; ++d)
       open_if(store_indices[d], extents[d]);
     for (size_t d = 1; d < inner && is_open; ++d) {
-      if (!nest_.pool.IsConstant(extents[d])) open_if(Integer(0), extents[d]);
+      if (!nest_.pool.IsConstant(extents[d]))
+        open_if(nest_.pool.Integer(0), extents[d]);
     }
     phase.body = std::move(body);
     nest_.phases.push_back(std::move(phase));

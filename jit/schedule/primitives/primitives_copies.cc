@@ -35,10 +35,6 @@ NodeId Make(Computation& c, Opcode opcode, NodeId a, NodeId b) {
   return Simplifier(c.pool).Make(opcode, DType::kI64, operands);
 }
 
-NodeId Integer(Computation& c, int64_t value) {
-  return c.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-}
-
 StatusOr<CopyOperands> ReadOperands(const Schedule& schedule,
                                     const PrimitiveCall& call) {
   CopyOperands operands;
@@ -162,13 +158,14 @@ struct Bounds {
 
 // low + sum of coefficient * (extent - 1) over the terms of one sign.
 NodeId End(Computation& c, const LinearSum& sum, bool high) {
-  NodeId end = Integer(c, sum.constant);
+  NodeId end = c.pool.Integer(sum.constant);
   for (const tensor::LinearTerm& term : sum.terms) {
     if ((term.coefficient > 0) != high) continue;
     const NodeId last = Make(c, Opcode::kSubtract,
-                             c.pool[term.node].operands[0], Integer(c, 1));
-    end = Make(c, Opcode::kAdd, end,
-               Make(c, Opcode::kMultiply, last, Integer(c, term.coefficient)));
+                             c.pool[term.node].operands[0], c.pool.Integer(1));
+    end = Make(
+        c, Opcode::kAdd, end,
+        Make(c, Opcode::kMultiply, last, c.pool.Integer(term.coefficient)));
   }
   return end;
 }
@@ -192,8 +189,8 @@ std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
     if (!bounds) {
       if (c.pool[load].opcode == Opcode::kPad) return std::nullopt;
       const NodeId extent = c.buffers[operands.buffer].extents[d];
-      bounds = Bounds{Integer(c, 0),
-                      Make(c, Opcode::kSubtract, extent, Integer(c, 1))};
+      bounds = Bounds{c.pool.Integer(0),
+                      Make(c, Opcode::kSubtract, extent, c.pool.Integer(1))};
     }
     if (all) {
       bounds->low = Make(c, Opcode::kMinimum, all->low, bounds->low);
@@ -300,7 +297,7 @@ StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
 
 // A part of an index or extent.
 NodeId PartOf(Computation& c, const LayoutDim& dim, NodeId index) {
-  const NodeId factor = Integer(c, dim.factor);
+  const NodeId factor = c.pool.Integer(dim.factor);
   switch (dim.part) {
     case LayoutDim::Part::kWhole:
       return index;
@@ -313,9 +310,10 @@ NodeId PartOf(Computation& c, const LayoutDim& dim, NodeId index) {
 }
 
 NodeId ExtentOf(Computation& c, const LayoutDim& dim, NodeId extent) {
-  if (dim.part == LayoutDim::Part::kRemainder) return Integer(c, dim.factor);
+  if (dim.part == LayoutDim::Part::kRemainder)
+    return c.pool.Integer(dim.factor);
   return PartOf(c, dim,
-                Make(c, Opcode::kAdd, extent, Integer(c, dim.factor - 1)));
+                Make(c, Opcode::kAdd, extent, c.pool.Integer(dim.factor - 1)));
 }
 
 // The integer, as something whose range can be seen.
@@ -346,7 +344,7 @@ bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
     if (dim.part == LayoutDim::Part::kRemainder) continue;
     NodeId end = ExtentOf(c, dim, c.buffers[node.buffer].extents[dim.dim]);
     if (dim.part == LayoutDim::Part::kQuotient)
-      end = Make(c, Opcode::kMultiply, end, Integer(c, dim.factor));
+      end = Make(c, Opcode::kMultiply, end, c.pool.Integer(dim.factor));
     if (!tensor::ProvablyInBounds(c.pool, node.operands[dim.dim], end))
       return false;
   }
@@ -381,11 +379,11 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
     }
     NodeId extent = Make(c, Opcode::kAdd,
                          Make(c, Opcode::kSubtract, bounds->high, bounds->low),
-                         Integer(c, 1));
-    extent = Make(c, Opcode::kMaximum, extent, Integer(c, 0));
+                         c.pool.Integer(1));
+    extent = Make(c, Opcode::kMaximum, extent, c.pool.Integer(0));
     // Axes without points count as 0, as those with one do.
     if (!padding && c.pool.IntegerConstant(source.extents[d]) == 0)
-      extent = Integer(c, 0);
+      extent = c.pool.Integer(0);
     copy.extents.push_back(extent);
     stage.axes.push_back(c.MakeAxis("c" + std::to_string(d), extent));
     lows.push_back(bounds->low);
@@ -444,7 +442,7 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
                          source.is_constant && AreConstant(c, source.extents)),
       .extents = {}};
   ComputationStage stage;
-  std::vector<NodeId> indices(source.extents.size(), Integer(c, 0));
+  std::vector<NodeId> indices(source.extents.size(), c.pool.Integer(0));
   for (size_t i = 0; i < layout.size(); ++i) {
     const LayoutDim& dim = layout[i];
     const NodeId extent = ExtentOf(c, dim, source.extents[dim.dim]);
@@ -452,7 +450,7 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
     stage.axes.push_back(c.MakeAxis("p" + std::to_string(i), extent));
     NodeId part = stage.axes.back().variable;
     if (dim.part == LayoutDim::Part::kQuotient)
-      part = Make(c, Opcode::kMultiply, part, Integer(c, dim.factor));
+      part = Make(c, Opcode::kMultiply, part, c.pool.Integer(dim.factor));
     indices[dim.dim] = Make(c, Opcode::kAdd, indices[dim.dim], part);
   }
   // Beyond the last element: zeros, which no result depends on.

@@ -33,10 +33,6 @@ NodeId Make(Computation& c, Opcode opcode, DType type,
                                  std::span(operands.begin(), operands.size()));
 }
 
-NodeId Integer(Computation& c, int64_t value) {
-  return c.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-}
-
 StatusOr<Part> ParsePart(const ComputationStage& stage,
                          const std::string& word) {
   Part part;
@@ -138,16 +134,16 @@ class PartsMaker {
       case Part::Kind::kRemainder:
         break;
     }
-    return Integer(c_, part_.factor);
+    return c_.pool.Integer(part_.factor);
   }
 
  private:
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
-                                {Extent(), Integer(c_, part_.factor - 1)});
+                                {Extent(), c_.pool.Integer(part_.factor - 1)});
     return Make(c_, Opcode::kFloorDivide, DType::kI64,
-                {rounded, Integer(c_, part_.factor)});
+                {rounded, c_.pool.Integer(part_.factor)});
   }
 
   void AddCopy(int axis, ComputationStage& stage) {
@@ -164,11 +160,11 @@ class PartsMaker {
       return replaced_.push_back({axis.variable, digit});
     const bool is_remainder = part_.kind == Part::Kind::kRemainder;
     stage.axes.push_back(c_.MakeAxis(
-        axis.name, is_remainder ? Steps() : Integer(c_, part_.factor)));
+        axis.name, is_remainder ? Steps() : c_.pool.Integer(part_.factor)));
     const NodeId rest = stage.axes.back().variable;
     const NodeId slow =
         Make(c_, Opcode::kMultiply, DType::kI64,
-             {is_remainder ? rest : digit, Integer(c_, part_.factor)});
+             {is_remainder ? rest : digit, c_.pool.Integer(part_.factor)});
     NodeId value = Make(c_, Opcode::kAdd, DType::kI64,
                         {slow, is_remainder ? digit : rest});
     const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
@@ -176,8 +172,8 @@ class PartsMaker {
       // Beyond the end: the last element in place of one that is not there,
       // and what it gives is not used. There is one wherever there are points.
       beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});
-      const NodeId last =
-          Make(c_, Opcode::kSubtract, DType::kI64, {Extent(), Integer(c_, 1)});
+      const NodeId last = Make(c_, Opcode::kSubtract, DType::kI64,
+                               {Extent(), c_.pool.Integer(1)});
       value = Make(c_, Opcode::kMinimum, DType::kI64, {value, last});
     }
     replaced_.push_back({axis.variable, value});

@@ -199,7 +199,7 @@ class Matcher {
         for (size_t a = 0; a < rank_; ++a) {
           if (from_axes[a] != id) continue;
           if (c.pool.IntegerConstant(power.axes[a].extent) == 1)
-            return c.pool.Constant(0, DType::kI64);
+            return c.pool.Integer(0);
           return axes[a];
         }
         return std::nullopt;
@@ -229,8 +229,8 @@ class Maker {
       : schedule_(schedule),
         c_(schedule.mutable_computation()),
         at_(at),
-        block_(Integer(block)),
-        blocks_(Integer(at.length / block)) {}
+        block_(c_.pool.Integer(block)),
+        blocks_(c_.pool.Integer(at.length / block)) {}
 
   void Run(const std::string& sum, const std::string& total) {
     MakeMost();
@@ -247,9 +247,6 @@ class Maker {
   }
   NodeId Float(Opcode opcode, std::initializer_list<NodeId> from) {
     return Make(opcode, DType::kF32, from);
-  }
-  NodeId Integer(int64_t value) {
-    return c_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
   }
   NodeId FloatConstant(float value) {
     return c_.pool.Constant(std::bit_cast<uint32_t>(value), DType::kF32);

@@ -159,8 +159,7 @@ bool IsZeroBeyond(const Computation& c, NodeId access,
 
 NodeId RoundedUp(Computation& c, NodeId extent, int64_t factor) {
   const auto make = [&](Opcode opcode, NodeId a, int64_t b) {
-    const NodeId operands[] = {
-        a, c.pool.Constant(static_cast<uint64_t>(b), DType::kI64)};
+    const NodeId operands[] = {a, c.pool.Integer(b)};
     return tensor::Simplifier(c.pool).Make(opcode, DType::kI64, operands);
   };
   const NodeId steps = make(Opcode::kFloorDivide,

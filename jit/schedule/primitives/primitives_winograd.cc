@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/primitives.h"
@@ -229,9 +230,7 @@ class Maker {
  public:
   explicit Maker(Computation& c) : c_(c) {}
 
-  NodeId Integer(int64_t value) {
-    return c_.pool.Constant(static_cast<uint64_t>(value), DType::kI64);
-  }
+  NodeId Integer(int64_t value) { return c_.pool.Integer(value); }
   NodeId Index(Opcode opcode, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
     return Simplifier(c_.pool).Make(opcode, DType::kI64, operands);
@@ -418,9 +417,9 @@ Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
   Maker make(c);
   const NodeId m = make.Integer(outputs);
   const NodeId size = make.Integer(static_cast<int64_t>(matrices.input.size()));
-  const NodeId tile_rows = make.Integer((conv.rows + outputs - 1) / outputs);
+  const NodeId tile_rows = make.Integer(DivideRoundingUp(conv.rows, outputs));
   const NodeId tile_columns =
-      make.Integer((conv.columns + outputs - 1) / outputs);
+      make.Integer(DivideRoundingUp(conv.columns, outputs));
   const NodeId images = c.pool[conv.n].operands[0];
   const NodeId channels = c.pool[conv.c].operands[0];
   const NodeId results = c.pool[conv.o].operands[0];

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/rounding.h"
 #include "vm/interpreter/plan.h"
 #include "vm/runtime/tiering.h"
 
@@ -158,8 +159,8 @@ class FakeKernel final : public RecordedKernel {
         std::vector<uint8_t>& copy =
             recording->packed.emplace_back(data.size() + kAlignment);
         const uintptr_t address = reinterpret_cast<uintptr_t>(copy.data());
-        auto* const aligned = reinterpret_cast<uint8_t*>(
-            (address + kAlignment - 1) / kAlignment * kAlignment);
+        auto* const aligned =
+            reinterpret_cast<uint8_t*>(RoundUp(address, kAlignment));
         std::memcpy(aligned, data.data(), data.size());
         pointers.push_back(aligned);
         continue;

@@ -1,4 +1,4 @@
-#include "frontends/onnx/narrow_types.h"
+#include "frontends/onnx/carried_types.h"
 
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 namespace ember::onnx {
 namespace {
 
-constexpr NarrowFormat kFormats[] = {
+constexpr CarriedFormat kFormats[] = {
     {TensorProto::INT4, DType::kI8, 4},
     {TensorProto::UINT4, DType::kU8, 4},
     {TensorProto::INT2, DType::kI8, 2},
@@ -28,9 +28,9 @@ constexpr NarrowFormat kFormats[] = {
      false},
 };
 
-bool IsPowerOfTwo(const NarrowFormat& format) { return format.exponent == 8; }
+bool IsPowerOfTwo(const CarriedFormat& format) { return format.exponent == 8; }
 
-float ValueOf(const NarrowFormat& format, int code) {
+float ValueOf(const CarriedFormat& format, int code) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   if (IsPowerOfTwo(format))
     return code == 0xff ? nan : std::ldexp(1.0f, code - format.bias);
@@ -54,7 +54,7 @@ float ValueOf(const NarrowFormat& format, int code) {
   return negative ? -value : value;
 }
 
-Tensor EncodeInteger(Tensor x, const NarrowFormat& format, bool saturate) {
+Tensor EncodeInteger(Tensor x, const CarriedFormat& format, bool saturate) {
   const bool is_signed = IsSigned(format.storage);
   if (saturate) {
     const double span = std::ldexp(1.0, format.bits);
@@ -72,7 +72,7 @@ Tensor EncodeInteger(Tensor x, const NarrowFormat& format, bool saturate) {
 // The code of |x| counts steps: those of an exponent are as many as the
 // mantissa has values, so the exponent's own steps and the rounded significand
 // add up, a carry included.
-Tensor EncodeFloat(Tensor x, const NarrowFormat& format, bool saturate) {
+Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor wide = Cast(x, DType::kF32);
   Tensor bits = Apply("bitcast", {wide}, {{"dtype", DType::kI32}});
   Tensor negative = Less(bits, 0);
@@ -134,8 +134,8 @@ Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
 
 }  // namespace
 
-const NarrowFormat* FindNarrowFormat(int32_t onnx_type) {
-  for (const NarrowFormat& format : kFormats) {
+const CarriedFormat* FindCarriedFormat(int32_t onnx_type) {
+  for (const CarriedFormat& format : kFormats) {
     if (format.onnx_type == onnx_type) return &format;
   }
   return nullptr;
@@ -170,22 +170,22 @@ std::string LogicalTypeName(int32_t onnx_type) {
   }
 }
 
-Status CheckSameNarrowType(const std::vector<Tensor>& operands) {
+Status CheckSameCarriedType(const std::vector<Tensor>& operands) {
   const auto name = [](const Tensor& x) {
-    return x.narrow_type() != 0 ? LogicalTypeName(x.narrow_type())
-                                : std::string(DTypeName(x.dtype()));
+    return x.carried_type() != 0 ? LogicalTypeName(x.carried_type())
+                                 : std::string(DTypeName(x.dtype()));
   };
   for (const Tensor& operand : operands) {
     const Tensor& first = operands.front();
-    if (!operand || operand.narrow_type() == first.narrow_type()) continue;
+    if (!operand || operand.carried_type() == first.carried_type()) continue;
     return InvalidArgumentError("expected operands of one type, found " +
                                 name(first) + " and " + name(operand));
   }
   return OkStatus();
 }
 
-Tensor DecodeNarrow(Tensor x, DType type) {
-  const NarrowFormat* format = FindNarrowFormat(x.narrow_type());
+Tensor DecodeCarried(Tensor x, DType type) {
+  const CarriedFormat* format = FindCarriedFormat(x.carried_type());
   if (format == nullptr || !format->is_float()) return Cast(x, type).Marked(0);
   std::vector<float> values;
   for (int code = 0; code < 1 << format->bits; ++code)
@@ -203,8 +203,8 @@ Tensor DecodeNarrow(Tensor x, DType type) {
   return Cast(Gather(table, index, 0), type);
 }
 
-Tensor EncodeNarrow(Tensor x, const NarrowFormat& format, bool saturate,
-                    std::string_view round_mode) {
+Tensor EncodeCarried(Tensor x, const CarriedFormat& format, bool saturate,
+                     std::string_view round_mode) {
   if (IsPowerOfTwo(format))
     return EncodePower(x, saturate, round_mode).Marked(format.onnx_type);
   Tensor code = format.is_float() ? EncodeFloat(x, format, saturate)

@@ -1,4 +1,4 @@
-#include "jit/math/value.h"
+#include "jit/math/term.h"
 
 #include <vector>
 
@@ -10,65 +10,65 @@ namespace ember::jit {
 
 using tensor::Opcode;
 
-Value Value::Number(double number) const {
+Term Term::Number(double number) const {
   return Bits(tensor::DoubleToBits(number, type()));
 }
 
-Value Value::Bits(uint64_t bits) const {
+Term Term::Bits(uint64_t bits) const {
   const int unused = 64 - 8 * DTypeByteSize(type());
-  return Value(*pool_, pool_->Constant(bits << unused >> unused, type()));
+  return Term(*pool_, pool_->Constant(bits << unused >> unused, type()));
 }
 
-Value Make(Opcode opcode, DType type, std::span<const Value> operands) {
+Term Make(Opcode opcode, DType type, std::span<const Term> operands) {
   std::vector<tensor::NodeId> ids;
-  for (const Value& operand : operands) ids.push_back(operand.id());
+  for (const Term& operand : operands) ids.push_back(operand.id());
   tensor::ExpressionPool& pool = operands[0].pool();
-  return Value(pool, tensor::Simplifier(pool).Make(opcode, type, ids));
+  return Term(pool, tensor::Simplifier(pool).Make(opcode, type, ids));
 }
 
-Value Unary(Opcode opcode, Value a) {
-  const Value operands[] = {a};
+Term Unary(Opcode opcode, Term a) {
+  const Term operands[] = {a};
   return Make(opcode, a.type(), operands);
 }
 
-Value Binary(Opcode opcode, Value a, Value b) {
-  const Value operands[] = {a, b};
+Term Binary(Opcode opcode, Term a, Term b) {
+  const Term operands[] = {a, b};
   return Make(opcode, a.type(), operands);
 }
 
-Value Compare(Opcode opcode, Value a, Value b) {
-  const Value operands[] = {a, b};
+Term Compare(Opcode opcode, Term a, Term b) {
+  const Term operands[] = {a, b};
   return Make(opcode, DType::kBool, operands);
 }
 
-Value Select(Value condition, Value if_true, Value if_false) {
-  const Value operands[] = {condition, if_true, if_false};
+Term Select(Term condition, Term if_true, Term if_false) {
+  const Term operands[] = {condition, if_true, if_false};
   return Make(Opcode::kSelect, if_true.type(), operands);
 }
 
-Value Select(Value condition, double if_true, Value if_false) {
+Term Select(Term condition, double if_true, Term if_false) {
   return Select(condition, if_false.Number(if_true), if_false);
 }
 
-Value Select(Value condition, Value if_true, double if_false) {
+Term Select(Term condition, Term if_true, double if_false) {
   return Select(condition, if_true, if_true.Number(if_false));
 }
 
-Value Cast(Value a, DType type) {
-  const Value operands[] = {a};
+Term Cast(Term a, DType type) {
+  const Term operands[] = {a};
   return Make(Opcode::kCast, type, operands);
 }
 
-Value AtMost(Value a, double limit) {
+Term AtMost(Term a, double limit) {
   return Select(limit < a, a.Number(limit), a);
 }
 
-Value AtLeast(Value a, double limit) {
+Term AtLeast(Term a, double limit) {
   return Select(a < limit, a.Number(limit), a);
 }
 
-Value Polynomial(Value x, std::span<const double> coefficients) {
-  Value sum = x.Number(coefficients.back());
+Term Polynomial(Term x, std::span<const double> coefficients) {
+  Term sum = x.Number(coefficients.back());
   for (size_t i = coefficients.size() - 1; i-- > 0;)
     sum = sum * x + coefficients[i];
   return sum;
@@ -90,24 +90,24 @@ const FloatFormat& FormatOf(DType type) {
   return type == DType::kF32 ? kF32 : kF64;
 }
 
-Value AsBits(Value x) {
-  const Value operands[] = {x};
+Term AsBits(Term x) {
+  const Term operands[] = {x};
   return Make(Opcode::kBitcast, FormatOf(x).bits, operands);
 }
 
-Value AsFloat(Value bits) {
-  const Value operands[] = {bits};
+Term AsFloat(Term bits) {
+  const Term operands[] = {bits};
   return Make(Opcode::kBitcast,
               bits.type() == DType::kU32 ? DType::kF32 : DType::kF64, operands);
 }
 
-Value UpperHalf(Value x) { return AsFloat(AsBits(x) & FormatOf(x).upper); }
+Term UpperHalf(Term x) { return AsFloat(AsBits(x) & FormatOf(x).upper); }
 
-Value SignOf(Value x) { return AsBits(x) & FormatOf(x).sign; }
+Term SignOf(Term x) { return AsBits(x) & FormatOf(x).sign; }
 
-Value FlipSign(Value x, Value sign) { return AsFloat(AsBits(x) ^ sign); }
+Term FlipSign(Term x, Term sign) { return AsFloat(AsBits(x) ^ sign); }
 
-Value WithSign(Value magnitude, Value x) {
+Term WithSign(Term magnitude, Term x) {
   return AsFloat(AsBits(magnitude) | SignOf(x));
 }
 

@@ -1,10 +1,10 @@
-// Element types of ONNX below 8 bits, and 8-bit floats: there are no dtypes for
-// them yet, so their values travel in wider ones. 2- and 4-bit integers are
-// held as i8 or u8 by value; fp8, fp4 and e8m0 as u8 by code. A Tensor that
-// holds such a type is marked with it (Tensor::narrow_type), and only operators
-// that know the mark take it: conversions, quantization, and moving elements.
-#ifndef EMBER_FRONTENDS_ONNX_NARROW_TYPES_H_
-#define EMBER_FRONTENDS_ONNX_NARROW_TYPES_H_
+// Carried types: element types of ONNX that have no dtype, below 8 bits, and
+// floats of 8. Their values travel in a wider type: 2- and 4-bit integers as i8
+// or u8 by value; fp8, fp4 and e8m0 as u8 by code. A Tensor that holds such a
+// type is marked with it (Tensor::carried_type), and only operators that know
+// the mark take it: conversions, quantization, and moving elements.
+#ifndef EMBER_FRONTENDS_ONNX_CARRIED_TYPES_H_
+#define EMBER_FRONTENDS_ONNX_CARRIED_TYPES_H_
 
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace ember::onnx {
 
-struct NarrowFormat {
+struct CarriedFormat {
   int32_t onnx_type;  // TensorProto::DataType
   DType storage;
   int bits;
@@ -37,7 +37,7 @@ struct NarrowFormat {
 };
 
 // Null for types that have a dtype, and for unknown ones.
-const NarrowFormat* FindNarrowFormat(int32_t onnx_type);
+const CarriedFormat* FindCarriedFormat(int32_t onnx_type);
 
 // What a module's signature calls the type ("f8e4m3fn", "i4", "string"); empty
 // for 0 and unknown types.
@@ -45,18 +45,18 @@ std::string LogicalTypeName(int32_t onnx_type);
 
 // An error if some of the operands hold one type (or strings) and others
 // another, which their dtypes do not show. Absent ones are left out.
-Status CheckSameNarrowType(const std::vector<Tensor>& operands);
+Status CheckSameCarriedType(const std::vector<Tensor>& operands);
 
 // The numbers of a marked tensor as `type`.
-Tensor DecodeNarrow(Tensor x, DType type);
-// Numbers as a narrow type, marked. Integers wrap (`saturate` false) or clamp;
+Tensor DecodeCarried(Tensor x, DType type);
+// Numbers as a carried type, marked. Integers wrap (`saturate` false) or clamp;
 // floats round to nearest even, and what is too large becomes the largest value
 // or infinity / NaN. Powers of two (FLOAT8E8M0) have no sign, infinity becomes
 // NaN, and `round_mode` says where numbers between them go: "up", "down" or
 // "nearest"; others are an error.
-Tensor EncodeNarrow(Tensor x, const NarrowFormat& format, bool saturate,
-                    std::string_view round_mode = "up");
+Tensor EncodeCarried(Tensor x, const CarriedFormat& format, bool saturate,
+                     std::string_view round_mode = "up");
 
 }  // namespace ember::onnx
 
-#endif  // EMBER_FRONTENDS_ONNX_NARROW_TYPES_H_
+#endif  // EMBER_FRONTENDS_ONNX_CARRIED_TYPES_H_

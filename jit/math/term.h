@@ -1,0 +1,137 @@
+// Expressions written as formulas: how the expansions of jit/math are made.
+//
+//   Term Sigmoid(Term x) { return 1.0 / (1.0 + Exp(-x)); }
+//
+// A Term is a node of a pool; operators make nodes through the Simplifier.
+// Doubles beside a Term are constants of its type. A comparison is a Term of
+// bool, for Select. Internal to jit/math. Thread-compatible, as the pool is.
+#ifndef EMBER_JIT_MATH_TERM_H_
+#define EMBER_JIT_MATH_TERM_H_
+
+#include <cstdint>
+#include <span>
+
+#include "tensor/expression_pool.h"
+#include "tensor/instructions.h"
+
+namespace ember::jit {
+
+class Term {
+ public:
+  Term(tensor::ExpressionPool& pool, tensor::NodeId id)
+      : pool_(&pool), id_(id) {}
+
+  tensor::ExpressionPool& pool() const { return *pool_; }
+  tensor::NodeId id() const { return id_; }
+  DType type() const { return (*pool_)[id_].type; }
+  bool is_f32() const { return type() == DType::kF32; }
+
+  // A constant of this value's type: a number, or bits (the lowest ones).
+  Term Number(double number) const;
+  Term Bits(uint64_t bits) const;
+
+ private:
+  tensor::ExpressionPool* pool_;
+  tensor::NodeId id_;
+};
+
+Term Make(tensor::Opcode opcode, DType type, std::span<const Term> operands);
+Term Unary(tensor::Opcode opcode, Term a);
+Term Binary(tensor::Opcode opcode, Term a, Term b);
+Term Compare(tensor::Opcode opcode, Term a, Term b);
+
+// clang-format off
+#define EMBER_TERM_OPERATOR(symbol, function, opcode)                      \
+  inline Term operator symbol(Term a, Term b) {                          \
+    return function(tensor::Opcode::k##opcode, a, b);                       \
+  }                                                                         \
+  inline Term operator symbol(Term a, double b) { return a symbol a.Number(b); } \
+  inline Term operator symbol(double a, Term b) { return b.Number(a) symbol b; }
+EMBER_TERM_OPERATOR(+, Binary, Add)
+EMBER_TERM_OPERATOR(-, Binary, Subtract)
+EMBER_TERM_OPERATOR(*, Binary, Multiply)
+EMBER_TERM_OPERATOR(/, Binary, Divide)
+EMBER_TERM_OPERATOR(<, Compare, Less)
+EMBER_TERM_OPERATOR(<=, Compare, LessEqual)
+EMBER_TERM_OPERATOR(==, Compare, Equal)
+EMBER_TERM_OPERATOR(!=, Compare, NotEqual)
+#undef EMBER_TERM_OPERATOR
+// clang-format on
+
+inline Term operator&(Term a, Term b) {
+  return Binary(tensor::Opcode::kAnd, a, b);
+}
+inline Term operator|(Term a, Term b) {
+  return Binary(tensor::Opcode::kOr, a, b);
+}
+inline Term operator^(Term a, Term b) {
+  return Binary(tensor::Opcode::kXor, a, b);
+}
+inline Term operator&(Term a, uint64_t bits) { return a & a.Bits(bits); }
+inline Term operator|(Term a, uint64_t bits) { return a | a.Bits(bits); }
+inline Term operator<<(Term a, int count) {
+  return Binary(tensor::Opcode::kShiftLeft, a,
+                a.Bits(static_cast<uint64_t>(count)));
+}
+inline Term operator>>(Term a, int count) {
+  return Binary(tensor::Opcode::kShiftRight, a,
+                a.Bits(static_cast<uint64_t>(count)));
+}
+inline Term operator-(Term a) { return Unary(tensor::Opcode::kNegate, a); }
+
+inline Term Absolute(Term a) { return Unary(tensor::Opcode::kAbsolute, a); }
+inline Term Sqrt(Term a) { return Unary(tensor::Opcode::kSqrt, a); }
+inline Term Floor(Term a) { return Unary(tensor::Opcode::kFloor, a); }
+Term Select(Term condition, Term if_true, Term if_false);
+Term Select(Term condition, double if_true, Term if_false);
+Term Select(Term condition, Term if_true, double if_false);
+Term Cast(Term a, DType type);
+
+// NaN stays NaN. Made of Select, because Minimum and Maximum promise more about
+// NaN and zeros than one machine instruction does.
+Term AtMost(Term a, double limit);
+Term AtLeast(Term a, double limit);
+
+// c[0] + c[1] x + c[2] x^2 + ...
+Term Polynomial(Term x, std::span<const double> coefficients);
+
+// --- the bits of floats ---
+
+// What the bits of f32 and f64 are, as far as the formulas want to know.
+struct FloatFormat {
+  DType bits;         // the unsigned type of this width
+  int mantissa_bits;  // 23, 52
+  int bias;           // 127, 1023
+  uint64_t sign;
+  uint64_t mantissa;     // mask
+  uint64_t upper;        // mask of the upper half of the precision, and all
+                         // above: products of two such are exact
+  double integer_magic;  // 1.5 * 2^mantissa_bits: x + magic - magic rounds x
+                         // to an integer, and it stands in the bits
+  double smallest_normal;
+};
+const FloatFormat& FormatOf(DType type);
+inline const FloatFormat& FormatOf(Term x) { return FormatOf(x.type()); }
+
+Term AsBits(Term x);               // float to unsigned
+Term AsFloat(Term bits);           // and back
+Term UpperHalf(Term x);            // x less its lower half of bits, toward zero
+Term SignOf(Term x);               // the sign bit, as unsigned
+Term FlipSign(Term x, Term sign);  // sign: as of SignOf
+// The magnitude, which must not be of the other sign, with the sign of x.
+Term WithSign(Term magnitude, Term x);
+
+// One of two arrays by the type of x.
+template <size_t m, size_t n>
+std::span<const double> Pick(Term x, const double (&f32)[m],
+                             const double (&f64)[n]) {
+  return x.is_f32() ? std::span<const double>(f32)
+                    : std::span<const double>(f64);
+}
+inline double Pick(Term x, double f32, double f64) {
+  return x.is_f32() ? f32 : f64;
+}
+
+}  // namespace ember::jit
+
+#endif  // EMBER_JIT_MATH_TERM_H_
