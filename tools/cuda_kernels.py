@@ -85,7 +85,7 @@ def compile_for(options, arch, folder):
     rows, wrong = [], done.returncode != 0
     if done.stderr:
         print(done.stderr.strip(), file=sys.stderr)
-    phases = [json.loads(line) for line in done.stdout.splitlines()]
+    phases = [row for row in map(json.loads, done.stdout.splitlines()) if "entry" in row]
     for name in dict.fromkeys(phase["dispatch"] for phase in phases):
         path = os.path.join(folder, name + ".ptx")
         said = run([options.ptxas, "-v", f"-arch={arch}", path, "-o", "/dev/null"])

@@ -1,6 +1,6 @@
 // Kernels of devices: random dispatches under random schedules, and through
 // BuildKernel, against the definition of the dispatch; on Vulkan, and on the
-// emulated grid of CUDA.
+// emulated grid of CUDA, or on a GPU (jit/ptx/device_testing.h).
 //
 //   PAIRS=1000 bazel run -c opt //jit/kernel:device_kernel_test
 #include "vm/runtime/device_kernel.h"
@@ -16,7 +16,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "hal/drivers.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/iteration_formulas.h"
 #include "jit/gpu/testing.h"
@@ -26,6 +25,7 @@
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/ptx/compiler.h"
+#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/testing/random_pair.h"
@@ -59,14 +59,7 @@ StatusOr<gpu::DeviceCode> EmitSpirv(const loops::LoopNest& nest) {
   return code.ForDevice();
 }
 
-std::shared_ptr<hal::Device> GridDevice() {
-  static const std::shared_ptr<hal::Device>& device =
-      *new std::shared_ptr<hal::Device>(
-          *hal::CreateDevice("cuda-emulated", {.threads = 1}));
-  return device;
-}
-
-std::string GridTarget() { return std::string(GridDevice()->target()); }
+std::string GridTarget() { return std::string(ptx::TestDevice()->target()); }
 
 StatusOr<gpu::DeviceCode> EmitForGrid(const loops::LoopNest& nest) {
   return ptx::CompileNest(nest, ptx::Target::Of(GridTarget()), nullptr);
@@ -74,7 +67,7 @@ StatusOr<gpu::DeviceCode> EmitForGrid(const loops::LoopNest& nest) {
 
 constexpr Machine kMachines[] = {
     {"Vulkan", TestDevice, spirv::TestTarget, EmitSpirv},
-    {"EmulatedGrid", GridDevice, GridTarget, EmitForGrid}};
+    {"EmulatedGrid", ptx::TestDevice, GridTarget, EmitForGrid}};
 
 class DeviceKernelRandomTest : public testing::TestWithParam<Machine> {};
 

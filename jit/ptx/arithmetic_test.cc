@@ -2,15 +2,16 @@
 // tensor::EvaluateScalar, bit for bit: one value at a time, and in lanes. PTX
 // of the same is made, too.
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "hal/drivers.h"
 #include "jit/gpu/arithmetic_testing.h"
 #include "jit/loops/arithmetic_cases.h"
 #include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/compiler.h"
+#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
 
 namespace ember::jit::ptx {
@@ -24,9 +25,8 @@ constexpr size_t kTogether = 24;
 
 void ExpectCases(const std::vector<ArithmeticCase>& cases) {
   ASSERT_FALSE(cases.empty());
-  auto device = hal::CreateDevice("cuda-emulated", {.threads = 1});
-  ASSERT_TRUE(device.ok()) << device.status().ToString();
-  const Target target = Target::Of((*device)->target());
+  const std::shared_ptr<hal::Device> device = TestDevice();
+  const Target target = Target::Of(device->target());
   for (size_t begin = 0; begin < cases.size(); begin += kTogether) {
     gpu::ArithmeticNest test = gpu::MakeArithmeticNest(std::span(cases).subspan(
         begin, std::min(kTogether, cases.size() - begin)));
@@ -37,7 +37,7 @@ void ExpectCases(const std::vector<ArithmeticCase>& cases) {
       EXPECT_EQ(Assemble(texts.ptx, target.processor), "");
     }
     const Status status =
-        gpu::RunNest(*device, test.nest, *std::move(code), {}, test.buffers);
+        gpu::RunNest(device, test.nest, *std::move(code), {}, test.buffers);
     ASSERT_TRUE(status.ok()) << status.ToString();
     gpu::ExpectResults(test);
     if (::testing::Test::HasFailure()) return;

@@ -4,17 +4,21 @@
 //   compile_dispatches --target=sm_80+subgroup32+shared166912+… -o DIR FILE...
 //
 // FILE has dispatches as text (tensor/GRAMMAR.md). Of each, DIR gets NAME.ptx,
-// NAME.loops and NAME.schedule. Prints a line of JSON for each phase: threads
-// of a block, bytes of its shared memory, number of blocks. Exits 1 where a
-// dispatch is declined, with the reason. tools/cuda_figures.py --dispatches
-// runs it.
+// NAME.loops and NAME.schedule. Prints JSON, a line for the dispatch's buffers,
+// then one for each phase: threads of a block, bytes of its shared memory,
+// number of blocks, numbers of the buffers that it takes (then come, as
+// vm/format/device_abi.h says, the record of checks and the first task). Exits
+// 1 where a dispatch is declined, with the reason. tools/cuda_kernels.py and
+// tools/compare_torch.py run it.
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/concat.h"
+#include "base/dtype.h"
 #include "base/file.h"
+#include "base/rounding.h"
 #include "base/status.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/loops/text.h"
@@ -32,6 +36,53 @@
 namespace ember::jit::ptx {
 namespace {
 
+constexpr const char* kScopes[] = {"input", "output", "packed",
+                                   "call",  "task",   "register"};
+
+void PrintBuffers(const loops::LoopNest& nest) {
+  std::printf("{\"dispatch\": \"%s\", \"buffers\": [", nest.name.c_str());
+  const char* separator = "";
+  for (const loops::Buffer& buffer : nest.buffers) {
+    std::string extents;
+    for (const tensor::NodeId extent : buffer.extents) {
+      const auto size = nest.pool.IntegerConstant(extent);
+      extents += (extents.empty() ? "" : ", ") +
+                 (size ? std::to_string(*size) : std::string("null"));
+    }
+    std::printf(
+        "%s{\"name\": \"%s\", \"type\": \"%s\", \"scope\": \"%s\", "
+        "\"extents\": [%s]}",
+        separator, buffer.name.c_str(),
+        std::string(DTypeName(buffer.type)).c_str(),
+        kScopes[static_cast<size_t>(buffer.scope)], extents.c_str());
+    separator = ", ";
+  }
+  std::printf("]}\n");
+}
+
+void PrintPhase(const loops::LoopNest& nest, const loops::Phase& phase,
+                const gpu::PhaseCode& code) {
+  std::string bindings;
+  for (const gpu::PhaseCode::Binding& binding : code.bindings) {
+    bindings +=
+        (bindings.empty() ? "" : ", ") + std::to_string(binding.buffer);
+  }
+  const auto tasks =
+      nest.pool.IntegerConstant(loops::ExtentOf(nest.pool, phase.task));
+  const int64_t blocks =
+      DivideRoundingUp(tasks.value_or(0), code.tasks_per_workgroup);
+  std::printf(
+      "{\"dispatch\": \"%s\", \"entry\": \"%s\", \"threads\": %lld, "
+      "\"shared\": %lld, \"blocks\": %lld, \"products\": %lld, "
+      "\"bindings\": [%s], \"checks\": %s, \"slices\": %s}\n",
+      nest.name.c_str(), code.entry_point.c_str(),
+      static_cast<long long>(code.invocations),
+      static_cast<long long>(code.dynamic_shared_bytes),
+      static_cast<long long>(blocks),
+      static_cast<long long>(code.multiply_adds), bindings.c_str(),
+      code.has_checks ? "true" : "false", code.has_slices ? "true" : "false");
+}
+
 Status CompileOne(const tensor::Dispatch& dispatch, const std::string& target,
                   const std::string& folder) {
   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
@@ -48,19 +99,9 @@ Status CompileOne(const tensor::Dispatch& dispatch, const std::string& target,
   EMBER_ASSIGN_OR_RETURN(const gpu::DeviceCode code,
                          CompileNest(nest, Target::Of(target), &texts));
   EMBER_RETURN_IF_ERROR(WriteFileAtomically(base + ".ptx", texts.ptx));
-  for (size_t i = 0; i < code.phases.size(); ++i) {
-    const gpu::PhaseCode& phase = code.phases[i];
-    const auto tasks = nest.pool.IntegerConstant(
-        loops::ExtentOf(nest.pool, nest.phases[i].task));
-    std::printf(
-        "{\"dispatch\": \"%s\", \"entry\": \"%s\", \"threads\": %lld, "
-        "\"shared\": %lld, \"blocks\": %lld, \"products\": %lld}\n",
-        dispatch.name.c_str(), phase.entry_point.c_str(),
-        static_cast<long long>(phase.invocations),
-        static_cast<long long>(phase.dynamic_shared_bytes),
-        static_cast<long long>(tasks.value_or(0)),
-        static_cast<long long>(phase.multiply_adds));
-  }
+  PrintBuffers(nest);
+  for (size_t i = 0; i < code.phases.size(); ++i)
+    PrintPhase(nest, nest.phases[i], code.phases[i]);
   return OkStatus();
 }
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "hal/drivers.h"
 #include "jit/gpu/testing.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/random_nest.h"
@@ -14,6 +13,7 @@
 #include "jit/loops/text_template.h"
 #include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/compiler.h"
+#include "jit/ptx/device_testing.h"
 #include "jit/ptx/target.h"
 #include "jit/target/matrix_instructions.h"
 #include "tensor/random_values.h"
@@ -22,15 +22,6 @@ namespace ember::jit::ptx {
 namespace {
 
 using gpu::Bytes;
-
-// The architecture of the emulated device.
-constexpr int kEmulated = 80;
-
-std::shared_ptr<hal::Device> TestDevice() {
-  auto device = hal::CreateDevice("cuda-emulated", {.threads = 1});
-  EXPECT_TRUE(device.ok()) << device.status().ToString();
-  return *std::move(device);
-}
 
 // Makes PTX, too, and assembles that where it can if it is asked to.
 Status RunOnGrid(const loops::LoopNest& nest,
@@ -275,6 +266,7 @@ TEST(PtxNestTest, MatrixInstructions) {
 
 TEST(PtxNestTest, RandomNests) {
   const tensor::SeedRange seeds = tensor::Seeds(24);
+  const int architecture = Target::Of(TestDevice()->target()).architecture;
   int failed_checks = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
@@ -282,7 +274,7 @@ TEST(PtxNestTest, RandomNests) {
     const loops::RandomNest random =
         loops::MakeRandomNest(seed, {.float_remainders = false,
                                      .simplify = seed % 2 == 0,
-                                     .matrices = MatrixTypesOf(kEmulated)});
+                                     .matrices = MatrixTypesOf(architecture)});
     Bytes expected = random.MakeBuffers(), actual = random.MakeBuffers();
     const Status wanted = loops::Evaluate(random.nest, random.parameters,
                                           tensor::Pointers(expected));

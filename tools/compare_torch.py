@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Ember beside PyTorch on a GPU: kernels, then models. Needs PyTorch with CUDA.
+
+    bazel build //jit/ptx:compile_dispatches //tools:vm-compile //tools:vm-bench
+    tools/compare_torch.py kernels [--only=REGEX] [--sizes=1024,2048,4096,8192] [-o json]
+    tools/compare_torch.py models  [--only=REGEX] [--batches=1,32] [--types=f32,f16] [--torch-compile=MODE] [-o json]
+
+kernels  Products (f16, bf16, f32) of each size, plain and with bias and GELU, a
+         convolution, attention, layer norm, softmax, sums, element-wise: what default
+         schedules make of the dispatch beside what PyTorch calls (cuBLAS, cuDNN,
+         FlashAttention). Both are timed by events around a graph of ten calls, in
+         turns; results are compared. rel: |ours - theirs| / |theirs|. ratio: their
+         time by ours, over 1 is faster than they are. peak: share of the tensor
+         cores' peak, from processors and their highest clock.
+models   ResNet-50, BERT-base and a step of GPT-2 with a cache, random weights, exported
+         to ONNX and compiled: vm-bench (inputs and results copied to and from the
+         device) beside eager and torch.compile, which copy the same.
+
+Exits 1 where results differ, 2 where there is no PyTorch or no GPU.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+try:
+    import torch
+except ImportError:
+    print("compare_torch: expected PyTorch in this python3 (" + sys.executable + "), found none", file=sys.stderr)
+    sys.exit(2)
+if not torch.cuda.is_available():
+    print("compare_torch: expected a GPU, PyTorch finds none", file=sys.stderr)
+    sys.exit(2)
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch"))
+import cuda_kernel  # noqa: E402
+import models as torch_models  # noqa: E402
+
+F = torch.nn.functional
+OPS_PER_CLOCK = {7: 1024, 8: 2048, 9: 4096}  # of a processor: f16 on tensor cores, dense
+
+
+def gemm(kind, n, epilogue=False):
+    load = (lambda t: t) if kind == "f32" else (lambda t: f"f32({t})")
+    bias = f", %bias: f32[{n}]" if epilogue else ""
+    value = "%sum[i, j]"
+    if epilogue:
+        value = "(%sum[i, j] + %bias[j]) * (erf((%sum[i, j] + %bias[j]) * 0.70710677) + 1.0) * 0.5"
+    product = f"sum(k < {n}) {load('%a[i, k]')} * {load('%b[k, j]')}"
+    body = f"  %y[i, j] = {product}\n" if kind == "f32" else \
+        f"  temp %sum: f32[{n}, {n}]\n  %sum[i, j] = {product}\n  %y[i, j] = {kind}({value})\n"
+    text = (f"dispatch @gemm(%a: {kind}[{n}, {n}], %b: {kind}[{n}, {n}]{bias}) -> (%y: {kind}[{n}, {n}]) {{\n"
+            f"{body}}}\n")
+    dtype = cuda_kernel.TYPES[kind]
+    a, b = (torch.randn(n, n, device="cuda").to(dtype) for _ in range(2))
+    inputs = [a, b] + ([torch.randn(n, device="cuda")] if epilogue else [])
+    if epilogue:
+        def theirs(): return F.gelu(a @ b + inputs[2].to(dtype))
+    else:
+        def theirs(): return a @ b
+    return text, inputs, theirs, 2 * n**3
+
+
+def conv(batch, size, channels):
+    x = torch.randn(batch, size, size, channels, device="cuda").half()
+    w = (torch.randn(3, 3, channels, channels, device="cuda") * 0.05).half()
+    shape = f"{batch}, {size}, {size}, {channels}"
+    text = (f"dispatch @conv(%x: f16[{shape}], %w: f16[3, 3, {channels}, {channels}]) -> (%y: f16[{shape}]) {{\n"
+            f"  temp %sum: f32[{shape}]\n  %sum[n, h, w, o] = sum(dh < 3, dw < 3, c < {channels}) "
+            "f32(pad(%x[n, h + dh - 1, w + dw - 1, c], 0.0)) * f32(%w[dh, dw, c, o])\n"
+            "  %y[n, h, w, o] = f16(%sum[n, h, w, o])\n}\n")
+    nchw, oihw = x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
+    return text, [x, w], lambda: F.conv2d(nchw, oihw, padding=1).permute(0, 2, 3, 1), \
+        2 * 9 * batch * size**2 * channels**2
+
+
+def attention(heads, length, depth, causal=False):
+    q, k, v = (torch.randn(heads, length, depth, device="cuda").half() for _ in range(3))
+    scale = depth**-0.5
+    score = f"%raw[b, i, j] * {scale:.8f}"
+    score = f"select(j <= i, {score}, -1.0e30)" if causal else score
+    text = (f"dispatch @attention(%q: f16[{heads}, {length}, {depth}], %k: f16[{heads}, {length}, {depth}], "
+            f"%v: f16[{heads}, {length}, {depth}]) -> (%y: f16[{heads}, {length}, {depth}]) {{\n"
+            f"  temp %raw: f32[{heads}, {length}, {length}]\n  temp %score: f32[{heads}, {length}, {length}]\n"
+            f"  temp %top: f32[{heads}, {length}]\n  temp %power: f32[{heads}, {length}, {length}]\n"
+            f"  temp %total: f32[{heads}, {length}]\n  temp %weight: f16[{heads}, {length}, {length}]\n"
+            f"  temp %sum: f32[{heads}, {length}, {depth}]\n"
+            f"  %raw[b, i, j] = sum(d < {depth}) f32(%q[b, i, d]) * f32(%k[b, j, d])\n"
+            f"  %score[b, i, j] = {score}\n"
+            f"  %top[b, i] = maximum(j < {length}) %score[b, i, j]\n"
+            f"  %power[b, i, j] = exp(%score[b, i, j] - %top[b, i])\n"
+            f"  %total[b, i] = sum(j < {length}) %power[b, i, j]\n"
+            f"  %weight[b, i, j] = f16(%power[b, i, j] / %total[b, i])\n"
+            f"  %sum[b, i, d] = sum(j < {length}) f32(%weight[b, i, j]) * f32(%v[b, j, d])\n"
+            "  %y[b, i, d] = f16(%sum[b, i, d])\n}\n")
+    return text, [q, k, v], \
+        lambda: F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0], \
+        4 * heads * length**2 * depth // (2 if causal else 1)
+
+
+def layer_norm(rows, width):
+    x = torch.randn(rows, width, device="cuda")
+    scale, shift = (torch.randn(width, device="cuda") for _ in range(2))
+    part = f"{1 / width:.10f}"
+    text = (f"dispatch @layer_norm(%x: f32[{rows}, {width}], %scale: f32[{width}], %shift: f32[{width}]) "
+            f"-> (%y: f32[{rows}, {width}]) {{\n  temp %sum: f32[{rows}]\n  temp %squares: f32[{rows}]\n"
+            f"  %sum[i] = sum(k < {width}) %x[i, k]\n"
+            f"  %squares[i] = sum(k < {width}) (%x[i, k] - %sum[i] * {part}) * (%x[i, k] - %sum[i] * {part})\n"
+            f"  %y[i, j] = (%x[i, j] - %sum[i] * {part}) / sqrt(%squares[i] * {part} + 0.00001) * %scale[j] "
+            "+ %shift[j]\n}\n")
+    return text, [x, scale, shift], lambda: F.layer_norm(x, (width,), scale, shift), 8 * rows * width
+
+
+def softmax(rows, width):
+    x = torch.randn(rows, width, device="cuda")
+    text = (f"dispatch @softmax(%x: f32[{rows}, {width}]) -> (%y: f32[{rows}, {width}]) {{\n"
+            f"  temp %top: f32[{rows}]\n  temp %power: f32[{rows}, {width}]\n  temp %total: f32[{rows}]\n"
+            f"  %top[i] = maximum(j < {width}) %x[i, j]\n  %power[i, j] = exp(%x[i, j] - %top[i])\n"
+            f"  %total[i] = sum(j < {width}) %power[i, j]\n  %y[i, j] = %power[i, j] / %total[i]\n}}\n")
+    return text, [x], lambda: torch.softmax(x, -1), 8 * rows * width
+
+
+def sum_rows(rows, width):
+    x = torch.randn(rows, width, device="cuda")
+    text = (f"dispatch @sums(%x: f32[{rows}, {width}]) -> (%y: f32[{rows}]) {{\n"
+            f"  %y[i] = sum(k < {width}) %x[i, k]\n}}\n")
+    return text, [x], lambda: x.sum(-1), 4 * rows * width
+
+
+def gelu(n):
+    x = torch.randn(n, n, device="cuda").half()
+    bias = torch.randn(n, device="cuda").half()
+    text = (f"dispatch @gelu(%x: f16[{n}, {n}], %bias: f16[{n}]) -> (%y: f16[{n}, {n}]) {{\n"
+            f"  temp %sum: f32[{n}, {n}]\n  %sum[i, k] = f32(%x[i, k]) + f32(%bias[k])\n"
+            "  %y[i, k] = f16(%sum[i, k] * (erf(%sum[i, k] * 0.70710677) + 1.0) * 0.5)\n}\n")
+    return text, [x, bias], lambda: F.gelu(x + bias), 4 * n * n
+
+
+def transpose(n):
+    x = torch.randn(n, n, device="cuda").half()
+    text = f"dispatch @transpose(%x: f16[{n}, {n}]) -> (%y: f16[{n}, {n}]) {{\n  %y[i, j] = %x[j, i]\n}}\n"
+    return text, [x], lambda: x.t().contiguous(), 4 * n * n
+
+
+def kernel_cases(sizes):
+    """name -> (whether by bytes instead of operations, what makes it)"""
+    cases = {}
+    for n in sizes:
+        for kind in ("f16", "bf16"):
+            cases[f"gemm_{kind}_{n}"] = (False, lambda n=n, kind=kind: gemm(kind, n))
+        cases[f"gemm_f16_bias_gelu_{n}"] = (False, lambda n=n: gemm("f16", n, True))
+    for n in sizes[:3]:
+        cases[f"gemm_f32_{n}"] = (False, lambda n=n: gemm("f32", n))
+    for batch, size, channels in ((8, 56, 64), (32, 14, 256)):
+        cases[f"conv3x3_f16_{batch}x{size}x{size}x{channels}"] = \
+            (False, lambda b=batch, s=size, c=channels: conv(b, s, c))
+    for length in (1024, 2048, 4096):
+        cases[f"attention_f16_16x{length}x64"] = (False, lambda n=length: attention(16, n, 64))
+    cases["attention_f16_causal_16x2048x64"] = (False, lambda: attention(16, 2048, 64, True))
+    cases["layer_norm_4096x1024"] = (True, lambda: layer_norm(4096, 1024))
+    cases["softmax_4096x4096"] = (True, lambda: softmax(4096, 4096))
+    cases["sum_rows_8192x8192"] = (True, lambda: sum_rows(8192, 8192))
+    cases["gelu_8192"] = (True, lambda: gelu(8192))
+    cases["transpose_8192"] = (True, lambda: transpose(8192))
+    return cases
+
+
+def compare_kernel(compiler, by_bytes, make, peak):
+    text, inputs, theirs, work = make()
+    kernel = compiler.compile(text)
+    expected = theirs()
+    ours = torch.full_like(expected, float("nan"), memory_format=torch.contiguous_format)
+    kernel.run(inputs, [ours])
+    torch.cuda.synchronize()
+    wanted, found = expected.float(), ours.float()
+    difference = float((found - wanted).norm() / wanted.norm())
+    mine, other = cuda_kernel.milliseconds([lambda: kernel.run(inputs, [ours]), theirs])
+    row = {"ours_ms": round(mine, 4), "torch_ms": round(other, 4), "ratio": round(other / mine, 3)}
+    if by_bytes:
+        row["ours_GB/s"], row["torch_GB/s"] = (round(work / ms / 1e6) for ms in (mine, other))
+    else:
+        row["ours_TFLOP/s"], row["torch_TFLOP/s"] = (round(work / ms / 1e9, 1) for ms in (mine, other))
+        row["peak"] = round(work / mine / 1e9 / peak, 3)
+    row["rel"] = float(f"{difference:.2g}")
+    row["ok"] = difference < 5e-3  # NaN is not
+    return row
+
+
+def run_kernels(options):
+    compiler = cuda_kernel.Compiler(options.bin)
+    properties = torch.cuda.get_device_properties(0)
+    clock = cuda_kernel.attribute(cuda_kernel.CLOCK_RATE) * 1e3
+    peak = properties.multi_processor_count * OPS_PER_CLOCK.get(properties.major, 4096) * clock / 1e12
+    print(f"{properties.name}, {compiler.target}, {clock / 1e6:.0f} MHz: peak of f16 {peak:.0f} TFLOP/s", flush=True)
+    rows = []
+    sizes = [int(size) for size in options.sizes.split(",")]
+    for name, (by_bytes, make) in kernel_cases(sizes).items():
+        if not re.search(options.only, name):
+            continue
+        row = {"kernel": name}
+        try:
+            row.update(compare_kernel(compiler, by_bytes, make, peak))
+        except cuda_kernel.Declined as reason:
+            row.update({"declined": str(reason), "ok": False})
+        except (RuntimeError, torch.OutOfMemoryError) as error:
+            row.update({"error": str(error), "ok": False})
+        rows.append(row)
+        if options.form == "md":
+            print("  " + ", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+        torch.cuda.empty_cache()
+    return rows
+
+
+def run_tool(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{os.path.basename(command[0])}: {(done.stderr or done.stdout).strip()[-400:]}")
+    return done.stdout
+
+
+def time_torch(call, seconds=1.0):
+    return torch_models.median_milliseconds(call, seconds)
+
+
+def compare_model(options, name, batch, kind, folder):
+    module, inputs = torch_models.make(name, batch, torch.float16 if kind == "f16" else torch.float32)
+    path = os.path.join(folder, f"{name}_{batch}_{kind}.onnx")
+    torch_models.export(module, inputs, path)
+    compiled = path[:-5] + ".vmfb"
+    run_tool([os.path.join(options.bin, "tools/vm-compile"), path, "-o", compiled])
+    measured = json.loads(run_tool([os.path.join(options.bin, "tools/vm-bench"), compiled, "--device=cuda",
+                                    "--seconds=2", "-o", "json"]))
+    ours = measured[0] if isinstance(measured, list) else measured
+    row = {"ours_ms": round(ours["median_ms"], 3), "host_ms": round(ours.get("host_ms", 0), 4),
+           "on_cpu": ours.get("on_cpu", "")}
+    module = module.cuda()
+    with torch.inference_mode():
+        def call(run):
+            return lambda: [result.cpu() for result in run(*[value.cuda() for value in inputs])]
+        row["eager_ms"] = round(time_torch(call(module)), 3)
+        if options.torch_compile != "none":
+            fast = torch.compile(module, mode=options.torch_compile)
+            row["compile_ms"] = round(time_torch(call(fast)), 3)
+            row["ratio"] = round(row["compile_ms"] / row["ours_ms"], 3)
+    return row
+
+
+def run_models(options):
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in torch_models.NAMES:
+            for batch in map(int, options.batches.split(",")):
+                for kind in options.types.split(","):
+                    title = f"{name}_{kind}_batch{batch}"
+                    if not re.search(options.only, title):
+                        continue
+                    row = {"model": title}
+                    try:
+                        row.update(compare_model(options, name, batch, kind, folder))
+                        row["ok"] = True
+                    except Exception as error:  # the next model may do
+                        row.update({"error": str(error)[-600:], "ok": False})
+                    rows.append(row)
+                    if options.form == "md":
+                        print("  " + ", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["kernels", "models"])
+    parser.add_argument("--only", default="", metavar="REGEX")
+    parser.add_argument("--sizes", default="1024,2048,4096,8192")
+    parser.add_argument("--batches", default="1,32")
+    parser.add_argument("--types", default="f32,f16")
+    parser.add_argument("--torch-compile", default="max-autotune", metavar="MODE", help="of torch.compile, or none")
+    parser.add_argument("--bin", default="bazel-bin")
+    parser.add_argument("-o", choices=["md", "json"], default="md", dest="form")
+    options = parser.parse_args()
+    rows = run_kernels(options) if options.what == "kernels" else run_models(options)
+    if options.form == "json":
+        print(json.dumps(rows, indent=1))
+    if not rows:
+        print(f"compare_torch: --only: nothing matches '{options.only}'", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(0 if all(row["ok"] for row in rows) else 1)
+
+
+if __name__ == "__main__":
+    main()

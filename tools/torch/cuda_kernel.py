@@ -1,0 +1,149 @@
+"""Ember's CUDA kernels beside PyTorch's, in one process and on one stream.
+
+    compiler = Compiler("bazel-bin", torch.device("cuda"))
+    kernel = compiler.compile(dispatch_text)      # tensor/GRAMMAR.md; one dispatch of constant extents
+    kernel.run([x, w], [y])                       # tensors on the device, in the order of the dispatch
+
+The code is what default schedules make (jit/ptx/compile_dispatches), called as
+vm/format/device_abi.h says through the driver that PyTorch has loaded, on its
+current stream: so events and graphs of PyTorch time both sides alike.
+Raises Declined where Ember makes no such kernel, with its reason.
+"""
+
+import ctypes
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+import torch
+
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i8": torch.int8, "i32": torch.int32}
+MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+CLOCK_RATE, SHARED_OPTIN = 13, 97  # CUdevice_attribute: kHz; bytes of a block
+
+
+class Declined(Exception):
+    pass
+
+
+_cuda = None
+
+
+def driver():
+    global _cuda
+    if _cuda is None:
+        torch.zeros(1, device="cuda")  # makes the context
+        _cuda = ctypes.CDLL("libcuda.so.1")
+    return _cuda
+
+
+def check(what, code):
+    if code != 0:
+        text = ctypes.c_char_p()
+        driver().cuGetErrorString(code, ctypes.byref(text))
+        raise RuntimeError(f"{what}: {(text.value or b'?').decode()} ({code})")
+
+
+def attribute(number):
+    value = ctypes.c_int()
+    check("cuDeviceGetAttribute", driver().cuDeviceGetAttribute(ctypes.byref(value), number, 0))
+    return value.value
+
+
+class Kernel:
+    """A dispatch's phases, loaded; owns its module and temporaries."""
+
+    def __init__(self, ptx, buffers, phases):
+        self.buffers, self.phases = buffers, []
+        for buffer in buffers:
+            if None in buffer["extents"]:
+                raise Declined(f"%{buffer['name']} has open extents")
+        self.temporaries = {
+            number: torch.empty(buffer["extents"], dtype=TYPES[buffer["type"]], device="cuda")
+            for number, buffer in enumerate(buffers) if buffer["scope"] == "call"}
+        self.record = torch.zeros(8, dtype=torch.int32, device="cuda")
+        self.module = ctypes.c_void_p()
+        check("cuModuleLoadData", driver().cuModuleLoadData(ctypes.byref(self.module), ptx.encode() + b"\0"))
+        for phase in phases:
+            if phase["slices"]:
+                raise Declined(f"{phase['entry']} needs slices of device memory")
+            function = ctypes.c_void_p()
+            check("cuModuleGetFunction",
+                  driver().cuModuleGetFunction(ctypes.byref(function), self.module, phase["entry"].encode()))
+            check("cuFuncSetAttribute",
+                  driver().cuFuncSetAttribute(function, MAX_DYNAMIC_SHARED, phase["shared"]))
+            self.phases.append((function, phase))
+
+    def run(self, inputs, outputs):
+        tensors, given, made = {}, iter(inputs), iter(outputs)
+        for number, buffer in enumerate(self.buffers):
+            if buffer["scope"] in ("input", "output"):
+                tensor = next(given if buffer["scope"] == "input" else made)
+                if list(tensor.shape) != buffer["extents"] or tensor.dtype != TYPES[buffer["type"]] \
+                        or not tensor.is_contiguous():
+                    raise ValueError(f"%{buffer['name']}: expected contiguous {buffer['type']}{buffer['extents']}, "
+                                     f"found {tensor.dtype}{list(tensor.shape)}")
+                tensors[number] = tensor
+        tensors.update(self.temporaries)
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        for function, phase in self.phases:
+            values = [tensors[number].data_ptr() for number in phase["bindings"]]
+            values += [self.record.data_ptr()] if phase["checks"] else []
+            values.append(0)  # the first task
+            words = (ctypes.c_uint64 * len(values))(*values)
+            pointers = (ctypes.c_void_p * len(values))(
+                *(ctypes.addressof(words) + 8 * i for i in range(len(values))))
+            check("cuLaunchKernel", driver().cuLaunchKernel(
+                function, phase["blocks"], 1, 1, phase["threads"], 1, 1, phase["shared"], stream, pointers, None))
+
+
+class Compiler:
+    def __init__(self, bin_folder):
+        self.tool = os.path.join(bin_folder, "jit/ptx/compile_dispatches")
+        major, minor = torch.cuda.get_device_capability()
+        properties = torch.cuda.get_device_properties(0)
+        self.target = (f"sm_{major}{minor}{'a' if (major, minor) == (9, 0) else ''}+subgroup32"
+                       f"+shared{attribute(SHARED_OPTIN)}+invocations1024"
+                       f"+processors{properties.multi_processor_count}")
+
+    def compile(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "dispatch.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            done = subprocess.run([self.tool, f"--target={self.target}", "-o", folder, path], capture_output=True,
+                                  text=True, check=False)
+            if done.returncode != 0:
+                raise Declined(done.stderr.strip())
+            rows = [json.loads(line) for line in done.stdout.splitlines()]
+            with open(os.path.join(folder, rows[0]["dispatch"] + ".ptx"), encoding="utf-8") as file:
+                ptx = file.read()
+        if re.search(r"%dispatch: packed", text):
+            raise Declined("packed constants")
+        return Kernel(ptx, rows[0]["buffers"], rows[1:])
+
+
+def milliseconds(sides, rounds=7, repeats=10):
+    """Of each side's call: the median over rounds, in which the sides take turns, each a graph of `repeats` calls."""
+    graphs = []
+    for call in sides:
+        call()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(repeats):
+                call()
+        graphs.append(graph)
+    times = [[] for _ in sides]
+    for turn in range(rounds + 1):
+        for i, graph in enumerate(graphs):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            graph.replay()
+            end.record()
+            end.synchronize()
+            if turn > 0:
+                times[i].append(begin.elapsed_time(end) / repeats)
+    return [sorted(of_side)[len(of_side) // 2] for of_side in times]
