@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "jit/loops/combining.h"
 #include "jit/loops/walk.h"
@@ -23,20 +25,25 @@ using tensor::Opcode;
 
 namespace {
 
-// Of a buffer: bit h for the half that is read, or written, in turn t of its
-// loop where h = t mod 2; outside of the loop, half h. Both, where it is not
-// known, or the buffer has no halves.
-using Halves = uint8_t;
-constexpr Halves kBoth = 3;
+// Of a buffer with n slots: bit h for slot (t + h) mod n, which is read, or
+// written, in turn t of its loop; outside of the loop, slot h. All of them
+// where it is not known which. A buffer without slots has one.
+using Slots = uint8_t;
+constexpr int64_t kMostSlots = 8;
 
-Halves Swapped(Halves halves) {
-  return static_cast<Halves>((halves >> 1) | ((halves & 1) << 1));
+constexpr Slots AllSlots(int count) {
+  return static_cast<Slots>((1 << count) - 1);
+}
+
+// As the next turn has them.
+Slots Turned(Slots slots, int count) {
+  return static_cast<Slots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }
 
 // Which buffers something touches. The last number is that of the memory in
 // which invocations combine values.
 struct Touched {
-  std::vector<Halves> reads, writes;
+  std::vector<Slots> reads, writes;
 
   explicit Touched(size_t buffers) : reads(buffers + 1), writes(buffers + 1) {}
   void Add(const Touched& other) {
@@ -46,7 +53,7 @@ struct Touched {
     }
   }
   template <typename Change>
-  void ForEachHalves(size_t buffer, Change&& change) {
+  void ChangeSlots(size_t buffer, Change&& change) {
     reads[buffer] = change(reads[buffer]);
     writes[buffer] = change(writes[buffer]);
   }
@@ -65,21 +72,36 @@ struct Accesses {
   bool operator==(const Accesses&) const = default;
 };
 
-// The halves of a first index, as turns of a loop have them.
+// The slot of a first index, as turns of a loop have it.
 struct Turn {
-  std::optional<NodeId> variable;  // none: a constant half
-  int64_t offset = 0;
+  std::optional<NodeId> variable;  // none: a constant slot
+  int64_t offset = 0;              // in 0..count-1
+};
+
+// Of asynchronous stores to a buffer in its loop: how many turns ahead they
+// store; nothing, where that differs.
+struct Flight {
+  bool is_stored = false;
+  std::optional<int64_t> ahead;
 };
 
 class Planner {
  public:
   Planner(const loops::LoopNest& nest, const SharedMemory& memory)
-      : nest_(nest), memory_(memory), turns_(nest.buffers.size()) {
+      : nest_(nest),
+        memory_(memory),
+        counts_(nest.buffers.size(), 1),
+        turns_(nest.buffers.size()),
+        flights_(nest.buffers.size()) {
+    for (uint32_t i = 0; i < counts_.size(); ++i) counts_[i] = CountSlots(i);
     result_.is_coherent.resize(nest.buffers.size());
     result_.is_ordered.resize(nest.buffers.size());
   }
 
   Barriers Run(const Block& body) {
+    is_async_.resize(nest_.buffers.size());
+    begun_.resize(nest_.buffers.size());
+    FindAsync(body);
     FindTurns(body);
     Accesses pending(nest_.buffers.size());
     Plan(body, pending);
@@ -88,33 +110,41 @@ class Planner {
   }
 
  private:
-  // --- halves ---
+  // --- slots ---
 
-  // An index in 0..1 is its own remainder.
-  std::optional<Turn> TurnOf(NodeId index) const {
+  // An index in 0..count-1 is its own remainder.
+  std::optional<Turn> TurnOf(NodeId index, int64_t count) const {
     const tensor::Node& node = nest_.pool[index];
-    const bool is_remainder = node.opcode == Opcode::kModulo &&
-                              nest_.pool.IntegerConstant(node.operands[1]) == 2;
+    const bool is_remainder =
+        node.opcode == Opcode::kModulo &&
+        nest_.pool.IntegerConstant(node.operands[1]) == count;
     const auto sum =
         tensor::Linearize(nest_.pool, is_remainder ? node.operands[0] : index);
     if (!sum) return std::nullopt;
-    Turn turn{.variable = std::nullopt, .offset = sum->constant};
+    const auto remainder = [count](int64_t value) {
+      return (value % count + count) % count;
+    };
+    Turn turn{.variable = std::nullopt, .offset = remainder(sum->constant)};
     for (const tensor::LinearTerm& term : sum->terms) {
-      if (term.coefficient % 2 == 0) continue;
-      if (turn.variable || nest_.pool[term.node].opcode != Opcode::kAxis)
+      const int64_t coefficient = remainder(term.coefficient);
+      if (coefficient == 0) continue;
+      if (coefficient != 1 || turn.variable ||
+          nest_.pool[term.node].opcode != Opcode::kAxis) {
         return std::nullopt;
+      }
       turn.variable = term.node;
     }
     return turn;
   }
 
-  // The loops whose turns buffers have halves for: serial ones outside of
+  // The loops whose turns buffers have slots for: serial ones outside of
   // invocation loops, the first of them that is met.
   void FindTurns(const Block& block) {
     for (const Statement& statement : block) {
       if (statement.kind == Statement::Kind::kFor &&
           statement.loop == LoopKind::kSerial) {
         FindTurnsOf(statement.variable, statement.body);
+        FindFlights(statement);
       }
       if (!IsInvocationLoop(statement)) FindTurns(statement.body);
     }
@@ -124,30 +154,105 @@ class Planner {
     for (const Statement& statement : block) {
       ForEachAccess(statement, [&](uint32_t buffer, bool,
                                    std::span<const NodeId> indices) {
-        if (!HasHalves(buffer) || turns_[buffer]) return;
-        const std::optional<Turn> turn = TurnOf(indices[0]);
+        if (counts_[buffer] == 1 || turns_[buffer]) return;
+        const std::optional<Turn> turn = TurnOf(indices[0], counts_[buffer]);
         if (turn && turn->variable == variable) turns_[buffer] = variable;
       });
       FindTurnsOf(variable, statement.body);
     }
   }
 
-  bool HasHalves(uint32_t number) const {
+  int CountSlots(uint32_t number) const {
     const Buffer& buffer = nest_.buffers[number];
-    return buffer.scope == MemoryScope::kTask && buffer.extents.size() > 1 &&
-           nest_.pool.IntegerConstant(buffer.extents[0]) == 2;
+    if (buffer.scope != MemoryScope::kTask || buffer.extents.size() < 2)
+      return 1;
+    const auto count = nest_.pool.IntegerConstant(buffer.extents[0]);
+    const bool has_slots = count && *count > 1 && *count <= kMostSlots;
+    return has_slots ? static_cast<int>(*count) : 1;
   }
 
-  Halves HalvesOf(uint32_t buffer, std::span<const NodeId> indices) const {
+  Slots SlotsOf(uint32_t buffer, std::span<const NodeId> indices) const {
     if (!memory_.is_of_many[buffer]) return 0;
-    if (!turns_[buffer]) return kBoth;
-    const std::optional<Turn> turn = TurnOf(indices[0]);
-    const bool is_inside =
-        std::ranges::find(around_, *turns_[buffer]) != around_.end();
+    const Slots all = AllSlots(counts_[buffer]);
+    if (!turns_[buffer]) return all;
+    const std::optional<Turn> turn = TurnOf(indices[0], counts_[buffer]);
+    const bool is_inside = IsAround(*turns_[buffer]);
     const std::optional<NodeId> wanted =
         is_inside ? turns_[buffer] : std::nullopt;
-    if (!turn || turn->variable != wanted) return kBoth;
-    return (turn->offset & 1) == 0 ? 1 : 2;
+    if (!turn || turn->variable != wanted) return all;
+    return static_cast<Slots>(1 << turn->offset);
+  }
+
+  bool IsAround(NodeId variable) const {
+    return std::ranges::find(around_, variable) != around_.end();
+  }
+
+  // --- asynchronous stores ---
+
+  // Of the buffers that have slots for the loop's turns.
+  void FindFlights(const Statement& loop) {
+    awaits_[loop.variable] = 0;
+    FindFlightsIn(loop.variable, loop.body, /*is_direct=*/true);
+  }
+
+  void FindFlightsIn(NodeId variable, const Block& block, bool is_direct) {
+    for (const Statement& statement : block) {
+      if (statement.kind == Statement::Kind::kAwait)
+        awaits_[variable] += is_direct ? 1 : 2;  // 2: not once in a turn
+      for (const loops::Store& store : statement.stores) {
+        if (!store.is_async || turns_[store.buffer] != variable) continue;
+        Flight& flight = flights_[store.buffer];
+        const auto turn = TurnOf(store.indices[0], counts_[store.buffer]);
+        const bool is_known = turn && turn->variable == variable;
+        const std::optional<int64_t> ahead =
+            is_known ? std::optional(turn->offset) : std::nullopt;
+        if (flight.is_stored && flight.ahead != ahead) {
+          flight.ahead = std::nullopt;
+        } else {
+          flight.ahead = ahead;
+        }
+        flight.is_stored = true;
+      }
+      FindFlightsIn(variable, statement.body, false);
+    }
+  }
+
+  // What an await lets others see, if nothing is in between: of a ring of slots
+  // in turn t the one that was begun in turn t - 1 - groups, as the older ones
+  // were there before.
+  Accesses Awaited(const Statement& await) const {
+    Accesses accesses(nest_.buffers.size());
+    for (uint32_t i = 0; i < counts_.size(); ++i) {
+      if (!memory_.is_of_many[i] || !is_async_[i]) continue;
+      Slots slots = begun_[i];
+      if (turns_[i] && IsAround(*turns_[i]) && flights_[i].ahead &&
+          awaits_.at(*turns_[i]) == 1 && *flights_[i].ahead > await.groups) {
+        slots =
+            static_cast<Slots>(1 << (*flights_[i].ahead - 1 - await.groups));
+      }
+      accesses.by_all.writes[i] = slots;
+    }
+    return accesses;
+  }
+
+  // Slots outside of their loop are what they are; those of its turns may be
+  // any behind it.
+  void NoteBegun(const Statement& statement) {
+    for (const loops::Store& store : statement.stores) {
+      if (!store.is_async) continue;
+      const uint32_t i = store.buffer;
+      const bool is_fixed = turns_[i] && !IsAround(*turns_[i]);
+      begun_[i] |= is_fixed ? SlotsOf(i, store.indices) : AllSlots(counts_[i]);
+    }
+    for (const Statement& inner : statement.body) NoteBegun(inner);
+  }
+
+  void FindAsync(const Block& block) {
+    for (const Statement& statement : block) {
+      for (const loops::Store& store : statement.stores)
+        is_async_[store.buffer] = is_async_[store.buffer] || store.is_async;
+      FindAsync(statement.body);
+    }
   }
 
   // --- accesses ---
@@ -181,7 +286,7 @@ class Planner {
       Touched& touched =
           behind_loads && stores_first ? accesses.by_first : accesses.by_all;
       (stores ? touched.writes : touched.reads)[buffer] |=
-          HalvesOf(buffer, indices);
+          SlotsOf(buffer, indices);
     });
     return accesses;
   }
@@ -194,8 +299,8 @@ class Planner {
                             : AllAccesses(inner));
     }
     if (combines && memory_.has_parts) {
-      accesses.by_all.reads.back() = kBoth;
-      accesses.by_all.writes.back() = kBoth;
+      accesses.by_all.reads.back() = 1;
+      accesses.by_all.writes.back() = 1;
     }
     return accesses;
   }
@@ -264,7 +369,17 @@ class Planner {
     for (const Statement& statement : block) {
       if (IsInvocationLoop(statement)) {
         Step(statement, AllAccesses(statement), pending);
+        NoteBegun(statement);
         continue;
+      }
+      if (statement.kind == Statement::Kind::kAwait) {
+        // It conflicts with nothing that its stores did not when they began.
+        pending.Add(Awaited(statement));
+        continue;
+      }
+      if (MeetsFirst(statement, pending)) {
+        Step(statement, AllAccesses(statement.body[0]), pending);
+        pending = Accesses(nest_.buffers.size());
       }
       Step(statement, OwnAccesses(statement, /*stores_first=*/true), pending);
       if (statement.kind == Statement::Kind::kFor) {
@@ -277,39 +392,67 @@ class Planner {
     }
   }
 
+  // Whether it is a branch whose invocations would meet before they do anything
+  // in it.
+  bool MeetsFirst(const Statement& branch, const Accesses& pending) const {
+    return branch.kind == Statement::Kind::kIf && !branch.body.empty() &&
+           IsInvocationLoop(branch.body[0]) &&
+           Conflict(pending, AllAccesses(branch.body[0]));
+  }
+
   // An iteration begins with what the one before it left. Barriers are only
   // added, and what may be pending at its begin only grows, so this ends. The
-  // first turn is 0, so that halves are at its begin what they were before.
+  // first turn is 0, so that slots are at its begin what they were before.
   void PlanLoop(const Statement& loop, Accesses& pending) {
     const Accesses skipped = pending;
     around_.push_back(loop.variable);
+    if (IsTurned(loop.variable)) LookAhead(loop, pending);
     while (true) {
       const Accesses begin = pending;
       Plan(loop.body, pending);
       Accesses next = pending;
-      ForEachTurning(loop.variable, next, Swapped);
+      ForEachTurning(loop.variable, next, Turned);
       next.Add(begin);
       if (next == begin) break;
       pending = std::move(next);
     }
     around_.pop_back();
     // Which turn was the last is not known.
-    ForEachTurning(loop.variable, pending, [](Halves halves) -> Halves {
-      return halves == 0 ? 0 : kBoth;
+    ForEachTurning(loop.variable, pending, [](Slots slots, int count) -> Slots {
+      return slots == 0 ? 0 : AllSlots(count);
     });
     const auto turns =
         nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, loop.variable));
     if (turns.value_or(0) < 1) pending.Add(skipped);
   }
 
-  // The buffers that have halves for the turns of the loop.
+  bool IsTurned(NodeId variable) const {
+    return std::ranges::find(turns_, std::optional(variable)) != turns_.end();
+  }
+
+  // What a turn leaves is pending from the first one on: so barriers are put
+  // where all turns need them, and not first where only the first one does.
+  // Those of this look do not stay.
+  void LookAhead(const Statement& loop, Accesses& pending) {
+    const Barriers known = result_;
+    Accesses left = pending;
+    Plan(loop.body, left);
+    ForEachTurning(loop.variable, left, Turned);
+    pending.Add(left);
+    result_ = known;
+  }
+
+  // The buffers that have slots for the turns of the loop.
   template <typename Change>
   void ForEachTurning(NodeId variable, Accesses& accesses,
                       Change&& change) const {
     for (size_t i = 0; i < turns_.size(); ++i) {
       if (turns_[i] != variable) continue;
-      accesses.by_all.ForEachHalves(i, change);
-      accesses.by_first.ForEachHalves(i, change);
+      const auto of_buffer = [&](Slots slots) {
+        return change(slots, counts_[i]);
+      };
+      accesses.by_all.ChangeSlots(i, of_buffer);
+      accesses.by_first.ChangeSlots(i, of_buffer);
     }
   }
 
@@ -336,10 +479,10 @@ class Planner {
   void CountUses(const Accesses& accesses, int weight,
                  std::vector<Uses>& uses) const {
     for (size_t i = 0; i < uses.size(); ++i) {
-      const Halves all_reads = accesses.by_all.reads[i],
-                   all_writes = accesses.by_all.writes[i],
-                   reads = all_reads | accesses.by_first.reads[i],
-                   writes = all_writes | accesses.by_first.writes[i];
+      const Slots all_reads = accesses.by_all.reads[i],
+                  all_writes = accesses.by_all.writes[i],
+                  reads = all_reads | accesses.by_first.reads[i],
+                  writes = all_writes | accesses.by_first.writes[i];
       if ((reads | writes) == 0) continue;
       uses[i].touches += weight;
       uses[i].reads |= reads != 0;
@@ -384,7 +527,12 @@ class Planner {
 
   const loops::LoopNest& nest_;
   const SharedMemory& memory_;
+  std::vector<int> counts_;                   // by buffer: of slots
   std::vector<std::optional<NodeId>> turns_;  // by buffer: the loop's variable
+  std::vector<Flight> flights_;               // by buffer
+  std::vector<bool> is_async_;                // by buffer: stored so somewhere
+  std::vector<Slots> begun_;                  // by buffer: asynchronously
+  std::unordered_map<NodeId, int> awaits_;    // by loop: in a turn
   std::vector<NodeId> around_;                // of the loops that are planned
   Barriers result_;
 };

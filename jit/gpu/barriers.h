@@ -7,10 +7,10 @@
 //     invocation i < 64 { ... %tile[...] ... }           // meet: it is stored
 //   }
 //
-// A buffer counts as one, but for those with two halves, as double_buffer makes
-// them: memory of tasks whose first extent is 2 and whose first index follows
-// the turns of a serial loop, (k + c) mod 2. What is stored for the next turn
-// is not what this one reads:
+// A buffer counts as one, but for those with slots, as double_buffer makes
+// them: memory of tasks whose first extent is a small n and whose first index
+// follows the turns of a serial loop, (k + c) mod n. What is stored for the
+// next turn is not what this one reads:
 //
 //   for k < 8 {
 //     invocation i < 64 { ... %tile[k mod 2, ...] ... }            // meet
@@ -18,6 +18,10 @@
 //       invocation i < 64 { %tile[(k + 1) mod 2, i] = %ahead[i] }  // need not
 //     }
 //   }
+//
+// What is stored asynchronously is written twice: where it is begun, and, for
+// others to see, at the await that covers it. Invocations that meet inside of a
+// branch anyway meet before it, if it begins with that.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_BARRIERS_H_

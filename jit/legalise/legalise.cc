@@ -83,6 +83,8 @@ class NestLegaliser {
       case Statement::Kind::kPrefetch:
         statement.index = Rewrite(statement.index);
         return;
+      case Statement::Kind::kAwait:
+        return;
     }
   }
 

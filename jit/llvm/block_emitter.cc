@@ -70,6 +70,8 @@ void BlockEmitter::EmitStatement(const Statement& statement) {
       return;
     case Statement::Kind::kPrefetch:
       return EmitPrefetch(statement);
+    case Statement::Kind::kAwait:
+      return EmitAwait(statement);
   }
 }
 

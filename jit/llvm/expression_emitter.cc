@@ -193,6 +193,37 @@ Value* ExpressionEmitter::EmitInBounds(NodeId index, NodeId extent) {
   return set.IsUniform() ? set.uniform : lane_masks_.MaskOf(set);
 }
 
+std::optional<ExpressionEmitter::Run> ExpressionEmitter::RunOf(NodeId value) {
+  const Node node = nest_.pool[value];
+  const bool is_pad = node.opcode == Opcode::kPad;
+  if ((!is_pad && node.opcode != Opcode::kLoad) || mask_ != nullptr ||
+      memory_.IsRegister(node.buffer)) {
+    return std::nullopt;
+  }
+  std::span<const NodeId> indices = node.operands;
+  Run run{.begin = nullptr, .in_bounds = b_.getTrue()};
+  if (is_pad) {
+    const Node& other = nest_.pool[indices.back()];
+    if (other.opcode != Opcode::kConstant || other.immediate != 0)
+      return std::nullopt;
+    indices = indices.first(indices.size() - 1);
+    LaneSet inside;
+    for (size_t dim = 0; dim < indices.size(); ++dim) {
+      lane_masks_.AddInBounds(indices[dim],
+                              nest_.buffers[node.buffer].extents[dim], inside);
+    }
+    if (!inside.IsUniform() && !inside.IsAll()) return std::nullopt;
+    if (!inside.IsAll()) run.in_bounds = inside.uniform;
+  }
+  const Address address = memory_.AddressOf(node.buffer, indices);
+  if (address.kind != (scopes_.lanes() == 0 ? Address::Kind::kUniform
+                                            : Address::Kind::kContiguous)) {
+    return std::nullopt;
+  }
+  run.begin = address.pointer;
+  return run;
+}
+
 Value* ExpressionEmitter::EmitPad(const Node& node) {
   const std::span<const NodeId> indices(node.operands.data(),
                                         node.operands.size() - 1);

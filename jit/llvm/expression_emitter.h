@@ -7,6 +7,7 @@
 #define EMBER_JIT_LLVM_EXPRESSION_EMITTER_H_
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -43,6 +44,14 @@ class ExpressionEmitter {
                           llvm::Value* b);
   // Lanes (i1, or lanes x i1) where `index` is in 0..extent-1.
   llvm::Value* EmitInBounds(NodeId index, NodeId extent);
+  // What a load or a pad reads, all lanes of it as one run of neighbours: where
+  // it begins, whether it is in the buffer (i1; a pad is zero where it is not).
+  // Nothing where it is more or less than that.
+  struct Run {
+    llvm::Value* begin = nullptr;
+    llvm::Value* in_bounds = nullptr;
+  };
+  std::optional<Run> RunOf(NodeId value);
   // Nodes so far, a measure of the code's size.
   int64_t emitted() const { return emitted_; }
 

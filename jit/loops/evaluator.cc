@@ -1,9 +1,11 @@
 #include "jit/loops/evaluator.h"
 
+#include <deque>
 #include <map>
 #include <random>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -339,6 +341,8 @@ class Evaluator {
       const int64_t task = backwards_ ? count - 1 - i : i;
       task_ = task;
       since_meeting_.Begin();
+      begun_.clear();
+      on_their_way_.clear();
       for (size_t buffer = 0; buffer < nest_.buffers.size(); ++buffer) {
         const MemoryScope scope = nest_.buffers[buffer].scope;
         if (scope == MemoryScope::kTask || scope == MemoryScope::kRegister) {
@@ -371,6 +375,8 @@ class Evaluator {
         return RunCheck(statement, lanes);
       case Statement::Kind::kPrefetch:
         break;
+      case Statement::Kind::kAwait:
+        return RunAwait(statement.groups);
     }
     return OkStatus();
   }
@@ -467,9 +473,33 @@ class Evaluator {
       for (size_t lane = 0; lane < lanes.size(); ++lane) {
         EMBER_RETURN_IF_ERROR(
             NoteAccess(stores[i].buffer, positions[i][lane], true));
-        StoreOne(stores[i], positions[i][lane], values[i][lane]);
+        if (stores[i].is_async) {
+          begun_.push_back(
+              {&stores[i], positions[i][lane], values[i][lane], invocation_});
+        } else {
+          StoreOne(stores[i], positions[i][lane], values[i][lane]);
+        }
       }
     }
+    return OkStatus();
+  }
+
+  // As late as may be; each by who began it, which is an access, too.
+  Status RunAwait(int64_t groups) {
+    on_their_way_.push_back(std::exchange(begun_, {}));
+    const int64_t invocation = invocation_;
+    while (static_cast<int64_t>(on_their_way_.size()) > groups) {
+      for (const AsyncStore& late : on_their_way_.front()) {
+        invocation_ = late.invocation;
+        if (meets_) {
+          EMBER_RETURN_IF_ERROR(
+              NoteAccess(late.store->buffer, late.position, true));
+        }
+        StoreOne(*late.store, late.position, late.value);
+      }
+      on_their_way_.pop_front();
+    }
+    invocation_ = invocation;
     return OkStatus();
   }
 
@@ -511,6 +541,15 @@ class Evaluator {
   int64_t task_ = -1;        // which runs; -1: none does
   int64_t invocation_ = -1;  // which of the loop around runs; -1: none is
   bool combines_ = false;    // the invocations update one element together
+  // Asynchronous stores of the task: of no group yet, and groups.
+  struct AsyncStore {
+    const Store* store = nullptr;
+    int64_t position = 0;
+    uint64_t value = 0;
+    int64_t invocation = -1;
+  };
+  std::vector<AsyncStore> begun_;
+  std::deque<std::vector<AsyncStore>> on_their_way_;
   AccessLog by_tasks_;
   AccessLog by_invocations_;
   AccessLog since_meeting_;

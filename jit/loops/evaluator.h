@@ -9,7 +9,8 @@
 // Each task starts with random contents in kTask and kRegister buffers, kPacked
 // and kCall buffers have them before the first phase, and each value of an
 // invocation loop in the registers that it has of its own, so that code which
-// relies on them is noticed.
+// relies on them is noticed. Asynchronous stores are done as late as they may
+// be, by the await that covers them.
 #ifndef EMBER_JIT_LOOPS_EVALUATOR_H_
 #define EMBER_JIT_LOOPS_EVALUATOR_H_
 

@@ -148,6 +148,12 @@ struct Store {
   std::vector<NodeId> indices;
   NodeId value = 0;  // of the buffer's type
   tensor::Update update = tensor::Update::kAssign;
+  // The element may get its value later, but not after the `await` that covers
+  // it; until then nothing else reads or writes it. A copy: `value` is a load
+  // or a pad from memory that does not change meanwhile, `buffer` is of the
+  // task, and an invocation loop is around. GPUs with asynchronous copies begin
+  // one, everything else stores at once.
+  bool is_async = false;
 };
 
 struct Statement;
@@ -157,7 +163,7 @@ using Block = std::vector<Statement>;
 inline constexpr int kMaximumNesting = 200;
 
 struct Statement {
-  enum class Kind : uint8_t { kFor, kIf, kStore, kCheck, kPrefetch };
+  enum class Kind : uint8_t { kFor, kIf, kStore, kCheck, kPrefetch, kAwait };
   Kind kind = Kind::kStore;
 
   // kFor: body for each value of `variable`, an Axis node, from 0 up. The
@@ -187,7 +193,20 @@ struct Statement {
   uint32_t dim = 0;
   NodeId index = 0;
   NodeId extent = 0;
+
+  // kAwait: ends a group of asynchronous stores, those since the last await (or
+  // the task's start), and goes on when all groups but the last `groups` are
+  // stored. Not in loops over invocations or vectors.
+  //
+  //   invocation i < 64 { async %tile[0, i] = %x[i] }
+  //   await 1
+  //   invocation i < 64 { async %tile[1, i] = %x[64 + i] }
+  //   await 1                                   // %tile[0, ...] is there
+  int64_t groups = 0;
 };
+
+// The most groups that an await may leave.
+inline constexpr int64_t kMostGroups = 15;
 
 struct Phase {
   NodeId task = 0;  // an Axis node; its extent is the number of tasks

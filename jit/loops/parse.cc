@@ -206,12 +206,14 @@ class NestParser {
     }
     if (lexer_.Accept("check")) return ParseCheck(statement);
     if (lexer_.Accept("prefetch")) return ParsePrefetch(statement);
+    if (lexer_.Accept("await")) return ParseAwait(statement);
     statement.kind = Statement::Kind::kStore;
-    if (start.kind == Token::kSigil) return ParseStore(statement.stores);
+    if (start.kind == Token::kSigil || start.text == "async")
+      return ParseStore(statement.stores);
     if (!lexer_.Accept("{")) {
       return lexer_.ExpectedError(
-          "a loop, 'if', 'check', 'prefetch', 'let', a store (%name[...] = "
-          "...) or '}'");
+          "a loop, 'if', 'check', 'prefetch', 'await', 'let', a store "
+          "(%name[...] = ...) or '}'");
     }
     while (!lexer_.Accept("}")) {
       EMBER_RETURN_IF_ERROR(ParseStore(statement.stores));
@@ -221,6 +223,7 @@ class NestParser {
 
   // %y[i] += value
   Status ParseStore(std::vector<Store>& stores) {
+    const bool is_async = lexer_.Accept("async");
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
                            tensor::ParseStore(lexer_, names_, draft_));
     EMBER_ASSIGN_OR_RETURN(store.update, tensor::ParseUpdate(lexer_));
@@ -229,7 +232,15 @@ class NestParser {
     EMBER_ASSIGN_OR_RETURN(const NodeId node,
                            ResolveAs(value, type, names_, draft_));
     stores.push_back(
-        {store.buffer, std::move(store.indices), node, store.update});
+        {store.buffer, std::move(store.indices), node, store.update, is_async});
+    return OkStatus();
+  }
+
+  // await 2
+  Status ParseAwait(Statement& statement) {
+    statement.kind = Statement::Kind::kAwait;
+    EMBER_ASSIGN_OR_RETURN(statement.groups,
+                           lexer_.ExpectInteger("a number of groups"));
     return OkStatus();
   }
 

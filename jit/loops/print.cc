@@ -205,6 +205,10 @@ class NestPrinter : private tensor::ExpressionSource {
                                 tensor::kSumPrecedence);
         printer_.EndLine();
         break;
+      case Statement::Kind::kAwait:
+        printer_.Print("await ", statement.groups);
+        printer_.EndLine();
+        break;
     }
     Forget(named);
   }
@@ -220,6 +224,7 @@ class NestPrinter : private tensor::ExpressionSource {
   }
 
   void PrintStore(const Store& store) {
+    if (store.is_async) printer_.Print("async ");
     expressions_.PrintElement(store.buffer, store.indices);
     printer_.Print(" ", tensor::kUpdateNames[static_cast<int>(store.update)],
                    " ");

@@ -237,6 +237,8 @@ class Verifier {
         return CheckCheck(statement);
       case Statement::Kind::kPrefetch:
         return CheckPrefetch(statement);
+      case Statement::Kind::kAwait:
+        return CheckAwait(statement);
     }
     return OkStatus();
   }
@@ -312,6 +314,30 @@ class Verifier {
     return OkStatus();
   }
 
+  Status CheckAwait(const Statement& await) {
+    if (in_vector_ || invocation_) {
+      return Error(
+          "await: expected no loop over invocations and no vector loop around "
+          "it");
+    }
+    if (await.groups >= 0 && await.groups <= kMostGroups) return OkStatus();
+    return Error(Concat({"await: expected a number of groups in 0..",
+                         kMostGroups, ", found ", await.groups}));
+  }
+
+  Status CheckAsync(const Store& store) const {
+    const tensor::Node& value = nest_.pool[store.value];
+    const bool is_copy =
+        value.opcode == Opcode::kLoad || value.opcode == Opcode::kPad;
+    if (store.update == tensor::Update::kAssign && invocation_ && is_copy &&
+        nest_.buffers[store.buffer].scope == MemoryScope::kTask) {
+      return OkStatus();
+    }
+    return Error(Concat({"async store to ", BufferName(store.buffer),
+                         ": expected a copy (a load or a pad) to a buffer of "
+                         "the task, in a loop over invocations"}));
+  }
+
   Status CheckStores(const Statement& statement) {
     if (statement.stores.empty()) {
       return Error("expected at least one value to store, found none");
@@ -319,6 +345,7 @@ class Verifier {
     EMBER_RETURN_IF_ERROR(CheckExpressions(RootsOf(nest_.pool, statement)));
     for (const Store& store : statement.stores) {
       EMBER_RETURN_IF_ERROR(CheckStore(store));
+      if (store.is_async) EMBER_RETURN_IF_ERROR(CheckAsync(store));
     }
     if (invocation_) EMBER_RETURN_IF_ERROR(CheckCombining(statement));
     for (const Store& store : statement.stores) {

@@ -54,6 +54,8 @@ std::vector<NodeId> RootsOf(const ExpressionPool& pool,
       return {statement.index, statement.extent};
     case Statement::Kind::kPrefetch:
       return {statement.index};
+    case Statement::Kind::kAwait:
+      return {};
     case Statement::Kind::kStore:
       break;
   }

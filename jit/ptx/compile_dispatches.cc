@@ -2,6 +2,7 @@
 // what the default schedules make of dispatches, as PTX.
 //
 //   compile_dispatches --target=sm_80+subgroup32+shared166912+… -o DIR FILE...
+//       [--schedules=DIR]   not the default ones but DIR/NAME.schedule
 //
 // FILE has dispatches as text (tensor/GRAMMAR.md). Of each, DIR gets NAME.ptx,
 // NAME.loops and NAME.schedule. Prints JSON, a line for the dispatch's buffers,
@@ -30,6 +31,7 @@
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/primitives/replay.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/text.h"
 
@@ -64,8 +66,7 @@ void PrintPhase(const loops::LoopNest& nest, const loops::Phase& phase,
                 const gpu::PhaseCode& code) {
   std::string bindings;
   for (const gpu::PhaseCode::Binding& binding : code.bindings) {
-    bindings +=
-        (bindings.empty() ? "" : ", ") + std::to_string(binding.buffer);
+    bindings += (bindings.empty() ? "" : ", ") + std::to_string(binding.buffer);
   }
   const auto tasks =
       nest.pool.IntegerConstant(loops::ExtentOf(nest.pool, phase.task));
@@ -83,11 +84,34 @@ void PrintPhase(const loops::LoopNest& nest, const loops::Phase& phase,
       code.has_checks ? "true" : "false", code.has_slices ? "true" : "false");
 }
 
-Status CompileOne(const tensor::Dispatch& dispatch, const std::string& target,
-                  const std::string& folder) {
+struct Options {
+  std::string target =
+      "sm_80+subgroup32+shared166912+invocations1024+processors108";
+  std::string folder;
+  std::string schedules;  // a folder; "": the default ones
+  std::vector<std::string> files;
+};
+
+// That of the folder, or the default one.
+StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
+                                        const Options& options) {
   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
-  EMBER_RETURN_IF_ERROR(
-      schedule::ScheduleForGpu(GpuModel::Of(target), schedule));
+  if (options.schedules.empty()) {
+    EMBER_RETURN_IF_ERROR(
+        schedule::ScheduleForGpu(GpuModel::Of(options.target), schedule));
+    return schedule;
+  }
+  EMBER_ASSIGN_OR_RETURN(
+      const std::string text,
+      ReadFile(Concat({options.schedules, "/", dispatch.name, ".schedule"})));
+  EMBER_RETURN_IF_ERROR(schedule::Replay(text, schedule));
+  return schedule;
+}
+
+Status CompileOne(const tensor::Dispatch& dispatch, const Options& options) {
+  const std::string& folder = options.folder;
+  EMBER_ASSIGN_OR_RETURN(const schedule::Schedule schedule,
+                         ScheduleOf(dispatch, options));
   const std::string base = Concat({folder, "/", dispatch.name});
   EMBER_RETURN_IF_ERROR(
       WriteFileAtomically(base + ".schedule", schedule.ToText()));
@@ -97,7 +121,7 @@ Status CompileOne(const tensor::Dispatch& dispatch, const std::string& target,
   EMBER_RETURN_IF_ERROR(loops::Verify(nest));
   CodeTexts texts;
   EMBER_ASSIGN_OR_RETURN(const gpu::DeviceCode code,
-                         CompileNest(nest, Target::Of(target), &texts));
+                         CompileNest(nest, Target::Of(options.target), &texts));
   EMBER_RETURN_IF_ERROR(WriteFileAtomically(base + ".ptx", texts.ptx));
   PrintBuffers(nest);
   for (size_t i = 0; i < code.phases.size(); ++i)
@@ -105,10 +129,9 @@ Status CompileOne(const tensor::Dispatch& dispatch, const std::string& target,
   return OkStatus();
 }
 
-int Run(const std::string& target, const std::string& folder,
-        const std::vector<std::string>& files) {
+int Run(const Options& options) {
   int declined = 0;
-  for (const std::string& file : files) {
+  for (const std::string& file : options.files) {
     const auto text = ReadFile(file);
     if (!text.ok()) {
       std::fprintf(stderr, "%s\n", text.status().ToString().c_str());
@@ -121,7 +144,7 @@ int Run(const std::string& target, const std::string& folder,
       return 2;
     }
     for (const tensor::Dispatch& dispatch : *dispatches) {
-      const Status status = CompileOne(dispatch, target, folder);
+      const Status status = CompileOne(dispatch, options);
       if (status.ok()) continue;
       ++declined;
       std::fprintf(stderr, "@%s: %s\n", dispatch.name.c_str(),
@@ -135,29 +158,30 @@ int Run(const std::string& target, const std::string& folder,
 }  // namespace ember::jit::ptx
 
 int main(int argc, char** argv) {
-  std::string target =
-      "sm_80+subgroup32+shared166912+invocations1024+processors108";
-  std::string folder;
-  std::vector<std::string> files;
+  ember::jit::ptx::Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument.starts_with("--target=")) {
-      target = argument.substr(9);
+      options.target = argument.substr(9);
+    } else if (argument.starts_with("--schedules=")) {
+      options.schedules = argument.substr(12);
     } else if (argument == "-o" && i + 1 < argc) {
-      folder = argv[++i];
+      options.folder = argv[++i];
     } else if (argument.starts_with("-")) {
-      folder.clear();
+      options.folder.clear();
       break;
     } else {
-      files.emplace_back(argument);
+      options.files.emplace_back(argument);
     }
   }
-  if (folder.empty() || files.empty()) {
+  if (options.folder.empty() || options.files.empty()) {
     std::fprintf(
         stderr,
-        "Usage: compile_dispatches [--target=TARGET] -o DIR FILE...\n"
-        "Writes DIR/NAME.ptx, .loops and .schedule of each dispatch.\n");
+        "Usage: compile_dispatches [--target=TARGET] [--schedules=DIR] -o DIR "
+        "FILE...\n"
+        "Writes DIR/NAME.ptx, .loops and .schedule of each dispatch, under\n"
+        "NAME.schedule of --schedules if that is given.\n");
     return 2;
   }
-  return ember::jit::ptx::Run(target, folder, files);
+  return ember::jit::ptx::Run(options);
 }

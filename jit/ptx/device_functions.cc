@@ -1,12 +1,14 @@
 #include "jit/ptx/device_functions.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "base/concat.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 namespace ember::jit::ptx {
 
@@ -14,6 +16,7 @@ using llvm::Value;
 
 namespace {
 
+constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kSharedSpace = 3;
 
 struct LoadMatrices {
@@ -40,10 +43,24 @@ constexpr LoadMatrices kLoadMatrices[] = {
      nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16},
 };
 
-const LoadMatrices* RowOf(const llvm::CallBase& call) {
+// Copies, by their bytes. Those of 16 pass by the cache of the processor.
+struct CopyAsync {
+  const char* name;
+  int bytes;
+  llvm::Intrinsic::ID intrinsic;
+};
+
+constexpr CopyAsync kCopiesAsync[] = {
+    {"ember.copy_async.4", 4, nvvm_cp_async_ca_shared_global_4_s},
+    {"ember.copy_async.8", 8, nvvm_cp_async_ca_shared_global_8_s},
+    {"ember.copy_async.16", 16, nvvm_cp_async_cg_shared_global_16_s},
+};
+
+template <typename Row, size_t kCount>
+const Row* RowOf(const Row (&table)[kCount], const llvm::CallBase& call) {
   const llvm::Function* const function = call.getCalledFunction();
   if (function == nullptr) return nullptr;
-  for (const LoadMatrices& row : kLoadMatrices) {
+  for (const Row& row : table) {
     if (function->getName() == row.name) return &row;
   }
   return nullptr;
@@ -70,6 +87,67 @@ llvm::Function* FunctionOf(llvm::Module& module, const LoadMatrices& row) {
   return function;
 }
 
+llvm::Function* FunctionOf(llvm::Module& module, const CopyAsync& row) {
+  if (llvm::Function* known = module.getFunction(row.name)) return known;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* const pointer = llvm::PointerType::getUnqual(context);
+  llvm::Function* const function = llvm::Function::Create(
+      llvm::FunctionType::get(
+          llvm::Type::getVoidTy(context),
+          {pointer, pointer, llvm::Type::getInt32Ty(context)}, false),
+      llvm::Function::ExternalLinkage, row.name, module);
+  // What it does is not over when it returns, so it is a matter of all memory:
+  // loads of what it stores must not pass the await, which clobbers it, too.
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::WillReturn);
+  return function;
+}
+
+void ReplaceLoad(llvm::CallInst& call, const LoadMatrices& row) {
+  llvm::IRBuilder<> builder(&call);
+  Value* const address = builder.CreateAddrSpaceCast(
+      call.getArgOperand(0), builder.getPtrTy(kSharedSpace));
+  Value* const loaded =
+      builder.CreateIntrinsic(row.intrinsic, {address->getType()}, {address});
+  call.replaceAllUsesWith(loaded);
+  call.eraseFromParent();
+}
+
+void ReplaceCopy(llvm::CallInst& call, const CopyAsync& row) {
+  const llvm::DataLayout& layout = call.getModule()->getDataLayout();
+  Value* const to = call.getArgOperand(0);
+  Value* const from = call.getArgOperand(1);
+  Value* const read = call.getArgOperand(2);
+  const llvm::Align wanted(static_cast<uint64_t>(row.bytes));
+  const llvm::Align known =
+      std::min(llvm::getKnownAlignment(to, layout, &call),
+               llvm::getKnownAlignment(from, layout, &call));
+  llvm::IRBuilder<> builder(&call);
+  if (known >= wanted) {
+    builder.CreateIntrinsic(
+        row.intrinsic, {},
+        {builder.CreateAddrSpaceCast(to, builder.getPtrTy(kSharedSpace)),
+         builder.CreateAddrSpaceCast(from, builder.getPtrTy(kGlobalSpace)),
+         read});
+  } else {
+    llvm::Type* const type = llvm::FixedVectorType::get(
+        builder.getInt8Ty(), static_cast<unsigned>(row.bytes));
+    Value* const zero = llvm::Constant::getNullValue(type);
+    llvm::Instruction* const inside = llvm::SplitBlockAndInsertIfThen(
+        builder.CreateICmpNE(read, builder.getInt32(0)), &call, false);
+    llvm::BasicBlock* const outside =
+        inside->getParent()->getSinglePredecessor();
+    builder.SetInsertPoint(inside);
+    Value* const loaded = builder.CreateAlignedLoad(type, from, known);
+    builder.SetInsertPoint(&call);
+    llvm::PHINode* const value = builder.CreatePHI(type, 2);
+    value->addIncoming(loaded, inside->getParent());
+    value->addIncoming(zero, outside);
+    builder.CreateAlignedStore(value, to, known);
+  }
+  call.eraseFromParent();
+}
+
 }  // namespace
 
 Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
@@ -83,10 +161,27 @@ Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
   return nullptr;
 }
 
+void EmitCopyAsync(Builder& builder, int bytes, Value* to, Value* from,
+                   Value* read) {
+  for (const CopyAsync& row : kCopiesAsync) {
+    if (row.bytes != bytes) continue;
+    llvm::Module& module = *builder.GetInsertBlock()->getModule();
+    builder.CreateCall(FunctionOf(module, row), {to, from, read});
+  }
+}
+
+void EmitAwaitCopies(Builder& builder, int64_t groups) {
+  builder.CreateIntrinsic(nvvm_cp_async_commit_group, {}, {});
+  builder.CreateIntrinsic(nvvm_cp_async_wait_group, {},
+                          {builder.getInt32(static_cast<uint32_t>(groups))});
+}
+
 DeviceCall DeviceCallOf(const llvm::CallBase& call) {
-  const LoadMatrices* const row = RowOf(call);
-  if (row == nullptr) return {};
-  return {DeviceCall::Kind::kLoadMatrices, row->count, row->is_transposed};
+  if (const LoadMatrices* const row = RowOf(kLoadMatrices, call))
+    return {DeviceCall::Kind::kLoadMatrices, row->count, row->is_transposed};
+  if (const CopyAsync* const row = RowOf(kCopiesAsync, call))
+    return {DeviceCall::Kind::kCopyAsync, row->bytes, false};
+  return {};
 }
 
 void ReplaceByIntrinsics(llvm::Module& module) {
@@ -94,22 +189,24 @@ void ReplaceByIntrinsics(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-      if (call != nullptr && RowOf(*call) != nullptr) calls.push_back(call);
+      if (call != nullptr &&
+          DeviceCallOf(*call).kind != DeviceCall::Kind::kNone)
+        calls.push_back(call);
     }
   }
   for (llvm::CallInst* call : calls) {
-    llvm::IRBuilder<> builder(call);
-    Value* const address = builder.CreateAddrSpaceCast(
-        call->getArgOperand(0), builder.getPtrTy(kSharedSpace));
-    Value* const loaded = builder.CreateIntrinsic(
-        RowOf(*call)->intrinsic, {address->getType()}, {address});
-    call->replaceAllUsesWith(loaded);
-    call->eraseFromParent();
+    if (const LoadMatrices* const load = RowOf(kLoadMatrices, *call)) {
+      ReplaceLoad(*call, *load);
+    } else {
+      ReplaceCopy(*call, *RowOf(kCopiesAsync, *call));
+    }
   }
-  for (const LoadMatrices& row : kLoadMatrices) {
-    if (llvm::Function* function = module.getFunction(row.name))
+  const auto erase = [&](const char* name) {
+    if (llvm::Function* function = module.getFunction(name))
       function->eraseFromParent();
-  }
+  };
+  for (const LoadMatrices& row : kLoadMatrices) erase(row.name);
+  for (const CopyAsync& row : kCopiesAsync) erase(row.name);
 }
 
 }  // namespace ember::jit::ptx

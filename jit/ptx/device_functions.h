@@ -25,10 +25,18 @@ namespace ember::jit::ptx {
 llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
                               llvm::Value* row);
 
+// cp.async: begins a copy of `bytes` (4, 8 or 16) from global to shared memory,
+// the first `read` (an i32: 0 or all of them) from there, zeros else. Where it
+// is not known at the end that both are aligned so, a load and a store instead.
+void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
+                   llvm::Value* from, llvm::Value* read);
+// cp.async.commit_group, and cp.async.wait_group.
+void EmitAwaitCopies(Builder& builder, int64_t groups);
+
 struct DeviceCall {
-  enum class Kind : uint8_t { kNone, kLoadMatrices };
+  enum class Kind : uint8_t { kNone, kLoadMatrices, kCopyAsync };
   Kind kind = Kind::kNone;
-  int count = 0;
+  int count = 0;  // of matrices, or bytes
   bool is_transposed = false;
 };
 

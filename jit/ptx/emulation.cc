@@ -172,6 +172,12 @@ class KernelRewriter {
             {b_.getInt32(static_cast<uint32_t>(ShuffleMode::kButterfly)),
              call.getArgOperand(0), call.getArgOperand(1),
              call.getArgOperand(2), call.getArgOperand(3)});
+      case nvvm_cp_async_commit_group:
+        return CallGrid(offsetof(GridFunctions, commit_copies), b_.getVoidTy(),
+                        {});
+      case nvvm_cp_async_wait_group:
+        return CallGrid(offsetof(GridFunctions, await_copies), b_.getVoidTy(),
+                        {call.getArgOperand(0)});
       default:
         return ProductOf(call);
     }
@@ -231,8 +237,16 @@ class KernelRewriter {
     }
     for (llvm::CallInst* call : calls) {
       b_.SetInsertPoint(call);
-      meets_ = true;
       const DeviceCall what = DeviceCallOf(*call);
+      if (what.kind == DeviceCall::Kind::kCopyAsync) {
+        CallGrid(offsetof(GridFunctions, copy_async), b_.getVoidTy(),
+                 {b_.getInt32(static_cast<uint32_t>(what.count)),
+                  call->getArgOperand(0), call->getArgOperand(1),
+                  call->getArgOperand(2)});
+        call->eraseFromParent();
+        continue;
+      }
+      meets_ = true;
       Value* const result = Words(static_cast<size_t>(what.count));
       CallGrid(
           offsetof(GridFunctions, load_matrices), b_.getVoidTy(),

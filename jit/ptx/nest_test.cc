@@ -3,9 +3,11 @@
 //
 //   EMBER_SEEDS=1000 bazel run //jit/ptx:nest_test
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "hal/cuda/emulated/grid.h"
 #include "jit/gpu/testing.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/random_nest.h"
@@ -262,6 +264,69 @@ TEST(PtxNestTest, MatrixInstructions) {
     for (const char* text : {kFromDeviceMemory, kByColumns, kFromShared})
       ExpectAsEvaluated(Of(row.type, text));
   }
+}
+
+// A ring of slots. value: what is copied, of turn `k` and element `i * 4 + l`.
+std::string Ring(const std::string& type, int slots, const std::string& value,
+                 int row = 256) {
+  const std::string ahead = std::to_string(slots - 1);
+  const std::string copy =
+      "invocation i < 8 { vector l < 4 { async %tile[mod("
+      "TURN, " +
+      std::to_string(slots) + "), i * 4 + l] = " + value + " } } ";
+  const std::string await = " await " + std::to_string(slots - 2) + " ";
+  const auto at = [&](const std::string& turn) {
+    std::string text = copy;
+    for (size_t found = 0;
+         (found = text.find("TURN", found)) != std::string::npos;) {
+      text.replace(found, 4, turn);
+    }
+    return text;
+  };
+  std::string text =
+      "loops @ring(%x: input " + type + "[5, " + std::to_string(row) +
+      "], %y: output " + type + "[5, 32]) { task %tile: " + type + "[" +
+      std::to_string(slots) + ", 32] register %sum: " + type +
+      "[32] phase t < 5 { invocation i < 32 { %sum[i] = 0:" + type + " } ";
+  for (int turn = 0; turn + 1 < slots; ++turn)
+    text += (turn > 0 ? await : "") + at(std::to_string(turn));
+  text += "for k < 7 {" + await + "if k + " + ahead + " < 7 { " +
+          at("(k + " + ahead + ")") +
+          "} invocation i < 32 { for j < 32 { %sum[i] += %tile[mod(k, " +
+          std::to_string(slots) +
+          "), j] } } } invocation i < 32 { %y[t, i] = %sum[i] } } }";
+  return text;
+}
+
+// How many copies threads made that nobody waited for; nothing on a GPU, which
+// does not count them.
+std::optional<uint64_t> AsyncCopiesOf(const std::string& text) {
+  const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
+  ExpectAsEvaluated(text);
+  if (!Target::Of(TestDevice()->target()).is_emulated) return std::nullopt;
+  return hal::cuda::TotalStatistics().async_copies - before.async_copies;
+}
+
+TEST(PtxNestTest, AsyncCopies) {
+  for (const int slots : {2, 3, 4, 5}) {
+    const auto copies =
+        AsyncCopiesOf(Ring("f32", slots, "%x[t, TURN * 32 + i * 4 + l]"));
+    EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
+  }
+  // Rows of 250 are not aligned to what is copied at once.
+  AsyncCopiesOf(Ring("f16", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
+  AsyncCopiesOf(Ring("i8", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
+}
+
+TEST(PtxNestTest, AsyncCopiesOfWhatIsOutside) {
+  const auto copies =
+      AsyncCopiesOf(Ring("f32", 3, "pad(%x[t + TURN - 3, i * 4 + l], 0.0)"));
+  EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
+  // Of another value, and where lanes differ: by loads and stores.
+  const auto others =
+      AsyncCopiesOf(Ring("f32", 3, "pad(%x[t + TURN - 3, i * 4 + l], 1.0)"));
+  EXPECT_EQ(others.value_or(0u), 0u);
+  AsyncCopiesOf(Ring("f32", 3, "pad(%x[t, TURN * 40 + i * 4 + l], 0.0)"));
 }
 
 TEST(PtxNestTest, RandomNests) {

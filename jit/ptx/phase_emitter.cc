@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "jit/llvm/kernel_arguments.h"
 #include "jit/loops/combining.h"
 #include "jit/ptx/combiner.h"
+#include "jit/ptx/device_functions.h"
 #include "jit/ptx/matrices.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Constants.h"
@@ -35,6 +37,8 @@ namespace {
 
 // Of the binding of each buffer, which devices see to.
 constexpr uint64_t kBindingAlignment = 16;
+// The first architecture that has cp.async.
+constexpr int kOldestWithCopies = 80;
 
 // What the kernel's function has of the nest: bindings in the order of buffers,
 // and where buffers of a workgroup are in its memory.
@@ -149,6 +153,7 @@ class PhaseEmitter final : public BlockEmitter {
       : BlockEmitter(nest, is_prologue, arguments, Traits(), function),
         plan_(plan),
         layout_(layout),
+        copies_(target.architecture >= kOldestWithCopies),
         arguments_(arguments),
         combiner_(b_, function, stores_),
         matrices_(nest, plan, target, b_, function, expressions_, error_) {
@@ -166,8 +171,11 @@ class PhaseEmitter final : public BlockEmitter {
     if (plan_.barriers.contains(&statement)) EmitBarrier();
   }
   void EmitStore(const Statement& statement) override;
+  void EmitAwait(const Statement& await) override;
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
+  // Whether a copy was begun that does as the asynchronous store says.
+  bool BeginCopy(const loops::Store& store);
   void EmitSubgroups(const Statement& statement);
   void EmitCombining(const Statement& statement, int64_t extent);
   // The value of the store for this invocation.
@@ -194,6 +202,7 @@ class PhaseEmitter final : public BlockEmitter {
 
   const PhasePlan& plan_;
   const Layout& layout_;
+  const bool copies_;  // asynchronously
   PtxArguments& arguments_;
   Combiner combiner_;
   Matrices matrices_;
@@ -255,12 +264,46 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
   const bool is_of_first = std::ranges::all_of(
       statement.stores,
       [&](const loops::Store& store) { return IsOfFirst(store.buffer); });
+  if (statement.stores.size() == 1 && statement.stores[0].is_async &&
+      BeginCopy(statement.stores[0])) {
+    return;
+  }
   if (!is_of_first) return stores_.Emit(statement.stores);
   EmitBranch(is_first_, [&] {
     is_in_first_ = true;
     stores_.Emit(statement.stores);
     is_in_first_ = false;
   });
+}
+
+bool PhaseEmitter::BeginCopy(const loops::Store& store) {
+  const int lanes = std::max(expressions_.scopes().lanes(), 1);
+  const int64_t bytes = lanes * DTypeByteSize(nest_.buffers[store.buffer].type);
+  const uint32_t from = nest_.pool[store.value].buffer;
+  if (!copies_ || (bytes != 4 && bytes != 8 && bytes != 16) ||
+      plan_.places[store.buffer].kind != PhasePlan::Kind::kShared ||
+      plan_.places[from].kind != PhasePlan::Kind::kMemory) {
+    return false;
+  }
+  expressions_.BeginStatement();
+  const std::optional<ExpressionEmitter::Run> run =
+      expressions_.RunOf(store.value);
+  if (!run) return false;
+  const Address to =
+      expressions_.memory().AddressOf(store.buffer, store.indices);
+  if (to.kind != (expressions_.scopes().lanes() == 0
+                      ? Address::Kind::kUniform
+                      : Address::Kind::kContiguous)) {
+    return false;
+  }
+  Value* const all = b_.getInt32(static_cast<uint32_t>(bytes));
+  EmitCopyAsync(b_, static_cast<int>(bytes), to.pointer, run->begin,
+                b_.CreateSelect(run->in_bounds, all, b_.getInt32(0)));
+  return true;
+}
+
+void PhaseEmitter::EmitAwait(const Statement& await) {
+  if (copies_) EmitAwaitCopies(b_, await.groups);
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement) {

@@ -145,6 +145,33 @@ TEST(Barriers, LoopsAround) {
                  2);
 }
 
+// Rings of slots that are loaded asynchronously: one barrier in a turn.
+TEST(Barriers, AsyncStores) {
+  for (const int slots : {2, 3, 4}) {
+    const std::string count = std::to_string(slots);
+    const std::string await = " await " + std::to_string(slots - 2) + " ";
+    std::string before;
+    for (int turn = 0; turn + 1 < slots; ++turn) {
+      before += (turn > 0 ? await : "") + "invocation i < 8 { async %tile[" +
+                std::to_string(turn) + ", i] = %x[t, " +
+                std::to_string(8 * turn) + " + i] } ";
+    }
+    const std::string next = "k + " + std::to_string(slots - 1);
+    std::string text =
+        Product(before, await + "if " + next +
+                            " < 4 { invocation i < 8 { async %tile[mod(" +
+                            next + ", " + count + "), i] = %x[t, (" + next +
+                            ") * 8 + i] } } invocation i < 8 { for s < 8 { "
+                            "%sum[i] += %tile[mod(k, " +
+                            count + "), s] } }");
+    const std::string halves = "%tile: f32[2, 8]";
+    const size_t at = text.find(halves);
+    ASSERT_NE(at, std::string::npos) << text;
+    text.replace(at, halves.size(), "%tile: f32[" + count + ", 8]");
+    ExpectBarriers(text, 1);
+  }
+}
+
 // A GPU that is so small that dispatches which can be evaluated have several
 // workgroups and slices.
 GpuModel SmallGpu() {

@@ -210,6 +210,7 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
       return EmitStore(statement);
     case Statement::Kind::kCheck:  // EmitBlock
     case Statement::Kind::kPrefetch:
+    case Statement::Kind::kAwait:
       return;
   }
 }

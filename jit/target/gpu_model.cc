@@ -14,6 +14,13 @@ namespace {
 
 // Subgroups of no more invocations are lanes of a CPU's vectors, mostly.
 constexpr int64_t kLargestVector = 8;
+// The first of CUDA's architectures that has them (PTX's cp.async).
+constexpr int kOldestAsyncCopies = 80;
+// Of a processor, in all of CUDA's architectures since 7.0 (CUDA C++
+// Programming Guide, "Technical Specifications per Compute Capability").
+constexpr int64_t kCudaRegisters = 65536;
+// What an invocation needs for addresses and counters.
+constexpr int64_t kIndexRegisters = 32;
 
 // Features "matrix16x16x16:f16:f16:f32", one for each; of CUDA's devices, what
 // their architecture has.
@@ -31,6 +38,12 @@ std::vector<loops::MatrixType> MatricesOf(std::string_view text,
 }
 
 }  // namespace
+
+int64_t GpuModel::RegistersFor(int64_t invocations) const {
+  if (processor_registers == 0) return registers;
+  return std::min(registers,
+                  processor_registers / invocations - kIndexRegisters);
+}
 
 GpuModel GpuModel::Of(std::string_view text) {
   const TargetText target(text);
@@ -65,6 +78,8 @@ GpuModel GpuModel::Of(std::string_view text) {
     return target.Has(feature);
   };
   gpu.has_dots = WidestDot("vulkan", DotKind::kBytes, has) != 0;
+  if (CudaArchitecture(text) != 0) gpu.processor_registers = kCudaRegisters;
+  gpu.copies_async = CudaArchitecture(text) >= kOldestAsyncCopies;
   gpu.matrices = MatricesOf(text, target);
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);
   return gpu;

@@ -29,6 +29,12 @@ struct GpuModel {
   // accumulators and operands. With more, fewer invocations fit on a processor
   // at once, and its memory latency is no longer hidden.
   int64_t registers = 96;
+  // The registers that the invocations of a processor have together; 0: not
+  // known.
+  int64_t processor_registers = 0;
+  // What a schedule may plan for each of so many invocations of a workgroup:
+  // `registers`, or fewer, so that they and what indices take are there.
+  int64_t RegistersFor(int64_t invocations) const;
   // The number of invocations that a schedule gives a workgroup unless tiling
   // asks for another.
   int64_t workgroup_size = 128;
@@ -43,6 +49,9 @@ struct GpuModel {
   // drivers take the words apart for them, products of bytes are as fast
   // without (measured on lavapipe).
   bool has_dots = false;
+
+  // Copies to a workgroup's memory that invocations begin and do not wait for.
+  bool copies_async = false;
 
   // Products of matrices that subgroups have instructions for.
   std::vector<loops::MatrixType> matrices;

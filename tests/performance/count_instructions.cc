@@ -186,6 +186,7 @@ class Counter {
         return CountStore(statement);
       case Statement::Kind::kCheck:
       case Statement::Kind::kPrefetch:
+      case Statement::Kind::kAwait:
         return {};
     }
     return {};

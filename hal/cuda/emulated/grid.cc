@@ -7,6 +7,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/concat.h"
@@ -91,6 +93,12 @@ class Runner {
 
  private:
   enum class State : uint8_t { kRuns, kAtBarrier, kWithWarp, kIsDone };
+  struct AsyncCopy {
+    uint8_t* to = nullptr;
+    const uint8_t* from = nullptr;
+    uint32_t bytes = 0;
+    uint32_t read = 0;
+  };
   struct Thread {
     GridThread seen;
     State state = State::kRuns;
@@ -104,6 +112,9 @@ class Runner {
     std::array<Brought, 2> brought = {};
     uint32_t meetings = 0;
     uint32_t mask = 0;
+    // Begun and not done yet: those of no group, and groups, the oldest first.
+    std::vector<AsyncCopy> copies;
+    std::deque<std::vector<AsyncCopy>> groups;
   };
 
   static Runner& Of(GridThread* thread) {
@@ -276,6 +287,51 @@ class Runner {
     CheckAccess(thread, address, kRowBytes, AccessKind::kLoad);
   }
 
+  static void CopyAsync(GridThread* seen, uint32_t bytes, void* to,
+                        const void* from, uint32_t read) {
+    Runner& runner = Of(seen);
+    const uint32_t number = runner.NumberOf(*seen);
+    const AsyncCopy copy = {.to = static_cast<uint8_t*>(to),
+                            .from = static_cast<const uint8_t*>(from),
+                            .bytes = bytes,
+                            .read = read};
+    if (read > bytes || copy.to < runner.shared_ ||
+        copy.to >= runner.shared_ + runner.shared_bytes_) {
+      runner.Fail(number, Concat({"begins a copy of ", bytes,
+                                  " bytes, expected one to shared memory"}));
+    }
+    if (read != 0) Access(seen, from, read, kLoadKind);
+    Access(seen, to, bytes, kStoreKind);
+    const bool is_aligned =
+        reinterpret_cast<uintptr_t>(to) % bytes == 0 &&
+        (read == 0 || reinterpret_cast<uintptr_t>(from) % bytes == 0);
+    if (!is_aligned) return Perform(copy);
+    runner.threads_[number].copies.push_back(copy);
+    ++runner.statistics_.async_copies;
+  }
+
+  static void Perform(const AsyncCopy& copy) {
+    std::copy_n(copy.from, copy.read, copy.to);
+    std::fill_n(copy.to + copy.read, copy.bytes - copy.read, uint8_t{0});
+  }
+
+  static void CommitCopies(GridThread* seen) {
+    Thread& thread = Of(seen).threads_[Of(seen).NumberOf(*seen)];
+    thread.groups.push_back(std::exchange(thread.copies, {}));
+  }
+
+  // That a copy is done is an access, too: who reads behind no barrier since
+  // then reads too early.
+  static void AwaitCopies(GridThread* seen, uint32_t groups) {
+    Thread& thread = Of(seen).threads_[Of(seen).NumberOf(*seen)];
+    for (; thread.groups.size() > groups; thread.groups.pop_front()) {
+      for (const AsyncCopy& copy : thread.groups.front()) {
+        Access(seen, copy.to, copy.bytes, kStoreKind);
+        Perform(copy);
+      }
+    }
+  }
+
   // 16 bytes are four banks: eight rows in different fours are one pass.
   void CountPasses(std::span<const uint8_t* const> rows, uint32_t count) {
     for (uint32_t matrix = 0; matrix < count; ++matrix) {
@@ -385,8 +441,11 @@ class Runner {
     EMBER_CHECK(false) << "a thread that failed goes on";
   }
 
-  static constexpr GridFunctions kFunctions = {Barrier, Shuffle, Multiply,
-                                               LoadMatrices, Access};
+  static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);
+  static constexpr auto kStoreKind = static_cast<uint32_t>(AccessKind::kStore);
+  static constexpr GridFunctions kFunctions = {
+      Barrier,   Shuffle,      Multiply,    LoadMatrices,
+      CopyAsync, CommitCopies, AwaitCopies, Access};
 
   const GridLaunch& launch_;
   const FindMemory& memory_;
@@ -467,6 +526,7 @@ std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
     sum->products += own.products;
     sum->matrix_loads += own.matrix_loads;
     sum->matrix_passes += own.matrix_passes;
+    sum->async_copies += own.async_copies;
   }
   return problem;
 }

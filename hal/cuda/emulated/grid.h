@@ -56,6 +56,18 @@ struct GridFunctions {
   void (*load_matrices)(GridThread* thread, uint32_t count,
                         uint32_t is_transposed, const void* row,
                         uint32_t* result);
+  // Begins a copy of `bytes` (4, 8 or 16) to shared memory, the first `read` of
+  // them from `from`, zeros behind those: PTX's cp.async. It is done when the
+  // thread waits for its group, as late as a GPU may; at once where addresses
+  // are not aligned to `bytes`, for which code for a GPU has no instruction.
+  void (*copy_async)(GridThread* thread, uint32_t bytes, void* to,
+                     const void* from, uint32_t read);
+  // The thread's copies since the last call are a group
+  // (cp.async.commit_group).
+  void (*commit_copies)(GridThread* thread);
+  // Does all copies of the thread but those of its last `groups` groups
+  // (cp.async.wait_group).
+  void (*await_copies)(GridThread* thread, uint32_t groups);
   // Before each access; does not return if that is wrong.
   void (*access)(GridThread* thread, const void* address, uint64_t bytes,
                  uint32_t kind);
@@ -115,6 +127,7 @@ struct GridStatistics {
   uint64_t products = 0;       // multiply, by warp
   uint64_t matrix_loads = 0;   // matrices
   uint64_t matrix_passes = 0;  // over the banks, for them
+  uint64_t async_copies = 0;   // by thread
 };
 
 // What went wrong, as a line, or nothing. statistics, which may be null, get

@@ -69,8 +69,9 @@ struct Loop {
 // Of what a stage computes in a loop of another one.
 enum class Buffering : uint8_t {
   kSingle,
-  kDouble,            // one iteration ahead, into the other of two halves
-  kDoubleByRegisters  // by way of registers of the invocations
+  kDouble,             // one iteration ahead, into the other of two halves
+  kDoubleByRegisters,  // by way of registers of the invocations
+  kAsync               // some iterations ahead, in a ring of slots
 };
 
 struct StagePlan {
@@ -81,6 +82,7 @@ struct StagePlan {
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;
+  int64_t slots = 2;  // of kAsync
   // Elements between the rows of its buffer that nobody uses.
   int64_t row_padding = 0;
 

@@ -15,6 +15,7 @@ namespace {
 
 // What an invocation copies at once.
 constexpr int64_t kCopiedBytes = 16;
+constexpr int64_t kCopiedWord = 4;
 // Matrices written out, with steps of the sum.
 constexpr int64_t kMostWrittenOut = 32;
 
@@ -294,10 +295,18 @@ class MatrixScheduler {
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
         writer_.Do("pad_rows %" + copy + " " + std::to_string(padding));
-      copies_.push_back({copy,
-                         BindTogether(copy, Threads(), factor.lanes, writer_),
-                         plan_.by_registers && factor.is_constant});
+      copies_.push_back(
+          {copy, BindTogether(copy, Threads(), factor.lanes, writer_),
+           (plan_.by_registers || plan_.slots != 0) && factor.is_constant,
+           CopiesAsync() ? plan_.slots : 0});
     }
+  }
+
+  // Devices copy words asynchronously, and nothing smaller.
+  bool CopiesAsync() const {
+    return std::ranges::all_of(factors_, [](const Factor& factor) {
+      return factor.lanes * DTypeByteSize(factor.type) >= kCopiedWord;
+    });
   }
 
   const jit::GpuModel& gpu_;

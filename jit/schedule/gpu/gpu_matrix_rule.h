@@ -7,7 +7,8 @@
 // each with so many matrices of both, and of one more axis that the rows'
 // factor moves along (lines of an image beside its pixels) a line for each
 // subgroup. Slices of both factors are copied to memory of the workgroup, as in
-// gpu_tiles.h: the next ones while these are used, if there is room. Where
+// gpu_tiles.h: the next ones while these are used, if there is room; where
+// the device copies asynchronously, two or three slices ahead. Where
 // matrices fill the results and a result is just the sum, the matrices are
 // stored to where that lies; else to memory of the workgroup, from which
 // invocations finish them. A sum that whole matrices do not fill runs on over
@@ -49,6 +50,7 @@ struct MatrixPlan {
   int64_t slice = 0;      // steps of the sum, a multiple of the matrices'
   bool is_double = false;
   bool by_registers = false;
+  int64_t slots = 0;     // not 0: copied asynchronously, into so many
   bool is_exact = true;  // whole matrices fill the sum
   // Elements of the results' tile along the axes.
   int64_t RowsOfTile() const { return row_tile.count() * type.rows; }

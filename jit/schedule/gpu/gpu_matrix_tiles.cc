@@ -198,20 +198,29 @@ class MatrixTileChooser {
     const int64_t all = RoundUp(*shape_.Extent(plan.steps), plan.type.depth);
     const double threads =
         static_cast<double>(plan.Subgroups() * gpu_.subgroup_size);
-    // Two workgroups share a processor.
+    const auto fits = [&](int64_t slice, int64_t copies) {
+      const int64_t bytes = results + step * slice * copies;
+      // Rows are padded by 16 bytes at most (gpu_matrix_rule.cc).
+      const int64_t padding =
+          16 * (std::max(rows, slice) + std::max(columns, slice)) * copies;
+      // Two workgroups share a processor.
+      return bytes + padding <= gpu_.shared_bytes &&
+             2 * bytes <= gpu_.shared_bytes;
+    };
+    plan.slots = 0;
+    plan.by_registers = false;
     for (const bool is_double : {true, false}) {
       for (const int64_t matrices : {4, 2, 1}) {
         const int64_t slice = matrices * plan.type.depth;
         if (slice > all || (is_double && all < 4 * slice)) continue;
-        const int64_t copies = is_double ? 2 : 1;
-        const int64_t bytes = results + step * slice * copies;
-        // Rows are padded by 16 bytes at most (gpu_matrix_rule.cc).
-        const int64_t padding =
-            16 * (std::max(rows, slice) + std::max(columns, slice)) * copies;
-        if (bytes + padding > gpu_.shared_bytes) continue;
-        if (2 * bytes > gpu_.shared_bytes) continue;
         plan.slice = slice;
         plan.is_double = is_double;
+        for (const int64_t slots : {4, 3}) {
+          if (!is_double || !gpu_.copies_async || !fits(slice, slots)) continue;
+          plan.slots = slots;
+          return true;
+        }
+        if (!fits(slice, is_double ? 2 : 1)) continue;
         const double ahead =
             static_cast<double>((rows + columns) * slice) / threads;
         plan.by_registers =
@@ -260,7 +269,7 @@ class MatrixTileChooser {
     const double threads = subgroups * number(gpu_.subgroup_size);
     const double meets = threads *
                          ((plan.is_double ? 1 : 2) * kBarrier +
-                          (plan.by_registers ? 0 : kWait)) /
+                          (plan.by_registers || plan.slots != 0 ? 0 : kWait)) /
                          number(plan.slice);
     double tiles = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {

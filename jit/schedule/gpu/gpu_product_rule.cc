@@ -27,6 +27,7 @@ struct Slice {
   int64_t lanes = 1;   // neighbours that an invocation copies at once
   // Loaded ahead into registers: it has as many elements wherever it is.
   bool by_registers = false;
+  int64_t bytes = 0;  // of an element
 };
 
 // With the dim that moves along v last: neighbours read neighbours.
@@ -76,10 +77,11 @@ std::vector<Slice> SlicesOf(const ProductOnGpu& product,
       slices.push_back({buffer, "", product.dots->count});
       continue;
     }
-    slices.push_back(
-        {buffer, LayoutOf(c, shape.stage(), load, tile.v),
-         LanesOfCopy(c, shape.stage(), load, tile),
-         tile.by_registers && IsConstantSlice(c, shape.stage(), load)});
+    slices.push_back({buffer, LayoutOf(c, shape.stage(), load, tile.v),
+                      LanesOfCopy(c, shape.stage(), load, tile),
+                      (tile.by_registers || tile.slots != 0) &&
+                          IsConstantSlice(c, shape.stage(), load),
+                      DTypeByteSize(c.pool[load].type)});
   }
   return slices;
 }
@@ -209,6 +211,10 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   if (dots) writer.Do("tensorize %" + product + " " + dots->dot);
   MarkTile(product, loops, first, writer);
   if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
+  // Devices copy words asynchronously, and nothing smaller.
+  const bool copies_async = std::ranges::all_of(
+      slices,
+      [](const Slice& operand) { return operand.lanes * operand.bytes >= 4; });
   std::vector<SliceCopy> copies;
   for (const Slice& operand : slices) {
     const std::string copy = operand.buffer + ".slice";
@@ -223,7 +229,7 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
     writer.Do("compute_at %" + copy + " %" + product + " " + slice);
     copies.push_back({copy,
                       BindTogether(copy, tile.Threads(), operand.lanes, writer),
-                      operand.by_registers});
+                      operand.by_registers, copies_async ? tile.slots : 0});
   }
   if (tile.is_double) LoadSlicesAhead(copies, writer);
 }

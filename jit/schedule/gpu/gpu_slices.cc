@@ -15,6 +15,11 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
   Schedule trial = writer.schedule();
   for (const SliceCopy& copy : copies) {
     const std::string line = "double_buffer %" + copy.stage;
+    if (copy.slots != 0) {
+      if (!Apply(line + " async " + std::to_string(copy.slots), trial).ok())
+        return;
+      continue;
+    }
     if (!copy.by_registers) {
       if (!Apply(line, trial).ok()) return;
       continue;

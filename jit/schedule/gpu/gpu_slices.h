@@ -15,6 +15,7 @@ struct SliceCopy {
   std::string stage;
   std::string rounds;
   bool by_registers = false;
+  int64_t slots = 0;  // not 0: asynchronously, into so many
 };
 
 // Loads the slices one iteration ahead: all of them, or the workgroup meets as

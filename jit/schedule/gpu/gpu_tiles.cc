@@ -129,8 +129,10 @@ class GpuTileChooser {
     for (size_t l = 0; l < strides_.size(); ++l)
       values += OfInvocation(l, tile);
     const double words = std::max(1, shape_.WidestBytes() / 4);
-    if ((products + values) * words > static_cast<double>(gpu_.registers))
+    if ((products + values) * words >
+        static_cast<double>(gpu_.RegistersFor(threads))) {
       return;
+    }
     if (!ChooseSlices(tile, (products + values) * words)) return;
     const double cost = CostOf(tile, products);
     if (best_ && cost >= best_cost_) return;
@@ -145,6 +147,8 @@ class GpuTileChooser {
     tile.k = -1;
     tile.slice = 0;
     tile.is_double = false;
+    tile.by_registers = false;
+    tile.slots = 0;
     if (gpu_.is_cpu_like || k_ < 0) return true;
     double bytes = 0, elements = 0;  // of one step
     const double threads = static_cast<double>(tile.Threads());
@@ -171,6 +175,17 @@ class GpuTileChooser {
     const auto is_whole = [&](int64_t slice) {
       return !product_.dots || steps % slice == 0;
     };
+    if (gpu_.copies_async && !product_.dots) {
+      for (const int64_t slice : {32, 16, 8}) {
+        for (const int64_t slots : {4, 3}) {
+          if (steps < 4 * slice || !fits(slice, slots)) continue;
+          tile.slice = slice;
+          tile.is_double = true;
+          tile.slots = slots;
+          return true;
+        }
+      }
+    }
     // Half as many steps between two barriers, of which there are half as many,
     // leave as many in all.
     for (const bool by_registers : {true, false}) {
@@ -180,7 +195,8 @@ class GpuTileChooser {
         const double ahead = elements * static_cast<double>(slice) / threads;
         if (steps < 4 * slice || !is_whole(slice) || !fits(slice, 2)) continue;
         if (by_registers &&
-            registers + ahead > static_cast<double>(gpu_.registers)) {
+            registers + ahead >
+                static_cast<double>(gpu_.RegistersFor(tile.Threads()))) {
           continue;
         }
         tile.slice = slice;

@@ -46,6 +46,7 @@ struct WorkgroupTile {
   // The next slices are loaded ahead; by way of registers, if there is room.
   bool is_double = false;
   bool by_registers = false;
+  int64_t slots = 0;        // not 0: copied asynchronously, into so many
   std::vector<bool> share;  // per load: through shared memory
   int64_t steps = 1;        // of the innermost loop of the sum written out
 

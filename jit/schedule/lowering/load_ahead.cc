@@ -60,7 +60,7 @@ Block PartOf(const Block& block, uint32_t buffer, bool stores) {
 // A copy of statements with other values for some variables.
 class Copier {
  public:
-  enum class Mode : uint8_t { kDirect, kToSlots, kFromSlots };
+  enum class Mode : uint8_t { kDirect, kToSlots, kFromSlots, kAsync };
 
   // What stores to the tile stores to `half` of it instead.
   Copier(LoopNest& nest, uint32_t tile, NodeId half, Mode mode = Mode::kDirect,
@@ -105,6 +105,8 @@ class Copier {
           copy.index = rewriter_.Rewrite(statement.index);
           copy.extent = rewriter_.Rewrite(statement.extent);
           break;
+        case Statement::Kind::kAwait:
+          break;
       }
       out.push_back(std::move(copy));
     }
@@ -141,8 +143,19 @@ class Copier {
         store.indices = SlotIndices();
       } else if (store.buffer == tile_) {
         store.indices.insert(store.indices.begin(), half_);
+        store.is_async = mode_ == Mode::kAsync && IsCopy(store.value);
       }
     }
+  }
+
+  // Of memory that does not change while the phase runs, by an invocation.
+  bool IsCopy(NodeId value) const {
+    const Node& node = nest_.pool[value];
+    if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad)
+      return false;
+    const MemoryScope scope = nest_.buffers[node.buffer].scope;
+    return (scope == MemoryScope::kInput || scope == MemoryScope::kPacked) &&
+           std::ranges::any_of(around_, loops::IsInvocationLoop);
   }
 
   std::vector<NodeId> SlotIndices() const {
@@ -210,6 +223,8 @@ class HalfReader {
           break;
         case Statement::Kind::kPrefetch:
           statement.index = rewriter_.Rewrite(statement.index);
+          break;
+        case Statement::Kind::kAwait:
           break;
       }
       Rewrite(statement.body);
@@ -287,6 +302,57 @@ void AppendIf(LoopNest& nest, NodeId a, NodeId b, Block statements,
   out.push_back(std::move(branch));
 }
 
+// What the loads of the tile, as the loop's body has them, are for turn `turn`,
+// into the slot.
+void AppendCopies(const Block& loads, const AheadTile& tile, NodeId variable,
+                  NodeId turn, NodeId slot, LoopNest& nest, Block& out) {
+  Copier copier(nest, tile.buffer, slot, Copier::Mode::kAsync);
+  copier.Replace(variable, turn);
+  copier.Copy(loads, out);
+}
+
+Statement AwaitAllBut(int64_t groups) {
+  Statement await;
+  await.kind = Statement::Kind::kAwait;
+  await.groups = groups;
+  return await;
+}
+
+// The tiles that are loaded asynchronously, all with as many slots. Takes their
+// loads from the loop's body; at_begin: what its turns begin with.
+void LoadAsync(std::span<const AheadTile> tiles, int64_t slots, Statement& loop,
+               Block& before, Block& at_begin, LoopNest& nest) {
+  const NodeId extent = loops::ExtentOf(nest.pool, loop.variable);
+  const NodeId count = nest.pool.Integer(slots);
+  const auto slot_of = [&](NodeId turn) {
+    return Make(nest, Opcode::kModulo, DType::kI64, turn, count);
+  };
+  std::vector<Block> loads;
+  for (const AheadTile& tile : tiles) {
+    loads.push_back(PartOf(loop.body, tile.buffer, true));
+    loop.body = PartOf(loop.body, tile.buffer, false);
+    HalfReader(nest, tile.buffer, slot_of(loop.variable)).Rewrite(loop.body);
+    std::vector<NodeId>& extents = nest.buffers[tile.buffer].extents;
+    extents.insert(extents.begin(), count);
+  }
+  const auto append = [&](NodeId turn, Block& out) {
+    Block copies;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      AppendCopies(loads[i], tiles[i], loop.variable, turn, slot_of(turn), nest,
+                   copies);
+    }
+    AppendIf(nest, turn, extent, std::move(copies), out);
+  };
+  for (int64_t turn = 0; turn + 1 < slots; ++turn) {
+    if (turn > 0) before.push_back(AwaitAllBut(slots - 2));
+    append(nest.pool.Integer(turn), before);
+  }
+  at_begin.push_back(AwaitAllBut(slots - 2));
+  append(Make(nest, Opcode::kAdd, DType::kI64, loop.variable,
+              nest.pool.Integer(slots - 1)),
+         at_begin);
+}
+
 }  // namespace
 
 std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
@@ -300,7 +366,8 @@ std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
     }
     tiles.push_back(
         {.buffer = schedule.computation().stages[i].stores[0].buffer,
-         .by_registers = plan.buffering == Buffering::kDoubleByRegisters});
+         .by_registers = plan.buffering == Buffering::kDoubleByRegisters,
+         .slots = plan.buffering == Buffering::kAsync ? plan.slots : 0});
   }
   return tiles;
 }
@@ -316,8 +383,15 @@ void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
   const NodeId half =
       Make(nest, Opcode::kModulo, DType::kI64, loop.variable, two);
   const NodeId other = Make(nest, Opcode::kModulo, DType::kI64, next, two);
-  Block first, begin, end;
+  Block first, begin, end, copies;
+  std::vector<AheadTile> by_copies;
   for (const AheadTile& tile : tiles) {
+    if (tile.slots != 0) by_copies.push_back(tile);
+  }
+  if (!by_copies.empty())
+    LoadAsync(by_copies, by_copies[0].slots, loop, before, copies, nest);
+  for (const AheadTile& tile : tiles) {
+    if (tile.slots != 0) continue;
     const Block loads = PartOf(loop.body, tile.buffer, true);
     loop.body = PartOf(loop.body, tile.buffer, false);
     HalfReader(nest, tile.buffer, half).Rewrite(loop.body);
@@ -340,7 +414,7 @@ void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
     late.Copy(loads, end);
   }
   AppendIf(nest, zero, extent, std::move(first), before);
-  Block body;
+  Block body = std::move(copies);
   AppendIf(nest, next, extent, std::move(begin), body);
   std::ranges::move(loop.body, std::back_inserter(body));
   AppendIf(nest, next, extent, std::move(end), body);

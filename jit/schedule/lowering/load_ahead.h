@@ -13,6 +13,16 @@
 // arithmetic does. By registers, each invocation loads its elements at the
 // begin of an iteration and stores them at its end; directly, they are copied
 // at its end.
+//
+// Asynchronously, with n slots, copies are n - 1 iterations ahead, and an await
+// leaves those of the last n - 2 on their way:
+//
+//   async load(0 -> slot 0)  await 1  async load(1 -> slot 1)         // n = 3
+//   for k < 8 {
+//     await 1
+//     if k + 2 < 8 { async load(k + 2 -> slot (k + 2) mod 3) }
+//     arithmetic(k of slot k mod 3)
+//   }
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 
@@ -28,6 +38,7 @@ namespace ember::schedule {
 struct AheadTile {
   uint32_t buffer = 0;
   bool by_registers = false;
+  int64_t slots = 0;  // not 0: asynchronously, the same of all tiles of a loop
 };
 
 // The tiles that the schedule wants ahead in a loop of the stage. Their buffers

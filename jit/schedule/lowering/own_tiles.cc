@@ -275,6 +275,7 @@ class Owner {
           statement.extent = rewriter.Rewrite(statement.extent);
           break;
         case Statement::Kind::kPrefetch:
+        case Statement::Kind::kAwait:
           break;
         case Statement::Kind::kStore:
           for (loops::Store& store : statement.stores) {

@@ -90,6 +90,8 @@ class Promoter {
           candidates_[statement.buffer] = false;
           VisitExpression(statement.index);
           break;
+        case Statement::Kind::kAwait:
+          break;
         case Statement::Kind::kStore:
           for (const loops::Store& store : statement.stores) {
             VisitAccess(store.buffer, store.indices);

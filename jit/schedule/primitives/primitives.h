@@ -16,6 +16,8 @@
 //   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
 //   double_buffer %xp           %xp has two halves: one is read while the
 //                               next iteration's part is loaded into the other
+//   double_buffer %xp async 4   four slots: three iterations ahead, by copies
+//                               that nobody waits for until they are read
 //   pad_rows %xp 8              rows of %xp lie 8 elements further apart
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
@@ -80,9 +82,10 @@ struct PrimitiveCall {
   row("cache_read", CacheRead, 2, 3, 1, true, "%stage %buffer [type] -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage, " \
       "in a type that holds all values of the buffer's") \
-  row("double_buffer", DoubleBuffer, 1, 2, 0, true, "%stage [registers]", \
+  row("double_buffer", DoubleBuffer, 1, 3, 0, true, "%stage [registers | async slots]", \
       "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
-      "iteration; with registers, loaded into those of the invocations at its begin; marks of its loops come first") \
+      "iteration; with registers, loaded into those of the invocations at its begin; with async, copied slots - 1 " \
+      "iterations ahead, while arithmetic runs, where a device can; marks of its loops come first") \
   row("pad_rows", PadRows, 2, 2, 0, true, "%stage elements", \
       "rows of what a stage in a loop computes lie so many elements further apart, in other banks of the memory that invocations share") \
   row("pack", Pack, 3, -1, 1, true, "%stage %buffer [type] [low..high] layout... -> copy", \

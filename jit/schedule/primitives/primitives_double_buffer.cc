@@ -9,6 +9,11 @@
 namespace ember::schedule {
 namespace {
 
+// Of what is loaded asynchronously. More would not pay, and devices' barriers
+// tell so many apart (jit/gpu/barriers.cc).
+constexpr int64_t kFewestSlots = 2;
+constexpr int64_t kMostSlots = 8;
+
 class DoubleBufferChecker {
  public:
   DoubleBufferChecker(const Schedule& schedule, int stage)
@@ -28,6 +33,7 @@ class DoubleBufferChecker {
     EMBER_RETURN_IF_ERROR(CheckReads());
     if (plan_.buffering == Buffering::kDoubleByRegisters)
       return CheckRegisters();
+    if (plan_.buffering == Buffering::kAsync) return CheckSlots();
     return OkStatus();
   }
 
@@ -113,6 +119,22 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
+  // One await is for all that is loaded in the loop.
+  Status CheckSlots() const {
+    for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
+      const StagePlan& other = schedule_.plan(i);
+      if (other.buffering != Buffering::kAsync ||
+          other.attach_stage != plan_.attach_stage ||
+          other.attach_loop != plan_.attach_loop || other.slots == plan_.slots)
+        continue;
+      return FailedPreconditionError(
+          Name() + " has " + std::to_string(plan_.slots) + " slots, and %" +
+          c_.stages[i].name + " in the same loop " +
+          std::to_string(other.slots));
+    }
+    return OkStatus();
+  }
+
   // Elements of an invocation are known by number.
   Status CheckRegisters() const {
     bool is_bound = false;
@@ -140,16 +162,37 @@ class DoubleBufferChecker {
 
 Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  const bool by_registers = call.operands.size() > 1;
-  if (by_registers && call.operands[1] != "registers") {
-    return InvalidArgumentError("expected 'registers' or nothing, found '" +
-                                call.operands[1] + "'");
+  Buffering buffering = Buffering::kDouble;
+  int64_t slots = 2;
+  if (call.operands.size() > 1) {
+    const std::string& how = call.operands[1];
+    buffering =
+        how == "async" ? Buffering::kAsync : Buffering::kDoubleByRegisters;
+    if (how != "async" && how != "registers") {
+      return InvalidArgumentError(
+          "expected 'registers', 'async' or nothing, found '" + how + "'");
+    }
+    const size_t wanted = how == "async" ? 3 : 2;
+    if (call.operands.size() != wanted) {
+      return InvalidArgumentError(
+          how == "async" ? "expected a number of slots behind 'async'"
+                         : "expected nothing behind 'registers'");
+    }
+    if (how == "async") {
+      EMBER_ASSIGN_OR_RETURN(slots, NumberOperand(call, 2));
+      if (slots < kFewestSlots || slots > kMostSlots) {
+        return FailedPreconditionError(
+            "expected " + std::to_string(kFewestSlots) + " to " +
+            std::to_string(kMostSlots) + " slots, found " +
+            std::to_string(slots));
+      }
+    }
   }
   StagePlan& plan = schedule.mutable_plan(stage);
   if (plan.buffering != Buffering::kSingle)
     return FailedPreconditionError("the stage is double buffered already");
-  plan.buffering =
-      by_registers ? Buffering::kDoubleByRegisters : Buffering::kDouble;
+  plan.buffering = buffering;
+  plan.slots = slots;
   // CheckDoubleBuffers says whether it may be, now and later.
   return OkStatus();
 }

@@ -278,8 +278,13 @@ class LineWriter : private tensor::RandomChoices {
       planned_.push_back("bind" + on_copy + item);
       if (by_registers) planned_.push_back("unroll" + on_copy + round);
     }
+    const std::string in_slots = Chance(2)   ? "async 3"
+                                 : Chance(2) ? "async 2"
+                                             : "async 4";
     planned_.push_back("double_buffer" + on_copy +
-                       (by_registers ? "registers" : ""));
+                       (by_registers ? "registers"
+                        : Chance(2)  ? in_slots
+                                     : ""));
     // What reads it, sometimes by several invocations as well.
     if (Chance(2)) planned_.push_back("bind" + at + InnermostLoop(stage));
   }
