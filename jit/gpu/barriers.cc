@@ -377,8 +377,8 @@ class Planner {
         pending.Add(Awaited(statement));
         continue;
       }
-      if (MeetsFirst(statement, pending)) {
-        Step(statement, AllAccesses(statement.body[0]), pending);
+      if (const Statement* const first = MeetsFirst(statement, pending)) {
+        Step(statement, AllAccesses(*first), pending);
         pending = Accesses(nest_.buffers.size());
       }
       Step(statement, OwnAccesses(statement, /*stores_first=*/true), pending);
@@ -392,12 +392,30 @@ class Planner {
     }
   }
 
-  // Whether it is a branch whose invocations would meet before they do anything
-  // in it.
-  bool MeetsFirst(const Statement& branch, const Accesses& pending) const {
-    return branch.kind == Statement::Kind::kIf && !branch.body.empty() &&
-           IsInvocationLoop(branch.body[0]) &&
-           Conflict(pending, AllAccesses(branch.body[0]));
+  // What a branch or a loop begins with, if invocations would meet before they
+  // do it, and have no need to if they met before the branch or loop; else
+  // null.
+  const Statement* MeetsFirst(const Statement& statement,
+                              const Accesses& pending) {
+    const Statement* first = &statement;
+    while (!IsInvocationLoop(*first)) {
+      const bool is_loop = first->kind == Statement::Kind::kFor;
+      if ((!is_loop && first->kind != Statement::Kind::kIf) ||
+          first->body.empty()) {
+        return nullptr;
+      }
+      first = &first->body[0];
+    }
+    if (!Conflict(pending, AllAccesses(*first))) return nullptr;
+    if (statement.kind == Statement::Kind::kFor) {
+      const Barriers known = result_;
+      Accesses none(nest_.buffers.size());
+      PlanLoop(statement, none);
+      const bool meets_again = result_.before.contains(first);
+      result_ = known;
+      if (meets_again) return nullptr;
+    }
+    return first;
   }
 
   // An iteration begins with what the one before it left. Barriers are only

@@ -1,14 +1,11 @@
 #include "jit/ptx/device_functions.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 namespace ember::jit::ptx {
 
@@ -114,37 +111,14 @@ void ReplaceLoad(llvm::CallInst& call, const LoadMatrices& row) {
 }
 
 void ReplaceCopy(llvm::CallInst& call, const CopyAsync& row) {
-  const llvm::DataLayout& layout = call.getModule()->getDataLayout();
-  Value* const to = call.getArgOperand(0);
-  Value* const from = call.getArgOperand(1);
-  Value* const read = call.getArgOperand(2);
-  const llvm::Align wanted(static_cast<uint64_t>(row.bytes));
-  const llvm::Align known =
-      std::min(llvm::getKnownAlignment(to, layout, &call),
-               llvm::getKnownAlignment(from, layout, &call));
   llvm::IRBuilder<> builder(&call);
-  if (known >= wanted) {
-    builder.CreateIntrinsic(
-        row.intrinsic, {},
-        {builder.CreateAddrSpaceCast(to, builder.getPtrTy(kSharedSpace)),
-         builder.CreateAddrSpaceCast(from, builder.getPtrTy(kGlobalSpace)),
-         read});
-  } else {
-    llvm::Type* const type = llvm::FixedVectorType::get(
-        builder.getInt8Ty(), static_cast<unsigned>(row.bytes));
-    Value* const zero = llvm::Constant::getNullValue(type);
-    llvm::Instruction* const inside = llvm::SplitBlockAndInsertIfThen(
-        builder.CreateICmpNE(read, builder.getInt32(0)), &call, false);
-    llvm::BasicBlock* const outside =
-        inside->getParent()->getSinglePredecessor();
-    builder.SetInsertPoint(inside);
-    Value* const loaded = builder.CreateAlignedLoad(type, from, known);
-    builder.SetInsertPoint(&call);
-    llvm::PHINode* const value = builder.CreatePHI(type, 2);
-    value->addIncoming(loaded, inside->getParent());
-    value->addIncoming(zero, outside);
-    builder.CreateAlignedStore(value, to, known);
-  }
+  const auto in_space = [&](unsigned operand, unsigned space) {
+    return builder.CreateAddrSpaceCast(call.getArgOperand(operand),
+                                       builder.getPtrTy(space));
+  };
+  builder.CreateIntrinsic(row.intrinsic, {},
+                          {in_space(0, kSharedSpace), in_space(1, kGlobalSpace),
+                           call.getArgOperand(2)});
   call.eraseFromParent();
 }
 

@@ -26,8 +26,8 @@ llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
                               llvm::Value* row);
 
 // cp.async: begins a copy of `bytes` (4, 8 or 16) from global to shared memory,
-// the first `read` (an i32: 0 or all of them) from there, zeros else. Where it
-// is not known at the end that both are aligned so, a load and a store instead.
+// the first `read` (an i32: 0 or all of them) from there, zeros else. Both are
+// aligned to as many bytes.
 void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
 // cp.async.commit_group, and cp.async.wait_group.

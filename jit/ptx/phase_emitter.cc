@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,12 +15,14 @@
 #include "jit/llvm/block_emitter.h"
 #include "jit/llvm/kernel_arguments.h"
 #include "jit/loops/combining.h"
+#include "jit/loops/divisibility.h"
 #include "jit/ptx/combiner.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/matrices.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "tensor/linear.h"
 
 namespace ember::jit::ptx {
 
@@ -174,6 +177,10 @@ class PhaseEmitter final : public BlockEmitter {
   void EmitAwait(const Statement& await) override;
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
+  // Whether the first of so many elements, in lanes, is at a multiple of them
+  // in its buffer for sure.
+  bool IsAligned(uint32_t buffer, std::span<const NodeId> indices,
+                 int64_t elements);
   // Whether a copy was begun that does as the asynchronous store says.
   bool BeginCopy(const loops::Store& store);
   void EmitSubgroups(const Statement& statement);
@@ -276,13 +283,40 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
   });
 }
 
+bool PhaseEmitter::IsAligned(uint32_t buffer, std::span<const NodeId> indices,
+                             int64_t elements) {
+  const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
+  int64_t stride = 1;  // or a power of two that divides it
+  for (size_t d = extents.size(); d-- > 0;) {
+    const auto sum = tensor::Linearize(nest_.pool, indices[d]);
+    if (!sum || loops::PowerOfTwoIn(sum->constant) * stride < elements)
+      return false;
+    for (const tensor::LinearTerm& term : sum->terms) {
+      if (expressions_.scopes().IsLane(term.node)) continue;
+      if (loops::PowerOfTwoIn(term.coefficient) *
+              loops::DivisorOf(nest_.pool, term.node) * stride <
+          elements) {
+        return false;
+      }
+    }
+    stride *= loops::DivisorOf(nest_.pool, extents[d]);
+    stride = std::min(stride, elements);
+  }
+  return true;
+}
+
 bool PhaseEmitter::BeginCopy(const loops::Store& store) {
   const int lanes = std::max(expressions_.scopes().lanes(), 1);
   const int64_t bytes = lanes * DTypeByteSize(nest_.buffers[store.buffer].type);
-  const uint32_t from = nest_.pool[store.value].buffer;
+  const tensor::Node& value = nest_.pool[store.value];
+  const uint32_t from = value.buffer;
+  const std::span<const NodeId> from_indices(
+      value.operands.data(), nest_.buffers[from].extents.size());
   if (!copies_ || (bytes != 4 && bytes != 8 && bytes != 16) ||
       plan_.places[store.buffer].kind != PhasePlan::Kind::kShared ||
-      plan_.places[from].kind != PhasePlan::Kind::kMemory) {
+      plan_.places[from].kind != PhasePlan::Kind::kMemory ||
+      !IsAligned(store.buffer, store.indices, lanes) ||
+      !IsAligned(from, from_indices, lanes)) {
     return false;
   }
   expressions_.BeginStatement();

@@ -2,9 +2,10 @@
 
     compiler = Compiler("bazel-bin", torch.device("cuda"))
     kernel = compiler.compile(dispatch_text)      # tensor/GRAMMAR.md; one dispatch of constant extents
+                                                  # (schedule_text: under that schedule)
     kernel.run([x, w], [y])                       # tensors on the device, in the order of the dispatch
 
-The code is what default schedules make (jit/ptx/compile_dispatches), called as
+The code is what jit/ptx/compile_dispatches makes, under default schedules or a given one, called as
 vm/format/device_abi.h says through the driver that PyTorch has loaded, on its
 current stream: so events and graphs of PyTorch time both sides alike.
 Raises Declined where Ember makes no such kernel, with its reason.
@@ -108,13 +109,18 @@ class Compiler:
                        f"+shared{attribute(SHARED_OPTIN)}+invocations1024"
                        f"+processors{properties.multi_processor_count}")
 
-    def compile(self, text):
+    def compile(self, text, schedule=None):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "dispatch.txt")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            done = subprocess.run([self.tool, f"--target={self.target}", "-o", folder, path], capture_output=True,
-                                  text=True, check=False)
+            command = [self.tool, f"--target={self.target}", "-o", folder, path]
+            if schedule is not None:
+                name = re.search(r"dispatch @([\w.]+)", text)[1]
+                with open(os.path.join(folder, name + ".schedule"), "w", encoding="utf-8") as file:
+                    file.write(schedule)
+                command.append("--schedules=" + folder)
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 raise Declined(done.stderr.strip())
             rows = [json.loads(line) for line in done.stdout.splitlines()]

@@ -295,17 +295,18 @@ class Runner {
                             .from = static_cast<const uint8_t*>(from),
                             .bytes = bytes,
                             .read = read};
-    if (read > bytes || copy.to < runner.shared_ ||
-        copy.to >= runner.shared_ + runner.shared_bytes_) {
-      runner.Fail(number, Concat({"begins a copy of ", bytes,
-                                  " bytes, expected one to shared memory"}));
-    }
-    if (read != 0) Access(seen, from, read, kLoadKind);
-    Access(seen, to, bytes, kStoreKind);
     const bool is_aligned =
         reinterpret_cast<uintptr_t>(to) % bytes == 0 &&
         (read == 0 || reinterpret_cast<uintptr_t>(from) % bytes == 0);
-    if (!is_aligned) return Perform(copy);
+    if (!is_aligned || read > bytes || copy.to < runner.shared_ ||
+        copy.to >= runner.shared_ + runner.shared_bytes_) {
+      runner.Fail(
+          number,
+          Concat({"begins a copy of ", bytes,
+                  " bytes, expected one to shared memory and aligned"}));
+    }
+    if (read != 0) Access(seen, from, read, kLoadKind);
+    Access(seen, to, bytes, kStoreKind);
     runner.threads_[number].copies.push_back(copy);
     ++runner.statistics_.async_copies;
   }

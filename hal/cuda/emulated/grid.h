@@ -58,8 +58,7 @@ struct GridFunctions {
                         uint32_t* result);
   // Begins a copy of `bytes` (4, 8 or 16) to shared memory, the first `read` of
   // them from `from`, zeros behind those: PTX's cp.async. It is done when the
-  // thread waits for its group, as late as a GPU may; at once where addresses
-  // are not aligned to `bytes`, for which code for a GPU has no instruction.
+  // thread waits for its group, as late as a GPU may.
   void (*copy_async)(GridThread* thread, uint32_t bytes, void* to,
                      const void* from, uint32_t read);
   // The thread's copies since the last call are a group

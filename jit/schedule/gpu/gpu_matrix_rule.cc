@@ -194,11 +194,15 @@ class MatrixScheduler {
     const Computation& c = writer_.computation();
     const tensor::Node& node = c.pool[load];
     const std::optional<size_t> axis = LastAxisOf(stage, load);
-    if (node.opcode != tensor::Opcode::kLoad || !axis) return 1;
+    if (!axis) return 1;
     const int64_t size = SizeInSlice(*axis);
     const auto extent = c.pool.IntegerConstant(stage.axes[*axis].extent);
     const int64_t lanes = kCopiedBytes / DTypeByteSize(node.type);
-    const bool is_whole = extent && *extent % size == 0 && size % lanes == 0;
+    // A pad is all lanes' or none's: none of them is outside of the last dim.
+    const auto row =
+        c.pool.IntegerConstant(c.buffers[node.buffer].extents.back());
+    const bool is_whole = extent && row && *extent <= *row &&
+                          *extent % size == 0 && size % lanes == 0;
     return is_whole ? lanes : 1;
   }
 
@@ -245,7 +249,8 @@ class MatrixScheduler {
     subgroups.push_back(columns + "_subgroup");
     Names order = tiles;
     Append(order, reductions);
-    const std::string slice = steps + "_slice", step = steps + "_rest_step";
+    std::string slice = steps + "_slice";
+    const std::string step = steps + "_rest_step";
     order.push_back(slice);
     const size_t first = order.size();
     Append(order, subgroups);
@@ -258,6 +263,11 @@ class MatrixScheduler {
     const std::string bound = writer_.FuseLoops(
         product, first - tiles.size() + (tiles.empty() ? 0 : 1),
         subgroups.size(), "subgroups");
+    // Slices are there ahead from the first one of all to the last.
+    if (plan_.turns_together) {
+      slice = writer_.FuseLoops(product, tiles.empty() ? 0 : 1,
+                                reductions.size() + 1, "turns");
+    }
     const std::string at = " %" + product + " ";
     const int64_t written = plan_.row_tile.matrices *
                             plan_.column_tile.matrices *

@@ -51,6 +51,8 @@ struct MatrixPlan {
   bool is_double = false;
   bool by_registers = false;
   int64_t slots = 0;     // not 0: copied asynchronously, into so many
+  // The loops around the slices (of a window) and that over them are one.
+  bool turns_together = false;
   bool is_exact = true;  // whole matrices fill the sum
   // Elements of the results' tile along the axes.
   int64_t RowsOfTile() const { return row_tile.count() * type.rows; }

@@ -207,12 +207,14 @@ class MatrixTileChooser {
       return bytes + padding <= gpu_.shared_bytes &&
              2 * bytes <= gpu_.shared_bytes;
     };
+    const int64_t others = gpu_.copies_async ? OtherTurns(plan) : 1;
+    plan.turns_together = others > 1;
     plan.slots = 0;
     plan.by_registers = false;
     for (const bool is_double : {true, false}) {
       for (const int64_t matrices : {4, 2, 1}) {
         const int64_t slice = matrices * plan.type.depth;
-        if (slice > all || (is_double && all < 4 * slice)) continue;
+        if (slice > all || (is_double && all * others < 4 * slice)) continue;
         plan.slice = slice;
         plan.is_double = is_double;
         for (const int64_t slots : {4, 3}) {
@@ -230,6 +232,15 @@ class MatrixTileChooser {
       }
     }
     return false;
+  }
+
+  // Of the sum's axes without that of the slices, if they are known.
+  int64_t OtherTurns(const MatrixPlan& plan) const {
+    int64_t turns = 1;
+    for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
+      if (k != plan.steps) turns *= shape_.Extent(k).value_or(0);
+    }
+    return std::max<int64_t>(turns, 1);
   }
 
   // The most depth that the device has for the types.

@@ -124,6 +124,11 @@ std::string BindTogether(const std::string& name, int64_t count, int64_t lanes,
       writer.FuseLoops(name, 0, static_cast<size_t>(spatial), "all");
   writer.Do("split %" + name + " " + all + " " + std::to_string(count) +
             " -> " + all + "_round " + all + "_item");
+  // What the rounds store is apart, but barriers know buffers as a whole: an
+  // invocation does all of them before it meets others.
+  std::vector<std::string> order = {all + "_item", all + "_round"};
+  if (!lane.empty()) order.push_back(lane);
+  writer.Reorder(name, order);
   writer.Do("bind %" + name + " " + all + "_item");
   if (!lane.empty()) writer.Do("vectorize %" + name + " " + lane);
   return all + "_round";
