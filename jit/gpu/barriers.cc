@@ -311,6 +311,11 @@ class Planner {
   // the dispatch).
   bool MayBeOneMemory(size_t a, size_t b) const {
     if (std::max(a, b) == nest_.buffers.size()) return false;
+    if (!memory_.ranges.empty() &&
+        std::max(memory_.ranges[a].begin, memory_.ranges[b].begin) <
+            std::min(memory_.ranges[a].end, memory_.ranges[b].end)) {
+      return true;
+    }
     const Buffer& x = nest_.buffers[a];
     const Buffer& y = nest_.buffers[b];
     const bool are_arguments =

@@ -34,11 +34,19 @@
 
 namespace ember::jit::gpu {
 
+struct MemoryRange {
+  int64_t begin = 0;
+  int64_t end = 0;  // behind its last byte
+};
+
 struct SharedMemory {
   // By buffer: several invocations may touch an element.
   std::vector<bool> is_of_many;
   // Combining loops (jit/loops/combining.h) need memory, too.
   bool has_parts = false;
+  // By buffer, if not empty: where it is in the workgroup's memory. Those with
+  // bytes in common are one.
+  std::vector<MemoryRange> ranges;
 };
 
 struct Barriers {

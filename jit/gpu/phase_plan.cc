@@ -80,6 +80,7 @@ class Planner {
     }
     EMBER_RETURN_IF_ERROR(CheckIterations());
     ChooseMode();
+    FindLifetimes();
     PlanParts(phase_.body);
     for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
     if (plan_.mode == PhasePlan::Mode::kInvocations) FindBarriers();
@@ -340,6 +341,9 @@ class Planner {
     NoteParts(block, types);
     for (const RegisterClass& type : types)
       plan_.shared_bytes += plan_.parts * type.bytes;
+    // All types in one place.
+    if (device_.keeps_elements) plan_.shared_bytes = plan_.parts * kPartBytes;
+    parts_bytes_ = plan_.shared_bytes;
   }
 
   void NoteParts(const Block& block, std::set<RegisterClass>& types) {
@@ -375,7 +379,13 @@ class Planner {
       place.is_native = false;
       return;
     }
-    plan_.shared_bytes += SharedBytes(i);
+    if (device_.keeps_elements) {
+      place.shared_offset = FreeOffset(i);
+      shared_.push_back(i);
+      plan_.shared_bytes = std::max(plan_.shared_bytes, EndOf(i));
+    } else {
+      plan_.shared_bytes += SharedBytes(i);
+    }
     place.is_words = KeepsWords(i);
     place.is_native = place.is_native && !place.is_words;
     place.is_vectors = place.is_vectors && !place.is_words && !place.is_native;
@@ -396,9 +406,65 @@ class Planner {
     if (plan_.mode == PhasePlan::Mode::kTaskEach)
       return PhasePlan::Kind::kPrivate;
     const int64_t bytes = SharedBytes(i);
-    const bool fits =
-        bytes > 0 && plan_.shared_bytes + bytes <= device_.shared_bytes;
+    const int64_t begin =
+        device_.keeps_elements ? FreeOffset(i) : plan_.shared_bytes;
+    const bool fits = bytes > 0 && begin + bytes <= device_.shared_bytes;
     return fits ? PhasePlan::Kind::kShared : PhasePlan::Kind::kSlices;
+  }
+
+  // --- buffers in one place ---
+
+  // Between which statements of the phase's body a buffer is in use.
+  struct Lifetime {
+    size_t begin = SIZE_MAX;
+    size_t end = 0;
+  };
+
+  void FindLifetimes() {
+    lifetimes_.resize(nest_.buffers.size());
+    for (size_t i = 0; i < phase_.body.size(); ++i)
+      NoteLifetimes(phase_.body[i], i);
+  }
+
+  void NoteLifetimes(const Statement& statement, size_t number) {
+    const auto note = [&](uint32_t buffer) {
+      Lifetime& lifetime = lifetimes_[buffer];
+      lifetime.begin = std::min(lifetime.begin, number);
+      lifetime.end = std::max(lifetime.end, number + 1);
+    };
+    for (const loops::Store& store : statement.stores) note(store.buffer);
+    for (NodeId id :
+         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
+      const tensor::Node& node = nest_.pool[id];
+      if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
+        note(node.buffer);
+    }
+    for (const Statement& inner : statement.body) NoteLifetimes(inner, number);
+  }
+
+  int64_t EndOf(size_t i) const {
+    return plan_.places[i].shared_offset + SharedBytes(i);
+  }
+
+  // The first place in the workgroup's memory, behind that for combined values,
+  // that no buffer has which is in use at the same time.
+  int64_t FreeOffset(size_t i) const {
+    const int64_t bytes = SharedBytes(i);
+    int64_t begin = RoundUp(parts_bytes_, device_.shared_alignment);
+    for (bool moves = true; moves;) {
+      moves = false;
+      for (const size_t other : shared_) {
+        const bool at_once = lifetimes_[i].begin < lifetimes_[other].end &&
+                             lifetimes_[other].begin < lifetimes_[i].end;
+        if (!at_once || begin >= EndOf(other) ||
+            plan_.places[other].shared_offset >= begin + bytes) {
+          continue;
+        }
+        begin = EndOf(other);
+        moves = true;
+      }
+    }
+    return begin;
   }
 
   // --- barriers ---
@@ -406,6 +472,12 @@ class Planner {
   void FindBarriers() {
     SharedMemory memory;
     memory.has_parts = plan_.parts > 0;
+    for (size_t i = 0; device_.keeps_elements && i < plan_.places.size(); ++i) {
+      const bool is_shared = plan_.places[i].kind == PhasePlan::Kind::kShared;
+      memory.ranges.push_back(
+          is_shared ? MemoryRange{plan_.places[i].shared_offset, EndOf(i)}
+                    : MemoryRange{});
+    }
     for (const PhasePlan::Place& place : plan_.places) {
       memory.is_of_many.push_back(place.kind == PhasePlan::Kind::kMemory ||
                                   place.kind == PhasePlan::Kind::kSlices ||
@@ -441,6 +513,9 @@ class Planner {
   // Accumulators of products, by buffer.
   std::map<uint32_t, bool> are_unsigned_;
   int64_t largest_ = 0;
+  std::vector<Lifetime> lifetimes_;  // by buffer
+  std::vector<size_t> shared_;       // buffers that have a place
+  int64_t parts_bytes_ = 0;
 };
 
 }  // namespace

@@ -63,6 +63,10 @@ struct PhasePlan {
     bool is_native = false;
     // kMatrices of i32: sums of products of u8.
     bool is_unsigned = false;
+    // kShared, of devices that keep elements: where it begins in the
+    // workgroup's memory. Buffers that are in use one behind the other may be
+    // in the same place.
+    int64_t shared_offset = 0;
   };
 
   Mode mode = Mode::kAlone;
@@ -77,9 +81,13 @@ struct PhasePlan {
   int64_t iterations = 0;
   int64_t shared_bytes = 0;
   // Elements of the workgroup's memory in which invocations combine values, of
-  // each type that is combined so; 0: none.
+  // each type that is combined so; 0: none. Of devices that keep elements, they
+  // are its first, of kPartBytes each.
   int64_t parts = 0;
 };
+
+// Values that are combined have up to so many.
+inline constexpr int64_t kPartBytes = 8;
 
 // Errors: kDeviceLimit where more invocations are wanted than the device has,
 // kDeviceMatrix of matrix loops of types that the target does not list.

@@ -183,9 +183,10 @@ Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
 
 Value* MemoryAccess::Advance(Value* pointer, uint32_t buffer, Placed elements,
                              int depth) {
-  return scopes_.Once(depth, Made::kAdvance, pointer, elements.value, [&] {
-    return b_.CreateGEP(ElementOf(buffer), pointer, elements.value);
-  });
+  llvm::Type* const type = ElementOf(buffer);
+  const auto make = [&] { return b_.CreateGEP(type, pointer, elements.value); };
+  return scopes_.Once(depth, Made::kAdvance, pointer, elements.value, make,
+                      type);
 }
 
 Address MemoryAccess::AddressOf(uint32_t buffer,

@@ -68,10 +68,11 @@ class Scopes {
   // The value of a node without loads, if it was computed; and that it was.
   llvm::Value* Known(NodeId id);
   void Remember(NodeId id, llvm::Value* value);
-  // The value that make() gives in the scope, made once for the operands.
+  // The value that make() gives in the scope, made once for the operands and,
+  // where that counts, a type: buffers of several may be in one place.
   template <typename Make>
   llvm::Value* Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
-                    Make&& make);
+                    Make&& make, llvm::Type* type = nullptr);
 
   // While it lives, the builder is in the prologue of a scope.
   class At {
@@ -90,7 +91,9 @@ class Scopes {
     NodeId variable = 0;
     bool is_branch = false;
     std::unordered_map<NodeId, llvm::Value*> values;
-    std::map<std::tuple<Made, llvm::Value*, llvm::Value*>, llvm::Value*> once;
+    std::map<std::tuple<Made, llvm::Value*, llvm::Value*, llvm::Type*>,
+             llvm::Value*>
+        once;
   };
   void GoTo(int depth);
 
@@ -104,16 +107,16 @@ class Scopes {
 
 template <typename Make>
 llvm::Value* Scopes::Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
-                          Make&& make) {
+                          Make&& make, llvm::Type* type) {
   if (depth == kHere) return make();
   {
     const auto& once = scopes_[depth].once;
-    const auto found = once.find({made, a, b});
+    const auto found = once.find({made, a, b, type});
     if (found != once.end()) return found->second;
   }
   const At at(*this, depth);
   llvm::Value* value = make();
-  scopes_[depth].once[{made, a, b}] = value;
+  scopes_[depth].once[{made, a, b, type}] = value;
   return value;
 }
 

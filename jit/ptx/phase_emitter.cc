@@ -49,18 +49,15 @@ struct Layout {
   std::vector<PhaseCode::Binding> bindings;
   std::vector<unsigned> arguments;      // by buffer
   std::vector<int64_t> shared_offsets;  // by buffer
-  int64_t parts_offset = 0;             // of what invocations combine
   int64_t shared_bytes = 0;
   unsigned record = 0;
   unsigned first_parameter = 0;  // the nest's, then the first task
 };
 
-Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan,
-              const Target& target) {
+Layout LayOut(const PhasePlan& plan) {
   Layout layout;
   layout.arguments.resize(plan.places.size());
   layout.shared_offsets.resize(plan.places.size());
-  const int64_t unit = target.shared_alignment;
   for (uint32_t i = 0; i < plan.places.size(); ++i) {
     const PhasePlan::Place& place = plan.places[i];
     const bool is_sliced = place.kind == PhasePlan::Kind::kSlices;
@@ -68,16 +65,10 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan,
       layout.arguments[i] = static_cast<unsigned>(layout.bindings.size());
       layout.bindings.push_back({i, is_sliced, place.is_written});
     } else if (place.kind == PhasePlan::Kind::kShared) {
-      layout.shared_offsets[i] = layout.shared_bytes;
-      const loops::Buffer& buffer = nest.buffers[i];
-      const int64_t bytes =
-          gpu::ConstantElements(nest, buffer) * DTypeByteSize(buffer.type);
-      layout.shared_bytes += RoundUp(bytes, unit);
+      layout.shared_offsets[i] = place.shared_offset;
     }
   }
-  layout.parts_offset = layout.shared_bytes;
-  // A value of each warp, of up to 8 bytes.
-  layout.shared_bytes += plan.parts * 8;
+  layout.shared_bytes = plan.shared_bytes;
   layout.record = static_cast<unsigned>(layout.bindings.size());
   layout.first_parameter = layout.record + plan.has_checks;
   return layout;
@@ -414,7 +405,7 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
     if (!all.empty() && plan_.parts > 1) EmitBarrier();
     Value* const own = OwnValue(statement, store, extent);
     Value* const parts =
-        plan_.parts > 1 ? arguments_.Shared(b_, layout_.parts_offset) : nullptr;
+        plan_.parts > 1 ? arguments_.Shared(b_, /*offset=*/0) : nullptr;
     all.emplace_back(
         &store, combiner_.Combine(nest_.buffers[store.buffer].type, store, own,
                                   invocation_, plan_.parts, parts,
@@ -521,7 +512,7 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                               llvm::Module& module) {
   EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
                          gpu::PlanPhase(nest, phase, target));
-  const Layout layout = LayOut(nest, plan, target);
+  const Layout layout = LayOut(plan);
   if (layout.shared_bytes > target.shared_bytes) {
     return Decline(DeclineReason::kDeviceLimit,
                    Concat({layout.shared_bytes,

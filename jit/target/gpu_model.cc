@@ -78,7 +78,10 @@ GpuModel GpuModel::Of(std::string_view text) {
     return target.Has(feature);
   };
   gpu.has_dots = WidestDot("vulkan", DotKind::kBytes, has) != 0;
-  if (CudaArchitecture(text) != 0) gpu.processor_registers = kCudaRegisters;
+  if (CudaArchitecture(text) != 0) {
+    gpu.processor_registers = kCudaRegisters;
+    gpu.overlays_shared = true;
+  }
   gpu.copies_async = CudaArchitecture(text) >= kOldestAsyncCopies;
   gpu.matrices = MatricesOf(text, target);
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kCopiedBytes = 16;
 constexpr int64_t kCopiedWord = 4;
 // Matrices written out, with steps of the sum.
-constexpr int64_t kMostWrittenOut = 32;
+constexpr int64_t kMostWrittenOut = 128;
 
 using Names = std::vector<std::string>;
 

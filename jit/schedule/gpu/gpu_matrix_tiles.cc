@@ -24,6 +24,9 @@ constexpr double kWait = 64;
 // Padded sizes by real ones: matrices that are emptier do not pay.
 constexpr double kMostPadding = 2;
 constexpr int64_t kMostSubgroups = 8;
+// Of an invocation, beside sums and factors; and all of these.
+constexpr int64_t kOtherRegisters = 32;
+constexpr int64_t kMostRegisters = 192;
 constexpr int64_t kLeastSteps = 8;
 
 class MatrixTileChooser {
@@ -181,9 +184,20 @@ class MatrixTileChooser {
            static_cast<double>(gpu_.subgroup_size);
   }
 
+  // Subgroups that are busy with matrices need no others to hide latencies, so
+  // they may have what two workgroups of them have on a processor.
+  int64_t MostRegisters(int64_t invocations) const {
+    if (gpu_.processor_registers == 0) return gpu_.registers;
+    return std::clamp(
+        gpu_.processor_registers / (2 * invocations) - kOtherRegisters,
+        gpu_.registers, kMostRegisters);
+  }
+
   bool ChooseSlice(MatrixPlan& plan) const {
     const double registers = Registers(plan);
-    if (registers > static_cast<double>(gpu_.registers)) return false;
+    const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
+    if (registers > static_cast<double>(MostRegisters(invocations)))
+      return false;
     if (plan.row_tile.matrices * plan.type.rows * plan.column_tile.matrices *
             plan.type.columns >
         loops::kMaximumRegisterElements) {
@@ -199,7 +213,9 @@ class MatrixTileChooser {
     const double threads =
         static_cast<double>(plan.Subgroups() * gpu_.subgroup_size);
     const auto fits = [&](int64_t slice, int64_t copies) {
-      const int64_t bytes = results + step * slice * copies;
+      const int64_t slices = step * slice * copies;
+      const int64_t bytes =
+          gpu_.overlays_shared ? std::max(results, slices) : results + slices;
       // Rows are padded by 16 bytes at most (gpu_matrix_rule.cc).
       const int64_t padding =
           16 * (std::max(rows, slice) + std::max(columns, slice)) * copies;
@@ -226,8 +242,8 @@ class MatrixTileChooser {
         const double ahead =
             static_cast<double>((rows + columns) * slice) / threads;
         plan.by_registers =
-            is_double &&
-            registers + ahead <= static_cast<double>(gpu_.registers);
+            is_double && registers + ahead <=
+                             static_cast<double>(MostRegisters(invocations));
         return true;
       }
     }
