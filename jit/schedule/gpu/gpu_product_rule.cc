@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,15 +50,24 @@ std::string LayoutOf(const Computation& c, const ComputationStage& stage,
 int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
                     NodeId load, const WorkgroupTile& tile) {
   const tensor::Node& node = c.pool[load];
-  if (node.opcode != Opcode::kLoad) return 1;
+  const auto& extents = c.buffers[node.buffer].extents;
+  if (extents.empty()) return 1;
+  const std::span<const NodeId> indices(node.operands.data(), extents.size());
   const NodeId v = stage.axes[static_cast<size_t>(tile.v)].variable;
-  const bool along = std::ranges::find(node.operands, v) != node.operands.end();
+  // The layout of a copy puts the dim that moves along v last.
+  const bool along = node.opcode == Opcode::kLoad
+                         ? std::ranges::find(indices, v) != indices.end()
+                         : indices.back() == v;
   const int axis = along ? tile.v : tile.k;
   const ComputationAxis& last = stage.axes[static_cast<size_t>(axis)];
-  if (!along && node.operands.back() != last.variable) return 1;
+  if (!along && indices.back() != last.variable) return 1;
   const int64_t size =
       along ? tile.axes[static_cast<size_t>(tile.v)].size() : tile.slice;
   const auto extent = c.pool.IntegerConstant(last.extent);
+  const auto row = c.pool.IntegerConstant(extents.back());
+  // A pad is all lanes' or none's: none of them is outside of the last dim.
+  if (node.opcode == Opcode::kPad && (!row || !extent || *extent > *row))
+    return 1;
   return extent && *extent % size == 0 && size % 4 == 0 ? 4 : 1;
 }
 
@@ -210,6 +220,10 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   writer.Reorder(product, order);
   if (dots) writer.Do("tensorize %" + product + " " + dots->dot);
   MarkTile(product, loops, first, writer);
+  if (tile.turns_together) {
+    slice = writer.FuseLoops(product, loops.tiles.size(),
+                             first - loops.tiles.size(), "turns");
+  }
   if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
   // Devices copy words asynchronously, and nothing smaller.
   const bool copies_async = std::ranges::all_of(

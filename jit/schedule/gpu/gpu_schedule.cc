@@ -44,6 +44,10 @@ class GpuChooser {
     const std::string product = ProductFor(root);
     if (!product.empty() && !TrySplit(product))
       point = TryProduct(root, product);
+    const bool adds_parts =
+        done_.contains(root + ".parts") || done_.contains(product + ".parts");
+    // Neighbouring results' parts are neighbours, so an invocation adds up.
+    if (!point && adds_parts) return PointByPoint(root);
     if (!point && TryRows(root)) return;
     if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
     if (!TryVectors(root)) PointByPoint(root);
@@ -80,6 +84,12 @@ class GpuChooser {
     const std::string parts = reduction + ".parts";
     if (!SplitReductionOnGpu(gpu_, reduction, parts, writer_)) return false;
     todo_.insert(std::ranges::find(todo_, reduction), parts);
+    // Parts of products are products, in tiles of their own.
+    if (gpu_.is_cpu_like || !IsProduct(writer_.StageOf(parts))) return true;
+    const std::optional<std::string> point = TryProduct(parts, parts);
+    if (!point) return true;
+    done_.insert(parts);
+    JoinPoints(gpu_, parts, *point, 0, done_, writer_);
     return true;
   }
 

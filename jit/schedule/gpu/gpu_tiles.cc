@@ -175,13 +175,19 @@ class GpuTileChooser {
     const auto is_whole = [&](int64_t slice) {
       return !product_.dots || steps % slice == 0;
     };
+    tile.turns_together = false;
     if (gpu_.copies_async && !product_.dots) {
+      const int64_t others = OtherTurns();
       for (const int64_t slice : {32, 16, 8}) {
         for (const int64_t slots : {4, 3}) {
-          if (steps < 4 * slice || !fits(slice, slots)) continue;
+          if (steps < slice || steps * others < 4 * slice ||
+              !fits(slice, slots)) {
+            continue;
+          }
           tile.slice = slice;
           tile.is_double = true;
           tile.slots = slots;
+          tile.turns_together = others > 1;
           return true;
         }
       }
@@ -220,6 +226,15 @@ class GpuTileChooser {
     tile.share.assign(strides_.size(), false);
     tile.k = -1;
     return true;
+  }
+
+  // Of the sum's axes without that of the slices, if they are known.
+  int64_t OtherTurns() const {
+    int64_t turns = 1;
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a) {
+      if (a != k_) turns *= shape_.Extent(a).value_or(0);
+    }
+    return std::max<int64_t>(turns, 1);
   }
 
   // Elements that a workgroup's part of an operand spans, by those that are

@@ -47,6 +47,8 @@ struct WorkgroupTile {
   bool is_double = false;
   bool by_registers = false;
   int64_t slots = 0;        // not 0: copied asynchronously, into so many
+  // The loops around the slices (of a window) and that over them are one.
+  bool turns_together = false;
   std::vector<bool> share;  // per load: through shared memory
   int64_t steps = 1;        // of the innermost loop of the sum written out
 
