@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "tests/onnx/expectation.h"
 #include "tests/onnx/run_case.h"
 #include "tests/onnx/suite.h"
+#include "tools/lib/device.h"
 #include "tools/lib/flags.h"
 #include "tools/lib/json.h"
 #include "tools/lib/kernel_checks.h"
@@ -26,7 +28,7 @@ struct Options {
   std::string suite, filter, json, manifest, expect;
   RunOptions run;
   int64_t timeout = 60;
-  bool quiet = false, verbose = false, bless = false;
+  bool quiet = false, verbose = false, bless = false, together = false;
   bool found_nothing = false;  // what came out: no case was asked for
 };
 
@@ -55,6 +57,9 @@ void Declare(Options& options, tools::Flags& flags) {
   flags.Add("bless", &options.bless,
             "Write what was found to the file of --expect. Needs a tier with "
             "kernels and no --filter.");
+  flags.Add("together", &options.together,
+            "All cases in this process, without --timeout: for devices that "
+            "take long to open (CUDA's). A crash ends the run.");
   flags.Add("quiet", &options.quiet, "Only the summary.");
   flags.Add("verbose", &options.verbose,
             "Also list the passed cases that needed pinned dims or inputs "
@@ -280,9 +285,18 @@ Status Run(Options& options, bool& all_passed) {
   const std::string manifest = FindManifest(options);
   if (!manifest.empty()) EMBER_RETURN_IF_ERROR(ApplyManifest(manifest, cases));
   Report report;
+  // Is open as long as cases run, so that each of them opens it at once.
+  std::shared_ptr<hal::Device> device;
+  if (options.together) {
+    EMBER_ASSIGN_OR_RETURN(
+        device, tools::OpenDevice(options.run.device, options.run.threads));
+  }
   for (const TestCase& test_case : cases) {
-    CaseResult result = RunCaseInChild(test_case, options.run,
-                                       static_cast<unsigned>(options.timeout));
+    CaseResult result =
+        options.together
+            ? RunCase(test_case, options.run)
+            : RunCaseInChild(test_case, options.run,
+                             static_cast<unsigned>(options.timeout));
     if (!result.passed() && !options.quiet) {
       std::printf("FAILED %s [%s] %s\n", test_case.name.c_str(),
                   std::string(StageName(result.stage)).c_str(),

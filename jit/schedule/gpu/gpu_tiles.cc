@@ -21,6 +21,9 @@ constexpr double kBarrier = 16;
 constexpr double kLaneLoad = 64;
 // Of one step of the sum that is not written out.
 constexpr double kStep = 2;
+// Of a tile that goes beyond the end of an axis, by one that does not (a
+// guess).
+constexpr double kGuarded = 1.2;
 
 class GpuTileChooser {
  public:
@@ -269,6 +272,9 @@ class GpuTileChooser {
     double tiles = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       const int64_t size = tile.axes[static_cast<size_t>(a)].size();
+      // Loads and stores at edges are guarded.
+      if (!gpu_.is_cpu_like && shape_.LikelyExtent(a) % size != 0)
+        tiles *= kGuarded;
       tiles *=
           static_cast<double>(DivideRoundingUp(shape_.LikelyExtent(a), size));
     }
