@@ -53,7 +53,8 @@ struct GpuModel {
   // Copies to a workgroup's memory that invocations begin and do not wait for.
   bool copies_async = false;
 
-  // What a workgroup needs of its memory at different times may be in one place.
+  // What a workgroup needs of its memory at different times may be in one
+  // place.
   bool overlays_shared = false;
 
   // Products of matrices that subgroups have instructions for.

@@ -50,7 +50,7 @@ struct MatrixPlan {
   int64_t slice = 0;      // steps of the sum, a multiple of the matrices'
   bool is_double = false;
   bool by_registers = false;
-  int64_t slots = 0;     // not 0: copied asynchronously, into so many
+  int64_t slots = 0;  // not 0: copied asynchronously, into so many
   // The loops around the slices (of a window) and that over them are one.
   bool turns_together = false;
   bool is_exact = true;  // whole matrices fill the sum

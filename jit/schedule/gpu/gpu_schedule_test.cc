@@ -25,14 +25,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Devices whose schedules differ: with shared memory of two sizes, a CPU, and
-// matrices of subgroups.
+// Devices whose schedules differ: with shared memory of two sizes, a CPU,
+// matrices of subgroups, and asynchronous copies.
 constexpr std::string_view kTargets[] = {
     "vulkan1.3+dot+fast_dot+subgroup32+shared49152+invocations1024",
     "vulkan1.3+subgroup4+shared1024+invocations64+gpu",
     "vulkan1.3+dot+fast_dot+subgroup8+shared32768+invocations1024",
     "vulkan1.3+subgroup4+shared4096+invocations64+matrix4x4x4:f16:f16:f32+"
-    "matrix4x2x8:u8:i8:i32+matrix2x4x4:i8:i8:i32+matrix4x4x4:u8:u8:i32+gpu"};
+    "matrix4x2x8:u8:i8:i32+matrix2x4x4:i8:i8:i32+matrix4x4x4:u8:u8:i32+gpu",
+    "sm_80+subgroup32+shared8192+invocations64+gpu"};
 
 jit::GpuModel ModelOf(std::string_view target) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
@@ -280,6 +281,37 @@ TEST(GpuSchedules, LongSumsAreSplit) {
       %y[a, b] = %least[a] + 1.0
     })")),
             512);
+}
+
+// A product of few results and many steps: its parts are tiles, too, and each
+// result's parts are added up where its bias is.
+TEST(GpuSchedules, PartsOfProductsAreProducts) {
+  const jit::GpuModel gpu = jit::GpuModel::Of(
+      "sm_90+subgroup32+shared232448+invocations1024+processors132");
+  const loops::LoopNest nest = NestFor(R"(
+    dispatch @conv(%x: f32[1, 7, 7, 512], %w: f32[3, 3, 512, 512],
+                   %bias: f32[512]) -> (%y: f32[1, 7, 7, 512]) {
+      temp %sum: f32[1, 7, 7, 512]
+      %sum[n, h, w, o] = sum(dh < 3, dw < 3, c < 512)
+          pad(%x[n, h + dh - 1, w + dw - 1, c], 0.0) * %w[dh, dw, c, o]
+      %y[n, h, w, o] = max(%sum[n, h, w, o] + %bias[o], 0.0)
+    })",
+                                       gpu);
+  ASSERT_EQ(nest.phases.size(), 2u);
+  const std::string text = loops::ToText(nest);
+  EXPECT_THAT(text, HasSubstr("call %sum.parts: f32[32, 1, 7, 7, 512]"));
+  EXPECT_THAT(text, HasSubstr("async %w.slice["));
+  EXPECT_THAT(text, HasSubstr("await 2"));
+  // A step of 16 channels at each of nine pixels, by slices that are there.
+  EXPECT_LE(MostIterations(nest), 9 * 16);
+  // One row by a matrix: neighbours of it are neighbouring results'.
+  const loops::LoopNest row = NestFor(R"(
+    dispatch @row(%x: f32[1, 3072], %w: f32[3072, 768]) -> (%y: f32[1, 768]) {
+      %y[i, j] = sum(k < 3072) %x[i, k] * %w[k, j]
+    })",
+                                      gpu);
+  ASSERT_EQ(row.phases.size(), 2u);
+  EXPECT_LE(MostIterations(row), 64);
 }
 
 // Parts that make a whole leave nothing to be set to zero.

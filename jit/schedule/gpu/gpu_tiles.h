@@ -46,7 +46,7 @@ struct WorkgroupTile {
   // The next slices are loaded ahead; by way of registers, if there is room.
   bool is_double = false;
   bool by_registers = false;
-  int64_t slots = 0;        // not 0: copied asynchronously, into so many
+  int64_t slots = 0;  // not 0: copied asynchronously, into so many
   // The loops around the slices (of a window) and that over them are one.
   bool turns_together = false;
   std::vector<bool> share;  // per load: through shared memory
