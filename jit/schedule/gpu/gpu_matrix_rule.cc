@@ -305,10 +305,10 @@ class MatrixScheduler {
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
         writer_.Do("pad_rows %" + copy + " " + std::to_string(padding));
-      copies_.push_back(
-          {copy, BindTogether(copy, Threads(), factor.lanes, writer_),
-           (plan_.by_registers || plan_.slots != 0) && factor.is_constant,
-           CopiesAsync() ? plan_.slots : 0});
+      copies_.push_back({copy,
+                         BindTogether(copy, Threads(), factor.lanes, writer_),
+                         plan_.by_registers, CopiesAsync() ? plan_.slots : 0,
+                         factor.is_constant});
     }
   }
 

@@ -26,9 +26,8 @@ struct Slice {
   std::string buffer;
   std::string layout;  // dims in the order of the copy; empty: as they are
   int64_t lanes = 1;   // neighbours that an invocation copies at once
-  // Loaded ahead into registers: it has as many elements wherever it is.
-  bool by_registers = false;
-  int64_t bytes = 0;  // of an element
+  bool is_constant = false;  // it has as many elements wherever it is
+  int64_t bytes = 0;         // of an element
 };
 
 // With the dim that moves along v last: neighbours read neighbours.
@@ -89,8 +88,7 @@ std::vector<Slice> SlicesOf(const ProductOnGpu& product,
     }
     slices.push_back({buffer, LayoutOf(c, shape.stage(), load, tile.v),
                       LanesOfCopy(c, shape.stage(), load, tile),
-                      (tile.by_registers || tile.slots != 0) &&
-                          IsConstantSlice(c, shape.stage(), load),
+                      IsConstantSlice(c, shape.stage(), load),
                       DTypeByteSize(c.pool[load].type)});
   }
   return slices;
@@ -243,7 +241,8 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
     writer.Do("compute_at %" + copy + " %" + product + " " + slice);
     copies.push_back({copy,
                       BindTogether(copy, tile.Threads(), operand.lanes, writer),
-                      operand.by_registers, copies_async ? tile.slots : 0});
+                      tile.by_registers, copies_async ? tile.slots : 0,
+                      operand.is_constant});
   }
   if (tile.is_double) LoadSlicesAhead(copies, writer);
 }

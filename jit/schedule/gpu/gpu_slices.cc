@@ -16,14 +16,15 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
   for (const SliceCopy& copy : copies) {
     const std::string line = "double_buffer %" + copy.stage;
     if (copy.slots != 0) {
-      // Where their number is known, and small.
-      static_cast<void>(
-          Apply("unroll %" + copy.stage + " " + copy.rounds, trial));
+      if (copy.is_constant) {
+        static_cast<void>(
+            Apply("unroll %" + copy.stage + " " + copy.rounds, trial));
+      }
       if (!Apply(line + " async " + std::to_string(copy.slots), trial).ok())
         return;
       continue;
     }
-    if (!copy.by_registers) {
+    if (!copy.by_registers || !copy.is_constant) {
       if (!Apply(line, trial).ok()) return;
       continue;
     }

@@ -15,7 +15,8 @@ struct SliceCopy {
   std::string stage;
   std::string rounds;
   bool by_registers = false;
-  int64_t slots = 0;  // not 0: asynchronously, into so many
+  int64_t slots = 0;         // not 0: asynchronously, into so many
+  bool is_constant = false;  // of one size wherever it is
 };
 
 // Loads the slices one iteration ahead: all of them, or the workgroup meets as
