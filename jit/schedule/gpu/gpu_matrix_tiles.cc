@@ -233,7 +233,7 @@ class MatrixTileChooser {
         if (slice > all || (is_double && all * others < 4 * slice)) continue;
         plan.slice = slice;
         plan.is_double = is_double;
-        for (const int64_t slots : {4, 3}) {
+        for (const int64_t slots : {4, 3, 2}) {
           if (!is_double || !gpu_.copies_async || !fits(slice, slots)) continue;
           plan.slots = slots;
           return true;

@@ -32,9 +32,11 @@ constexpr int64_t kMostIterations = 8192;
 // Fewer of an invocation are not worth another phase.
 constexpr int64_t kFewestIterations = 16;
 constexpr int64_t kMany = int64_t{1} << 40;
-// Of a sum of products: results that an invocation has in its registers, parts,
-// which one invocation adds up, and steps of a part, as many as a slice has.
+// Of a sum of products: results that an invocation has in its registers, steps
+// for which another phase does not pay, parts, which one invocation adds up,
+// and steps of a part, as many as a slice has.
 constexpr int64_t kResultsOfTile = 8;
+constexpr int64_t kShortestSum = 128;
 constexpr int64_t kMostParts = 64;
 constexpr int64_t kShortestPart = 8;
 
@@ -291,6 +293,7 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
     const int64_t busy = is_tiled ? DivideRoundingUp(points, kResultsOfTile)
                                   : points * std::min(together, combined);
     const int64_t wanted = DivideRoundingUp(gpu.busy_invocations, busy);
+    if (is_tiled && combined < kShortestSum) return false;
     const int64_t worth = combined / (together * kFewestIterations);
     const int64_t needed = (combined + together * kMostIterations - 1) /
                            (together * kMostIterations);

@@ -312,6 +312,15 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
                                       gpu);
   ASSERT_EQ(row.phases.size(), 2u);
   EXPECT_LE(MostIterations(row), 64);
+  // Not where a result takes few steps.
+  EXPECT_EQ(NestFor(R"(
+    dispatch @scores(%q: f32[12, 128, 64], %k: f32[12, 128, 64])
+        -> (%y: f32[12, 128, 128]) {
+      %y[b, i, j] = sum(d < 64) %q[b, i, d] * %k[b, j, d]
+    })",
+                    gpu)
+                .phases.size(),
+            1u);
 }
 
 // Parts that make a whole leave nothing to be set to zero.
