@@ -78,8 +78,9 @@ struct Turn {
   int64_t offset = 0;              // in 0..count-1
 };
 
-// Of asynchronous stores to a buffer in its loop: how many turns ahead they
-// store; nothing, where that differs.
+// Of asynchronous stores to a buffer in its loop: how many turns ahead of the
+// next await they store; nothing, where that differs. Those before the await of
+// their turn are of the group that it ends, others of the next turn's.
 struct Flight {
   bool is_stored = false;
   std::optional<int64_t> ahead;
@@ -204,8 +205,9 @@ class Planner {
         Flight& flight = flights_[store.buffer];
         const auto turn = TurnOf(store.indices[0], counts_[store.buffer]);
         const bool is_known = turn && turn->variable == variable;
+        const int64_t later = awaits_[variable] == 0 ? 0 : 1;
         const std::optional<int64_t> ahead =
-            is_known ? std::optional(turn->offset) : std::nullopt;
+            is_known ? std::optional(turn->offset - later) : std::nullopt;
         if (flight.is_stored && flight.ahead != ahead) {
           flight.ahead = std::nullopt;
         } else {
@@ -218,17 +220,19 @@ class Planner {
   }
 
   // What an await lets others see, if nothing is in between: of a ring of slots
-  // in turn t the one that was begun in turn t - 1 - groups, as the older ones
-  // were there before.
+  // the one of the group that it ends, if it leaves none; else of as many
+  // groups before that, as older ones were there before.
   Accesses Awaited(const Statement& await) const {
     Accesses accesses(nest_.buffers.size());
     for (uint32_t i = 0; i < counts_.size(); ++i) {
       if (!memory_.is_of_many[i] || !is_async_[i]) continue;
-      Slots slots = begun_[i];
-      if (turns_[i] && IsAround(*turns_[i]) && flights_[i].ahead &&
-          awaits_.at(*turns_[i]) == 1 && *flights_[i].ahead > await.groups) {
-        slots =
-            static_cast<Slots>(1 << (*flights_[i].ahead - 1 - await.groups));
+      Slots slots = AllSlots(counts_[i]);
+      if (turns_[i] && !IsAround(*turns_[i])) {
+        slots = begun_[i];
+      } else if (turns_[i] && flights_[i].ahead &&
+                 awaits_.at(*turns_[i]) == 1 &&
+                 *flights_[i].ahead >= await.groups) {
+        slots = static_cast<Slots>(1 << (*flights_[i].ahead - await.groups));
       }
       accesses.by_all.writes[i] = slots;
     }

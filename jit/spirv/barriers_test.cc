@@ -71,6 +71,7 @@ std::string Product(const std::string& first, const std::string& body) {
   return R"(
     loops @product(%x: input f32[4, 32], %y: output f32[4, 8]) {
       task %tile: f32[2, 8]
+      task %other: f32[8]
       register %ahead: f32[8]
       register %sum: f32[8]
       phase t < 4 {
@@ -170,6 +171,22 @@ TEST(Barriers, AsyncStores) {
     text.replace(at, halves.size(), "%tile: f32[" + count + ", 8]");
     ExpectBarriers(text, 1);
   }
+}
+
+// What is begun before the await of its turn is there behind that, and not
+// before: that others met in between does not count.
+TEST(Barriers, AsyncStoresBeforeTheirAwait) {
+  ExpectBarriers(Product("invocation i < 8 { async %tile[0, i] = %x[t, i] } "
+                         "await 0 ",
+                         R"(
+    invocation i < 8 { for s < 8 { %sum[i] += %tile[mod(k, 2), s] } }
+    if k + 1 < 4 {
+      invocation i < 8 { async %tile[mod(k + 1, 2), i] = %x[t, k * 8 + 8 + i] }
+    }
+    invocation i < 8 { %other[i] = %sum[i] }
+    invocation i < 8 { %sum[i] += %other[7 - i] }
+    await 0)"),
+                 2);
 }
 
 // A GPU that is so small that dispatches which can be evaluated have several
