@@ -376,6 +376,10 @@ Status DeviceSession::BeginHost(std::span<const HostAccess> accesses,
     }
     const hal::BufferRange mirror = memory->MirrorOf(offset, bytes);
     if (memory->is_input() && !access.writes) continue;
+    if (access.overwrites) {
+      waits = waits || stream_.Touches(mirror, /*for_writing=*/true);
+      continue;
+    }
     EMBER_RETURN_IF_ERROR(AppendCopy(range, mirror));
     work.copied_bytes += bytes;
     waits = true;

@@ -61,6 +61,8 @@ struct HostInstruction {
 struct HostAccess {
   MemoryReference memory;
   bool writes = false;  // else it only reads; who writes may read, too
+  // All of it is written, and nothing read: what the device has does not count.
+  bool overwrites = false;
 };
 
 // A call of a dispatch.

@@ -85,7 +85,9 @@ Status RunMemory::FillGaps(const MemoryReference& memory, int64_t bytes) {
     has_gaps_ = true;
     HostWork uncounted;
     const HostAccess access = {
-        {gap.data(), static_cast<int64_t>(gap.size()), memory.block}, true};
+        .memory = {gap.data(), static_cast<int64_t>(gap.size()), memory.block},
+        .writes = true,
+        .overwrites = true};
     if (support_ != nullptr) {
       EMBER_RETURN_IF_ERROR(
           support_->BeginHost({&access, 1}, false, uncounted));
