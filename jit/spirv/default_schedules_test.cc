@@ -139,7 +139,7 @@ TEST_F(DeviceTest, RaggedProducts) {
     dispatch @product(%a: f32[33, 70], %b: f32[70, 45]) -> (%y: f32[33, 45]) {
       %y[i, j] = sum(k < 70) %a[i, k] * %b[k, j]
     })",
-             "double_buffer %a.slice registers");
+             "double_buffer %a.slice");
 }
 
 TEST_F(DeviceTest, OpenProducts) {
