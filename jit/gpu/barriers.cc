@@ -25,17 +25,18 @@ using tensor::Opcode;
 
 namespace {
 
-// Of a buffer with n slots: bit h for slot (t + h) mod n, which is read, or
-// written, in turn t of its loop; outside of the loop, slot h. All of them
-// where it is not known which. A buffer without slots has one.
+// Which slots of a ring of n something reads, or writes. In turn t of the
+// ring's loop, bit h stands for slot (t + h) mod n; outside of the loop, for
+// slot h. All bits are set where it is not known which slot it is. A buffer
+// that is no ring has one slot.
 using Slots = uint8_t;
-constexpr int64_t kMostSlots = 8;
+static_assert(loops::kMostSlots <= 8);
 
 constexpr Slots AllSlots(int count) {
   return static_cast<Slots>((1 << count) - 1);
 }
 
-// As the next turn has them.
+// The same slots, as the loop's next turn names them.
 Slots Turned(Slots slots, int count) {
   return static_cast<Slots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }
@@ -78,11 +79,12 @@ struct Turn {
   int64_t offset = 0;              // in 0..count-1
 };
 
-// Of asynchronous stores to a buffer in its loop: how many turns ahead of the
-// next await they store; nothing, where that differs. Those before the await of
-// their turn are of the group that it ends, others of the next turn's.
+// The asynchronous stores of a ring's loop to the ring.
 struct Flight {
   bool is_stored = false;
+  // The slot that they store to, as bit `ahead` of Slots in the turn whose
+  // await ends their group: their own turn, if they stand before its await,
+  // else the next one. Nothing, if that is not the same for all of them.
   std::optional<int64_t> ahead;
 };
 
@@ -168,7 +170,7 @@ class Planner {
     if (buffer.scope != MemoryScope::kTask || buffer.extents.size() < 2)
       return 1;
     const auto count = nest_.pool.IntegerConstant(buffer.extents[0]);
-    const bool has_slots = count && *count > 1 && *count <= kMostSlots;
+    const bool has_slots = count && *count > 1 && *count <= loops::kMostSlots;
     return has_slots ? static_cast<int>(*count) : 1;
   }
 
@@ -219,9 +221,10 @@ class Planner {
     }
   }
 
-  // What an await lets others see, if nothing is in between: of a ring of slots
-  // the one of the group that it ends, if it leaves none; else of as many
-  // groups before that, as older ones were there before.
+  // What the await lets other invocations see, behind a barrier. If each turn
+  // has one await, that is one slot of the ring: the slot of the group that the
+  // await ends, or, if it leaves n groups on their way, of the group that ended
+  // n turns ago; groups before that were waited for in turns before.
   Accesses Awaited(const Statement& await) const {
     Accesses accesses(nest_.buffers.size());
     for (uint32_t i = 0; i < counts_.size(); ++i) {
@@ -239,8 +242,8 @@ class Planner {
     return accesses;
   }
 
-  // Slots outside of their loop are what they are; those of its turns may be
-  // any behind it.
+  // Notes which slots have been stored to asynchronously so far. Outside of the
+  // ring's loop they are known by number; behind it, all may have been.
   void NoteBegun(const Statement& statement) {
     for (const loops::Store& store : statement.stores) {
       if (!store.is_async) continue;
@@ -401,11 +404,15 @@ class Planner {
     }
   }
 
-  // What a branch or a loop begins with, if invocations would meet before they
-  // do it, and have no need to if they met before the branch or loop; else
-  // null.
+  // The invocation loop that a branch or a loop begins with, if invocations
+  // have to meet before it, and meeting once before the branch or loop is
+  // enough; else null. Whether it is enough for a loop, a look at its turns
+  // says. Such a look does not look into loops within, or deep nests would take
+  // time without end.
   const Statement* MeetsFirst(const Statement& statement,
                               const Accesses& pending) {
+    const bool is_of_look = looks_ && statement.kind == Statement::Kind::kFor;
+    if (is_of_look) return nullptr;
     const Statement* first = &statement;
     while (!IsInvocationLoop(*first)) {
       const bool is_loop = first->kind == Statement::Kind::kFor;
@@ -419,7 +426,9 @@ class Planner {
     if (statement.kind == Statement::Kind::kFor) {
       const Barriers known = result_;
       Accesses none(nest_.buffers.size());
+      looks_ = true;
       PlanLoop(statement, none);
+      looks_ = false;
       const bool meets_again = result_.before.contains(first);
       result_ = known;
       if (meets_again) return nullptr;
@@ -457,9 +466,10 @@ class Planner {
     return std::ranges::find(turns_, std::optional(variable)) != turns_.end();
   }
 
-  // What a turn leaves is pending from the first one on: so barriers are put
-  // where all turns need them, and not first where only the first one does.
-  // Those of this look do not stay.
+  // Adds to `pending` what a turn of the ring's loop leaves for the next one,
+  // as a first look at the loop says, whose barriers are forgotten. So barriers
+  // are put where every turn needs them, and none where only the first turn
+  // would.
   void LookAhead(const Statement& loop, Accesses& pending) {
     const Barriers known = result_;
     Accesses left = pending;
@@ -558,9 +568,11 @@ class Planner {
   std::vector<std::optional<NodeId>> turns_;  // by buffer: the loop's variable
   std::vector<Flight> flights_;               // by buffer
   std::vector<bool> is_async_;                // by buffer: stored so somewhere
-  std::vector<Slots> begun_;                  // by buffer: asynchronously
-  std::unordered_map<NodeId, int> awaits_;    // by loop: in a turn
-  std::vector<NodeId> around_;                // of the loops that are planned
+  // By buffer: what was stored to asynchronously so far.
+  std::vector<Slots> begun_;
+  std::unordered_map<NodeId, int> awaits_;  // by loop: how many a turn has
+  bool looks_ = false;                      // in MeetsFirst's look at a loop
+  std::vector<NodeId> around_;              // of the loops that are planned
   Barriers result_;
 };
 

@@ -19,9 +19,12 @@
 //     }
 //   }
 //
-// What is stored asynchronously is written twice: where it is begun, and, for
-// others to see, at the await that covers it. Invocations that meet inside of a
-// branch anyway meet before it, if it begins with that.
+// An asynchronous store counts as a write at two places: at its statement, so
+// that nobody still reads what it overwrites, and at the await that covers it,
+// so that others read the element only behind a barrier that follows the await.
+//
+// Where a branch or a loop would begin with a barrier, the barrier stands
+// before it, if that is enough: then all paths have it, and each once.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_BARRIERS_H_
@@ -34,9 +37,10 @@
 
 namespace ember::jit::gpu {
 
+// Bytes of a workgroup's memory, from `begin` to the byte before `end`.
 struct MemoryRange {
   int64_t begin = 0;
-  int64_t end = 0;  // behind its last byte
+  int64_t end = 0;
 };
 
 struct SharedMemory {
@@ -44,8 +48,9 @@ struct SharedMemory {
   std::vector<bool> is_of_many;
   // Combining loops (jit/loops/combining.h) need memory, too.
   bool has_parts = false;
-  // By buffer, if not empty: where it is in the workgroup's memory. Those with
-  // bytes in common are one.
+  // By buffer: where it is in the workgroup's memory; empty for those that are
+  // elsewhere. Buffers whose ranges overlap count as one. The whole list may be
+  // empty: then no two buffers overlap.
   std::vector<MemoryRange> ranges;
 };
 

@@ -63,9 +63,9 @@ struct PhasePlan {
     bool is_native = false;
     // kMatrices of i32: sums of products of u8.
     bool is_unsigned = false;
-    // kShared, of devices that keep elements: where it begins in the
-    // workgroup's memory. Buffers that are in use one behind the other may be
-    // in the same place.
+    // Of kShared buffers, where DeviceTraits::keeps_elements: the byte of the
+    // workgroup's memory at which the buffer begins. Buffers that are never in
+    // use at the same time may overlap; barriers are planned for that.
     int64_t shared_offset = 0;
   };
 
@@ -81,12 +81,12 @@ struct PhasePlan {
   int64_t iterations = 0;
   int64_t shared_bytes = 0;
   // Elements of the workgroup's memory in which invocations combine values, of
-  // each type that is combined so; 0: none. Of devices that keep elements, they
-  // are its first, of kPartBytes each.
+  // each type that is combined so; 0: none. Where DeviceTraits::keeps_elements,
+  // they are the first of that memory, of kPartBytes each.
   int64_t parts = 0;
 };
 
-// Values that are combined have up to so many.
+// Bytes of an element in which invocations combine values of any type.
 inline constexpr int64_t kPartBytes = 8;
 
 // Errors: kDeviceLimit where more invocations are wanted than the device has,

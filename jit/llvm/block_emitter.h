@@ -36,7 +36,7 @@ class BlockEmitter {
   // Check number `number` of the block. True: and what is behind it, too.
   virtual bool EmitCheck(const loops::Block& block, size_t number) = 0;
 
-  // An await; by default, what is stored is there at once.
+  // An await. By default nothing, as asynchronous stores are done at once.
   virtual void EmitAwait(const loops::Statement&) {}
 
   // A store; by default, all that run the code do it.

@@ -44,9 +44,10 @@ class ExpressionEmitter {
                           llvm::Value* b);
   // Lanes (i1, or lanes x i1) where `index` is in 0..extent-1.
   llvm::Value* EmitInBounds(NodeId index, NodeId extent);
-  // What a load or a pad reads, all lanes of it as one run of neighbours: where
-  // it begins, whether it is in the buffer (i1; a pad is zero where it is not).
-  // Nothing where it is more or less than that.
+  // The memory that a load or a pad reads, if its lanes are neighbours there:
+  // the address of lane 0, and whether all lanes are in the buffer (an i1;
+  // where it is false, none is, and the pad is zero). Nothing for values of any
+  // other kind, and where only some lanes are on or in the buffer.
   struct Run {
     llvm::Value* begin = nullptr;
     llvm::Value* in_bounds = nullptr;

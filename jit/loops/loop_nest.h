@@ -148,11 +148,12 @@ struct Store {
   std::vector<NodeId> indices;
   NodeId value = 0;  // of the buffer's type
   tensor::Update update = tensor::Update::kAssign;
-  // The element may get its value later, but not after the `await` that covers
-  // it; until then nothing else reads or writes it. A copy: `value` is a load
-  // or a pad from memory that does not change meanwhile, `buffer` is of the
-  // task, and an invocation loop is around. GPUs with asynchronous copies begin
-  // one, everything else stores at once.
+  // An asynchronous store: the element gets its value at any time between this
+  // statement and the kAwait that covers it, and no other statement reads or
+  // writes the element in between. `value` is a load or a pad of memory that
+  // does not change in that time, `buffer` is of scope kTask, and an invocation
+  // loop is around the store. GPUs that have asynchronous copies begin one;
+  // every other executor stores at once.
   bool is_async = false;
 };
 
@@ -194,9 +195,9 @@ struct Statement {
   NodeId index = 0;
   NodeId extent = 0;
 
-  // kAwait: ends a group of asynchronous stores, those since the last await (or
-  // the task's start), and goes on when all groups but the last `groups` are
-  // stored. Not in loops over invocations or vectors.
+  // kAwait: puts the asynchronous stores since the last await (or since the
+  // task began) into a group, and waits until all groups but the last `groups`
+  // of them are stored. It does not stand in a loop over invocations or lanes.
   //
   //   invocation i < 64 { async %tile[0, i] = %x[i] }
   //   await 1
@@ -205,8 +206,12 @@ struct Statement {
   int64_t groups = 0;
 };
 
-// The most groups that an await may leave.
+// An await may leave at most so many groups on their way.
 inline constexpr int64_t kMostGroups = 15;
+
+// A ring has at most so many slots: it is a kTask buffer whose first extent is
+// their number and whose first index follows the turns of a loop.
+inline constexpr int64_t kMostSlots = 8;
 
 struct Phase {
   NodeId task = 0;  // an Axis node; its extent is the number of tasks

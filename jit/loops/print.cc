@@ -246,4 +246,8 @@ std::string ToText(const LoopNest& nest, NodeId expression) {
   return NestPrinter(nest).Run(expression);
 }
 
+std::string_view ToText(MemoryScope scope) {
+  return kScopeKeywords[static_cast<size_t>(scope)];
+}
+
 }  // namespace ember::loops

@@ -23,6 +23,9 @@ std::string ToText(const LoopNest& nest);
 // left out: %t0.
 std::string ToText(const LoopNest& nest, NodeId expression);
 
+// The keyword of a scope: "task".
+std::string_view ToText(MemoryScope scope);
+
 // Errors name the line and column. The nest is not verified.
 StatusOr<LoopNest> Parse(std::string_view text);
 

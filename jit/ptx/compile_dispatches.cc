@@ -38,9 +38,6 @@
 namespace ember::jit::ptx {
 namespace {
 
-constexpr const char* kScopes[] = {"input", "output", "packed",
-                                   "call",  "task",   "register"};
-
 void PrintBuffers(const loops::LoopNest& nest) {
   std::printf("{\"dispatch\": \"%s\", \"buffers\": [", nest.name.c_str());
   const char* separator = "";
@@ -56,7 +53,7 @@ void PrintBuffers(const loops::LoopNest& nest) {
         "\"extents\": [%s]}",
         separator, buffer.name.c_str(),
         std::string(DTypeName(buffer.type)).c_str(),
-        kScopes[static_cast<size_t>(buffer.scope)], extents.c_str());
+        std::string(loops::ToText(buffer.scope)).c_str(), extents.c_str());
     separator = ", ";
   }
   std::printf("]}\n");

@@ -137,5 +137,30 @@ TEST(PtxDefaultSchedules, BatchesOfProducts) {
     })");
 }
 
+// LLVM selects the instructions of a kernel (where it cannot, the process
+// ends), and the assembler knows them, of each architecture that has some.
+TEST(PtxDefaultSchedules, Architectures) {
+  const auto dispatch = tensor::Parse(
+      "dispatch @product(%a: f16[64, 96], %b: f16[96, 64]) -> (%y: f32[64, 64])"
+      " { %y[i, j] = sum(k < 96) f32(%a[i, k]) * f32(%b[k, j]) }");
+  ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  for (const char* name :
+       {"sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"}) {
+    SCOPED_TRACE(name);
+    const std::string target = std::string(name) + "+subgroup32+shared65536";
+    schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
+    ASSERT_TRUE(schedule::ScheduleForGpu(SmallGpu(target), schedule).ok());
+    EXPECT_THAT(schedule.ToText(), HasSubstr("multiply_matrices"));
+    const auto nest = schedule::Lower(schedule);
+    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+    CodeTexts texts;
+    ASSERT_TRUE(CompileNest(*nest, Target::Of(target), &texts).ok());
+    EXPECT_THAT(texts.ptx, HasSubstr("mma.sync"));
+    if (HasAssembler()) {
+      EXPECT_EQ(Assemble(texts.ptx, name), "");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ember::jit::ptx

@@ -40,7 +40,8 @@ constexpr LoadMatrices kLoadMatrices[] = {
      nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16},
 };
 
-// Copies, by their bytes. Those of 16 pass by the cache of the processor.
+// Asynchronous copies, by their bytes. Those of 16 bytes do not go through the
+// processor's own cache (cp.async.cg).
 struct CopyAsync {
   const char* name;
   int bytes;
@@ -93,8 +94,8 @@ llvm::Function* FunctionOf(llvm::Module& module, const CopyAsync& row) {
           llvm::Type::getVoidTy(context),
           {pointer, pointer, llvm::Type::getInt32Ty(context)}, false),
       llvm::Function::ExternalLinkage, row.name, module);
-  // What it does is not over when it returns, so it is a matter of all memory:
-  // loads of what it stores must not pass the await, which clobbers it, too.
+  // The copy goes on when the call has returned, so the function may access any
+  // memory at any time, as far as LLVM knows: then no access moves across it.
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::WillReturn);
   return function;

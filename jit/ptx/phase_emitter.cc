@@ -19,6 +19,7 @@
 #include "jit/ptx/combiner.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/matrices.h"
+#include "jit/target/cuda_architecture.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -40,8 +41,6 @@ namespace {
 
 // Of the binding of each buffer, which devices see to.
 constexpr uint64_t kBindingAlignment = 16;
-// The first architecture that has cp.async.
-constexpr int kOldestWithCopies = 80;
 
 // What the kernel's function has of the nest: bindings in the order of buffers,
 // and where buffers of a workgroup are in its memory.
@@ -147,7 +146,7 @@ class PhaseEmitter final : public BlockEmitter {
       : BlockEmitter(nest, is_prologue, arguments, Traits(), function),
         plan_(plan),
         layout_(layout),
-        copies_(target.architecture >= kOldestWithCopies),
+        has_async_copies_(target.architecture >= kFirstWithAsyncCopies),
         arguments_(arguments),
         combiner_(b_, function, stores_),
         matrices_(nest, plan, target, b_, function, expressions_, error_) {
@@ -168,11 +167,12 @@ class PhaseEmitter final : public BlockEmitter {
   void EmitAwait(const Statement& await) override;
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
-  // Whether the first of so many elements, in lanes, is at a multiple of them
-  // in its buffer for sure.
+  // Whether it is proved that the element of lane 0 is number n * `elements` of
+  // its buffer, so that as many lanes are an aligned run.
   bool IsAligned(uint32_t buffer, std::span<const NodeId> indices,
                  int64_t elements);
-  // Whether a copy was begun that does as the asynchronous store says.
+  // Emits the asynchronous store as cp.async, and says whether it could: the
+  // copy must be of 4, 8 or 16 aligned bytes from device to shared memory.
   bool BeginCopy(const loops::Store& store);
   void EmitSubgroups(const Statement& statement);
   void EmitCombining(const Statement& statement, int64_t extent);
@@ -200,7 +200,7 @@ class PhaseEmitter final : public BlockEmitter {
 
   const PhasePlan& plan_;
   const Layout& layout_;
-  const bool copies_;  // asynchronously
+  const bool has_async_copies_;
   PtxArguments& arguments_;
   Combiner combiner_;
   Matrices matrices_;
@@ -284,11 +284,10 @@ bool PhaseEmitter::IsAligned(uint32_t buffer, std::span<const NodeId> indices,
       return false;
     for (const tensor::LinearTerm& term : sum->terms) {
       if (expressions_.scopes().IsLane(term.node)) continue;
-      if (loops::PowerOfTwoIn(term.coefficient) *
-              loops::DivisorOf(nest_.pool, term.node) * stride <
-          elements) {
-        return false;
-      }
+      // Of both at most 2^30.
+      const int64_t divisor = loops::PowerOfTwoIn(term.coefficient) *
+                              loops::DivisorOf(nest_.pool, term.node);
+      if (std::min(divisor, elements) * stride < elements) return false;
     }
     stride *= loops::DivisorOf(nest_.pool, extents[d]);
     stride = std::min(stride, elements);
@@ -303,7 +302,7 @@ bool PhaseEmitter::BeginCopy(const loops::Store& store) {
   const uint32_t from = value.buffer;
   const std::span<const NodeId> from_indices(
       value.operands.data(), nest_.buffers[from].extents.size());
-  if (!copies_ || (bytes != 4 && bytes != 8 && bytes != 16) ||
+  if (!has_async_copies_ || (bytes != 4 && bytes != 8 && bytes != 16) ||
       plan_.places[store.buffer].kind != PhasePlan::Kind::kShared ||
       plan_.places[from].kind != PhasePlan::Kind::kMemory ||
       !IsAligned(store.buffer, store.indices, lanes) ||
@@ -328,7 +327,7 @@ bool PhaseEmitter::BeginCopy(const loops::Store& store) {
 }
 
 void PhaseEmitter::EmitAwait(const Statement& await) {
-  if (copies_) EmitAwaitCopies(b_, await.groups);
+  if (has_async_copies_) EmitAwaitCopies(b_, await.groups);
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement) {

@@ -23,9 +23,10 @@ struct Architecture {
   const char* version;
 };
 
-// Those of LLVM 19, the oldest first.
+// Those of LLVM 19, the oldest first. A version is the least in which LLVM
+// knows every instruction that the architecture's kernels use.
 constexpr Architecture kArchitectures[] = {
-    {70, "sm_70", "+ptx63"}, {72, "sm_72", "+ptx63"}, {75, "sm_75", "+ptx63"},
+    {70, "sm_70", "+ptx63"}, {72, "sm_72", "+ptx63"}, {75, "sm_75", "+ptx65"},
     {80, "sm_80", "+ptx70"}, {86, "sm_86", "+ptx71"}, {87, "sm_87", "+ptx74"},
     {89, "sm_89", "+ptx78"}, {90, "sm_90", "+ptx80"},
 };

@@ -189,6 +189,25 @@ TEST(Barriers, AsyncStoresBeforeTheirAwait) {
                  2);
 }
 
+// The planner looks into a loop before it plans the loop, but in that look not
+// into loops within: in as many steps as there are ways through eighteen loops,
+// it would not come to an end.
+TEST(Barriers, DeepNests) {
+  std::string text = "invocation i < 8 { %tile[0, i] = %x[t, i] }";
+  std::string end;
+  for (int loop = 0; loop < 18; ++loop) {
+    text += "for a" + std::to_string(loop) + " < 1 {";
+    end += "}";
+  }
+  text +=
+      "invocation i < 8 { %other[i] = %tile[0, 7 - i] }"
+      "invocation i < 8 { %tile[0, i] = %other[7 - i] }";
+  const loops::LoopNest nest = ParseOrDie(Product("", text + end));
+  const StatusOr<Meetings> meetings = MeetingsOf(nest);
+  ASSERT_TRUE(meetings.ok()) << meetings.status().ToString();
+  EXPECT_TRUE(Evaluate(nest, *meetings).ok());
+}
+
 // A GPU that is so small that dispatches which can be evaluated have several
 // workgroups and slices.
 GpuModel SmallGpu() {

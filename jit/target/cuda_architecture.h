@@ -11,6 +11,10 @@
 
 namespace ember::jit {
 
+// The first architecture whose threads copy to shared memory without waiting
+// (PTX ISA, "cp.async").
+inline constexpr int kFirstWithAsyncCopies = 80;
+
 // 0 where the target is no device of CUDA.
 int CudaArchitecture(std::string_view target);
 

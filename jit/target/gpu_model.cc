@@ -14,8 +14,6 @@ namespace {
 
 // Subgroups of no more invocations are lanes of a CPU's vectors, mostly.
 constexpr int64_t kLargestVector = 8;
-// The first of CUDA's architectures that has them (PTX's cp.async).
-constexpr int kOldestAsyncCopies = 80;
 // Of a processor, in all of CUDA's architectures since 7.0 (CUDA C++
 // Programming Guide, "Technical Specifications per Compute Capability").
 constexpr int64_t kCudaRegisters = 65536;
@@ -39,10 +37,13 @@ std::vector<loops::MatrixType> MatricesOf(std::string_view text,
 
 }  // namespace
 
+int64_t GpuModel::ShareOfRegisters(int64_t invocations) const {
+  return processor_registers / invocations - kIndexRegisters;
+}
+
 int64_t GpuModel::RegistersFor(int64_t invocations) const {
   if (processor_registers == 0) return registers;
-  return std::min(registers,
-                  processor_registers / invocations - kIndexRegisters);
+  return std::min(registers, ShareOfRegisters(invocations));
 }
 
 GpuModel GpuModel::Of(std::string_view text) {
@@ -82,7 +83,7 @@ GpuModel GpuModel::Of(std::string_view text) {
     gpu.processor_registers = kCudaRegisters;
     gpu.overlays_shared = true;
   }
-  gpu.copies_async = CudaArchitecture(text) >= kOldestAsyncCopies;
+  gpu.copies_async = CudaArchitecture(text) >= kFirstWithAsyncCopies;
   gpu.matrices = MatricesOf(text, target);
   gpu.workgroup_size = std::min(gpu.workgroup_size, gpu.max_invocations);
   return gpu;

@@ -32,8 +32,11 @@ struct GpuModel {
   // The registers that the invocations of a processor have together; 0: not
   // known.
   int64_t processor_registers = 0;
-  // What a schedule may plan for each of so many invocations of a workgroup:
-  // `registers`, or fewer, so that they and what indices take are there.
+  // How many of them each invocation has for sums and operands, where so many
+  // invocations are on a processor: the rest holds addresses and counters.
+  int64_t ShareOfRegisters(int64_t invocations) const;
+  // How many a schedule may plan for an invocation of a workgroup of so many:
+  // `registers`, or its share, if that is less.
   int64_t RegistersFor(int64_t invocations) const;
   // The number of invocations that a schedule gives a workgroup unless tiling
   // asks for another.
@@ -50,11 +53,12 @@ struct GpuModel {
   // without (measured on lavapipe).
   bool has_dots = false;
 
-  // Copies to a workgroup's memory that invocations begin and do not wait for.
+  // Whether invocations can begin copies from the device's memory to that of
+  // the workgroup, and go on while the device copies.
   bool copies_async = false;
 
-  // What a workgroup needs of its memory at different times may be in one
-  // place.
+  // Whether the back end puts buffers that a workgroup uses one after the other
+  // at one place of its memory, so that only the larger one counts.
   bool overlays_shared = false;
 
   // Products of matrices that subgroups have instructions for.

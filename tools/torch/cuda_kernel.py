@@ -61,6 +61,8 @@ class Kernel:
         for buffer in buffers:
             if None in buffer["extents"]:
                 raise Declined(f"%{buffer['name']} has open extents")
+            if buffer["scope"] == "packed":
+                raise Declined(f"%{buffer['name']} is packed by a prologue, which this does not run")
         self.temporaries = {
             number: torch.empty(buffer["extents"], dtype=TYPES[buffer["type"]], device="cuda")
             for number, buffer in enumerate(buffers) if buffer["scope"] == "call"}
@@ -126,8 +128,6 @@ class Compiler:
             rows = [json.loads(line) for line in done.stdout.splitlines()]
             with open(os.path.join(folder, rows[0]["dispatch"] + ".ptx"), encoding="utf-8") as file:
                 ptx = file.read()
-        if re.search(r"%dispatch: packed", text):
-            raise Declined("packed constants")
         return Kernel(ptx, rows[0]["buffers"], rows[1:])
 
 

@@ -61,7 +61,8 @@ struct HostInstruction {
 struct HostAccess {
   MemoryReference memory;
   bool writes = false;  // else it only reads; who writes may read, too
-  // All of it is written, and nothing read: what the device has does not count.
+  // The host writes all bytes and reads none, so those of the device need not
+  // be copied to the host first.
   bool overwrites = false;
 };
 

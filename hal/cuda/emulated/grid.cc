@@ -112,7 +112,8 @@ class Runner {
     std::array<Brought, 2> brought = {};
     uint32_t meetings = 0;
     uint32_t mask = 0;
-    // Begun and not done yet: those of no group, and groups, the oldest first.
+    // Copies that are not done yet: those since the last commit, and the groups
+    // before that, the oldest first.
     std::vector<AsyncCopy> copies;
     std::deque<std::vector<AsyncCopy>> groups;
   };
@@ -321,8 +322,8 @@ class Runner {
     thread.groups.push_back(std::exchange(thread.copies, {}));
   }
 
-  // That a copy is done is an access, too: who reads behind no barrier since
-  // then reads too early.
+  // The end of a copy counts as a store, too: a thread that reads the bytes
+  // without a barrier behind it reads too early.
   static void AwaitCopies(GridThread* seen, uint32_t groups) {
     Thread& thread = Of(seen).threads_[Of(seen).NumberOf(*seen)];
     for (; thread.groups.size() > groups; thread.groups.pop_front()) {

@@ -15,7 +15,6 @@ namespace {
 
 // What an invocation copies at once.
 constexpr int64_t kCopiedBytes = 16;
-constexpr int64_t kCopiedWord = 4;
 // Matrices written out, with steps of the sum.
 constexpr int64_t kMostWrittenOut = 128;
 
@@ -263,7 +262,7 @@ class MatrixScheduler {
     const std::string bound = writer_.FuseLoops(
         product, first - tiles.size() + (tiles.empty() ? 0 : 1),
         subgroups.size(), "subgroups");
-    // Slices are there ahead from the first one of all to the last.
+    // One loop of all turns: the ring of slices is filled once, before it.
     if (plan_.turns_together) {
       slice = writer_.FuseLoops(product, tiles.empty() ? 0 : 1,
                                 reductions.size() + 1, "turns");
@@ -307,16 +306,9 @@ class MatrixScheduler {
         writer_.Do("pad_rows %" + copy + " " + std::to_string(padding));
       copies_.push_back({copy,
                          BindTogether(copy, Threads(), factor.lanes, writer_),
-                         plan_.by_registers, CopiesAsync() ? plan_.slots : 0,
-                         factor.is_constant});
+                         plan_.by_registers, plan_.slots, factor.is_constant,
+                         factor.lanes * DTypeByteSize(factor.type)});
     }
-  }
-
-  // Devices copy words asynchronously, and nothing smaller.
-  bool CopiesAsync() const {
-    return std::ranges::all_of(factors_, [](const Factor& factor) {
-      return factor.lanes * DTypeByteSize(factor.type) >= kCopiedWord;
-    });
   }
 
   const jit::GpuModel& gpu_;

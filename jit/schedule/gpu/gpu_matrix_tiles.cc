@@ -7,6 +7,7 @@
 
 #include "base/rounding.h"
 #include "jit/schedule/gpu/gpu_matrix_rule.h"
+#include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/rules/stage_shape.h"
 
 namespace ember::schedule {
@@ -24,8 +25,8 @@ constexpr double kWait = 64;
 // Padded sizes by real ones: matrices that are emptier do not pay.
 constexpr double kMostPadding = 2;
 constexpr int64_t kMostSubgroups = 8;
-// Of an invocation, beside sums and factors; and all of these.
-constexpr int64_t kOtherRegisters = 32;
+// Of an invocation, for sums and factors: beside them it needs some of the 255
+// that it may have at most.
 constexpr int64_t kMostRegisters = 192;
 constexpr int64_t kLeastSteps = 8;
 
@@ -184,13 +185,13 @@ class MatrixTileChooser {
            static_cast<double>(gpu_.subgroup_size);
   }
 
-  // Subgroups that are busy with matrices need no others to hide latencies, so
-  // they may have what two workgroups of them have on a processor.
+  // A matrix instruction keeps a subgroup busy for long, so two workgroups on a
+  // processor are enough to hide the latency of memory: they share its
+  // registers.
   int64_t MostRegisters(int64_t invocations) const {
     if (gpu_.processor_registers == 0) return gpu_.registers;
-    return std::clamp(
-        gpu_.processor_registers / (2 * invocations) - kOtherRegisters,
-        gpu_.registers, kMostRegisters);
+    return std::clamp(gpu_.ShareOfRegisters(2 * invocations), gpu_.registers,
+                      kMostRegisters);
   }
 
   bool ChooseSlice(MatrixPlan& plan) const {
@@ -223,7 +224,8 @@ class MatrixTileChooser {
       return bytes + padding <= gpu_.shared_bytes &&
              2 * bytes <= gpu_.shared_bytes;
     };
-    const int64_t others = gpu_.copies_async ? OtherTurns(plan) : 1;
+    const int64_t others =
+        gpu_.copies_async ? TurnsAroundSlices(shape_, plan.steps) : 1;
     plan.turns_together = others > 1;
     plan.slots = 0;
     plan.by_registers = false;
@@ -248,15 +250,6 @@ class MatrixTileChooser {
       }
     }
     return false;
-  }
-
-  // Of the sum's axes without that of the slices, if they are known.
-  int64_t OtherTurns(const MatrixPlan& plan) const {
-    int64_t turns = 1;
-    for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
-      if (k != plan.steps) turns *= shape_.Extent(k).value_or(0);
-    }
-    return std::max<int64_t>(turns, 1);
   }
 
   // The most depth that the device has for the types.

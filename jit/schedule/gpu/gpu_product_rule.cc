@@ -223,10 +223,6 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
                              first - loops.tiles.size(), "turns");
   }
   if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
-  // Devices copy words asynchronously, and nothing smaller.
-  const bool copies_async = std::ranges::all_of(
-      slices,
-      [](const Slice& operand) { return operand.lanes * operand.bytes >= 4; });
   std::vector<SliceCopy> copies;
   for (const Slice& operand : slices) {
     const std::string copy = operand.buffer + ".slice";
@@ -241,8 +237,8 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
     writer.Do("compute_at %" + copy + " %" + product + " " + slice);
     copies.push_back({copy,
                       BindTogether(copy, tile.Threads(), operand.lanes, writer),
-                      tile.by_registers, copies_async ? tile.slots : 0,
-                      operand.is_constant});
+                      tile.by_registers, tile.slots, operand.is_constant,
+                      operand.lanes * operand.bytes});
   }
   if (tile.is_double) LoadSlicesAhead(copies, writer);
 }

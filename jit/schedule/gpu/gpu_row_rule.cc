@@ -32,12 +32,14 @@ constexpr int64_t kMostIterations = 8192;
 // Fewer of an invocation are not worth another phase.
 constexpr int64_t kFewestIterations = 16;
 constexpr int64_t kMany = int64_t{1} << 40;
-// Of a sum of products: results that an invocation has in its registers, steps
-// for which another phase does not pay, parts, which one invocation adds up,
-// and steps of a part, as many as a slice has.
+// Of sums of products, whose parts are computed in tiles:
+// How many results an invocation has in its registers.
 constexpr int64_t kResultsOfTile = 8;
+// A sum of fewer steps is not worth another phase.
 constexpr int64_t kShortestSum = 128;
+// One invocation adds up the parts of a result, so there are not many.
 constexpr int64_t kMostParts = 64;
+// A part has at least as many steps as the shortest slice (gpu_tiles.cc).
 constexpr int64_t kShortestPart = 8;
 
 bool IsFold(const ComputationStage& stage) {

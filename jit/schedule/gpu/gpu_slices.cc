@@ -10,30 +10,41 @@
 
 namespace ember::schedule {
 
+namespace {
+
+constexpr int64_t kBytesOfWord = 4;
+
+}  // namespace
+
 void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
                      ScheduleWriter& writer) {
+  const bool are_words = std::ranges::all_of(copies, [](const SliceCopy& copy) {
+    return copy.bytes_at_once >= kBytesOfWord;
+  });
   Schedule trial = writer.schedule();
   for (const SliceCopy& copy : copies) {
-    const std::string line = "double_buffer %" + copy.stage;
-    if (copy.slots != 0) {
-      if (copy.is_constant) {
-        static_cast<void>(
-            Apply("unroll %" + copy.stage + " " + copy.rounds, trial));
-      }
-      if (!Apply(line + " async " + std::to_string(copy.slots), trial).ok())
-        return;
-      continue;
+    const bool is_async = copy.slots != 0 && are_words;
+    const bool by_registers = copy.by_registers && !is_async;
+    std::string line = "double_buffer %" + copy.stage;
+    if (is_async) line += " async " + std::to_string(copy.slots);
+    if (copy.is_constant && (is_async || by_registers)) {
+      const Status unrolled =
+          Apply("unroll %" + copy.stage + " " + copy.rounds, trial);
+      // Registers are known by number; who copies asynchronously only turns.
+      if (by_registers && !unrolled.ok()) return;
+      if (by_registers) line += " registers";
     }
-    if (!copy.by_registers || !copy.is_constant) {
-      if (!Apply(line, trial).ok()) return;
-      continue;
-    }
-    if (!Apply("unroll %" + copy.stage + " " + copy.rounds, trial).ok() ||
-        !Apply(line + " registers", trial).ok()) {
-      return;
-    }
+    if (!Apply(line, trial).ok()) return;
   }
   writer.Replace(std::move(trial));
+}
+
+int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices) {
+  int64_t turns = 1;
+  for (int a = shape.spatial_count(); a < shape.axis_count(); ++a) {
+    if (a != axis_of_slices) turns *= shape.Extent(a).value_or(0);
+  }
+  return std::max<int64_t>(turns, 1);
 }
 
 bool IsConstantSlice(const Computation& c, const ComputationStage& stage,

@@ -3,26 +3,37 @@
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_SLICES_H_
 #define EMBER_JIT_SCHEDULE_GPU_GPU_SLICES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "jit/schedule/rules/schedule_writer.h"
+#include "jit/schedule/rules/stage_shape.h"
 
 namespace ember::schedule {
 
-// A slice in shared memory, and the loop over what an invocation copies.
+// A stage that copies a slice to shared memory, and the loop over what each
+// invocation copies of it.
 struct SliceCopy {
   std::string stage;
   std::string rounds;
+  // How it may be loaded ahead: by way of registers; or, if `slots` is not 0,
+  // asynchronously into a ring of so many.
   bool by_registers = false;
-  int64_t slots = 0;         // not 0: asynchronously, into so many
-  bool is_constant = false;  // of one size wherever it is
+  int64_t slots = 0;
+  bool is_constant = false;   // it has as many elements wherever it is
+  int64_t bytes_at_once = 0;  // of an invocation's access
 };
 
-// Loads the slices one iteration ahead: all of them, or the workgroup meets as
-// often as before.
+// Loads the slices ahead of the iteration that reads them: all of them, or
+// none, as the workgroup meets as often for one as for all. Asynchronously only
+// if each invocation moves whole words: devices copy nothing smaller.
 void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
                      ScheduleWriter& writer);
+
+// How often the loops around the slices of a sum of products turn: its other
+// axes, such as those of a window. 1 where that is not known.
+int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices);
 
 // Whether the load's slices are of one constant size: its indices are sums of
 // axes, in a buffer of constant extents.

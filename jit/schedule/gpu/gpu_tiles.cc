@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/rounding.h"
+#include "jit/schedule/gpu/gpu_slices.h"
 
 namespace ember::schedule {
 namespace {
@@ -21,8 +22,8 @@ constexpr double kBarrier = 16;
 constexpr double kLaneLoad = 64;
 // Of one step of the sum that is not written out.
 constexpr double kStep = 2;
-// Of a tile that goes beyond the end of an axis, by one that does not (a
-// guess).
+// The cost of a tile that goes beyond the end of an axis, by that of one that
+// does not. A guess: with it, products of 2048 got tiles that divide 2048.
 constexpr double kGuarded = 1.2;
 
 class GpuTileChooser {
@@ -180,7 +181,7 @@ class GpuTileChooser {
     };
     tile.turns_together = false;
     if (gpu_.copies_async && !product_.dots) {
-      const int64_t others = OtherTurns();
+      const int64_t others = TurnsAroundSlices(shape_, k_);
       for (const int64_t slice : {32, 16, 8}) {
         for (const int64_t slots : {4, 3}) {
           if (steps < slice || steps * others < 4 * slice ||
@@ -229,15 +230,6 @@ class GpuTileChooser {
     tile.share.assign(strides_.size(), false);
     tile.k = -1;
     return true;
-  }
-
-  // Of the sum's axes without that of the slices, if they are known.
-  int64_t OtherTurns() const {
-    int64_t turns = 1;
-    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a) {
-      if (a != k_) turns *= shape_.Extent(a).value_or(0);
-    }
-    return std::max<int64_t>(turns, 1);
   }
 
   // Elements that a workgroup's part of an operand spans, by those that are

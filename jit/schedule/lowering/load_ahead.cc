@@ -60,16 +60,16 @@ Block PartOf(const Block& block, uint32_t buffer, bool stores) {
 // A copy of statements with other values for some variables.
 class Copier {
  public:
-  enum class Mode : uint8_t { kDirect, kToSlots, kFromSlots, kAsync };
+  enum class Mode : uint8_t { kDirect, kToRegisters, kFromRegisters, kAsync };
 
-  // What stores to the tile stores to `half` of it instead.
-  Copier(LoopNest& nest, uint32_t tile, NodeId half, Mode mode = Mode::kDirect,
-         uint32_t slots = 0)
+  // What stores to the tile stores to `slot` of it instead.
+  Copier(LoopNest& nest, uint32_t tile, NodeId slot, Mode mode = Mode::kDirect,
+         uint32_t registers = 0)
       : nest_(nest),
         tile_(tile),
-        half_(half),
+        slot_(slot),
         mode_(mode),
-        slots_(slots),
+        registers_(registers),
         rewriter_(nest.pool, nest.pool,
                   [this](NodeId id) -> std::optional<NodeId> {
                     const auto known = values_.find(id);
@@ -134,15 +134,15 @@ class Copier {
     for (size_t i = 0; i < statement.stores.size(); ++i) {
       const Store& original = statement.stores[i];
       Store& store = copy.stores[i];
-      store.value = mode_ == Mode::kFromSlots
-                        ? LoadSlot()
+      store.value = mode_ == Mode::kFromRegisters
+                        ? LoadRegister()
                         : rewriter_.Rewrite(original.value);
       store.indices = rewriter_.Rewrite(original.indices);
-      if (mode_ == Mode::kToSlots) {
-        store.buffer = slots_;
-        store.indices = SlotIndices();
+      if (mode_ == Mode::kToRegisters) {
+        store.buffer = registers_;
+        store.indices = RegisterIndices();
       } else if (store.buffer == tile_) {
-        store.indices.insert(store.indices.begin(), half_);
+        store.indices.insert(store.indices.begin(), slot_);
         store.is_async = mode_ == Mode::kAsync && IsCopy(store.value);
       }
     }
@@ -158,7 +158,7 @@ class Copier {
            std::ranges::any_of(around_, loops::IsInvocationLoop);
   }
 
-  std::vector<NodeId> SlotIndices() const {
+  std::vector<NodeId> RegisterIndices() const {
     std::vector<NodeId> indices;
     for (const Statement& loop : around_) {
       if (loop.loop == LoopKind::kInvocation)
@@ -169,35 +169,35 @@ class Copier {
     return indices;
   }
 
-  NodeId LoadSlot() {
-    return nest_.pool.Intern(Opcode::kLoad, nest_.buffers[slots_].type,
-                             SlotIndices(), 0, 1, slots_);
+  NodeId LoadRegister() {
+    return nest_.pool.Intern(Opcode::kLoad, nest_.buffers[registers_].type,
+                             RegisterIndices(), 0, 1, registers_);
   }
 
   LoopNest& nest_;
   uint32_t tile_;
-  NodeId half_;
+  NodeId slot_;
   Mode mode_;
-  uint32_t slots_;
+  uint32_t registers_;
   std::vector<Statement> around_;  // loops, outermost first
   std::map<NodeId, NodeId> values_;
   Rewriter rewriter_;
 };
 
-// Lets what reads the tile read the half.
-class HalfReader {
+// Lets what reads the tile read the slot.
+class SlotReader {
  public:
-  HalfReader(LoopNest& nest, uint32_t tile, NodeId half)
+  SlotReader(LoopNest& nest, uint32_t tile, NodeId slot)
       : rewriter_(
             nest.pool, nest.pool,
             [](NodeId) -> std::optional<NodeId> { return std::nullopt; },
-            [&nest, tile, half](NodeId id, std::span<const NodeId> operands)
+            [&nest, tile, slot](NodeId id, std::span<const NodeId> operands)
                 -> std::optional<NodeId> {
               const Node node = nest.pool[id];
               const bool reads =
                   node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
               if (!reads || node.buffer != tile) return std::nullopt;
-              std::vector<NodeId> indices = {half};
+              std::vector<NodeId> indices = {slot};
               indices.insert(indices.end(), operands.begin(), operands.end());
               return nest.pool.Intern(node.opcode, node.type, indices,
                                       node.immediate, node.scope, node.buffer);
@@ -238,15 +238,16 @@ class HalfReader {
 // The extents of the loops around each store, the invocation's first; nothing
 // if they are not the same everywhere, or not those of registers.
 using Extents = std::vector<NodeId>;
-bool FindSlots(const LoopNest& nest, const Block& block, Extents& invocation,
-               Extents& others, std::optional<Extents>& slots) {
+bool FindRegisterExtents(const LoopNest& nest, const Block& block,
+                         Extents& invocation, Extents& others,
+                         std::optional<Extents>& registers) {
   for (const Statement& statement : block) {
     if (statement.kind == Statement::Kind::kStore) {
       if (invocation.size() != 1) return false;
       Extents found = invocation;
       found.insert(found.end(), others.begin(), others.end());
-      if (slots && *slots != found) return false;
-      slots = std::move(found);
+      if (registers && *registers != found) return false;
+      registers = std::move(found);
       continue;
     }
     Extents* around = nullptr;
@@ -259,7 +260,8 @@ bool FindSlots(const LoopNest& nest, const Block& block, Extents& invocation,
       around = binds ? &invocation : &others;
       around->push_back(loops::ExtentOf(nest.pool, statement.variable));
     }
-    if (!FindSlots(nest, statement.body, invocation, others, slots))
+    if (!FindRegisterExtents(nest, statement.body, invocation, others,
+                             registers))
       return false;
     if (around != nullptr) around->pop_back();
   }
@@ -267,22 +269,23 @@ bool FindSlots(const LoopNest& nest, const Block& block, Extents& invocation,
 }
 
 // Registers for what an invocation has of the tile on its way.
-std::optional<uint32_t> AddSlots(const Block& loads, uint32_t tile,
-                                 LoopNest& nest) {
+std::optional<uint32_t> AddRegisters(const Block& loads, uint32_t tile,
+                                     LoopNest& nest) {
   Extents invocation, others;
   std::optional<Extents> extents;
-  if (!FindSlots(nest, loads, invocation, others, extents) || !extents)
+  if (!FindRegisterExtents(nest, loads, invocation, others, extents) ||
+      !extents)
     return std::nullopt;
-  Buffer slots;
-  slots.name = nest.buffers[tile].name + ".ahead";
+  Buffer registers;
+  registers.name = nest.buffers[tile].name + ".ahead";
   const auto taken = [&](const Buffer& buffer) {
-    return buffer.name == slots.name;
+    return buffer.name == registers.name;
   };
-  while (std::ranges::any_of(nest.buffers, taken)) slots.name += "_1";
-  slots.type = nest.buffers[tile].type;
-  slots.scope = MemoryScope::kRegister;
-  slots.extents = *std::move(extents);
-  nest.buffers.push_back(std::move(slots));
+  while (std::ranges::any_of(nest.buffers, taken)) registers.name += "_1";
+  registers.type = nest.buffers[tile].type;
+  registers.scope = MemoryScope::kRegister;
+  registers.extents = *std::move(extents);
+  nest.buffers.push_back(std::move(registers));
   return static_cast<uint32_t>(nest.buffers.size() - 1);
 }
 
@@ -331,7 +334,7 @@ void LoadAsync(std::span<const AheadTile> tiles, int64_t slots, Statement& loop,
   for (const AheadTile& tile : tiles) {
     loads.push_back(PartOf(loop.body, tile.buffer, true));
     loop.body = PartOf(loop.body, tile.buffer, false);
-    HalfReader(nest, tile.buffer, slot_of(loop.variable)).Rewrite(loop.body);
+    SlotReader(nest, tile.buffer, slot_of(loop.variable)).Rewrite(loop.body);
     std::vector<NodeId>& extents = nest.buffers[tile.buffer].extents;
     extents.insert(extents.begin(), count);
   }
@@ -394,22 +397,24 @@ void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
     if (tile.slots != 0) continue;
     const Block loads = PartOf(loop.body, tile.buffer, true);
     loop.body = PartOf(loop.body, tile.buffer, false);
-    HalfReader(nest, tile.buffer, half).Rewrite(loop.body);
+    SlotReader(nest, tile.buffer, half).Rewrite(loop.body);
     std::vector<NodeId>& extents = nest.buffers[tile.buffer].extents;
     extents.insert(extents.begin(), two);
     Copier at_first(nest, tile.buffer, zero);
     at_first.Replace(loop.variable, zero);
     at_first.Copy(loads, first);
-    std::optional<uint32_t> slots;
-    if (tile.by_registers) slots = AddSlots(loads, tile.buffer, nest);
-    if (slots) {
-      Copier early(nest, tile.buffer, other, Copier::Mode::kToSlots, *slots);
+    std::optional<uint32_t> registers;
+    if (tile.by_registers) registers = AddRegisters(loads, tile.buffer, nest);
+    if (registers) {
+      Copier early(nest, tile.buffer, other, Copier::Mode::kToRegisters,
+                   *registers);
       early.Replace(loop.variable, next);
       early.Copy(loads, begin);
     }
-    Copier late(nest, tile.buffer, other,
-                slots ? Copier::Mode::kFromSlots : Copier::Mode::kDirect,
-                slots.value_or(0));
+    Copier late(
+        nest, tile.buffer, other,
+        registers ? Copier::Mode::kFromRegisters : Copier::Mode::kDirect,
+        registers.value_or(0));
     late.Replace(loop.variable, next);
     late.Copy(loads, end);
   }

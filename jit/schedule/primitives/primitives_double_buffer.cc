@@ -3,16 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "jit/loops/loop_nest.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/primitives/primitives.h"
 
 namespace ember::schedule {
 namespace {
 
-// Of what is loaded asynchronously. More would not pay, and devices' barriers
-// tell so many apart (jit/gpu/barriers.cc).
+// Of what is loaded asynchronously.
 constexpr int64_t kFewestSlots = 2;
-constexpr int64_t kMostSlots = 8;
 
 class DoubleBufferChecker {
  public:
@@ -180,10 +179,10 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
     }
     if (how == "async") {
       EMBER_ASSIGN_OR_RETURN(slots, NumberOperand(call, 2));
-      if (slots < kFewestSlots || slots > kMostSlots) {
+      if (slots < kFewestSlots || slots > loops::kMostSlots) {
         return FailedPreconditionError(
             "expected " + std::to_string(kFewestSlots) + " to " +
-            std::to_string(kMostSlots) + " slots, found " +
+            std::to_string(loops::kMostSlots) + " slots, found " +
             std::to_string(slots));
       }
     }
