@@ -13,6 +13,7 @@
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
 #include "jit/ptx/phase_emitter.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -81,10 +82,32 @@ void RemoveFences(llvm::Module& module) {
   }
 }
 
+// LLVM 19 folds the cast of a vector of floats to f64 into their load, which
+// PTX does not have: its assembler refuses `ld.v2.f32 {%fd1, %fd2}`. A freeze
+// between them ends that and costs no instruction.
+void SeparateCastsFromLoads(llvm::Module& module) {
+  std::vector<llvm::FPExtInst*> casts;
+  for (llvm::Function& function : module) {
+    for (llvm::BasicBlock& block : function) {
+      for (llvm::Instruction& instruction : block) {
+        auto* const cast = llvm::dyn_cast<llvm::FPExtInst>(&instruction);
+        if (cast != nullptr && cast->getType()->isVectorTy() &&
+            llvm::isa<llvm::LoadInst>(cast->getOperand(0)))
+          casts.push_back(cast);
+      }
+    }
+  }
+  for (llvm::FPExtInst* cast : casts) {
+    cast->setOperand(
+        0, new llvm::FreezeInst(cast->getOperand(0), "", cast->getIterator()));
+  }
+}
+
 StatusOr<std::string> PtxOf(llvm::TargetMachine& machine,
                             const llvm::Module& module) {
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   RemoveFences(*copy);
+  SeparateCastsFromLoads(*copy);
   ReplaceByIntrinsics(*copy);
   EMBER_RETURN_IF_ERROR(RunPasses(machine, kPtxPipeline, *copy));
   return EmitAssembly(machine, *copy);

@@ -133,6 +133,19 @@ TEST(PtxTest, ProductsOfTiles) {
   EXPECT_THAT(product.ptx, Not(HasSubstr(".local")));
 }
 
+// The cast is no part of the load: PTX loads into registers of the type that
+// memory has.
+TEST(PtxTest, CastsOfVectors) {
+  const Compiled casts = Compile(
+      "loops @casts(%x: input f32[64], %y: output f64[64]) { phase t < 4 { "
+      "vector l < 16 { %y[t * 16 + l] = f64(%x[t * 16 + l]) } } }");
+  EXPECT_EQ(CountOf("cvt.f64.f32", casts.ptx), 16);
+  EXPECT_THAT(casts.ptx, Not(HasSubstr("ld.global.v2.f32 \t{%fd")));
+  if (HasAssembler()) {
+    EXPECT_EQ(Assemble(casts.ptx, "sm_80"), "");
+  }
+}
+
 TEST(PtxTest, Architectures) {
   const std::pair<const char*, const char*> rows[] = {
       {"sm_70", "sm_70"},
