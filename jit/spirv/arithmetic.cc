@@ -78,14 +78,12 @@ Value Arithmetic::EmitUpdate(tensor::Update update, DType type, Value a,
 
 Value Arithmetic::MultiplyAdd(Value a, Value b, Value c, bool once) {
   if (once && target_.unfused_fma && target_.f64 && a.type == Scalar::kF32) {
-    const auto wide = [&](Value x) {
-      return c_.Unary(spv::Op::OpFConvert, Scalar::kF64, x);
-    };
+    const auto wide = [&](Value x) { return c_.ConvertFloat(Scalar::kF64, x); };
     const Value product =
         c_.Pure(spv::Op::OpFMul, Scalar::kF64, {wide(a).id, wide(b).id}, true);
     const Value sum =
         c_.Pure(spv::Op::OpFAdd, Scalar::kF64, {product.id, wide(c).id}, true);
-    return c_.Unary(spv::Op::OpFConvert, Scalar::kF32, sum);
+    return c_.ConvertFloat(Scalar::kF32, sum);
   }
   return c_.Pure(spv::Op::OpExtInst, a.type,
                  {c_.module().Library(), static_cast<uint32_t>(GLSLstd450Fma),

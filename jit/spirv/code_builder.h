@@ -70,6 +70,11 @@ class CodeBuilder {
   // not be fused with that of another.
   Value Pure(spv::Op op, Scalar type, std::initializer_list<uint32_t> operands,
              bool rounds = false);
+  // A float as another type. Rounded where it says so: newer drivers otherwise
+  // leave out pairs such as f64(f32(x)).
+  Value ConvertFloat(Scalar type, Value a) {
+    return Pure(spv::Op::OpFConvert, type, {a.id}, true);
+  }
   Value Unary(spv::Op op, Scalar type, Value a) {
     return Pure(op, type, {a.id});
   }

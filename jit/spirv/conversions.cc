@@ -193,11 +193,11 @@ Value Conversions::Wrap(DType type, Value word) {
 Value Conversions::Half(Value value) {
   const auto known = halves_.find(value.id);
   if (known != halves_.end()) return {known->second, Scalar::kF16};
-  return c_.Unary(spv::Op::OpFConvert, Scalar::kF16, value);
+  return c_.ConvertFloat(Scalar::kF16, value);
 }
 
 Value Conversions::FromHalf(Value half) {
-  const Value value = c_.Unary(spv::Op::OpFConvert, Scalar::kF32, half);
+  const Value value = c_.ConvertFloat(Scalar::kF32, half);
   halves_[value.id] = half.id;
   return value;
 }
@@ -223,10 +223,9 @@ Value Conversions::Cast(DType from, DType to, bool is_raw, Value value) {
 Value Conversions::FloatToFloat(DType from, DType to, bool is_raw,
                                 Value value) {
   if (RegisterType(from) != RegisterType(to))
-    return c_.Unary(spv::Op::OpFConvert, RegisterType(to), value);
+    return c_.ConvertFloat(RegisterType(to), value);
   if (to != DType::kF16 || is_raw) return value;
-  return c_.Unary(spv::Op::OpFConvert, Scalar::kF32,
-                  c_.Unary(spv::Op::OpFConvert, Scalar::kF16, value));
+  return c_.ConvertFloat(Scalar::kF32, c_.ConvertFloat(Scalar::kF16, value));
 }
 
 Value Conversions::Bitcast(DType to, Value value) {

@@ -98,7 +98,7 @@ void Matrices::EmitFill(const Operation& operation) {
   Value value = expressions_.Emit(operation.value);
   Id component = value.id;
   if (type == DType::kF16) {
-    component = c_.Unary(spv::Op::OpFConvert, Scalar::kF16, value).id;
+    component = c_.ConvertFloat(Scalar::kF16, value).id;
   } else if (type == DType::kI32 &&
              !plan_.places[operation.accumulator].is_unsigned) {
     component = c_.module().NewId();
