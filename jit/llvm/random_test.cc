@@ -1,12 +1,10 @@
-// Random loop nests against the evaluator; random dispatches under the default
-// schedules of several machines against the definition of the dispatch.
+// Random dispatches under the default schedules of several machines, and under
+// random ones, against the definition of the dispatch. Random nests are tested
+// by //tests/nests:conformance_test.
 //
 //   EMBER_SEEDS=1000 bazel-bin/jit/llvm/random_test
 //   ./dev processors --seeds=1000
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -16,12 +14,11 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/say_if_killed.h"
 #include "gtest/gtest.h"
 #include "jit/decline_reasons.h"
 #include "jit/llvm/run_counts.h"
 #include "jit/llvm/testing.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
 #include "jit/schedule/core/collapse_axes.h"
@@ -45,23 +42,15 @@ using Bytes = std::vector<std::vector<uint8_t>>;
 
 // How to run the seed again. It is shown too if the code that was made, or
 // LLVM, ends the process.
-char replay[192];
-void ShowReplay(int signal) {
-  [[maybe_unused]] const auto written = write(2, replay, std::strlen(replay));
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
 std::string ReplayOf(const char* test, uint64_t seed) {
   std::string suffix;
   if (TestProcessor() != nullptr) suffix += "_";
   if (TestProcessor() != nullptr) suffix += TestProcessor()->name;
   std::replace(suffix.begin(), suffix.end(), '-', '_');
-  std::snprintf(replay, sizeof replay,
-                "replay: bazel test --test_env=EMBER_SEED=%llu "
-                "--test_filter=*%s //jit/llvm:random_test%s\n",
-                static_cast<unsigned long long>(seed), test, suffix.c_str());
-  for (int signal : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT})
-    std::signal(signal, ShowReplay);
+  std::string replay = Concat(
+      {"replay: bazel test --test_env=EMBER_SEED=", seed, " --test_filter=*",
+       test, " //jit/llvm:random_test", suffix, "\n"});
+  SayIfKilled(replay);
   return replay;
 }
 
@@ -127,8 +116,8 @@ class SeedTest {
       replay_ = ReplayOf(name_, seed);
       run(seed);
     }
-    counts_.Print(
-        Concat({name_, ", seeds ", seeds_.begin, "..", seeds_.end - 1}));
+    counts_.Print(TestPlace(), Concat({name_, ", seeds ", seeds_.begin, "..",
+                                       seeds_.end - 1}));
   }
 
   const RunCounts& counts() const { return counts_; }
@@ -174,30 +163,6 @@ class SeedTest {
 // Few where each processor has a test of its own, as ./dev test runs them all.
 tensor::SeedRange SeedsOf(uint64_t count) {
   return tensor::Seeds(TestProcessor() == nullptr ? count : count / 8);
-}
-
-TEST(RandomTest, Nests) {
-  SeedTest test("Nests", SeedsOf(50));
-  test.Run([&](uint64_t seed) {
-    const loops::RandomNest random =
-        loops::MakeRandomNest(seed, {.float_remainders = false,
-                                     .bits_as_floats = KeepsSubnormals(),
-                                     .simplify = seed % 2 == 0});
-    Expected expected{.initial = random.MakeBuffers(),
-                      .final = random.MakeBuffers()};
-    expected.status = loops::Evaluate(random.nest, random.parameters,
-                                      tensor::Pointers(expected.final));
-    expected.difference = [&](const Bytes& found) {
-      return loops::FirstDifference(random, expected.final, found);
-    };
-    test.Compile(random.nest, "",
-                 [&](const CompiledNest& code, bool is_at_end) {
-                   return RunOnce(expected, random.nest, random.parameters,
-                                  code, is_at_end);
-                 });
-  });
-  // Nothing in these nests is declined.
-  EXPECT_EQ(test.counts().all_refused(), 0);
 }
 
 Expected Define(const tensor::RandomCase& random) {

@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "jit/decline_reasons.h"
-#include "jit/llvm/testing.h"
 
 namespace ember::jit {
 namespace {
@@ -35,9 +34,8 @@ int64_t RunCounts::all_refused() const {
   return all;
 }
 
-void RunCounts::Print(std::string_view what) const {
-  const Processor* const processor = TestProcessor();
-  std::string text(processor == nullptr ? "this machine" : processor->name);
+void RunCounts::Print(std::string_view where, std::string_view what) const {
+  std::string text(where);
   text += ": " + std::string(what) + ": " + std::to_string(run) +
           " kernels run, " + std::to_string(wrong) +
           " wrong; refused: " + std::to_string(all_refused());

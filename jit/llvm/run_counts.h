@@ -21,8 +21,8 @@ struct RunCounts {
   // By the row of jit/decline_reasons.h in the message; else as "not lowered".
   void Refuse(std::string_view message);
   int64_t all_refused() const;
-  // what: behind the processor's name, or "this machine".
-  void Print(std::string_view what) const;
+  // where: "armv7-neon", or what else ran them.
+  void Print(std::string_view where, std::string_view what) const;
 };
 
 }  // namespace ember::jit

@@ -157,6 +157,11 @@ std::string TestMissingHere() {
   return std::string(processor->name) + ", as this machine lacks " + *missing;
 }
 
+std::string TestPlace() {
+  const Processor* const processor = TestProcessor();
+  return std::string(processor == nullptr ? "this machine" : processor->name);
+}
+
 bool KeepsSubnormals() {
   return TestProcessor() == nullptr || TestProcessor()->keeps_subnormals;
 }

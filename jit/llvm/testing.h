@@ -27,6 +27,8 @@ namespace ember::jit {
 // this machine. Where this machine cannot run its code, all tests of the
 // process are skipped, with a line "NOT RUN: ..." that says what it lacks.
 const Processor* TestProcessor();
+// The name of its row, or "this machine".
+std::string TestPlace();
 // "x86-64-v4, as this machine lacks avx512f"; empty if its code can be run.
 std::string TestMissingHere();
 // Whether f32 has subnormal numbers there, or zeros in their place.

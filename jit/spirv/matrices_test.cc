@@ -1,9 +1,7 @@
-// Matrix loops on a device that has cooperative matrices, against the evaluator
-// of nests; and what is declined where it has not. ./dev lavapipe runs what the
-// lavapipe of Debian 12 skips.
-//
-//   EMBER_SEEDS=1000 ./dev lavapipe -- bazel-bin/jit/spirv/matrices_test
-#include <cstdio>
+// What default schedules make of products on a device that has cooperative
+// matrices, how workgroups are planned for them, and what is declined where a
+// device has none. ./dev lavapipe runs what the lavapipe of Debian 12 skips.
+// Products in every layout are tested by //tests/nests:conformance_test.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -11,10 +9,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/loops/evaluator.h"
-#include "jit/loops/random_nest.h"
+#include "jit/loops/matrix_nests.h"
 #include "jit/loops/text.h"
-#include "jit/loops/text_template.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/gpu/gpu_schedule.h"
@@ -29,137 +25,14 @@
 namespace ember::jit::spirv {
 namespace {
 
+using loops::MatrixNest;
 using loops::MatrixType;
-using loops::Replaced;
 using ::testing::HasSubstr;
 
 constexpr char kTarget[] =
     "vulkan1.3+f16+int8+storage8+storage16+matrix+vulkan_memory_model+"
     "matrix16x16x16:f16:f16:f32+matrix16x16x32:u8:u8:i32+"
     "matrix16x16x32:i8:i8:i32+subgroup32+shared32768+invocations1024";
-
-// For the sizes and types; factors cast as the sum wants it.
-std::string Of(const MatrixType& type, std::string_view text) {
-  const std::string sum(DTypeName(type.sum));
-  const bool casts = type.sum != DType::kF16;
-  return Replaced(std::string(text), {{"CAST", casts ? sum : ""},
-                                      {"SUM", sum},
-                                      {"TA", std::string(DTypeName(type.a))},
-                                      {"TB", std::string(DTypeName(type.b))},
-                                      {"2M", std::to_string(2 * type.rows)},
-                                      {"2N", std::to_string(2 * type.columns)},
-                                      {"3K", std::to_string(3 * type.depth)},
-                                      {"M", std::to_string(type.rows)},
-                                      {"N", std::to_string(type.columns)},
-                                      {"K", std::to_string(type.depth)}});
-}
-
-// Two subgroups of two tiles each, from device memory and back.
-constexpr char kFromDeviceMemory[] = R"(
-loops @product(%a: input TA[5, 2M, 3K], %b: input TB[3K, 2N],
-               %y: output SUM[5, 2M, 2N]) {
-  register %s: SUM[2, 2, M, N]
-  phase t < 5 {
-    subgroup g < 2 {
-      unroll j < 2 { matrix m < M { matrix n < N { %s[g, j, m, n] = 3:SUM } } }
-      for k0 < 3 {
-        unroll j < 2 {
-          matrix m < M { matrix n < N { matrix k < K {
-            %s[g, j, m, n] += CAST(%a[t, g * M + m, k0 * K + k]) *
-                              CAST(%b[k0 * K + k, j * N + n])
-          } } }
-        }
-      }
-      unroll j < 2 {
-        matrix m < M { matrix n < N {
-          %y[t, g * M + m, j * N + n] = %s[g, j, m, n]
-        } }
-      }
-    }
-  }
-})";
-
-// All by columns.
-constexpr char kByColumns[] = R"(
-loops @product(%a: input TA[3K, 2M], %b: input TB[2N, 3K],
-               %y: output SUM[2N, 2M]) {
-  register %s: SUM[2, M, N]
-  phase t < 2 {
-    subgroup g < 2 {
-      matrix m < M { matrix n < N { %s[g, m, n] = 0:SUM } }
-      for k0 < 3 {
-        matrix m < M { matrix n < N { matrix k < K {
-          %s[g, m, n] += CAST(%b[t * N + n, k0 * K + k]) *
-                         CAST(%a[k0 * K + k, g * M + m])
-        } } }
-      }
-      matrix m < M { matrix n < N { %y[t * N + n, g * M + m] = %s[g, m, n] } }
-    }
-  }
-})";
-
-// Slices that all invocations load, more of them than the subgroups have; a
-// condition around a product; results that invocations change in memory of the
-// workgroup.
-constexpr char kFromWorkgroup[] = R"(
-loops @product(%a: input TA[2M, 3K], %b: input TB[3K, 2N],
-               %y: output SUM[2M, 2N]) {
-  task %ta: TA[2, 2M, K]
-  task %tb: TB[2, K, N]
-  task %ty: SUM[2M, N]
-  register %s: SUM[2, M, N]
-  phase t < 2 {
-    subgroup g < 2 { matrix m < M { matrix n < N { %s[g, m, n] = 1:SUM } } }
-    for k0 < 3 {
-      invocation i < K {
-        for m < 2M { %ta[mod(k0, 2), m, i] = %a[m, k0 * K + i] }
-      }
-      invocation i < N {
-        for k < K { %tb[mod(k0, 2), k, i] = %b[k0 * K + k, t * N + i] }
-      }
-      subgroup g < 2 {
-        if g + k0 != 2 {
-          matrix m < M { matrix n < N { matrix k < K {
-            %s[g, m, n] += CAST(%ta[mod(k0, 2), g * M + m, k]) *
-                           CAST(%tb[mod(k0, 2), k, n])
-          } } }
-        }
-      }
-    }
-    subgroup g < 2 {
-      matrix m < M { matrix n < N { %ty[g * M + m, n] = %s[g, m, n] } }
-    }
-    invocation i < 2M { for n < N { %y[i, t * N + n] = %ty[i, n] + SUM(1) } }
-  }
-})";
-
-// Fewer subgroups than the workgroup has; bytes that lie in words.
-constexpr char kBytesInWords[] = R"(
-loops @product(%a: input TA[M, 3K], %b: input TB[N, 3K],
-               %y: output SUM[M, N]) {
-  task %ta: TA[M, K]
-  register %s: SUM[1, M, N]
-  phase t < 1 {
-    subgroup g < 1 { matrix m < M { matrix n < N { %s[g, m, n] = 0:SUM } } }
-    for k0 < 3 {
-      invocation i < 40 {
-        if i < M {
-          for k < K / 4 {
-            vector l < 4 { %ta[i, k * 4 + l] = %a[i, k0 * K + k * 4 + l] }
-          }
-        }
-      }
-      subgroup g < 1 {
-        matrix m < M { matrix n < N { matrix k < K {
-          %s[g, m, n] += CAST(%ta[m, k]) * CAST(%b[n, k0 * K + k])
-        } } }
-      }
-    }
-    subgroup g < 1 {
-      matrix m < M { matrix n < N { %y[m, n] = %s[g, m, n] } }
-    }
-  }
-})";
 
 class MatricesTest : public ::testing::Test {
  protected:
@@ -170,63 +43,7 @@ class MatricesTest : public ::testing::Test {
     ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr) << why;
     GTEST_SKIP() << why;
   }
-  // On each product that the device lists.
-  void ExpectOfAll(std::string_view text) {
-    for (const MatrixType& type : Target::Of(TestTarget()).matrices) {
-      SCOPED_TRACE(ToText(type));
-      ExpectAsEvaluated(Of(type, text));
-    }
-  }
 };
-
-TEST_F(MatricesTest, FromDeviceMemory) { ExpectOfAll(kFromDeviceMemory); }
-TEST_F(MatricesTest, ByColumns) { ExpectOfAll(kByColumns); }
-TEST_F(MatricesTest, FromMemoryOfTheWorkgroup) { ExpectOfAll(kFromWorkgroup); }
-TEST_F(MatricesTest, BytesInWords) { ExpectOfAll(kBytesInWords); }
-
-// Sums of i32 wrap: 255 * 255 of u8 and -128 * -128 of i8, added to large
-// numbers.
-TEST_F(MatricesTest, SumsOfIntegersWrap) {
-  for (const MatrixType& type : Target::Of(TestTarget()).matrices) {
-    if (type.sum != DType::kI32) continue;
-    ExpectAsEvaluated(Of(type, R"(
-loops @product(%a: input TA[M, K], %b: input TB[K, N], %y: output i32[M, N]) {
-  task %ta: TA[M, K]
-  register %s: i32[1, M, N]
-  phase t < 1 {
-    invocation i < M { for k < K { %ta[i, k] = TA(128) } }
-    subgroup g < 1 {
-      matrix m < M { matrix n < N { %s[g, m, n] = 2147483647:i32 } }
-      matrix m < M { matrix n < N { matrix k < K {
-        %s[g, m, n] += i32(%ta[m, k]) * i32(%b[k, n])
-      } } }
-      matrix m < M { matrix n < N { %y[m, n] = %s[g, m, n] } }
-    }
-  }
-})"));
-  }
-}
-
-// On devices whose workgroups are whole subgroups then.
-TEST_F(MatricesTest, OtherPhasesOfTheModule) {
-  ExpectOfAll(R"(
-loops @phases(%x: input SUM[2M, 2N], %y: output SUM[2M, 2N],
-              %z: output SUM[5], %w: output SUM[2M, 2N]) {
-  register %s: SUM[1, M, N]
-  task %t: SUM[1000]
-  phase t < M { invocation i < 11 { if i < N { %w[t, i] = %x[t, i] } } }
-  phase t < 5 {
-    for i < 1000 { %t[i] = %x[0, mod(i, N)] }
-    %z[t] = %t[t + 9]
-  }
-  phase t < 2 {
-    subgroup g < 1 {
-      matrix m < M { matrix n < N { %s[g, m, n] = 5:SUM } }
-      matrix m < M { matrix n < N { %y[t * M + m, n] = %s[g, m, n] } }
-    }
-  }
-})");
-}
 
 // What the default schedules of GPUs make of products, if the device were one.
 void ExpectScheduled(std::string_view text) {
@@ -266,49 +83,11 @@ TEST_F(MatricesTest, DefaultSchedules) {
     })");
 }
 
-TEST_F(MatricesTest, RandomNests) {
-  const std::vector<MatrixType> types = Target::Of(TestTarget()).matrices;
-  // Few: lavapipe takes seconds for a module.
-  const tensor::SeedRange seeds = tensor::Seeds(10);
-  int with_matrices = 0;
-  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
-                 " ./dev lavapipe -- bazel-bin/jit/spirv/matrices_test");
-    const loops::RandomNest random =
-        loops::MakeRandomNest(seed, {.maximum_phases = 2,
-                                     .maximum_depth = 1,
-                                     .float_remainders = false,
-                                     .bits_as_floats = KeepsSubnormals(),
-                                     .matrices = types});
-    const bool has_matrices =
-        loops::ToText(random.nest).find("matrix") != std::string::npos;
-    // Others are those of random_test.
-    if (!has_matrices && seeds.end - seeds.begin > 1) continue;
-    with_matrices += has_matrices;
-    Bytes expected = random.MakeBuffers(), actual = random.MakeBuffers();
-    const Status wanted = loops::Evaluate(random.nest, random.parameters,
-                                          tensor::Pointers(expected));
-    const Status status = RunOnDevice(random.nest, random.parameters, actual);
-    ASSERT_EQ(wanted.ok(), status.ok())
-        << wanted.ToString() << " / " << status.ToString() << "\n"
-        << loops::ToText(random.nest);
-    if (!wanted.ok()) continue;
-    ASSERT_EQ(loops::FirstDifference(random, expected, actual), "")
-        << loops::ToText(random.nest);
-  }
-  if (seeds.end - seeds.begin >= 10) {
-    EXPECT_GE(with_matrices, 3);
-  }
-  std::printf("seeds %llu..%llu: %d with matrices\n",
-              static_cast<unsigned long long>(seeds.begin),
-              static_cast<unsigned long long>(seeds.end - 1), with_matrices);
-}
-
 // --- what needs no device
 
 StatusOr<ModuleCode> EmitFor(const char* target, const MatrixType& type,
-                             std::string_view text) {
-  return EmitModule(ParseOrDie(Of(type, text)), Target::Of(target));
+                             MatrixNest form) {
+  return EmitModule(ParseOrDie(loops::TextOf(form, type)), Target::Of(target));
 }
 
 constexpr MatrixType kHalves = {16,          16,          16,
@@ -316,7 +95,7 @@ constexpr MatrixType kHalves = {16,          16,          16,
 constexpr MatrixType kBytes = {16, 16, 32, DType::kU8, DType::kU8, DType::kI32};
 
 TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
-  const auto code = EmitFor(kTarget, kHalves, kFromWorkgroup);
+  const auto code = EmitFor(kTarget, kHalves, MatrixNest::kFromSharedMemory);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   EXPECT_EQ(code->phases[0].invocations, 64);
   // Elements of f16 take two bytes each.
@@ -324,7 +103,7 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
             2 * (2 * 32 * 16 + 2 * 16 * 16) + 4 * 32 * 16);
   // An eighth of each accumulator.
   EXPECT_EQ(code->phases[0].register_bytes, 16 * 16 * 4 / 32);
-  const auto words = EmitFor(kTarget, kBytes, kBytesInWords);
+  const auto words = EmitFor(kTarget, kBytes, MatrixNest::kOfVectors);
   ASSERT_TRUE(words.ok()) << words.status().ToString();
   EXPECT_EQ(words->phases[0].invocations, 64);
   EXPECT_EQ(words->phases[0].shared_bytes, 16 * 32);
@@ -332,20 +111,7 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
 
 // Vulkan wants it of all entry points of a module.
 TEST(MatricesPlanTest, SoAreThoseOfOtherPhases) {
-  const auto code = EmitFor(kTarget, kHalves, R"(
-loops @phases(%x: input f32[M, N], %y: output f32[M, N],
-              %z: output f32[4]) {
-  register %s: f32[1, M, N]
-  task %t: f32[4, 1000]
-  phase t < 4 { invocation i < 11 { %y[t, i] = %x[t, i] } }
-  phase t < 4 { for i < 1000 { %t[t, i] = %x[0, 0] } %z[t] = %t[t, 9] }
-  phase t < 1 {
-    subgroup g < 1 {
-      matrix m < M { matrix n < N { %s[g, m, n] = 0.0 } }
-      matrix m < M { matrix n < N { %y[m, n] = %s[g, m, n] } }
-    }
-  }
-})");
+  const auto code = EmitFor(kTarget, kHalves, MatrixNest::kInOnePhase);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   for (const gpu::PhaseCode& phase : code->phases)
     EXPECT_EQ(phase.invocations % 32, 0) << phase.entry_point;
@@ -353,7 +119,7 @@ loops @phases(%x: input f32[M, N], %y: output f32[M, N],
 
 TEST(MatricesPlanTest, DeclinesWhatTheTargetDoesNotList) {
   const auto why = [](const char* target, const MatrixType& type) {
-    const auto code = EmitFor(target, type, kFromDeviceMemory);
+    const auto code = EmitFor(target, type, MatrixNest::kFromDeviceMemory);
     return code.ok() ? "" : code.status().ToString();
   };
   EXPECT_EQ(why(kTarget, kBytes), "");
@@ -370,7 +136,7 @@ TEST(MatricesPlanTest, DeclinesWhatTheTargetDoesNotList) {
 
 // With SPIRV-Tools that know it, and with those that do not.
 TEST(MatricesPlanTest, ModulesCanBeRead) {
-  const auto code = EmitFor(kTarget, kBytes, kFromDeviceMemory);
+  const auto code = EmitFor(kTarget, kBytes, MatrixNest::kFromDeviceMemory);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   const std::string text = DisassembleModule(code->words);
   for (const char* what :

@@ -5,12 +5,13 @@
 //     Outcome outcome = executor.run(subject, {.parameters = …}, buffers);
 //   }
 //
-// A new executor is a function of Run's type in a file of its own, and a row in
-// executors.cc.
+// Every back end is one by its row in tests/nests. Another executor is a
+// function in a file of its own, and a row in executors.cc.
 #ifndef EMBER_TESTS_CASES_EXECUTOR_H_
 #define EMBER_TESTS_CASES_EXECUTOR_H_
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,16 +58,18 @@ struct Executor {
   bool has_same_messages = false;
   bool zeros_are_equal = false;
   // Empty, or what this machine lacks to run it.
-  std::string (*missing)();
-  // Of types other than f64: they may be taken for zero. Null: they are kept.
-  bool (*keeps_subnormals)();
+  std::function<std::string()> missing;
+  // Of types other than f64; otherwise they may be taken for zero.
+  std::function<bool()> keeps_subnormals;
   // buffers: inputs and outputs, which the run changes.
-  Outcome (*run)(const Subject& subject, const Run& run,
-                 std::vector<Bytes>& buffers);
+  std::function<Outcome(const Subject& subject, const Run& run,
+                        std::vector<Bytes>& buffers)>
+      run;
   // What the nest's code for a target takes, a line for each phase; needs no
   // device. Null: nothing is known.
-  StatusOr<std::string> (*figures)(const loops::LoopNest& nest,
-                                   std::string_view target) = nullptr;
+  std::function<StatusOr<std::string>(const loops::LoopNest& nest,
+                                      std::string_view target)>
+      figures;
 };
 
 // In executors.cc: the library :executors.

@@ -1,4 +1,5 @@
-// The functions behind the rows of executors.cc, each in a file of its own.
+// The functions behind the rows of executors.cc that are no back ends, each in
+// a file of its own.
 #ifndef EMBER_TESTS_CASES_EXECUTOR_RUNS_H_
 #define EMBER_TESTS_CASES_EXECUTOR_RUNS_H_
 
@@ -17,26 +18,6 @@ Outcome RunTierZero(const Subject& subject, const Run& run,
 // parameters open and as constants.
 Outcome RunNestEvaluator(const Subject& subject, const Run& run,
                          std::vector<Bytes>& buffers);
-
-// llvm.cc: machine code of this processor, or of that which
-// EMBER_TEST_PROCESSOR names (jit/llvm/testing.h), compiled with each effort,
-// in memory that cannot be left.
-std::string LlvmMissing();
-bool LlvmKeepsSubnormals();
-Outcome RunLlvm(const Subject& subject, const Run& run,
-                std::vector<Bytes>& buffers);
-
-// spirv.cc: SPIR-V on the first Vulkan device.
-std::string SpirvMissing();
-bool SpirvKeepsSubnormals();
-Outcome RunSpirv(const Subject& subject, const Run& run,
-                 std::vector<Bytes>& buffers);
-StatusOr<std::string> SpirvFigures(const loops::LoopNest& nest,
-                                   std::string_view target);
-
-// ptx.cc: kernels for CUDA on the emulated grid.
-Outcome RunPtx(const Subject& subject, const Run& run,
-               std::vector<Bytes>& buffers);
 
 }  // namespace ember::cases
 

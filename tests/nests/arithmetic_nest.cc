@@ -1,29 +1,41 @@
-#include "jit/gpu/arithmetic_testing.h"
+#include "tests/nests/arithmetic_nest.h"
 
-#include <string>
+#include <array>
+#include <cstdint>
 
+#include "base/check.h"
 #include "base/concat.h"
-#include "gtest/gtest.h"
-#include "tensor/random_values.h"
+#include "base/dtype.h"
+#include "base/rounding.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
 #include "tensor/scalar.h"
+#include "tests/cases/elements.h"
 
-namespace ember::jit::gpu {
+namespace ember::nests {
 namespace {
+
+using loops::ArithmeticCase;
+using loops::IsSubnormal;
 
 constexpr size_t kOperands = 3;
 
-using loops::ArithmeticCase;
+struct Form {
+  const char* buffer;
+  int64_t lanes;
+};
+constexpr std::array<Form, 3> kForms = {{{"s", 1}, {"v", 16}, {"o", 7}}};
 
-// Pairs of patterns, rounded up to whole vectors of 7 lanes.
-size_t CountOf(const ArithmeticCase& test) {
+// Pairs of patterns, rounded up to whole vectors of each form.
+int64_t CountOf(const ArithmeticCase& test) {
   const size_t pairs =
       loops::BitPatterns(test.a).size() * loops::BitPatterns(test.b).size();
-  return (pairs + 6) / 7 * 7;
+  return RoundUp(static_cast<int64_t>(pairs), int64_t{16 * 7});
 }
 
 // With the case's own buffers.
 std::string ExpressionOf(const ArithmeticCase& test, size_t number,
-                         const char* index) {
+                         const std::string& index) {
   std::string text = test.ExpressionAt(index);
   for (const char* name : {"%a[", "%b[", "%c["}) {
     const std::string own = Concat({"%", std::string(1, name[1]), number, "["});
@@ -38,32 +50,56 @@ std::string TextOf(std::span<const ArithmeticCase> cases) {
   std::string operands, results, phases;
   for (size_t i = 0; i < cases.size(); ++i) {
     const ArithmeticCase& test = cases[i];
-    const size_t count = CountOf(test);
+    const int64_t count = CountOf(test);
     const auto buffer = [&](const char* name, const char* scope, DType type) {
-      const bool is_first = i == 0 && name[0] == 'a';
-      return Concat({is_first ? "" : ", ", "%", name, i, ": ", scope, " ",
-                     DTypeName(type), "[", count, "]"});
+      return Concat({operands.empty() ? "" : ", ", "%", name, i, ": ", scope,
+                     " ", DTypeName(type), "[", count, "]"});
     };
-    operands += buffer("a", "input", test.a) + buffer("b", "input", test.b) +
-                buffer("c", "input", test.c);
-    results +=
-        buffer("s", "output", test.result) + buffer("v", "output", test.result);
-    phases += Concat({"  phase i < ", count, " { %s", i,
-                      "[i] = ", ExpressionOf(test, i, "i"), " }\n  phase i < ",
-                      count / 7, " { vector l < 7 { %v", i, "[i * 7 + l] = ",
-                      ExpressionOf(test, i, "i * 7 + l"), " } }\n"});
+    operands += buffer("a", "input", test.a);
+    operands += buffer("b", "input", test.b);
+    operands += buffer("c", "input", test.c);
+    for (const Form& form : kForms) {
+      results += buffer(form.buffer, "output", test.result);
+      const std::string index =
+          form.lanes == 1 ? "i" : Concat({"i * ", form.lanes, " + l"});
+      const std::string store = Concat({"%", form.buffer, i, "[", index,
+                                        "] = ", ExpressionOf(test, i, index)});
+      phases +=
+          Concat({"  phase i < ", count / form.lanes, " { ",
+                  form.lanes == 1
+                      ? store
+                      : Concat({"vector l < ", form.lanes, " { ", store, " }"}),
+                  " }\n"});
+    }
   }
   return Concat({"loops @test(", operands, results, ") {\n", phases, "}"});
 }
 
+bool MayBeZero(const NestRunner& runner, DType type, uint64_t bits) {
+  return IsSubnormal(type, bits) && !runner.keeps_subnormals(type);
+}
+
+// What may be loaded where the pattern is stored.
+bool IsQuietened(const NestRunner& runner, const ArithmeticCase& test,
+                 uint64_t a) {
+  constexpr uint64_t kMagnitude = 0x7fff, kInfinity = 0x7c00;
+  return runner.quietens_f16 && test.a == DType::kF16 &&
+         (a & kMagnitude) > kInfinity;
+}
+constexpr uint64_t kQuiet = 0x200;
+
 }  // namespace
 
-ArithmeticNest MakeArithmeticNest(
-    std::span<const ArithmeticCase> cases,
-    const std::function<void(DType, std::vector<uint8_t>&)>& change) {
+ArithmeticNest MakeArithmeticNest(std::span<const ArithmeticCase> cases,
+                                  const NestRunner& runner) {
   ArithmeticNest made;
   made.cases.assign(cases.begin(), cases.end());
-  made.nest = ParseOrDie(TextOf(cases));
+  const std::string text = TextOf(cases);
+  StatusOr<loops::LoopNest> nest = loops::Parse(text);
+  EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;
+  const Status verified = loops::Verify(*nest);
+  EMBER_CHECK(verified.ok()) << verified.message() << "\n" << text;
+  made.nest = *std::move(nest);
   for (const loops::Buffer& buffer : made.nest.buffers) {
     made.buffers.emplace_back(
         static_cast<size_t>(*made.nest.pool.IntegerConstant(buffer.extents[0]) *
@@ -75,47 +111,56 @@ ArithmeticNest MakeArithmeticNest(
     std::vector<uint64_t> patterns[kOperands];
     for (size_t i = 0; i < kOperands; ++i)
       patterns[i] = loops::BitPatterns(types[i]);
-    const size_t count = CountOf(test);
+    const int64_t count = CountOf(test);
     std::vector<uint8_t>* const operands = &made.buffers[number * kOperands];
-    for (size_t which = 0; which < kOperands; ++which) {
-      for (size_t i = 0; i < count; ++i) {
-        const size_t at = which == 0   ? i
-                          : which == 1 ? i / patterns[0].size()
-                                       : i * 7;
-        tensor::StoreElement(operands[which].data(), static_cast<int64_t>(i),
-                             types[which],
-                             patterns[which][at % patterns[which].size()]);
-      }
-      if (change) change(types[which], operands[which]);
-    }
     std::vector<uint8_t>& expected = made.expected.emplace_back(
-        count * static_cast<size_t>(DTypeByteSize(test.result)));
-    for (int64_t i = 0; i < static_cast<int64_t>(count); ++i) {
-      const auto at = [&](size_t which) {
-        return tensor::LoadElement(operands[which].data(), i, types[which]);
-      };
+        static_cast<size_t>(count * DTypeByteSize(test.result)));
+    for (int64_t i = 0; i < count; ++i) {
+      const auto at = static_cast<size_t>(i);
+      const size_t which[] = {at, at / patterns[0].size(), at * 7};
+      uint64_t bits[kOperands];
+      for (size_t j = 0; j < kOperands; ++j) {
+        bits[j] = patterns[j][which[j] % patterns[j].size()];
+        if (MayBeZero(runner, types[j], bits[j])) bits[j] = 0;
+        tensor::StoreElement(operands[j].data(), i, types[j], bits[j]);
+      }
       tensor::StoreElement(expected.data(), i, test.result,
-                           test.expected(at(0), at(1), at(2)));
+                           test.expected(bits[0], bits[1], bits[2]));
     }
   }
   return made;
 }
 
-void ExpectResults(const ArithmeticNest& test,
-                   const std::function<void(DType, const std::vector<uint8_t>&,
-                                            std::vector<uint8_t>&)>& accept) {
+std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner) {
   for (size_t number = 0; number < test.cases.size(); ++number) {
     const ArithmeticCase& one = test.cases[number];
-    for (size_t form = 0; form < 2; ++form) {
+    const std::vector<uint8_t>& operand = test.buffers[number * kOperands];
+    for (size_t form = 0; form < kForms.size(); ++form) {
       const std::vector<uint8_t>& found =
-          test.buffers[test.cases.size() * kOperands + number * 2 + form];
+          test.buffers[test.cases.size() * kOperands + number * kForms.size() +
+                       form];
       std::vector<uint8_t> expected = test.expected[number];
-      if (accept) accept(one.result, found, expected);
-      EXPECT_EQ(tensor::FirstDifferentElement(one.result, expected, found), "")
-          << one.expression << " of " << DTypeName(one.a)
-          << (form == 0 ? "" : ", in lanes");
+      for (int64_t i = 0; i < CountOf(one); ++i) {
+        const uint64_t is = tensor::LoadElement(found.data(), i, one.result);
+        const uint64_t wanted =
+            tensor::LoadElement(expected.data(), i, one.result);
+        const uint64_t a = tensor::LoadElement(operand.data(), i, one.a);
+        const bool is_as_good =
+            (MayBeZero(runner, one.result, wanted) &&
+             tensor::BitsToDouble(is, one.result) == 0) ||
+            (IsQuietened(runner, one, a) && is == (wanted | kQuiet));
+        if (is_as_good)
+          tensor::StoreElement(expected.data(), i, one.result, is);
+      }
+      const std::string difference = cases::FirstDifference(
+          one.result, expected, found, {.zeros_are_equal = runner.is_device});
+      if (difference.empty()) continue;
+      return Concat({one.expression, " of ", DTypeName(one.a), ", ",
+                     DTypeName(one.b), ", ", DTypeName(one.c), " in ",
+                     kForms[form].lanes, " lanes: ", difference});
     }
   }
+  return "";
 }
 
-}  // namespace ember::jit::gpu
+}  // namespace ember::nests

@@ -1,47 +1,41 @@
-// Arithmetic rows (jit/loops/arithmetic_cases.h) as nests for devices: each
-// case is two phases, one value at a time and in lanes, of all pairs of
-// patterns.
+// Arithmetic rows (jit/loops/arithmetic_cases.h) as one nest: each case is
+// three phases of all pairs of patterns, one value at a time, in 16 lanes and
+// in 7, which no vectors of a processor fill.
 //
-//   ArithmeticNest test = MakeArithmeticNest(cases);
-//   Status status = RunOnDevice(test.nest, {}, test.buffers);
-//   ExpectResults(test);
-#ifndef EMBER_JIT_GPU_ARITHMETIC_TESTING_H_
-#define EMBER_JIT_GPU_ARITHMETIC_TESTING_H_
+//   ArithmeticNest test = MakeArithmeticNest(cases, runner);
+//   Status status = runner.run(test.nest, {}, test.buffers);
+//   std::string wrong = WrongResult(test, runner);
+#ifndef EMBER_TESTS_NESTS_ARITHMETIC_NEST_H_
+#define EMBER_TESTS_NESTS_ARITHMETIC_NEST_H_
 
-#include <cstdint>
-#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "base/dtype.h"
-#include "jit/gpu/testing.h"
 #include "jit/loops/arithmetic_cases.h"
 #include "jit/loops/loop_nest.h"
+#include "tests/nests/nest_runner.h"
 
-namespace ember::jit::gpu {
+namespace ember::nests {
 
 struct ArithmeticNest {
   std::vector<loops::ArithmeticCase> cases;
   loops::LoopNest nest;
-  // Three operands of each case, then two results of each: those of single
-  // values, and those of lanes.
-  Bytes buffers;
-  Bytes expected;  // of each case
+  // Three operands of each case, then three results of each: those of single
+  // values, and those of 16 and of 7 lanes.
+  Contents buffers;
+  Contents expected;  // of each case
 };
 
-// change: what is done to the bytes of an operand first; may be null.
-ArithmeticNest MakeArithmeticNest(
-    std::span<const loops::ArithmeticCase> cases,
-    const std::function<void(DType, std::vector<uint8_t>&)>& change = nullptr);
+// Operands hold no subnormal numbers where the runner may take them for zero.
+ArithmeticNest MakeArithmeticNest(std::span<const loops::ArithmeticCase> cases,
+                                  const NestRunner& runner);
 
-// Compares the results in `buffers`. accept: may change what is expected, by
-// what was found; may be null.
-void ExpectResults(
-    const ArithmeticNest& test,
-    const std::function<void(DType, const std::vector<uint8_t>& found,
-                             std::vector<uint8_t>& expected)>& accept =
-        nullptr);
+// Compares the results in `buffers`: empty, or the first that differs. Where a
+// subnormal number is expected and the runner may take it for zero, zero is as
+// good.
+std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner);
 
-}  // namespace ember::jit::gpu
+}  // namespace ember::nests
 
-#endif  // EMBER_JIT_GPU_ARITHMETIC_TESTING_H_
+#endif  // EMBER_TESTS_NESTS_ARITHMETIC_NEST_H_

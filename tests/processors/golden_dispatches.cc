@@ -284,8 +284,9 @@ Status Run(const Options& options) {
     ++failed;
     std::printf("%s: %s\n", name.c_str(), result.status().ToString().c_str());
   }
-  check.counts.Print("dispatches of " + std::to_string(options.folders.size()) +
-                     " recorded models");
+  check.counts.Print(jit::TestPlace(),
+                     "dispatches of " + std::to_string(options.folders.size()) +
+                         " recorded models");
   std::printf(
       "%s: of these kernels' results %lld were looked at closely, %lld could "
       "not be judged\n",

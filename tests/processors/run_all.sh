@@ -3,8 +3,8 @@
 set -euo pipefail
 only="$1" seeds="$2" first="$3" corpus="$4"
 
-bazel build //jit/llvm:{arithmetic,code_generator,updates,random}_test \
-  //jit/llvm:foreign_server_{aarch64,armhf} //tests/processors:golden_dispatches
+bazel build //jit/llvm:{code_generator,expanded_functions,random}_test \
+  //tests/nests:conformance_test //jit/llvm:foreign_server_{aarch64,armhf} //tests/processors:golden_dispatches
 # Not the link bazel-bin: a build of another configuration would move it while this runs.
 bin="$(readlink -f bazel-bin)"
 mapfile -t processors < <("$bin/tests/processors/golden_dispatches" --list)
@@ -42,9 +42,10 @@ for processor in "${processors[@]}"; do
     armv7-*) export EMBER_TEST_SERVER="$bin/jit/llvm/foreign_server_armhf" ;;
     *) unset EMBER_TEST_SERVER ;;
   esac
-  for test in arithmetic code_generator updates random; do
+  for test in code_generator expanded_functions random; do
     check "$bin/jit/llvm/${test}_test"
   done
+  check "$bin/tests/nests/conformance_test" '--gtest_filter=*/llvm'
   if ((${#models[@]} > 0)); then
     check "$bin/tests/processors/golden_dispatches" "${models[@]}"
   else

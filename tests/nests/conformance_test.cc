@@ -1,0 +1,248 @@
+// What every back end must compute of loop nests, bit for bit: each arithmetic
+// row on each type, products of matrices in every layout, random nests. A test
+// for each row of nest_runners.cc.
+//
+//   bazel-bin/tests/nests/conformance_test --gtest_filter='*/spirv'
+//
+// EMBER_SEEDS=1000 draws more random nests, EMBER_SEED=N one again. README.md
+// says how to check other processors and devices.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/concat.h"
+#include "base/say_if_killed.h"
+#include "gtest/gtest.h"
+#include "jit/llvm/run_counts.h"
+#include "jit/loops/arithmetic_cases.h"
+#include "jit/loops/evaluator.h"
+#include "jit/loops/matrix_nests.h"
+#include "jit/loops/random_nest.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/target/matrix_instructions.h"
+#include "tensor/instructions.h"
+#include "tensor/random_values.h"
+#include "tensor/scalar.h"
+#include "tests/cases/elements.h"
+#include "tests/nests/arithmetic_nest.h"
+#include "tests/nests/nest_runner.h"
+
+namespace ember::nests {
+namespace {
+
+using loops::ArithmeticCase;
+using loops::MatrixType;
+using tensor::InstructionGroup;
+
+class Nests : public ::testing::TestWithParam<const NestRunner*> {
+ protected:
+  const NestRunner& runner() const { return *GetParam(); }
+
+  void SetUp() override {
+    const std::string missing = runner().missing();
+    if (!missing.empty()) GTEST_SKIP() << missing;
+  }
+
+  void TearDown() override {
+    if (counts_.run + counts_.all_refused() == 0) return;
+    counts_.Print(Concat({runner().name, " on ", runner().place()}), what_);
+    // What was never run was not tested.
+    EXPECT_GT(counts_.run, 0);
+  }
+
+  // Said of the counts.
+  void Name(std::string what) { what_ = std::move(what); }
+
+  // Whether it ran; "" or what is wrong with the results.
+  void Run(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
+           const Contents& before) {
+    Contents expected = before, actual = before;
+    const Status wanted =
+        loops::Evaluate(nest, parameters, tensor::Pointers(expected));
+    const Status found = runner().run(nest, parameters, actual);
+    if (found.code() == StatusCode::kUnimplemented)
+      return counts_.Refuse(found.message());
+    ++counts_.run;
+    const std::string wrong = Difference(nest, wanted, expected, found, actual);
+    counts_.wrong += !wrong.empty();
+    EXPECT_EQ(wrong, "") << loops::ToText(nest);
+    failed_checks_ += !wanted.ok();
+  }
+
+  void RunCases(const std::vector<ArithmeticCase>& cases) {
+    ASSERT_FALSE(cases.empty());
+    const size_t step = runner().cases_at_once;
+    for (size_t begin = 0; begin < cases.size(); begin += step) {
+      ArithmeticNest test = MakeArithmeticNest(
+          std::span(cases).subspan(begin, std::min(step, cases.size() - begin)),
+          runner());
+      const Status status = runner().run(test.nest, {}, test.buffers);
+      if (status.code() == StatusCode::kUnimplemented) {
+        counts_.Refuse(status.message());
+        continue;
+      }
+      ++counts_.run;
+      ASSERT_TRUE(status.ok()) << status.ToString() << "\n"
+                               << loops::ToText(test.nest);
+      ASSERT_EQ(WrongResult(test, runner()), "");
+    }
+  }
+
+  // The nest for each product of matrices that the runner has; where it has any
+  // size, for those of tensor cores.
+  void RunProducts(loops::MatrixNest form);
+
+  jit::RunCounts& counts() { return counts_; }
+  int failed_checks() const { return failed_checks_; }
+
+ private:
+  std::string Difference(const loops::LoopNest& nest, const Status& wanted,
+                         const Contents& expected, const Status& found,
+                         const Contents& actual) const {
+    const bool is_same_error =
+        wanted.code() == found.code() &&
+        (runner().is_device || wanted.message() == found.message());
+    if (!is_same_error) {
+      return Concat(
+          {"expected ", wanted.ToString(), ", found ", found.ToString()});
+    }
+    if (!wanted.ok()) return "";
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const DType type = nest.buffers[i].type;
+      const std::string difference = cases::FirstDifference(
+          type, expected[i], actual[i],
+          {.zeros_are_equal = runner().is_device,
+           .subnormals_may_be_zero = !runner().keeps_subnormals(type)});
+      if (!difference.empty())
+        return Concat({"%", nest.buffers[i].name, ": ", difference});
+    }
+    return "";
+  }
+
+  std::string what_ = "nests";
+  jit::RunCounts counts_;
+  int failed_checks_ = 0;
+};
+
+TEST_P(Nests, Unary) { RunCases(loops::RowCases(InstructionGroup::kUnary)); }
+TEST_P(Nests, Classify) {
+  RunCases(loops::RowCases(InstructionGroup::kClassify));
+}
+TEST_P(Nests, Binary) { RunCases(loops::RowCases(InstructionGroup::kBinary)); }
+TEST_P(Nests, Compare) {
+  RunCases(loops::RowCases(InstructionGroup::kCompare));
+}
+TEST_P(Nests, Casts) { RunCases(loops::CastCases()); }
+TEST_P(Nests, Bitcasts) { RunCases(loops::BitcastCases()); }
+TEST_P(Nests, Selects) { RunCases(loops::SelectCases()); }
+TEST_P(Nests, DivisionByConstants) { RunCases(loops::ConstantDivisionCases()); }
+TEST_P(Nests, ExtremesWithConstants) {
+  RunCases(loops::ConstantExtremeCases());
+}
+
+// --- products of matrices
+
+void Nests::RunProducts(loops::MatrixNest form) {
+  Name("products of matrices");
+  std::vector<MatrixType> types;
+  if (const auto own = runner().matrices()) {
+    types = *own;
+  } else {
+    for (const jit::MatrixInstruction& row : jit::MatrixInstructions())
+      types.push_back(row.type);
+  }
+  if (types.empty()) {
+    // ./dev ci says so where there have to be some.
+    ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr);
+    GTEST_SKIP() << runner().place() << " multiplies no matrices";
+  }
+  for (const MatrixType& type : types) {
+    if (form == loops::MatrixNest::kSumsThatWrap && type.sum != DType::kI32)
+      continue;
+    SCOPED_TRACE(loops::ToText(type));
+    const std::string written = loops::TextOf(form, type);
+    const auto nest = loops::Parse(written);
+    ASSERT_TRUE(nest.ok()) << nest.status().ToString() << written;
+    const Status verified = loops::Verify(*nest);
+    ASSERT_TRUE(verified.ok()) << verified.ToString() << written;
+    Contents buffers;
+    for (size_t i = 0; i < nest->buffers.size(); ++i) {
+      const loops::Buffer& buffer = nest->buffers[i];
+      if (buffer.scope != loops::MemoryScope::kInput &&
+          buffer.scope != loops::MemoryScope::kOutput)
+        continue;
+      int64_t elements = 1;
+      for (const tensor::NodeId extent : buffer.extents)
+        elements *= *nest->pool.IntegerConstant(extent);
+      std::vector<uint8_t>& bytes = buffers.emplace_back(
+          static_cast<size_t>(elements * DTypeByteSize(buffer.type)));
+      for (int64_t j = 0; j < elements; ++j) {
+        tensor::StoreElement(bytes.data(), j, buffer.type,
+                             cases::SmallElement(buffer.type, i, j));
+      }
+    }
+    Run(*nest, {}, buffers);
+  }
+}
+
+TEST_P(Nests, MatricesFromDeviceMemory) {
+  RunProducts(loops::MatrixNest::kFromDeviceMemory);
+}
+TEST_P(Nests, MatricesByColumns) { RunProducts(loops::MatrixNest::kByColumns); }
+TEST_P(Nests, MatricesByColumnsFromSharedMemory) {
+  RunProducts(loops::MatrixNest::kByColumnsFromSharedMemory);
+}
+TEST_P(Nests, MatricesFromSharedMemory) {
+  RunProducts(loops::MatrixNest::kFromSharedMemory);
+}
+TEST_P(Nests, MatricesOfVectors) { RunProducts(loops::MatrixNest::kOfVectors); }
+TEST_P(Nests, MatricesInOnePhase) {
+  RunProducts(loops::MatrixNest::kInOnePhase);
+}
+
+TEST_P(Nests, MatricesWhoseSumsWrap) {
+  RunProducts(loops::MatrixNest::kSumsThatWrap);
+}
+
+// --- random nests
+
+TEST_P(Nests, RandomNests) {
+  const tensor::SeedRange seeds = tensor::Seeds(runner().random_nests);
+  Name(Concat({"random nests, seeds ", seeds.begin, "..", seeds.end - 1}));
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    const std::string replay =
+        Concat({"replay: EMBER_SEED=", seed,
+                " bazel-bin/tests/nests/conformance_test "
+                "--gtest_filter='*RandomNests/",
+                runner().name, "'\n"});
+    SayIfKilled(replay);
+    SCOPED_TRACE(replay);
+    const loops::RandomNest random = loops::MakeRandomNest(
+        seed, {.float_remainders = false,
+               .bits_as_floats = runner().keeps_subnormals(DType::kF32),
+               .simplify = seed % 2 == 0,
+               .matrices = runner().matrices()});
+    Run(random.nest, random.parameters, random.MakeBuffers());
+    if (::testing::Test::HasFailure()) return;
+  }
+  std::printf("%d with a failed check\n", failed_checks());
+  // Nothing in these nests is declined.
+  EXPECT_EQ(counts().all_refused(), 0);
+}
+
+std::vector<const NestRunner*> Rows() {
+  std::vector<const NestRunner*> rows;
+  for (const NestRunner& runner : NestRunners()) rows.push_back(&runner);
+  return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Nests, ::testing::ValuesIn(Rows()),
+                         [](const auto& info) {
+                           return std::string(info.param->name);
+                         });
+
+}  // namespace
+}  // namespace ember::nests

@@ -1,0 +1,53 @@
+#include "tests/nests/runs.h"
+
+namespace ember::nests {
+namespace {
+
+std::string NothingMissing() { return ""; }
+bool KeepsAll(DType) { return true; }
+std::optional<std::vector<loops::MatrixType>> AnyMatrices() {
+  return std::nullopt;
+}
+
+constexpr NestRunner kRunners[] = {
+    {.name = "llvm",
+     .doc = "machine code of this processor or of EMBER_TEST_PROCESSOR, "
+            "compiled with each effort",
+     .random_nests = 50,
+     .missing = LlvmMissing,
+     .place = LlvmPlace,
+     .keeps_subnormals = LlvmKeepsSubnormals,
+     .matrices = AnyMatrices,
+     .schedule = ScheduleForLlvm,
+     .run = RunLlvm},
+    {.name = "spirv",
+     .doc = "SPIR-V on the first Vulkan device",
+     .is_device = true,
+     .quietens_f16 = true,
+     .random_nests = 12,  // lavapipe takes seconds for a large module
+     .missing = SpirvMissing,
+     .place = SpirvPlace,
+     .keeps_subnormals = SpirvKeepsSubnormals,
+     .matrices = SpirvMatrices,
+     .schedule = ScheduleForSpirv,
+     .run = RunSpirv,
+     .figures = SpirvFigures},
+    {.name = "ptx",
+     .doc = "kernels for CUDA on the emulated grid, or on the device that "
+            "EMBER_CUDA_TEST_DEVICE names",
+     .is_device = true,
+     .cases_at_once = 24,  // compiling takes longer than running
+     .random_nests = 24,
+     .missing = NothingMissing,
+     .place = PtxPlace,
+     .keeps_subnormals = KeepsAll,
+     .matrices = PtxMatrices,
+     .schedule = ScheduleForPtx,
+     .run = RunPtx},
+};
+
+}  // namespace
+
+std::span<const NestRunner> NestRunners() { return kRunners; }
+
+}  // namespace ember::nests

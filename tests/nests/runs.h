@@ -1,0 +1,48 @@
+// The functions behind the rows of nest_runners.cc, each back end's in a file
+// of its own; nest_runner.h says what they do.
+#ifndef EMBER_TESTS_NESTS_RUNS_H_
+#define EMBER_TESTS_NESTS_RUNS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/nests/nest_runner.h"
+
+namespace ember::nests {
+
+// llvm.cc: machine code of this processor, or of that which
+// EMBER_TEST_PROCESSOR names (jit/llvm/testing.h), compiled with each effort,
+// in memory that cannot be left.
+std::string LlvmMissing();
+std::string LlvmPlace();
+bool LlvmKeepsSubnormals(DType type);
+Status ScheduleForLlvm(schedule::Schedule& schedule);
+Status RunLlvm(const loops::LoopNest& nest,
+               const std::vector<int64_t>& parameters, Contents& buffers);
+
+// spirv.cc: SPIR-V on the first Vulkan device. A third of the nests each use
+// other instructions for dot loops and another memory model.
+std::string SpirvMissing();
+std::string SpirvPlace();
+bool SpirvKeepsSubnormals(DType type);
+std::optional<std::vector<loops::MatrixType>> SpirvMatrices();
+Status ScheduleForSpirv(schedule::Schedule& schedule);
+Status RunSpirv(const loops::LoopNest& nest,
+                const std::vector<int64_t>& parameters, Contents& buffers);
+StatusOr<std::string> SpirvFigures(const loops::LoopNest& nest,
+                                   std::string_view target);
+
+// ptx.cc: kernels for CUDA on the emulated grid, or on the device that
+// EMBER_CUDA_TEST_DEVICE names (jit/ptx/device_testing.h). Where NVIDIA's
+// assembler is there, it has to take their PTX.
+std::string PtxPlace();
+std::optional<std::vector<loops::MatrixType>> PtxMatrices();
+Status ScheduleForPtx(schedule::Schedule& schedule);
+Status RunPtx(const loops::LoopNest& nest,
+              const std::vector<int64_t>& parameters, Contents& buffers);
+
+}  // namespace ember::nests
+
+#endif  // EMBER_TESTS_NESTS_RUNS_H_
