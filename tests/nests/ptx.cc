@@ -1,8 +1,9 @@
-#include <memory>
 #include <string>
 #include <utility>
 
+#include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/testing.h"
+#include "jit/loops/text.h"
 #include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/device_testing.h"
@@ -15,6 +16,34 @@
 namespace ember::nests {
 
 namespace ptx = jit::ptx;
+
+namespace {
+
+// Code of the nest, which is kept for its next call: cases call one nest with
+// many parameters.
+StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
+  struct Compiled {
+    std::string text;
+    jit::gpu::DeviceCode code;
+  };
+  static Compiled& kept = *new Compiled;
+  std::string text = loops::ToText(nest);
+  if (kept.text == text) return &kept.code;
+  const ptx::Target target = ptx::Target::Of(ptx::TestDevice()->target());
+  const bool assembles = ptx::HasAssembler();
+  ptx::CodeTexts texts;
+  EMBER_ASSIGN_OR_RETURN(
+      jit::gpu::DeviceCode code,
+      ptx::CompileNest(nest, target, assembles ? &texts : nullptr));
+  if (assembles) {
+    const std::string wrong = ptx::Assemble(texts.ptx, target.processor);
+    if (!wrong.empty()) return InternalError(wrong);
+  }
+  kept = {.text = std::move(text), .code = std::move(code)};
+  return &kept.code;
+}
+
+}  // namespace
 
 std::string PtxPlace() { return std::string(ptx::TestDevice()->target()); }
 
@@ -30,18 +59,8 @@ Status ScheduleForPtx(schedule::Schedule& schedule) {
 
 Status RunPtx(const loops::LoopNest& nest,
               const std::vector<int64_t>& parameters, Contents& buffers) {
-  const std::shared_ptr<hal::Device> device = ptx::TestDevice();
-  const ptx::Target target = ptx::Target::Of(device->target());
-  const bool assembles = ptx::HasAssembler();
-  ptx::CodeTexts texts;
-  EMBER_ASSIGN_OR_RETURN(
-      jit::gpu::DeviceCode code,
-      ptx::CompileNest(nest, target, assembles ? &texts : nullptr));
-  if (assembles) {
-    const std::string wrong = ptx::Assemble(texts.ptx, target.processor);
-    if (!wrong.empty()) return InternalError(wrong);
-  }
-  return jit::gpu::RunNest(device, nest, std::move(code), parameters, buffers);
+  EMBER_ASSIGN_OR_RETURN(const jit::gpu::DeviceCode* const code, Compile(nest));
+  return jit::gpu::RunNest(ptx::TestDevice(), nest, *code, parameters, buffers);
 }
 
 }  // namespace ember::nests
