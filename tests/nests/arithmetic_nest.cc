@@ -24,13 +24,17 @@ struct Form {
   const char* buffer;
   int64_t lanes;
 };
-constexpr std::array<Form, 3> kForms = {{{"s", 1}, {"v", 16}, {"o", 7}}};
+constexpr size_t kForms = 3;
+std::array<Form, kForms> FormsOf(const NestRunner& runner) {
+  return {{{"s", 1}, {"v", runner.lanes[0]}, {"o", runner.lanes[1]}}};
+}
 
 // Pairs of patterns, rounded up to whole vectors of each form.
-int64_t CountOf(const ArithmeticCase& test) {
+int64_t CountOf(const ArithmeticCase& test, const NestRunner& runner) {
   const size_t pairs =
       loops::BitPatterns(test.a).size() * loops::BitPatterns(test.b).size();
-  return RoundUp(static_cast<int64_t>(pairs), int64_t{16 * 7});
+  return RoundUp(static_cast<int64_t>(pairs),
+                 runner.lanes[0] * runner.lanes[1]);
 }
 
 // With the case's own buffers.
@@ -46,11 +50,12 @@ std::string ExpressionOf(const ArithmeticCase& test, size_t number,
   return text;
 }
 
-std::string TextOf(std::span<const ArithmeticCase> cases) {
+std::string TextOf(std::span<const ArithmeticCase> cases,
+                   const NestRunner& runner) {
   std::string operands, results, phases;
   for (size_t i = 0; i < cases.size(); ++i) {
     const ArithmeticCase& test = cases[i];
-    const int64_t count = CountOf(test);
+    const int64_t count = CountOf(test, runner);
     const auto buffer = [&](const char* name, const char* scope, DType type) {
       return Concat({operands.empty() ? "" : ", ", "%", name, i, ": ", scope,
                      " ", DTypeName(type), "[", count, "]"});
@@ -58,7 +63,7 @@ std::string TextOf(std::span<const ArithmeticCase> cases) {
     operands += buffer("a", "input", test.a);
     operands += buffer("b", "input", test.b);
     operands += buffer("c", "input", test.c);
-    for (const Form& form : kForms) {
+    for (const Form& form : FormsOf(runner)) {
       results += buffer(form.buffer, "output", test.result);
       const std::string index =
           form.lanes == 1 ? "i" : Concat({"i * ", form.lanes, " + l"});
@@ -94,7 +99,7 @@ ArithmeticNest MakeArithmeticNest(std::span<const ArithmeticCase> cases,
                                   const NestRunner& runner) {
   ArithmeticNest made;
   made.cases.assign(cases.begin(), cases.end());
-  const std::string text = TextOf(cases);
+  const std::string text = TextOf(cases, runner);
   StatusOr<loops::LoopNest> nest = loops::Parse(text);
   EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;
   const Status verified = loops::Verify(*nest);
@@ -111,7 +116,7 @@ ArithmeticNest MakeArithmeticNest(std::span<const ArithmeticCase> cases,
     std::vector<uint64_t> patterns[kOperands];
     for (size_t i = 0; i < kOperands; ++i)
       patterns[i] = loops::BitPatterns(types[i]);
-    const int64_t count = CountOf(test);
+    const int64_t count = CountOf(test, runner);
     std::vector<uint8_t>* const operands = &made.buffers[number * kOperands];
     std::vector<uint8_t>& expected = made.expected.emplace_back(
         static_cast<size_t>(count * DTypeByteSize(test.result)));
@@ -135,12 +140,11 @@ std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner) {
   for (size_t number = 0; number < test.cases.size(); ++number) {
     const ArithmeticCase& one = test.cases[number];
     const std::vector<uint8_t>& operand = test.buffers[number * kOperands];
-    for (size_t form = 0; form < kForms.size(); ++form) {
+    for (size_t form = 0; form < kForms; ++form) {
       const std::vector<uint8_t>& found =
-          test.buffers[test.cases.size() * kOperands + number * kForms.size() +
-                       form];
+          test.buffers[test.cases.size() * kOperands + number * kForms + form];
       std::vector<uint8_t> expected = test.expected[number];
-      for (int64_t i = 0; i < CountOf(one); ++i) {
+      for (int64_t i = 0; i < CountOf(one, runner); ++i) {
         const uint64_t is = tensor::LoadElement(found.data(), i, one.result);
         const uint64_t wanted =
             tensor::LoadElement(expected.data(), i, one.result);
@@ -157,7 +161,7 @@ std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner) {
       if (difference.empty()) continue;
       return Concat({one.expression, " of ", DTypeName(one.a), ", ",
                      DTypeName(one.b), ", ", DTypeName(one.c), " in ",
-                     kForms[form].lanes, " lanes: ", difference});
+                     FormsOf(runner)[form].lanes, " lanes: ", difference});
     }
   }
   return "";

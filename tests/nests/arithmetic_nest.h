@@ -1,6 +1,6 @@
 // Arithmetic rows (jit/loops/arithmetic_cases.h) as one nest: each case is
-// three phases of all pairs of patterns, one value at a time, in 16 lanes and
-// in 7, which no vectors of a processor fill.
+// three phases of all pairs of patterns: one value at a time, and in vectors of
+// each number of lanes that the runner names.
 //
 //   ArithmeticNest test = MakeArithmeticNest(cases, runner);
 //   Status status = runner.run(test.nest, {}, test.buffers);
@@ -22,7 +22,7 @@ struct ArithmeticNest {
   std::vector<loops::ArithmeticCase> cases;
   loops::LoopNest nest;
   // Three operands of each case, then three results of each: those of single
-  // values, and those of 16 and of 7 lanes.
+  // values, and those of vectors.
   Contents buffers;
   Contents expected;  // of each case
 };

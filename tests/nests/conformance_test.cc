@@ -92,7 +92,7 @@ class Nests : public ::testing::TestWithParam<const NestRunner*> {
   }
 
   // The nest for each product of matrices that the runner has; where it has any
-  // size, for those of tensor cores.
+  // size, for one of tensor cores of each types.
   void RunProducts(loops::MatrixNest form);
 
   jit::RunCounts& counts() { return counts_; }
@@ -145,14 +145,21 @@ TEST_P(Nests, ExtremesWithConstants) {
 
 // --- products of matrices
 
+bool HasTypesOf(const std::vector<MatrixType>& all, const MatrixType& type) {
+  return std::ranges::any_of(all, [&](const MatrixType& other) {
+    return other.a == type.a && other.b == type.b && other.sum == type.sum;
+  });
+}
+
 void Nests::RunProducts(loops::MatrixNest form) {
   Name("products of matrices");
   std::vector<MatrixType> types;
   if (const auto own = runner().matrices()) {
     types = *own;
   } else {
-    for (const jit::MatrixInstruction& row : jit::MatrixInstructions())
-      types.push_back(row.type);
+    for (const jit::MatrixInstruction& row : jit::MatrixInstructions()) {
+      if (!HasTypesOf(types, row.type)) types.push_back(row.type);
+    }
   }
   if (types.empty()) {
     // ./dev ci says so where there have to be some.

@@ -13,6 +13,7 @@
 #ifndef EMBER_TESTS_NESTS_NEST_RUNNER_H_
 #define EMBER_TESTS_NESTS_NEST_RUNNER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,9 @@ struct NestRunner {
   bool is_device = false;
   // A signalling NaN of f16 may become a quiet one where it is loaded.
   bool quietens_f16 = false;
+  // Lanes of the vectors that arithmetic is run in: as many as its own have,
+  // and a number that none of them has.
+  std::array<int64_t, 2> lanes = {16, 7};
   // How many cases of arithmetic it runs as one nest.
   size_t cases_at_once = 1;
   // How many random nests each run of the suite draws.

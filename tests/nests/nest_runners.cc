@@ -24,6 +24,7 @@ constexpr NestRunner kRunners[] = {
      .doc = "SPIR-V on the first Vulkan device",
      .is_device = true,
      .quietens_f16 = true,
+     .lanes = {4, 7},
      .random_nests = 12,  // lavapipe takes seconds for a large module
      .missing = SpirvMissing,
      .place = SpirvPlace,
@@ -36,6 +37,7 @@ constexpr NestRunner kRunners[] = {
      .doc = "kernels for CUDA on the emulated grid, or on the device that "
             "EMBER_CUDA_TEST_DEVICE names",
      .is_device = true,
+     .lanes = {4, 7},
      .cases_at_once = 24,  // compiling takes longer than running
      .random_nests = 24,
      .missing = NothingMissing,
