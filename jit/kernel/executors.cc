@@ -1,12 +1,16 @@
 #include "jit/kernel/executors.h"
 
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
 #include "base/parallel.h"
 #include "hal/cpu/cpu_target.h"
+#include "jit/gpu/testing.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
+#include "jit/ptx/device_testing.h"
 #include "jit/spirv/testing.h"
 #include "vm/interpreter/plan.h"
 
@@ -22,12 +26,17 @@ Compiler& SharedCompiler() {
   return *compiler;
 }
 
+std::shared_ptr<hal::Device> DeviceOf(const Executor& executor) {
+  return executor.device == std::string_view("vulkan") ? spirv::TestDevice()
+                                                       : ptx::TestDevice();
+}
+
 }  // namespace
 
 std::vector<Executor> ExecutorsHere() {
   std::vector<Executor> executors;
   for (const Executor& executor : kExecutors) {
-    if (!executor.is_device || spirv::TestDevice() != nullptr)
+    if (executor.device == nullptr || DeviceOf(executor) != nullptr)
       executors.push_back(executor);
   }
   return executors;
@@ -46,16 +55,18 @@ Status RunBy(const Executor& executor, const tensor::Dispatch& dispatch,
   request.dispatch = &dispatch;
   request.tier = executor.tier;
   if (executor.tier == 2) request.parameters = parameters;
-  if (executor.is_device) {
-    request.device = spirv::TestDevice();
+  if (executor.device != nullptr) {
+    request.device = DeviceOf(executor);
     request.target = request.device->target();
   } else {
     request.target = hal::HostTarget();
   }
   EMBER_ASSIGN_OR_RETURN(const auto kernel,
                          BuildKernel(request, SharedCompiler(), nullptr));
-  if (executor.is_device)
-    return spirv::RunKernel(*kernel->recorded(), parameters, buffers, sizes);
+  if (executor.device != nullptr) {
+    return gpu::RunKernel(*request.device, *kernel->recorded(), parameters,
+                          buffers, sizes);
+  }
   return vm::RunOnHost(*kernel, {parameters, buffers, runner});
 }
 

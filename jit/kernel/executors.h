@@ -14,16 +14,17 @@ namespace ember::jit {
 struct Executor {
   const char* name;
   int tier = 0;
-  bool is_device = false;  // Vulkan
+  const char* device = nullptr;  // null: the CPU
 };
 
 inline constexpr Executor kExecutors[] = {{"tier 0"},
                                           {"tier 1", 1},
                                           {"tier 2", 2},
-                                          {"Vulkan, tier 1", 1, true},
-                                          {"Vulkan, tier 2", 2, true}};
+                                          {"Vulkan, tier 1", 1, "vulkan"},
+                                          {"Vulkan, tier 2", 2, "vulkan"},
+                                          {"CUDA, tier 2", 2, "cuda-emulated"}};
 
-// Those that this machine has: all, or those of the CPU.
+// Those whose devices this machine has.
 std::vector<Executor> ExecutorsHere();
 
 // By default schedules, in one thread. sizes: bytes of inputs and outputs.

@@ -35,8 +35,8 @@ StatusOr<std::string> SpirvFigures(const loops::LoopNest& nest,
                                    std::string_view target);
 
 // ptx.cc: kernels for CUDA on the emulated grid, or on the device that
-// EMBER_CUDA_TEST_DEVICE names (jit/ptx/device_testing.h). Where NVIDIA's
-// assembler is there, it has to take their PTX.
+// EMBER_CUDA_TEST_DEVICE names (jit/ptx/device_testing.h). NVIDIA's
+// assembler, where it is there, has to take the PTX of some.
 std::string PtxPlace();
 std::optional<std::vector<loops::MatrixType>> PtxMatrices();
 Status ScheduleForPtx(schedule::Schedule& schedule);
