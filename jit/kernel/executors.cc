@@ -9,7 +9,7 @@
 #include "hal/cpu/cpu_target.h"
 #include "jit/gpu/testing.h"
 #include "jit/kernel/build_kernel.h"
-#include "jit/llvm/compiler.h"
+#include "jit/llvm/library/full_compiler.h"
 #include "jit/ptx/device_testing.h"
 #include "jit/spirv/testing.h"
 #include "vm/interpreter/plan.h"
@@ -19,7 +19,7 @@ namespace {
 
 Compiler& SharedCompiler() {
   static Compiler* const compiler = [] {
-    auto created = NewLlvmCompiler();
+    auto created = NewFullCompiler();
     EMBER_CHECK(created.ok()) << created.status().ToString();
     return created->release();
   }();
