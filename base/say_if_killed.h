@@ -1,10 +1,11 @@
-// A line that a test says where a signal ends its process: how to run again
-// what killed it, be that code which the test made or the compiler of it.
+// A line that is printed to stderr if a signal ends the process. Tests that run
+// generated code use it to say which seed to replay.
 //
 //   for (uint64_t seed : seeds) {
 //     SayIfKilled(Concat({"replay: EMBER_SEED=", seed, "\n"}));
 //
-// The newest line counts; it is cut at 255 characters. For one thread.
+// Each call replaces the line of the call before; lines are cut at 255
+// characters. Not thread-safe.
 #ifndef EMBER_BASE_SAY_IF_KILLED_H_
 #define EMBER_BASE_SAY_IF_KILLED_H_
 

@@ -250,7 +250,7 @@ bool IsTried(const Case& c) {
          (!c.layout->is_matrix || c.results() * c.length <= most_products);
 }
 
-// Names of the executors that declined not everything.
+// Names of the executors that have computed at least one sum.
 std::set<std::string>& HaveRun() {
   static std::set<std::string>& names = *new std::set<std::string>;
   return names;

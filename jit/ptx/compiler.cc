@@ -13,6 +13,7 @@
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
 #include "jit/ptx/phase_emitter.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
@@ -64,50 +65,40 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
 
 // Fences of arithmetic have done their work in the passes, and NVPTX has no
 // instruction for them.
-void RemoveFences(llvm::Module& module) {
-  std::vector<llvm::IntrinsicInst*> fences;
-  for (llvm::Function& function : module) {
-    for (llvm::BasicBlock& block : function) {
-      for (llvm::Instruction& instruction : block) {
-        auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-        if (call != nullptr &&
-            call->getIntrinsicID() == llvm::Intrinsic::arithmetic_fence)
-          fences.push_back(call);
-      }
-    }
-  }
-  for (llvm::IntrinsicInst* fence : fences) {
-    fence->replaceAllUsesWith(fence->getArgOperand(0));
-    fence->eraseFromParent();
+void RemoveFences(llvm::Function& function) {
+  for (llvm::Instruction& instruction :
+       llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (call == nullptr ||
+        call->getIntrinsicID() != llvm::Intrinsic::arithmetic_fence)
+      continue;
+    call->replaceAllUsesWith(call->getArgOperand(0));
+    call->eraseFromParent();
   }
 }
 
 // LLVM 19 folds the cast of a vector of floats to f64 into their load, which
 // PTX does not have: its assembler refuses `ld.v2.f32 {%fd1, %fd2}`. A freeze
 // between them ends that and costs no instruction.
-void SeparateCastsFromLoads(llvm::Module& module) {
-  std::vector<llvm::FPExtInst*> casts;
-  for (llvm::Function& function : module) {
-    for (llvm::BasicBlock& block : function) {
-      for (llvm::Instruction& instruction : block) {
-        auto* const cast = llvm::dyn_cast<llvm::FPExtInst>(&instruction);
-        if (cast != nullptr && cast->getType()->isVectorTy() &&
-            llvm::isa<llvm::LoadInst>(cast->getOperand(0)))
-          casts.push_back(cast);
-      }
-    }
-  }
-  for (llvm::FPExtInst* cast : casts) {
-    cast->setOperand(
-        0, new llvm::FreezeInst(cast->getOperand(0), "", cast->getIterator()));
+void SeparateCastsFromLoads(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (!llvm::isa<llvm::FPExtInst>(instruction) ||
+        !instruction.getType()->isVectorTy() ||
+        !llvm::isa<llvm::LoadInst>(instruction.getOperand(0)))
+      continue;
+    instruction.setOperand(0,
+                           new llvm::FreezeInst(instruction.getOperand(0), "",
+                                                instruction.getIterator()));
   }
 }
 
 StatusOr<std::string> PtxOf(llvm::TargetMachine& machine,
                             const llvm::Module& module) {
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-  RemoveFences(*copy);
-  SeparateCastsFromLoads(*copy);
+  for (llvm::Function& function : *copy) {
+    RemoveFences(function);
+    SeparateCastsFromLoads(function);
+  }
   ReplaceByIntrinsics(*copy);
   EMBER_RETURN_IF_ERROR(RunPasses(machine, kPtxPipeline, *copy));
   return EmitAssembly(machine, *copy);

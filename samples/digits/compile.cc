@@ -3,11 +3,12 @@
 //
 //   compile digits.onnx model.vmfb
 //
-// ./dev run builds this and not vm-compile, which reads all formats and so
-// takes twice as long to build.
+// ./dev run builds this and not vm-compile, which reads all formats and so has
+// twice as many files to build.
 #include "compiler/compile.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "base/status.h"
 #include "frontends/onnx/format.h"

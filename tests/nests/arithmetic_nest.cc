@@ -3,12 +3,10 @@
 #include <array>
 #include <cstdint>
 
-#include "base/check.h"
 #include "base/concat.h"
 #include "base/dtype.h"
 #include "base/rounding.h"
-#include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
+#include "jit/gpu/testing.h"
 #include "tensor/scalar.h"
 #include "tests/cases/elements.h"
 
@@ -99,12 +97,7 @@ ArithmeticNest MakeArithmeticNest(std::span<const ArithmeticCase> cases,
                                   const NestRunner& runner) {
   ArithmeticNest made;
   made.cases.assign(cases.begin(), cases.end());
-  const std::string text = TextOf(cases, runner);
-  StatusOr<loops::LoopNest> nest = loops::Parse(text);
-  EMBER_CHECK(nest.ok()) << nest.status().message() << "\n" << text;
-  const Status verified = loops::Verify(*nest);
-  EMBER_CHECK(verified.ok()) << verified.message() << "\n" << text;
-  made.nest = *std::move(nest);
+  made.nest = jit::gpu::ParseOrDie(TextOf(cases, runner));
   for (const loops::Buffer& buffer : made.nest.buffers) {
     made.buffers.emplace_back(
         static_cast<size_t>(*made.nest.pool.IntegerConstant(buffer.extents[0]) *

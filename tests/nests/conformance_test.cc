@@ -15,17 +15,16 @@
 #include "base/concat.h"
 #include "base/say_if_killed.h"
 #include "gtest/gtest.h"
+#include "jit/gpu/testing.h"
 #include "jit/llvm/run_counts.h"
 #include "jit/loops/arithmetic_cases.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/matrix_nests.h"
 #include "jit/loops/random_nest.h"
 #include "jit/loops/text.h"
-#include "jit/loops/verifier.h"
 #include "jit/target/matrix_instructions.h"
 #include "tensor/instructions.h"
 #include "tensor/random_values.h"
-#include "tensor/scalar.h"
 #include "tests/cases/elements.h"
 #include "tests/nests/arithmetic_nest.h"
 #include "tests/nests/nest_runner.h"
@@ -161,28 +160,9 @@ void Nests::RunProducts(loops::MatrixNest form) {
     if (form == loops::MatrixNest::kSumsThatWrap && type.sum != DType::kI32)
       continue;
     SCOPED_TRACE(loops::ToText(type));
-    const std::string written = loops::TextOf(form, type);
-    const auto nest = loops::Parse(written);
-    ASSERT_TRUE(nest.ok()) << nest.status().ToString() << written;
-    const Status verified = loops::Verify(*nest);
-    ASSERT_TRUE(verified.ok()) << verified.ToString() << written;
-    Contents buffers;
-    for (size_t i = 0; i < nest->buffers.size(); ++i) {
-      const loops::Buffer& buffer = nest->buffers[i];
-      if (buffer.scope != loops::MemoryScope::kInput &&
-          buffer.scope != loops::MemoryScope::kOutput)
-        continue;
-      int64_t elements = 1;
-      for (const tensor::NodeId extent : buffer.extents)
-        elements *= *nest->pool.IntegerConstant(extent);
-      std::vector<uint8_t>& bytes = buffers.emplace_back(
-          static_cast<size_t>(elements * DTypeByteSize(buffer.type)));
-      for (int64_t j = 0; j < elements; ++j) {
-        tensor::StoreElement(bytes.data(), j, buffer.type,
-                             cases::SmallElement(buffer.type, i, j));
-      }
-    }
-    Run(*nest, {}, buffers);
+    const loops::LoopNest nest =
+        jit::gpu::ParseOrDie(loops::TextOf(form, type));
+    Run(nest, {}, jit::gpu::SmallContents(nest, {}));
   }
 }
 

@@ -43,8 +43,8 @@ struct NestRunner {
   bool is_device = false;
   // A signalling NaN of f16 may become a quiet one where it is loaded.
   bool quietens_f16 = false;
-  // Lanes of the vectors that arithmetic is run in: as many as its own have,
-  // and a number that none of them has.
+  // How many lanes the vectors have that arithmetic is tested in: a number that
+  // the hardware's vectors have, and one that no hardware's have.
   std::array<int64_t, 2> lanes = {16, 7};
   // How many cases of arithmetic it runs as one nest.
   size_t cases_at_once = 1;
@@ -60,8 +60,9 @@ struct NestRunner {
   std::optional<std::vector<loops::MatrixType>> (*matrices)() = nullptr;
   // Chooses the default schedule of its hardware.
   Status (*schedule)(schedule::Schedule& schedule) = nullptr;
-  // kUnimplemented where the nest is declined. Checks, too, what it can see of
-  // the code that it made: validators, accesses outside of buffers.
+  // Compiles and runs the nest; `buffers` then holds what it left in inputs and
+  // outputs. Also fails where a validator of the code, or memory around the
+  // buffers, shows a mistake. kUnimplemented: the back end declines the nest.
   Status (*run)(const loops::LoopNest& nest,
                 const std::vector<int64_t>& parameters,
                 Contents& buffers) = nullptr;

@@ -22,8 +22,9 @@ Status ScheduleForLlvm(schedule::Schedule& schedule);
 Status RunLlvm(const loops::LoopNest& nest,
                const std::vector<int64_t>& parameters, Contents& buffers);
 
-// spirv.cc: SPIR-V on the first Vulkan device. A third of the nests each use
-// other instructions for dot loops and another memory model.
+// spirv.cc: SPIR-V on the first Vulkan device. One nest in three is
+// compiled with other instructions for dot loops, one in three for another
+// memory model; the nest's text decides.
 std::string SpirvMissing();
 std::string SpirvPlace();
 bool SpirvKeepsSubnormals(DType type);
