@@ -79,6 +79,8 @@ AxisOrder AxesLast(Tensor axes, int rank) {
 
 Tensor PermuteByData(NodeContext& c, Tensor x, Tensor permutation,
                      const std::optional<Shape>& shape) {
+  // What failed has more dims than `shape`.
+  if (!c.ok()) return x;
   const int rank = x.rank();
   Shape strides(static_cast<size_t>(rank), Dim(1));
   for (int i = rank - 2; i >= 0; --i)
