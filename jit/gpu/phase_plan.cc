@@ -18,6 +18,7 @@
 #include "jit/loops/iterations.h"
 #include "jit/loops/matrix_operation.h"
 #include "jit/loops/walk.h"
+#include "jit/target/matrix_instructions.h"
 #include "tensor/coefficient.h"
 #include "tensor/linear.h"
 
@@ -71,6 +72,7 @@ class Planner {
   StatusOr<PhasePlan> Run() {
     Survey(phase_.body, nullptr);
     EMBER_RETURN_IF_ERROR(matrices_);
+    EMBER_RETURN_IF_ERROR(CheckPanels());
     if (has_subgroups_ || (device_.has_whole_subgroups && has_invocations_))
       largest_ = InWholeSubgroups(largest_);
     if (largest_ > device_.invocations) {
@@ -82,7 +84,10 @@ class Planner {
     ChooseMode();
     FindLifetimes();
     PlanParts(phase_.body);
-    for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
+    for (size_t i = 0; i < plan_.places.size(); ++i) {
+      PlaceBuffer(i);
+      EMBER_RETURN_IF_ERROR(CheckPlace(plan_.places[i]));
+    }
     if (plan_.mode == PhasePlan::Mode::kInvocations) FindBarriers();
     return std::move(plan_);
   }
@@ -177,6 +182,19 @@ class Planner {
     const loops::MatrixType type = loops::TypeOf(nest_, operation);
     if (!device_.HasMatrix(type) || !device_.uses_matrices)
       return Lacks(ToText(type));
+    unplaced_.insert(operation.a.buffer);
+    const int64_t warps = device_.keeps_elements ? WarpsOfMatrix(type) : 1;
+    if (warps == 1) {
+      unplaced_.insert(operation.b.buffer);
+    } else {
+      const auto panels = PanelsOf(nest_, operation, subgroup, warps);
+      const auto extent =
+          nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, subgroup));
+      if (!panels || !extent || *extent % warps != 0)
+        return Lacks(
+            Concat({ToText(type), " for ", warps, " with one matrix"}));
+      plan_.places[operation.b.buffer].panels = *panels;
+    }
     const bool is_unsigned = type.a == DType::kU8 && type.b == DType::kU8;
     const auto [sign, is_new] =
         are_unsigned_.emplace(operation.accumulator, is_unsigned);
@@ -184,6 +202,24 @@ class Planner {
     if (is_new || sign->second == is_unsigned) return OkStatus();
     return Decline(DeclineReason::kDeviceMatrix,
                    "sums of products of u8 and of others in one matrix");
+  }
+
+  // A buffer that wide instructions read is accessed in no way that would need
+  // it to be row-major.
+  Status CheckPanels() const {
+    for (size_t i = 0; i < plan_.places.size(); ++i) {
+      if (plan_.places[i].panels.Any() &&
+          unplaced_.contains(static_cast<uint32_t>(i))) {
+        return Lacks("panels that are read or stored otherwise");
+      }
+    }
+    return OkStatus();
+  }
+
+  Status CheckPlace(const PhasePlan::Place& place) const {
+    const bool is_placed =
+        !place.panels.Any() || place.kind == PhasePlan::Kind::kShared;
+    return is_placed ? OkStatus() : Lacks("panels beyond shared memory");
   }
 
   // A matrix that is only filled and stored.
@@ -212,12 +248,15 @@ class Planner {
       if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad) continue;
       PhasePlan::Place& place = plan_.places[node.buffer];
       place.is_read = true;
+      if (!in_matrix_) unplaced_.insert(node.buffer);
       const size_t rank = node.operands.size() - (node.opcode == Opcode::kPad);
       NoteIndices(std::span(node.operands).first(rank), around, place);
     }
     for (const loops::Store& store : statement.stores) {
       PhasePlan::Place& place = plan_.places[store.buffer];
       place.is_written = true;
+      if (in_matrix_ || !MayStoreToPanels(nest_, store, lanes_))
+        unplaced_.insert(store.buffer);
       place.is_read |= store.update != tensor::Update::kAssign;
       NoteIndices(store.indices, around, place);
       if (around == nullptr || !StoresWords(store))
@@ -450,7 +489,10 @@ class Planner {
   // that no buffer has which is in use at the same time.
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
-    int64_t begin = RoundUp(parts_bytes_, device_.shared_alignment);
+    const int64_t unit = plan_.places[i].panels.Any()
+                             ? kPanelAlignment
+                             : device_.shared_alignment;
+    int64_t begin = RoundUp(parts_bytes_, unit);
     for (bool moves = true; moves;) {
       moves = false;
       for (const size_t other : shared_) {
@@ -460,7 +502,7 @@ class Planner {
             plan_.places[other].shared_offset >= begin + bytes) {
           continue;
         }
-        begin = EndOf(other);
+        begin = RoundUp(EndOf(other), unit);
         moves = true;
       }
     }
@@ -504,6 +546,8 @@ class Planner {
   // Buffers of which something stores less than whole words, or only the first
   // invocation stores.
   std::set<uint32_t> has_bytes_;
+  // Buffers with an access that panels do not allow.
+  std::set<uint32_t> unplaced_;
   bool has_invocations_ = false;
   // In any phase: what is true of one entry point of a module with matrices,
   // Vulkan wants of all of them.

@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "jit/gpu/device_traits.h"
+#include "jit/gpu/shared_panels.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::gpu {
@@ -61,6 +62,8 @@ struct PhasePlan {
     // Memory of the workgroup with elements as they are in memory, of 8 or 16
     // bits, too: matrix loops load and store them.
     bool is_native = false;
+    // Of kShared buffers that instructions of several subgroups read.
+    SharedPanels panels;
     // kMatrices of i32: sums of products of u8.
     bool is_unsigned = false;
     // Of kShared buffers, where DeviceTraits::keeps_elements: the byte of the

@@ -27,6 +27,13 @@ class KernelArguments {
   // the first.
   virtual llvm::Value* Slice(uint32_t) { return nullptr; }
 
+  // Where the element is of which the pointer, into a buffer that begins at
+  // `begin`, says where it were in row-major order.
+  virtual llvm::Value* PlaceOf(Builder&, uint32_t /*buffer*/,
+                               llvm::Value* /*begin*/, llvm::Value* pointer) {
+    return pointer;
+  }
+
   // Whether who runs the code has the buffer by itself, as an array that is to
   // become registers, where nothing has an address.
   virtual bool IsLocal(uint32_t buffer) const {

@@ -228,6 +228,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   advance(before_row);
   address.row = address.pointer;
   advance(address.behind_row);
+  address.pointer =
+      arguments_.PlaceOf(b_, buffer, PointerOf(buffer), address.pointer);
   if (offset.IsUniform()) return address;
   const int lanes = scopes_.lanes();
   if (!offset.irregular.empty()) {

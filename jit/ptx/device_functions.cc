@@ -1,9 +1,15 @@
 #include "jit/ptx/device_functions.h"
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/concat.h"
+#include "jit/gpu/shared_panels.h"
+#include "jit/llvm/ir.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -54,6 +60,11 @@ constexpr CopyAsync kCopiesAsync[] = {
     {"ember.copy_async.16", 16, nvvm_cp_async_cg_shared_global_16_s},
 };
 
+constexpr std::string_view kMultiplyWide = "ember.multiply_wide.";
+constexpr std::string_view kTransposed = ".transposed";
+constexpr std::string_view kAwaitProducts = "ember.await_products.";
+constexpr std::string_view kOrderStores = "ember.order_stores";
+
 template <typename Row, size_t kCount>
 const Row* RowOf(const Row (&table)[kCount], const llvm::CallBase& call) {
   const llvm::Function* const function = call.getCalledFunction();
@@ -101,6 +112,129 @@ llvm::Function* FunctionOf(llvm::Module& module, const CopyAsync& row) {
   return function;
 }
 
+llvm::Type* StructOf(const std::vector<Value*>& values) {
+  std::vector<llvm::Type*> types;
+  for (const Value* value : values) types.push_back(value->getType());
+  return llvm::StructType::get(values[0]->getContext(), types);
+}
+
+// Of all threads of a warp, and LLVM knows nothing of which memory.
+Value* CallFunction(Builder& builder, const std::string& name,
+                    llvm::Type* result, const std::vector<Value*>& operands) {
+  llvm::Module& module = *builder.GetInsertBlock()->getModule();
+  std::vector<llvm::Type*> types;
+  for (const Value* value : operands) types.push_back(value->getType());
+  llvm::FunctionCallee callee = module.getOrInsertFunction(
+      name, llvm::FunctionType::get(result, types, false));
+  auto* const function = llvm::cast<llvm::Function>(callee.getCallee());
+  function->setConvergent();
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::WillReturn);
+  return builder.CreateCall(callee, operands);
+}
+
+// The descriptor of a matrix in panels, without its address: bytes from one
+// panel to the next, bytes from one block of rows to the next, swizzling by 128
+// bytes.
+uint64_t DescriptorOf(int64_t panel_bytes) {
+  constexpr uint64_t kSwizzled128 = uint64_t{1} << 62;
+  const auto units = [](int64_t bytes) {
+    return static_cast<uint64_t>(bytes) >> 4;
+  };
+  return units(panel_bytes) << 16 | units(gpu::kPanelAlignment) << 32 |
+         kSwizzled128;
+}
+
+// Names of operands `first` to `first` + `count`.
+std::string OperandList(size_t first, size_t count) {
+  std::string list = "{";
+  for (size_t i = 0; i < count; ++i)
+    list += Concat({i == 0 ? "$" : ", $", static_cast<int64_t>(first + i)});
+  return list + "}";
+}
+
+// Assembly whose results, all f32, are the operands `sums`, changed in place.
+Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
+                  const std::vector<Value*>& others,
+                  const std::string& constraints_of_others,
+                  const std::vector<Value*>& sums) {
+  std::vector<Value*> operands = others;
+  operands.insert(operands.end(), sums.begin(), sums.end());
+  std::vector<llvm::Type*> types;
+  for (const Value* value : operands) types.push_back(value->getType());
+  std::string constraints;
+  for (size_t i = 0; i < sums.size(); ++i) constraints += "=f,";
+  constraints += constraints_of_others;
+  for (size_t i = 0; i < sums.size(); ++i)
+    constraints += Concat({static_cast<int64_t>(i), ","});
+  constraints += "~{memory}";
+  llvm::CallInst* const call = builder.CreateCall(
+      llvm::InlineAsm::get(
+          llvm::FunctionType::get(StructOf(sums), types, false), text,
+          constraints, /*hasSideEffects=*/true),
+      operands);
+  call->setConvergent();
+  return call;
+}
+
+std::vector<Value*> OperandsFrom(const llvm::CallInst& call, unsigned first) {
+  std::vector<Value*> operands;
+  for (unsigned i = first; i < call.arg_size(); ++i)
+    operands.push_back(call.getArgOperand(i));
+  return operands;
+}
+
+void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
+  llvm::IRBuilder<> builder(&call);
+  const size_t a_count = what.row->A().registers.size();
+  const auto begin = static_cast<unsigned>(a_count + 1);
+  Value* const address = builder.CreatePtrToInt(
+      builder.CreateAddrSpaceCast(call.getArgOperand(begin),
+                                  builder.getPtrTy(kSharedSpace)),
+      builder.getInt32Ty());
+  // Bits 4 to 17 of the address.
+  Value* const units = builder.CreateZExt(
+      builder.CreateAnd(builder.CreateLShr(address, 4), 0x3fff),
+      builder.getInt64Ty());
+  std::vector<Value*> others = OperandsFrom(call, 1);
+  others.resize(a_count);
+  others.push_back(builder.CreateOr(call.getArgOperand(0), units));
+  const std::vector<Value*> sums = OperandsFrom(call, begin + 1);
+  std::string constraints;
+  for (size_t i = 0; i < a_count; ++i) constraints += "r,";
+  constraints += "l,";
+  std::string_view shape = what.row->name;
+  shape.remove_prefix(shape.find('.'));
+  // Registers, a's too, are as the code before left them: hence the fence.
+  const std::string text = Concat(
+      {"{ .reg .pred add; setp.eq.u32 add, 0, 0; wgmma.fence.sync.aligned; "
+       "wgmma.mma_async.sync.aligned",
+       shape, " ", OperandList(0, sums.size()), ", ",
+       OperandList(sums.size(), a_count), ", $",
+       static_cast<int64_t>(sums.size() + a_count), ", add, 1, 1, ",
+       what.is_transposed ? "1" : "0", "; }"});
+  call.replaceAllUsesWith(EmitOnSums(builder, text, others, constraints, sums));
+  call.eraseFromParent();
+}
+
+void ReplaceAwait(llvm::CallInst& call) {
+  llvm::IRBuilder<> builder(&call);
+  call.replaceAllUsesWith(EmitOnSums(
+      builder,
+      "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;", {},
+      "", OperandsFrom(call, 0)));
+  call.eraseFromParent();
+}
+
+void ReplaceOrder(llvm::CallInst& call) {
+  llvm::IRBuilder<> builder(&call);
+  builder.CreateCall(
+      llvm::InlineAsm::get(llvm::FunctionType::get(builder.getVoidTy(), false),
+                           "fence.proxy.async.shared::cta;", "~{memory}",
+                           /*hasSideEffects=*/true));
+  call.eraseFromParent();
+}
+
 void ReplaceLoad(llvm::CallInst& call, const LoadMatrices& row) {
   llvm::IRBuilder<> builder(&call);
   Value* const address = builder.CreateAddrSpaceCast(
@@ -145,6 +279,30 @@ void EmitCopyAsync(Builder& builder, int bytes, Value* to, Value* from,
   }
 }
 
+Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
+                        const std::vector<Value*>& a, Value* b,
+                        int64_t panel_bytes, bool is_row_major,
+                        const std::vector<Value*>& sums) {
+  std::vector<Value*> operands = {builder.getInt64(DescriptorOf(panel_bytes))};
+  operands.insert(operands.end(), a.begin(), a.end());
+  operands.push_back(b);
+  operands.insert(operands.end(), sums.begin(), sums.end());
+  return CallFunction(
+      builder,
+      Concat({kMultiplyWide, row.name, is_row_major ? kTransposed : ""}),
+      StructOf(sums), operands);
+}
+
+Value* EmitAwaitProducts(Builder& builder, const std::vector<Value*>& sums) {
+  return CallFunction(
+      builder, Concat({kAwaitProducts, static_cast<int64_t>(sums.size())}),
+      StructOf(sums), sums);
+}
+
+void EmitOrderStores(Builder& builder) {
+  CallFunction(builder, std::string(kOrderStores), builder.getVoidTy(), {});
+}
+
 void EmitAwaitCopies(Builder& builder, int64_t groups) {
   builder.CreateIntrinsic(nvvm_cp_async_commit_group, {}, {});
   builder.CreateIntrinsic(nvvm_cp_async_wait_group, {},
@@ -156,7 +314,21 @@ DeviceCall DeviceCallOf(const llvm::CallBase& call) {
     return {DeviceCall::Kind::kLoadMatrices, row->count, row->is_transposed};
   if (const CopyAsync* const row = RowOf(kCopiesAsync, call))
     return {DeviceCall::Kind::kCopyAsync, row->bytes, false};
-  return {};
+  const llvm::Function* const function = call.getCalledFunction();
+  if (function == nullptr) return {};
+  std::string_view name(function->getName());
+  if (name == kOrderStores) return {DeviceCall::Kind::kOrderStores};
+  if (name.starts_with(kAwaitProducts))
+    return {DeviceCall::Kind::kAwaitProducts};
+  if (!name.starts_with(kMultiplyWide)) return {};
+  name.remove_prefix(kMultiplyWide.size());
+  DeviceCall wide = {DeviceCall::Kind::kMultiplyWide};
+  wide.is_transposed = name.ends_with(kTransposed);
+  if (wide.is_transposed) name.remove_suffix(kTransposed.size());
+  for (const MatrixInstruction& row : MatrixInstructions()) {
+    if (row.name == name) wide.row = &row;
+  }
+  return wide;
 }
 
 void ReplaceByIntrinsics(llvm::Module& module) {
@@ -169,19 +341,31 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         calls.push_back(call);
     }
   }
+  std::set<llvm::Function*> functions;
   for (llvm::CallInst* call : calls) {
-    if (const LoadMatrices* const load = RowOf(kLoadMatrices, *call)) {
-      ReplaceLoad(*call, *load);
-    } else {
-      ReplaceCopy(*call, *RowOf(kCopiesAsync, *call));
+    functions.insert(call->getCalledFunction());
+    const DeviceCall what = DeviceCallOf(*call);
+    switch (what.kind) {
+      case DeviceCall::Kind::kNone:
+        break;
+      case DeviceCall::Kind::kLoadMatrices:
+        ReplaceLoad(*call, *RowOf(kLoadMatrices, *call));
+        break;
+      case DeviceCall::Kind::kCopyAsync:
+        ReplaceCopy(*call, *RowOf(kCopiesAsync, *call));
+        break;
+      case DeviceCall::Kind::kMultiplyWide:
+        ReplaceMultiply(*call, what);
+        break;
+      case DeviceCall::Kind::kAwaitProducts:
+        ReplaceAwait(*call);
+        break;
+      case DeviceCall::Kind::kOrderStores:
+        ReplaceOrder(*call);
+        break;
     }
   }
-  const auto erase = [&](const char* name) {
-    if (llvm::Function* function = module.getFunction(name))
-      function->eraseFromParent();
-  };
-  for (const LoadMatrices& row : kLoadMatrices) erase(row.name);
-  for (const CopyAsync& row : kCopiesAsync) erase(row.name);
+  for (llvm::Function* function : functions) function->eraseFromParent();
 }
 
 }  // namespace ember::jit::ptx

@@ -10,8 +10,10 @@
 #define EMBER_JIT_PTX_DEVICE_FUNCTIONS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "jit/llvm/ir.h"
+#include "jit/target/matrix_instructions.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 
@@ -30,14 +32,44 @@ llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
 // aligned to as many bytes.
 void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
+// wgmma: the sums of this warp, of the row's registers, and the product of its
+// rows with a matrix that it has in common with the warps of its warpgroup. a:
+// registers of the warp's rows, i32; b: where that matrix begins in panels of
+// shared memory (jit/gpu/shared_panels.h), `panel_bytes` one behind the other;
+// is_row_major: rows are what lies together in panels, else columns. The
+// product may still go on: the sums are to be touched by nothing but further
+// products before EmitAwaitProducts. Gives a struct.
+llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
+                              const std::vector<llvm::Value*>& a,
+                              llvm::Value* b, int64_t panel_bytes,
+                              bool is_row_major,
+                              const std::vector<llvm::Value*>& sums);
+// wgmma.commit_group and wait_group: waits for all products of the warp. Gives
+// a struct of the sums, which may be used from there on.
+llvm::Value* EmitAwaitProducts(Builder& builder,
+                               const std::vector<llvm::Value*>& sums);
+// fence.proxy.async: wide products behind the next barrier read what the thread
+// stored to shared memory before.
+void EmitOrderStores(Builder& builder);
+
 // cp.async.commit_group, and cp.async.wait_group.
 void EmitAwaitCopies(Builder& builder, int64_t groups);
 
 struct DeviceCall {
-  enum class Kind : uint8_t { kNone, kLoadMatrices, kCopyAsync };
+  enum class Kind : uint8_t {
+    kNone,
+    kLoadMatrices,
+    kCopyAsync,
+    // Operands: what the descriptor of b has beside an address, registers of a,
+    // b, sums.
+    kMultiplyWide,
+    kAwaitProducts,
+    kOrderStores
+  };
   Kind kind = Kind::kNone;
   int count = 0;  // of matrices, or bytes
   bool is_transposed = false;
+  const MatrixInstruction* row = nullptr;  // kMultiplyWide
 };
 
 // What the call is one of.

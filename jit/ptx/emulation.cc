@@ -225,6 +225,28 @@ class KernelRewriter {
     return ResultFrom(result, call.getType());
   }
 
+  Value* WideProductOf(llvm::CallInst& call, const DeviceCall& what) {
+    const MatrixType& type = what.row->type;
+    const WarpProduct product = {.depth = static_cast<uint32_t>(type.depth),
+                                 .a = type.a,
+                                 .b = type.b,
+                                 .sum = type.sum};
+    const auto a_count = static_cast<unsigned>(what.row->A().registers.size());
+    Value* const a = Words(a_count);
+    for (unsigned i = 0; i < a_count; ++i)
+      b_.CreateStore(call.getArgOperand(1 + i), WordAt(a, i));
+    const unsigned first = a_count + 2;
+    Value* const sums = Words(call.arg_size() - first);
+    for (unsigned i = first; i < call.arg_size(); ++i)
+      b_.CreateStore(call.getArgOperand(i), WordAt(sums, i - first));
+    CallGrid(offsetof(GridFunctions, multiply_wide), b_.getVoidTy(),
+             {b_.getInt32(product.Pack()),
+              b_.getInt32(static_cast<uint32_t>(type.columns)),
+              b_.getInt32(what.is_transposed), call.getArgOperand(0), a,
+              call.getArgOperand(a_count + 1), sums});
+    return ResultFrom(sums, call.getType());
+  }
+
   void ReplaceDeviceFunctions() {
     std::vector<llvm::CallInst*> calls;
     for (llvm::BasicBlock& block : *body_) {
@@ -246,7 +268,24 @@ class KernelRewriter {
         call->eraseFromParent();
         continue;
       }
+      if (what.kind == DeviceCall::Kind::kOrderStores) {
+        call->eraseFromParent();
+        continue;
+      }
+      if (what.kind == DeviceCall::Kind::kAwaitProducts) {
+        Value* sums = llvm::PoisonValue::get(call->getType());
+        for (unsigned i = 0; i < call->arg_size(); ++i)
+          sums = b_.CreateInsertValue(sums, call->getArgOperand(i), i);
+        call->replaceAllUsesWith(sums);
+        call->eraseFromParent();
+        continue;
+      }
       meets_ = true;
+      if (what.kind == DeviceCall::Kind::kMultiplyWide) {
+        call->replaceAllUsesWith(WideProductOf(*call, what));
+        call->eraseFromParent();
+        continue;
+      }
       Value* const result = Words(static_cast<size_t>(what.count));
       CallGrid(
           offsetof(GridFunctions, load_matrices), b_.getVoidTy(),

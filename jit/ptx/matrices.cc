@@ -1,5 +1,6 @@
 #include "jit/ptx/matrices.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/concat.h"
@@ -51,6 +52,7 @@ void Matrices::Emit(const Statement& loop, NodeId subgroup) {
   bind(operation.m);
   bind(operation.n);
   if (operation.kind == Operation::Kind::kProduct) bind(operation.k);
+  if (operation.kind != Operation::Kind::kProduct) Await();
   switch (operation.kind) {
     case Operation::Kind::kFill:
       EmitFill(operation);
@@ -116,7 +118,9 @@ void Matrices::EmitFill(const Operation& operation) {
 void Matrices::EmitProduct(const Operation& operation) {
   const MatrixType type = loops::TypeOf(nest_, operation);
   const MatrixInstruction* const row =
-      FindMatrixInstruction(type, target_.architecture);
+      FindMatrixInstruction(type, target_.text);
+  if (row != nullptr && row->IsWide()) return BeginProduct(operation, *row);
+  Await();
   const llvm::Intrinsic::ID id =
       row == nullptr ? llvm::Intrinsic::not_intrinsic : IntrinsicOf(*row);
   if (id == llvm::Intrinsic::not_intrinsic) {
@@ -140,6 +144,49 @@ void Matrices::EmitProduct(const Operation& operation) {
   for (unsigned i = 0; i < sums.size(); ++i)
     b_.CreateStore(b_.CreateExtractValue(result, i), sums[i]);
   ++products_;
+}
+
+// Products that stand together go on together: no more than the order of their
+// sums is asked for. They are awaited where another block begins, so none goes
+// on from one turn of a loop to the next.
+void Matrices::BeginProduct(const Operation& operation,
+                            const MatrixInstruction& row) {
+  if (begun_in_ != b_.GetInsertBlock()) Await();
+  const std::vector<Value*> a = LoadFactor(operation.a, row.A());
+  const Registers& sums = Accumulator(operation);
+  std::vector<Value*> values;
+  for (llvm::AllocaInst* variable : sums)
+    values.push_back(b_.CreateLoad(variable->getAllocatedType(), variable));
+  Value* const result =
+      EmitMultiplyWide(b_, row, a, BeginOf(operation.b),
+                       plan_.places[operation.b.buffer].panels.PanelBytes(),
+                       operation.b.IsRowMajor(), values);
+  for (unsigned i = 0; i < sums.size(); ++i)
+    b_.CreateStore(b_.CreateExtractValue(result, i), sums[i]);
+  begun_in_ = b_.GetInsertBlock();
+  if (std::ranges::find(awaited_, &sums) == awaited_.end())
+    awaited_.push_back(&sums);
+  ++products_;
+}
+
+void Matrices::Await() {
+  if (awaited_.empty()) return;
+  Builder::InsertPointGuard guard(b_);
+  if (b_.GetInsertBlock() != begun_in_)
+    b_.SetInsertPoint(begun_in_->getTerminator());
+  std::vector<llvm::AllocaInst*> variables;
+  std::vector<Value*> values;
+  for (const Registers* sums : awaited_) {
+    for (llvm::AllocaInst* variable : *sums) {
+      variables.push_back(variable);
+      values.push_back(b_.CreateLoad(variable->getAllocatedType(), variable));
+    }
+  }
+  Value* const result = EmitAwaitProducts(b_, values);
+  for (unsigned i = 0; i < variables.size(); ++i)
+    b_.CreateStore(b_.CreateExtractValue(result, i), variables[i]);
+  awaited_.clear();
+  begun_in_ = nullptr;
 }
 
 Value* Matrices::BeginOf(const MatrixInMemory& matrix) {

@@ -1,10 +1,12 @@
 // Matrix loops (jit/loops/matrix_operation.h) as instructions of warps:
 // mma.sync with the fragments of jit/target/matrix_instructions.h, ldmatrix
-// where factors lie in shared memory.
+// where factors lie in shared memory; or wgmma, of four warps at once, for
+// which one factor lies in panels (jit/gpu/shared_panels.h).
 //
 //   Matrices matrices(nest, plan, target, builder, function, expressions, error);
 //   matrices.SetInvocation(invocation);   // at the function's entry
 //   matrices.Emit(loop, subgroup_variable);
+//   matrices.Await();   // at the end of the subgroup loop
 //
 // An accumulator is a register for each part of its fragment that a lane holds.
 // All that is emitted stands where whole warps come. Not thread-safe.
@@ -50,6 +52,10 @@ class Matrices {
   // loop around.
   void Emit(const loops::Statement& loop, loops::NodeId subgroup);
 
+  // Waits for products that go on. What follows may store to the factors, and
+  // use the sums.
+  void Await();
+
   // Instructions that multiply, so far.
   int64_t products() const { return products_; }
 
@@ -60,6 +66,8 @@ class Matrices {
 
   void EmitFill(const Operation& operation);
   void EmitProduct(const Operation& operation);
+  // The wide product, which goes on behind it.
+  void BeginProduct(const Operation& operation, const MatrixInstruction& row);
   void EmitStore(const Operation& operation);
 
   Registers& Accumulator(const Operation& operation);
@@ -102,6 +110,9 @@ class Matrices {
   llvm::Value* thread_ = nullptr;  // lane mod 4
   // By buffer and number of the matrix in it.
   std::map<std::pair<uint32_t, uint64_t>, Registers> accumulators_;
+  // Accumulators of products that go on; all began in one block.
+  std::vector<const Registers*> awaited_;
+  llvm::BasicBlock* begun_in_ = nullptr;
   int64_t products_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "base/rounding.h"
 #include "jit/decline_reasons.h"
 #include "jit/gpu/phase_plan.h"
+#include "jit/gpu/shared_panels.h"
 #include "jit/llvm/block_emitter.h"
 #include "jit/llvm/kernel_arguments.h"
 #include "jit/loops/combining.h"
@@ -86,6 +87,12 @@ llvm::GlobalVariable* SharedOf(llvm::Module& module, int64_t alignment) {
   return shared;
 }
 
+bool HasPanels(const PhasePlan& plan) {
+  return std::ranges::any_of(plan.places, [](const PhasePlan::Place& place) {
+    return place.panels.Any();
+  });
+}
+
 class PtxArguments final : public KernelArguments {
  public:
   PtxArguments(const loops::LoopNest& nest, const PhasePlan& plan,
@@ -119,6 +126,40 @@ class PtxArguments final : public KernelArguments {
     return plan_.places[buffer].of_invocation;
   }
 
+  // As SharedPanels::PlaceOf has it.
+  Value* PlaceOf(Builder& builder, uint32_t buffer, Value* begin,
+                 Value* pointer) override {
+    const gpu::SharedPanels& panels = plan_.places[buffer].panels;
+    if (!panels.Any()) return pointer;
+    llvm::Type* const type = builder.getInt64Ty();
+    const auto number = [&](int64_t value) {
+      return builder.getInt64(static_cast<uint64_t>(value));
+    };
+    const auto scaled = [&](Value* value, int64_t by) {
+      return builder.CreateMul(value, number(by));
+    };
+    Value* const offset =
+        builder.CreateSub(builder.CreatePtrToInt(pointer, type),
+                          builder.CreatePtrToInt(begin, type));
+    const int64_t matrix_bytes = panels.rows * panels.row_bytes;
+    Value* const in_matrix = builder.CreateURem(offset, number(matrix_bytes));
+    Value* const row = builder.CreateUDiv(in_matrix, number(panels.row_bytes));
+    Value* const column =
+        builder.CreateURem(in_matrix, number(panels.row_bytes));
+    Value* const panel =
+        builder.CreateUDiv(column, number(gpu::kPanelRowBytes));
+    Value* const exchanged =
+        scaled(builder.CreateAnd(row, number(gpu::kPanelRows - 1)),
+               gpu::kPanelPieceBytes);
+    Value* const in_row = builder.CreateXor(
+        builder.CreateURem(column, number(gpu::kPanelRowBytes)), exchanged);
+    Value* place = builder.CreateSub(offset, in_matrix);
+    place = builder.CreateAdd(place, scaled(panel, panels.PanelBytes()));
+    place = builder.CreateAdd(place, scaled(row, gpu::kPanelRowBytes));
+    place = builder.CreateAdd(place, in_row);
+    return builder.CreateGEP(builder.getInt8Ty(), begin, place);
+  }
+
   // Bytes of the workgroup's memory, from an offset on.
   Value* Shared(Builder& builder, int64_t offset) {
     Value* const begin =
@@ -147,6 +188,7 @@ class PhaseEmitter final : public BlockEmitter {
         plan_(plan),
         layout_(layout),
         has_async_copies_(target.architecture >= kFirstWithAsyncCopies),
+        has_panels_(HasPanels(plan)),
         arguments_(arguments),
         combiner_(b_, function, stores_),
         matrices_(nest, plan, target, b_, function, expressions_, error_) {
@@ -188,6 +230,9 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void EmitBarrier() {
     ++barriers_;
+    // What was stored before it, products of warpgroups read by another way
+    // than loads do.
+    if (has_panels_) EmitOrderStores(b_);
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
   // A 32-bit special register, as i64.
@@ -201,6 +246,7 @@ class PhaseEmitter final : public BlockEmitter {
   const PhasePlan& plan_;
   const Layout& layout_;
   const bool has_async_copies_;
+  const bool has_panels_;
   PtxArguments& arguments_;
   Combiner combiner_;
   Matrices matrices_;
@@ -359,6 +405,7 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   const auto body = [&] {
     expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
     EmitBlock(statement.body);
+    matrices_.Await();
     expressions_.scopes().Leave();
   };
   if (extent * kWarpLanes == plan_.invocations) {
@@ -520,8 +567,10 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
   }
   llvm::Function* const function = CreateFunction(
       nest, layout, plan.has_checks, name, plan.invocations, module);
-  PtxArguments arguments(nest, plan, layout, *function,
-                         SharedOf(module, target.shared_alignment));
+  PtxArguments arguments(
+      nest, plan, layout, *function,
+      SharedOf(module, HasPanels(plan) ? gpu::kPanelAlignment
+                                       : target.shared_alignment));
   PhaseEmitter emitter(nest, is_prologue, plan, layout, target, arguments,
                        *function);
   EMBER_RETURN_IF_ERROR(emitter.EmitTask(phase));

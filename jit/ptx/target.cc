@@ -48,6 +48,7 @@ Target Target::Of(std::string_view text) {
   target.keeps_elements = true;
   target.shared_alignment = kSharedAlignment;
   const TargetText features(text);
+  target.text = text;
   target.architecture = CudaArchitecture(text);
   // Code of an older architecture runs on all newer ones.
   for (const Architecture& row : kArchitectures) {
@@ -57,7 +58,7 @@ Target Target::Of(std::string_view text) {
   }
   // But code that is for one architecture alone.
   if (features.name() == "sm_90a") target.processor = "sm_90a";
-  target.matrices = MatrixTypesOf(target.architecture);
+  target.matrices = MatrixTypesOf(text);
   target.uses_matrices = true;
   target.is_emulated = features.Has("emulated");
   Read(features, "shared", target.shared_bytes);

@@ -17,6 +17,7 @@
 namespace ember::jit::ptx {
 
 struct Target : gpu::DeviceTraits {
+  std::string text;  // what this was read from
   // Ten times the compute capability.
   int architecture = 70;
   // The newest architecture that LLVM knows and that the device runs code of,

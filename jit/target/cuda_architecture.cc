@@ -16,4 +16,9 @@ int CudaArchitecture(std::string_view target) {
   return number;
 }
 
+bool HasOwnInstructions(std::string_view target) {
+  return CudaArchitecture(target) != 0 &&
+         TargetText(target).name().ends_with('a');
+}
+
 }  // namespace ember::jit

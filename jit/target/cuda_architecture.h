@@ -18,6 +18,10 @@ inline constexpr int kFirstWithAsyncCopies = 80;
 // 0 where the target is no device of CUDA.
 int CudaArchitecture(std::string_view target);
 
+// Whether code for the target may use what later architectures do not have:
+// its name ends with an a, as "sm_90a" does.
+bool HasOwnInstructions(std::string_view target);
+
 }  // namespace ember::jit
 
 #endif  // EMBER_JIT_TARGET_CUDA_ARCHITECTURE_H_

@@ -25,8 +25,7 @@ constexpr int64_t kIndexRegisters = 32;
 std::vector<loops::MatrixType> MatricesOf(std::string_view text,
                                           const TargetText& target) {
   constexpr std::string_view kName = "matrix";
-  std::vector<loops::MatrixType> matrices =
-      MatrixTypesOf(CudaArchitecture(text));
+  std::vector<loops::MatrixType> matrices = MatrixTypesOf(text);
   target.ForEachFeature([&](std::string_view feature) {
     if (!feature.starts_with(kName)) return;
     const auto type = loops::ParseMatrixType(feature.substr(kName.size()));

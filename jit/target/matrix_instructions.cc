@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "jit/target/cuda_architecture.h"
+
 namespace ember::jit {
 namespace {
 
@@ -29,9 +31,29 @@ constexpr MatrixInstruction kInstructions[] = {
     {"mma.m16n8k16.s32.s8.u8", {16, 8, 16, kI8, kU8, kI32}, 80},
     {"mma.m16n8k32.s32.u8.s8", {16, 8, 32, kU8, kI8, kI32}, 80},
     {"mma.m16n8k16.s32.u8.s8", {16, 8, 16, kU8, kI8, kI32}, 80},
+    // Sixteen of the 64 rows are each warp's. Of as much work the widest is
+    // best.
+    {"wgmma.m64n256k16.f32.f16.f16", {16, 256, 16, kF16, kF16, kF32}, 90, 4},
+    {"wgmma.m64n128k16.f32.f16.f16", {16, 128, 16, kF16, kF16, kF32}, 90, 4},
+    {"wgmma.m64n64k16.f32.f16.f16", {16, 64, 16, kF16, kF16, kF32}, 90, 4},
+    {"wgmma.m64n256k16.f32.bf16.bf16",
+     {16, 256, 16, kBF16, kBF16, kF32},
+     90,
+     4},
+    {"wgmma.m64n128k16.f32.bf16.bf16",
+     {16, 128, 16, kBF16, kBF16, kF32},
+     90,
+     4},
+    {"wgmma.m64n64k16.f32.bf16.bf16", {16, 64, 16, kBF16, kBF16, kF32}, 90, 4},
 };
 
 int64_t PerRegister(DType type) { return kRegister / DTypeByteSize(type); }
+
+bool Has(std::string_view target, const MatrixInstruction& row) {
+  const int architecture = CudaArchitecture(target);
+  if (!row.IsWide()) return row.architecture <= architecture;
+  return row.architecture == architecture && HasOwnInstructions(target);
+}
 
 }  // namespace
 
@@ -72,17 +94,20 @@ MatrixFragment MatrixInstruction::B() const {
 }
 
 // Two neighbours of each row: in one register where they are f16, else in two.
+// Eight columns after the other.
 MatrixFragment MatrixInstruction::Sum() const {
-  constexpr int64_t kNeighbours = 2;
+  constexpr int64_t kNeighbours = 2, kColumns = kThreads * kNeighbours;
   const int64_t elements = PerRegister(type.sum);
   MatrixFragment fragment{.by_group = {1, 0},
                           .by_thread = {0, kNeighbours},
                           .by_element = {0, 1},
                           .registers = {},
                           .elements = elements};
-  for (int64_t row = 0; row < type.rows; row += kGroups) {
-    for (int64_t column = 0; column < kNeighbours; column += elements)
-      fragment.registers.push_back({row, column});
+  for (int64_t first = 0; first < type.columns; first += kColumns) {
+    for (int64_t row = 0; row < type.rows; row += kGroups) {
+      for (int64_t column = 0; column < kNeighbours; column += elements)
+        fragment.registers.push_back({row, first + column});
+    }
   }
   return fragment;
 }
@@ -92,12 +117,17 @@ std::span<const MatrixInstruction> MatrixInstructions() {
 }
 
 const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
-                                               int architecture) {
+                                               std::string_view target) {
   const auto* const row =
       std::ranges::find(kInstructions, type, &MatrixInstruction::type);
-  const bool has_it =
-      row != std::end(kInstructions) && row->architecture <= architecture;
+  const bool has_it = row != std::end(kInstructions) && Has(target, *row);
   return has_it ? row : nullptr;
+}
+
+int64_t WarpsOfMatrix(const loops::MatrixType& type) {
+  const auto* const row =
+      std::ranges::find(kInstructions, type, &MatrixInstruction::type);
+  return row == std::end(kInstructions) ? 1 : row->warps;
 }
 
 const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,
@@ -110,10 +140,10 @@ const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,
   return row == std::end(kInstructions) ? nullptr : row;
 }
 
-std::vector<loops::MatrixType> MatrixTypesOf(int architecture) {
+std::vector<loops::MatrixType> MatrixTypesOf(std::string_view target) {
   std::vector<loops::MatrixType> types;
   for (const MatrixInstruction& row : kInstructions) {
-    if (row.architecture <= architecture) types.push_back(row.type);
+    if (Has(target, row)) types.push_back(row.type);
   }
   return types;
 }

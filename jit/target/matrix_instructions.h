@@ -3,7 +3,7 @@
 // (jit/loops/matrix_operation.h); which lane holds which element is its layout.
 //
 //   for (const MatrixInstruction& row : MatrixInstructions()) …
-//   const MatrixInstruction* row = FindMatrixInstruction(type, 80);
+//   const MatrixInstruction* row = FindMatrixInstruction(type, "sm_80");
 //   row->name;                   // "mma.m16n8k16.f32.f16.f16"
 //   const MatrixFragment a = row->A();
 //   a.ElementOf(lane, r, i);     // row and column of element i of register r
@@ -13,8 +13,14 @@
 // Devices of Vulkan list their products themselves (target features such as
 // matrix16x16x16:f16:f16:f32) and keep their layouts to themselves.
 //
+// Some instructions are of four warps, a warpgroup (wgmma): each warp
+// multiplies rows of its own by a matrix b that the four have in common and
+// that is read from shared memory. To the nest each of the warps multiplies by
+// itself, so a row says what one of them does.
+//
 // Source: PTX ISA 8.5, "Matrix multiply-accumulate operation using mma
-// instruction", whose figures show fragments by lane. Values; thread-safe.
+// instruction" and "Asynchronous warpgroup level matrix instructions", whose
+// figures show fragments by lane. Values; thread-safe.
 #ifndef EMBER_JIT_TARGET_MATRIX_INSTRUCTIONS_H_
 #define EMBER_JIT_TARGET_MATRIX_INSTRUCTIONS_H_
 
@@ -54,26 +60,36 @@ struct MatrixInstruction {
   loops::MatrixType type;
   // The first architecture that has it: 80 is compute capability 8.0.
   int architecture = 0;
+  // So many warps, the first of which has a multiple of that for its number,
+  // execute it together with one b, which lies in shared memory in panels
+  // (jit/gpu/shared_panels.h). Only the architecture itself has such
+  // instructions, no later one.
+  int64_t warps = 1;
 
+  bool IsWide() const { return warps > 1; }
   MatrixFragment A() const;    // rows x depth
-  MatrixFragment B() const;    // depth x columns
+  MatrixFragment B() const;    // depth x columns; of wide ones, no lane's
   MatrixFragment Sum() const;  // rows x columns
 };
 
 // All rows; those of a type with more depth come first, as they do more.
 std::span<const MatrixInstruction> MatrixInstructions();
 
-// Null where devices of the architecture have none.
+// Null where the target, such as "sm_90a+subgroup32", has none.
 const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
-                                               int architecture);
+                                               std::string_view target);
+
+// Of the row of the type, whichever devices have it; 1 where there is no row.
+int64_t WarpsOfMatrix(const loops::MatrixType& type);
 
 // A row with sums of the size and type, all of which have one layout of sums;
 // null where there is none.
 const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,
                                         DType sum);
 
-// What devices of the architecture multiply, in the order of the table.
-std::vector<loops::MatrixType> MatrixTypesOf(int architecture);
+// What the target multiplies, in the order of the table; nothing where it is
+// no device of CUDA.
+std::vector<loops::MatrixType> MatrixTypesOf(std::string_view target);
 
 }  // namespace ember::jit
 

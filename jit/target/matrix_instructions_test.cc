@@ -36,7 +36,7 @@ TEST(MatrixInstructions, FragmentsAreWhole) {
   for (const MatrixInstruction& row : MatrixInstructions()) {
     SCOPED_TRACE(row.name);
     ExpectWhole(row.A(), row.type.rows, row.type.depth);
-    ExpectWhole(row.B(), row.type.depth, row.type.columns);
+    if (!row.IsWide()) ExpectWhole(row.B(), row.type.depth, row.type.columns);
     ExpectWhole(row.Sum(), row.type.rows, row.type.columns);
   }
 }
@@ -44,7 +44,7 @@ TEST(MatrixInstructions, FragmentsAreWhole) {
 // As PTX's figures have them.
 TEST(MatrixInstructions, Layouts) {
   const MatrixInstruction* const row = FindMatrixInstruction(
-      {16, 8, 16, DType::kF16, DType::kF16, DType::kF32}, 80);
+      {16, 8, 16, DType::kF16, DType::kF16, DType::kF32}, "sm_80");
   ASSERT_NE(row, nullptr);
   // a3 of lane 5: row groupID + 8, column 2 * threadID_in_group + 1.
   const MatrixStep a = row->A().ElementOf(5, 1, 1);
@@ -75,12 +75,19 @@ TEST(MatrixInstructions, NamesAndTypesAreOnce) {
 TEST(MatrixInstructions, Architectures) {
   const loops::MatrixType deep = {16,          8,           16,
                                   DType::kF16, DType::kF16, DType::kF32};
-  EXPECT_EQ(FindMatrixInstruction(deep, 75), nullptr);
-  EXPECT_NE(FindMatrixInstruction(deep, 90), nullptr);
+  EXPECT_EQ(FindMatrixInstruction(deep, "sm_75"), nullptr);
+  EXPECT_NE(FindMatrixInstruction(deep, "sm_90"), nullptr);
   EXPECT_TRUE(GpuModel::Of("sm_70+subgroup32").matrices.empty());
   EXPECT_EQ(GpuModel::Of("sm_75+subgroup32").matrices.size(), 2u);
   EXPECT_EQ(GpuModel::Of("sm_90a+subgroup32").matrices.size(),
             MatrixInstructions().size());
+  // Instructions of warpgroups are those of sm_90a alone.
+  const loops::MatrixType wide = {16,          128,         16,
+                                  DType::kF16, DType::kF16, DType::kF32};
+  EXPECT_EQ(WarpsOfMatrix(wide), 4);
+  EXPECT_NE(FindMatrixInstruction(wide, "sm_90a+subgroup32"), nullptr);
+  EXPECT_EQ(FindMatrixInstruction(wide, "sm_90"), nullptr);
+  EXPECT_EQ(FindMatrixInstruction(wide, "sm_100a"), nullptr);
 }
 
 }  // namespace

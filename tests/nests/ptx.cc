@@ -54,8 +54,14 @@ StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
 std::string PtxPlace() { return std::string(ptx::TestDevice()->target()); }
 
 std::optional<std::vector<loops::MatrixType>> PtxMatrices() {
-  return jit::MatrixTypesOf(
-      ptx::Target::Of(ptx::TestDevice()->target()).architecture);
+  std::vector<loops::MatrixType> types =
+      jit::MatrixTypesOf(ptx::TestDevice()->target());
+  // Those of several warps need one factor in common, which nests at random
+  // hardly have.
+  std::erase_if(types, [](const loops::MatrixType& type) {
+    return jit::WarpsOfMatrix(type) > 1;
+  });
+  return types;
 }
 
 Status ScheduleForPtx(schedule::Schedule& schedule) {

@@ -20,12 +20,13 @@ namespace ember::hal::cuda {
 namespace {
 
 constexpr char kMagic[8] = {'E', 'M', 'B', 'G', 'R', 'I', 'D', '1'};
-constexpr size_t kSharedAlignment = 128;
+constexpr size_t kSharedAlignment = 1024;
 // Of a thread: kernels have their registers there, and arrays.
 constexpr size_t kStackBytes = 256 << 10;
 // Of matrices that warps load.
 constexpr uint32_t kRowBytes = 16;
 constexpr uint32_t kRowsOfMatrix = 8;
+constexpr uint32_t kWarpGroupThreads = 128;
 
 struct StoredEntry {
   char name[40] = {};
@@ -259,6 +260,52 @@ class Runner {
     if (number == first) ++runner.statistics_.products;
   }
 
+  static void MultiplyWide(GridThread* seen, uint32_t packed, uint32_t columns,
+                           uint32_t is_transposed, uint64_t descriptor,
+                           const uint32_t* a, const void* b, uint32_t* sums) {
+    Runner& runner = Of(seen);
+    const uint32_t number = runner.NumberOf(*seen);
+    const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
+    // Warps of a group come together; here each may at its own time.
+    const uint32_t group = number - number % kWarpGroupThreads;
+    if (group + kWarpGroupThreads > runner.thread_count_)
+      runner.Fail(number, "multiplies matrices without a whole warpgroup");
+    const WarpProduct product = WarpProduct::Unpack(packed);
+    Thread& thread = runner.threads_[number];
+    const uint32_t turn = thread.meetings % 2;
+    std::copy_n(a, product.RegistersOfA(),
+                thread.brought[turn].operands.begin());
+    runner.MeetWarp(number, UINT32_MAX);
+    std::array<const WarpOperands*, kWarpThreads> all;
+    for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
+      all[lane] = &runner.threads_[first + lane].brought[turn].operands;
+    const SharedMatrix matrix = {
+        .begin = reinterpret_cast<uintptr_t>(b) -
+                 reinterpret_cast<uintptr_t>(runner.shared_),
+        .descriptor = descriptor,
+        .is_transposed = is_transposed != 0,
+        .element_bytes = static_cast<uint32_t>(DTypeByteSize(product.b))};
+    runner.CheckMatrix(*seen, number, matrix, product.depth, columns);
+    MultiplyWideLane(product, columns, all, matrix, runner.shared_,
+                     number - first, sums);
+    if (number == group) ++runner.statistics_.products;
+  }
+
+  // Each lane looks at some of the elements.
+  void CheckMatrix(const GridThread& thread, uint32_t number,
+                   const SharedMatrix& matrix, uint32_t depth,
+                   uint32_t columns) {
+    if (!matrix.IsSwizzled128())
+      Fail(number, "multiplies a matrix that is not swizzled by 128 bytes");
+    for (uint32_t i = number % kWarpThreads; i < depth * columns;
+         i += kWarpThreads) {
+      CheckAccess(thread,
+                  reinterpret_cast<uintptr_t>(shared_) +
+                      matrix.PlaceOf(i / columns, i % columns),
+                  matrix.element_bytes, AccessKind::kLoad);
+    }
+  }
+
   static void LoadMatrices(GridThread* seen, uint32_t count,
                            uint32_t is_transposed, const void* row,
                            uint32_t* result) {
@@ -446,7 +493,7 @@ class Runner {
   static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);
   static constexpr auto kStoreKind = static_cast<uint32_t>(AccessKind::kStore);
   static constexpr GridFunctions kFunctions = {
-      Barrier,   Shuffle,      Multiply,    LoadMatrices,
+      Barrier,   Shuffle,      Multiply,    MultiplyWide, LoadMatrices,
       CopyAsync, CommitCopies, AwaitCopies, Access};
 
   const GridLaunch& launch_;

@@ -51,6 +51,14 @@ struct GridFunctions {
   // new sum (warp_matrices.h).
   void (*multiply)(GridThread* thread, uint32_t product,
                    const uint32_t* operands, uint32_t* result);
+  // The threads of a whole warp meet and multiply their 16 rows by a matrix of
+  // `columns` columns in shared memory: a warp's part of PTX's wgmma.mma_async
+  // with a in registers, done at once. is_transposed: its imm-trans-b.
+  // descriptor: of b, but the address is `b`. sums: the thread's registers of
+  // the sums, which are added to.
+  void (*multiply_wide)(GridThread* thread, uint32_t product, uint32_t columns,
+                        uint32_t is_transposed, uint64_t descriptor,
+                        const uint32_t* a, const void* b, uint32_t* sums);
   // The threads of a whole warp meet and load `count` matrices from shared
   // memory: PTX's ldmatrix. row: 16 bytes; result: `count` registers.
   void (*load_matrices)(GridThread* thread, uint32_t count,
@@ -78,7 +86,7 @@ struct GridThread {
   std::array<uint32_t, 3> threads = {1, 1, 1};
   std::array<uint32_t, 3> block = {};
   std::array<uint32_t, 3> blocks = {1, 1, 1};
-  uint8_t* shared = nullptr;  // of the block; aligned to 128
+  uint8_t* shared = nullptr;  // of the block; aligned to 1024
   const GridFunctions* functions = nullptr;
   void* runner = nullptr;  // of RunGrid
 };

@@ -115,6 +115,44 @@ void MultiplyLane(const WarpProduct& product,
   }
 }
 
+uint64_t SharedMatrix::PlaceOf(uint32_t k, uint32_t column) const {
+  constexpr uint32_t kRowBytes = 128, kBlockRows = 8;
+  const auto offset_of = [&](int shift) {
+    return (descriptor >> shift & 0x3fff) << 4;
+  };
+  const uint64_t leading = offset_of(16), stride = offset_of(32);
+  const uint32_t across = is_transposed ? k : column;
+  const uint32_t along = (is_transposed ? column : k) * element_bytes;
+  // Depth is never longer than a row of 128 bytes.
+  const uint64_t panel = is_transposed ? along / kRowBytes * leading : 0;
+  const uint64_t address = begin + panel + across / kBlockRows * stride +
+                           across % kBlockRows * kRowBytes + along % kRowBytes;
+  return address ^ (address >> 7 & 7) << 4;
+}
+
+void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
+                      std::span<const WarpOperands* const> operands,
+                      const SharedMatrix& b, const uint8_t* shared,
+                      uint32_t lane, uint32_t* sums) {
+  const uint32_t in_a = ElementsOf(product.a);
+  for (uint32_t c = 0; c < columns / kColumns * 4; ++c) {
+    const uint32_t row = lane / kThreads + 8 * (c % 4 / 2);
+    const uint32_t column = c / 4 * kColumns + lane % kThreads * 2 + c % 2;
+    double sum = FloatOf(sums[c], product.sum);
+    for (uint32_t k = 0; k < product.depth; ++k) {
+      const uint32_t from = row % 8 * kThreads + k / in_a % kThreads;
+      const uint32_t number = row / 8 + 2 * (k / (in_a * kThreads));
+      uint16_t factor = 0;
+      std::memcpy(&factor, shared + b.PlaceOf(k, column), sizeof factor);
+      sum += FloatOf(Part((*operands[from])[number], product.a, k % in_a),
+                     product.a) *
+             FloatOf(factor, product.b);
+    }
+    const auto rounded = static_cast<float>(sum);
+    std::memcpy(&sums[c], &rounded, sizeof rounded);
+  }
+}
+
 uint32_t LoadedRegister(std::span<const uint8_t* const> rows, uint32_t number,
                         bool is_transposed, uint32_t lane) {
   uint32_t word = 0;

@@ -50,6 +50,28 @@ void MultiplyLane(const WarpProduct& product,
                   std::span<const WarpOperands* const> operands, uint32_t lane,
                   uint32_t* result);
 
+// Matrix b of a product of warpgroups (wgmma) in shared memory, as a matrix
+// descriptor has it. Written from the PTX ISA, "Strides" and "Swizzling modes"
+// of the asynchronous warpgroup instructions, of swizzling by 128 bytes.
+struct SharedMatrix {
+  uint64_t begin = 0;  // byte of shared memory, which begins at 1024 * n
+  uint64_t descriptor = 0;
+  // Columns lie together, not depth.
+  bool is_transposed = false;
+  uint32_t element_bytes = 2;
+
+  bool IsSwizzled128() const { return descriptor >> 62 == 1; }
+  // The byte of shared memory at which an element begins.
+  uint64_t PlaceOf(uint32_t k, uint32_t column) const;
+};
+
+// Adds a 16 x depth by a depth x columns matrix to the lane's registers of the
+// sums: eight columns after the other, each as those of MultiplyLane.
+void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
+                      std::span<const WarpOperands* const> operands,
+                      const SharedMatrix& b, const uint8_t* shared,
+                      uint32_t lane, uint32_t* sums);
+
 // A lane's register of matrix `number`, whose eight rows of 16 bytes are
 // rows[8 * number + r].
 uint32_t LoadedRegister(std::span<const uint8_t* const> rows, uint32_t number,

@@ -9,6 +9,7 @@
 #include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/rules/stage_shape.h"
+#include "tensor/coefficient.h"
 
 namespace ember::schedule {
 namespace {
@@ -31,6 +32,7 @@ struct Factor {
   bool is_constant = false;  // of one size wherever it is
   DType type = DType::kF16;
   int64_t row_bytes = 0;  // of a slice; 0: not known
+  bool is_of_columns = false;
 };
 
 class MatrixScheduler {
@@ -161,7 +163,10 @@ class MatrixScheduler {
       factors_.push_back(
           {c.buffers[c.pool[load].buffer].name, LanesOfCopy(stage, load),
            IsConstantSlice(c, stage, load), c.pool[load].type,
-           RowElementsOf(stage, load) * DTypeByteSize(c.pool[load].type)});
+           RowElementsOf(stage, load) * DTypeByteSize(c.pool[load].type),
+           tensor::DependsOn(
+               c.pool, load,
+               stage.axes[static_cast<size_t>(plan_.columns)].variable)});
     });
   }
 
@@ -244,8 +249,10 @@ class MatrixScheduler {
     Names subgroups;
     if (plan_.lines >= 0 && plan_.line_tile > 1)
       subgroups.push_back(name_of(plan_.lines));
-    subgroups.push_back(rows + "_subgroup");
-    subgroups.push_back(columns + "_subgroup");
+    // Subgroups that follow each other have columns or, wide, rows of their
+    // own.
+    subgroups.push_back((plan_.IsWide() ? columns : rows) + "_subgroup");
+    subgroups.push_back((plan_.IsWide() ? rows : columns) + "_subgroup");
     Names order = tiles;
     Append(order, reductions);
     std::string slice = steps + "_slice";
@@ -289,7 +296,9 @@ class MatrixScheduler {
 
   // Rows of a slice that are an even number of 16 bytes long begin in few of
   // the banks that a subgroup reads a matrix from at once.
-  static int64_t RowPadding(const Factor& factor) {
+  // Panels need no such thing.
+  int64_t RowPadding(const Factor& factor) const {
+    if (plan_.IsWide() && factor.is_of_columns) return 0;
     const bool is_even = factor.row_bytes % (2 * kCopiedBytes) == 0;
     return is_even ? kCopiedBytes / DTypeByteSize(factor.type) : 0;
   }

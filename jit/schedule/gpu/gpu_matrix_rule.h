@@ -54,6 +54,10 @@ struct MatrixPlan {
   // The loops around the slices (of a window) and that over them are one.
   bool turns_together = false;
   bool is_exact = true;  // whole matrices fill the sum
+  // Subgroups that execute an instruction together, with one factor of columns:
+  // they follow each other along rows.
+  int64_t subgroups_together = 1;
+  bool IsWide() const { return subgroups_together > 1; }
   // Elements of the results' tile along the axes.
   int64_t RowsOfTile() const { return row_tile.count() * type.rows; }
   int64_t ColumnsOfTile() const { return column_tile.count() * type.columns; }

@@ -9,6 +9,7 @@
 #include "jit/schedule/gpu/gpu_matrix_rule.h"
 #include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/rules/stage_shape.h"
+#include "jit/target/matrix_instructions.h"
 
 namespace ember::schedule {
 namespace {
@@ -29,6 +30,9 @@ constexpr int64_t kMostSubgroups = 8;
 // that it may have at most.
 constexpr int64_t kMostRegisters = 192;
 constexpr int64_t kLeastSteps = 8;
+// Of instructions of several subgroups, by that of others.
+constexpr double kWideSpeed = 2;
+constexpr int64_t kPanelRowBytes = 128;
 
 class MatrixTileChooser {
  public:
@@ -42,6 +46,8 @@ class MatrixTileChooser {
       if (!Fits(type)) continue;
       MatrixPlan plan;
       plan.type = type;
+      plan.subgroups_together =
+          gpu_.copies_async ? jit::WarpsOfMatrix(type) : 1;
       if (FindAxes(plan)) ChooseTile(plan);
     }
     return best_;
@@ -140,6 +146,7 @@ class MatrixTileChooser {
       if (line > 1 && line >= 2 * lines) continue;
       for (const int64_t rows : {1, 2, 4, 8}) {
         for (const int64_t columns : {1, 2, 4, 8}) {
+          if (rows % plan.subgroups_together != 0) continue;
           plan.row_tile.subgroups = rows;
           plan.column_tile.subgroups = columns;
           const int64_t most = std::min(
@@ -181,7 +188,8 @@ class MatrixTileChooser {
     const double columns =
         static_cast<double>(plan.column_tile.matrices * type.columns);
     const double depth = static_cast<double>(type.depth) * factor_words;
-    return (rows * columns + (rows + columns) * depth) /
+    const double factors = rows + (plan.IsWide() ? 0 : columns);
+    return (rows * columns + factors * depth) /
            static_cast<double>(gpu_.subgroup_size);
   }
 
@@ -232,6 +240,7 @@ class MatrixTileChooser {
     for (const bool is_double : {true, false}) {
       for (const int64_t matrices : {4, 2, 1}) {
         const int64_t slice = matrices * plan.type.depth;
+        if (plan.IsWide() && !FillsPanels(plan, slice)) continue;
         if (slice > all || (is_double && all * others < 4 * slice)) continue;
         plan.slice = slice;
         plan.is_double = is_double;
@@ -250,6 +259,16 @@ class MatrixTileChooser {
       }
     }
     return false;
+  }
+
+  // Whether rows of the slice of the columns' factor are whole panels
+  // (jit/gpu/shared_panels.h).
+  bool FillsPanels(const MatrixPlan& plan, int64_t slice) const {
+    const NodeId load = loads_[1 - first_];
+    const int64_t row = shape_.StrideOf(load, plan.columns) == Stride::kUnit
+                            ? plan.ColumnsOfTile()
+                            : slice;
+    return row * DTypeByteSize(plan.type.b) % kPanelRowBytes == 0;
   }
 
   // The most depth that the device has for the types.
@@ -279,10 +298,11 @@ class MatrixTileChooser {
     const double columns = number(plan.column_tile.matrices * type.columns);
     const double subgroups = number(plan.Subgroups());
     // An instruction takes as long whatever its depth is.
-    const double speed =
-        kMatrixSpeed * number(type.depth) / number(DeepestOf(type));
-    const double subgroup =
-        rows * columns / speed + (rows + columns) * kSharedLoad;
+    const double speed = (plan.IsWide() ? kWideSpeed : 1) * kMatrixSpeed *
+                         number(type.depth) / number(DeepestOf(type));
+    // Wide instructions read the columns' factor themselves.
+    const double loaded = rows + (plan.IsWide() ? 0 : columns);
+    const double subgroup = rows * columns / speed + loaded * kSharedLoad;
     const double together =
         number(plan.RowsOfTile() * plan.line_tile + plan.ColumnsOfTile()) *
         kMemoryLoad;

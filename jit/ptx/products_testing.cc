@@ -1,0 +1,82 @@
+#include "jit/ptx/products_testing.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hal/cuda/emulated/grid.h"
+#include "jit/gpu/testing.h"
+#include "jit/loops/evaluator.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/ptx/assembler_testing.h"
+#include "jit/ptx/compiler.h"
+#include "jit/ptx/device_testing.h"
+#include "jit/ptx/target.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/target/gpu_model.h"
+#include "tensor/random_values.h"
+#include "tensor/text.h"
+
+namespace ember::jit::ptx {
+
+using ::testing::HasSubstr;
+
+GpuModel SmallGpu(std::string_view target) {
+  GpuModel gpu = GpuModel::Of(target);
+  gpu.busy_invocations = 256;
+  return gpu;
+}
+
+std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx) {
+  SCOPED_TRACE(text);
+  const std::shared_ptr<hal::Device> device = TestDevice();
+  const auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  if (!dispatch.ok()) return std::nullopt;
+  const std::string target(device->target());
+  schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
+  const Status chosen = schedule::ScheduleForGpu(SmallGpu(target), schedule);
+  EXPECT_TRUE(chosen.ok()) << chosen.ToString();
+  EXPECT_THAT(schedule.ToText(), HasSubstr("multiply_matrices"));
+  const auto nest = schedule::Lower(schedule);
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  if (!nest.ok()) return std::nullopt;
+  EXPECT_TRUE(loops::Verify(*nest).ok());
+  gpu::Bytes expected = gpu::SmallContents(*nest, {});
+  gpu::Bytes actual = expected;
+  EXPECT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(expected)).ok());
+  const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
+  CodeTexts texts;
+  auto code = CompileNest(*nest, Target::Of(target), &texts);
+  EXPECT_TRUE(code.ok()) << code.status().ToString();
+  if (!code.ok()) return std::nullopt;
+  if (HasAssembler()) {
+    EXPECT_EQ(Assemble(texts.ptx, Target::Of(target).processor), "");
+  }
+  if (ptx != nullptr) *ptx = texts.ptx;
+  const Status ran = gpu::RunNest(device, *nest, *std::move(code), {}, actual);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(tensor::FirstDifferentElement(nest->buffers[i].type, expected[i],
+                                            actual[i], 0, 0),
+              "")
+        << "%" << nest->buffers[i].name;
+  }
+  if (!Target::Of(target).is_emulated) return std::nullopt;
+  const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
+  // Each matrix is loaded in one pass over the banks.
+  EXPECT_GT(after.matrix_loads, before.matrix_loads);
+  EXPECT_EQ(after.matrix_passes - before.matrix_passes,
+            after.matrix_loads - before.matrix_loads);
+  return after.products - before.products;
+}
+
+}  // namespace ember::jit::ptx

@@ -1,0 +1,29 @@
+// Checks of what default schedules make of products that tensor cores multiply:
+// on the device of device_testing.h beside the evaluator of nests, bit for bit,
+// without conflicts of banks, and through ptxas where it is.
+//
+//   std::string ptx;
+//   const std::optional<uint64_t> products = ExpectOnGrid(dispatch_text, &ptx);
+#ifndef EMBER_JIT_PTX_PRODUCTS_TESTING_H_
+#define EMBER_JIT_PTX_PRODUCTS_TESTING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "jit/target/gpu_model.h"
+
+namespace ember::jit::ptx {
+
+// So small that little products have several blocks.
+GpuModel SmallGpu(std::string_view target);
+
+// The products of matrices that warps, or warpgroups, made; nothing on a GPU,
+// which does not count them. ptx: gets the kernel's text, if not null.
+std::optional<uint64_t> ExpectOnGrid(std::string_view text,
+                                     std::string* ptx = nullptr);
+
+}  // namespace ember::jit::ptx
+
+#endif  // EMBER_JIT_PTX_PRODUCTS_TESTING_H_
