@@ -141,8 +141,10 @@ GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
       model_(std::move(model)),
       index_(*model_),
       files_(std::move(folder)),
-      builder_(ToIdentifier(
-          model_->graph().name().empty() ? "main" : model_->graph().name())) {}
+      builder_(
+          ToIdentifier(model_->graph().name().empty() ? "main"
+                                                      : model_->graph().name()),
+          options.operation_limit) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
