@@ -337,7 +337,8 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
                            DecodeTensor(*initializer->second, model_, &files_));
     builder.SetOrigin("initializer '" + name + "'");
     const Tensor constant = ConstantOf(builder, bytes);
-    if (constant.value() != nullptr) constant.value()->set_name(name);
+    EMBER_RETURN_IF_ERROR(builder.status());
+    constant.value()->set_name(name);
     return scope.values[name] = constant;
   }
   if (scope.parent == nullptr)
