@@ -25,6 +25,7 @@
 #include "base/dtype.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "compiler/graph/builder.h"
 #include "compiler/graph/graph.h"
 
 namespace ember::frontends {
@@ -52,6 +53,9 @@ struct ImportOptions {
   // Told of each operator before it is imported, in stage "import"; null:
   // nobody.
   Progress* progress = nullptr;
+  // How many operations the graph may be made of, as GraphBuilder counts them;
+  // a model that takes more is refused (ResourceExhausted).
+  int64_t operation_limit = graph::kOperationLimit;
 };
 
 // What a model takes, in its order.

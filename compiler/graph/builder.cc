@@ -98,6 +98,18 @@ bool GraphBuilder::Ready(std::span<Value* const> operands) {
   return true;
 }
 
+bool GraphBuilder::TakeOperation() {
+  if (shared_->operations < shared_->operation_limit) {
+    ++shared_->operations;
+    return true;
+  }
+  Fail(ResourceExhaustedError((origin_.empty() ? "" : "'" + origin_ + "': ") +
+                              "expected a graph of at most " +
+                              std::to_string(shared_->operation_limit) +
+                              " operations, found more"));
+  return false;
+}
+
 Value* GraphBuilder::Input(std::string name, TensorType type,
                            std::string logical_type) {
   if (!status_.ok()) return nullptr;
@@ -166,7 +178,7 @@ std::vector<Value*> GraphBuilder::ApplyAll(std::string_view operator_name,
                                            std::vector<Value*> operands,
                                            Attributes attributes,
                                            std::vector<Graph> regions) {
-  if (!Ready(operands)) return {};
+  if (!Ready(operands) || !TakeOperation()) return {};
   StatusOr<Operation*> added =
       graph_.Add(OperatorNamed(operator_name), std::move(operands),
                  std::move(attributes), origin_, nullptr, std::move(regions));
@@ -236,6 +248,7 @@ void GraphBuilder::Require(Value* condition, std::string message) {
 
 Value* GraphBuilder::Add(const OperatorRecord& record,
                          std::vector<Value*> operands, Attributes attributes) {
+  if (!TakeOperation()) return nullptr;
   StatusOr<Operation*> added =
       graph_.Add(record, std::move(operands), std::move(attributes), origin_);
   if (!added.ok()) {

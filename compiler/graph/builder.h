@@ -39,10 +39,21 @@
 
 namespace ember::graph {
 
+// How many operations a builder makes if nobody says otherwise.
+inline constexpr int64_t kOperationLimit = int64_t{1} << 24;
+
 class GraphBuilder {
  public:
-  explicit GraphBuilder(std::string name)
-      : graph_(std::move(name)), shared_(std::make_shared<Shared>()) {}
+  // The builder and those of its regions make at most operation_limit
+  // operations together; one more is an error (ResourceExhausted). Operations
+  // that are evaluated at once, or not made because they compute nothing,
+  // count, too: the limit bounds the builder's work. As a builder with limit k
+  // fails at its operation k + 1, tests find by it what callers do after an
+  // error at any point.
+  explicit GraphBuilder(std::string name,
+                        int64_t operation_limit = kOperationLimit)
+      : graph_(std::move(name)),
+        shared_(std::make_shared<Shared>(operation_limit)) {}
   // A builder for a region of this graph (control_flow.h): its fresh symbols
   // differ from the others of the whole model.
   GraphBuilder Inner(std::string name) const;
@@ -155,6 +166,8 @@ class GraphBuilder {
  private:
   // True if nothing failed and no operand is null.
   bool Ready(std::span<Value* const> operands);
+  // Counts one more operation; false, and an error, if the limit allows none.
+  bool TakeOperation();
   Value* Add(const OperatorRecord& record, std::vector<Value*> operands,
              Attributes attributes);
   // Operands of an elementwise operator or of `broadcast` (whose result's shape
@@ -175,7 +188,11 @@ class GraphBuilder {
   Broadcasting broadcasting_ = Broadcasting::kAssumeEqual;
   // With the builders of regions.
   struct Shared {
-    int64_t symbols = 0;  // fresh ones so far
+    explicit Shared(int64_t limit) : operation_limit(limit) {}
+
+    int64_t operation_limit;
+    int64_t operations = 0;  // so far
+    int64_t symbols = 0;     // fresh ones so far
     std::vector<std::string> strings;
     std::map<std::string, int64_t, std::less<>> handles;
     std::vector<AssumedDims> assumed_dims;

@@ -62,6 +62,38 @@ TEST(GraphBuilderTest, ErrorsAreStickyAndNameTheNode) {
             "found 2 in f32[2, 3]");
 }
 
+TEST(GraphBuilderTest, OperationsAreLimited) {
+  // x + 1 takes a constant and an addition.
+  for (int64_t limit = 0; limit < 3; ++limit) {
+    GraphBuilder b("limited", limit);
+    Value* x = b.Input("x", {DType::kF32, {2}});
+    b.SetOrigin("Add_1 (Add)");
+    Value* y = b.Add(x, b.Scalar(1, DType::kF32));
+    EXPECT_EQ(y == nullptr, limit < 2);
+    b.Output("y", y);
+    const StatusOr<Graph> graph = b.Finish();
+    EXPECT_EQ(graph.ok(), limit == 2);
+    if (graph.ok()) continue;
+    EXPECT_EQ(graph.status().code(), StatusCode::kResourceExhausted);
+    EXPECT_EQ(graph.status().message(),
+              "'Add_1 (Add)': expected a graph of at most " +
+                  std::to_string(limit) + " operations, found more");
+  }
+}
+
+TEST(GraphBuilderTest, OperationsOfRegionsAreLimitedWithTheOthers) {
+  GraphBuilder b("limited", 3);
+  Value* x = b.Input("x", {DType::kF32, {2}});
+  Value* y = b.Unary(Opcode::kExp, x);
+  GraphBuilder inner = b.Inner("region");
+  Value* z = inner.Input("z", {DType::kF32, {2}});
+  inner.Output("w", inner.Unary(Opcode::kExp, inner.Unary(Opcode::kExp, z)));
+  EXPECT_TRUE(inner.Finish().ok());
+  EXPECT_EQ(b.Unary(Opcode::kExp, y), nullptr);
+  EXPECT_EQ(b.status().message(),
+            "expected a graph of at most 3 operations, found more");
+}
+
 TEST(GraphBuilderTest, AxesAreChecked) {
   const auto message =
       [](const std::function<void(GraphBuilder&, Value*)>& use) {

@@ -38,7 +38,7 @@ class NetImporter {
       : layers_(layers),
         weights_(weights),
         options_(options),
-        builder_("main"),
+        builder_("main", options.operation_limit),
         steps_(options.progress) {}
 
   // Once per importer.

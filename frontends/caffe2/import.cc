@@ -56,7 +56,7 @@ class NetImporter {
               const frontends::ImportOptions& options)
       : model_(std::move(model)),
         options_(options),
-        builder_("main"),
+        builder_("main", options.operation_limit),
         steps_(options.progress) {}
 
   StatusOr<graph::Graph> Import() {

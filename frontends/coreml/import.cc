@@ -64,7 +64,9 @@ bool IsNetwork(uint64_t kind) {
 class Importer {
  public:
   Importer(const Model& model, const frontends::ImportOptions& options)
-      : model_(model), options_(options), builder_("main") {}
+      : model_(model),
+        options_(options),
+        builder_("main", options.operation_limit) {}
 
   StatusOr<graph::Graph> Import() {
     EMBER_RETURN_IF_ERROR(

@@ -221,6 +221,9 @@ class LayerImporter {
     for (const std::string& name : names) {
       const MilValue* a = then.Find(name);
       const MilValue* b = otherwise.Find(name);
+      // What failed has no type: nothing is lost because of it.
+      EMBER_RETURN_IF_ERROR(then.builder().status());
+      EMBER_RETURN_IF_ERROR(otherwise.builder().status());
       if (a == nullptr || b == nullptr ||
           a->tensor.dtype() != b->tensor.dtype() ||
           a->tensor.rank() != b->tensor.rank()) {

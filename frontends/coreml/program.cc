@@ -136,6 +136,7 @@ class ProgramImporter {
         inputs[entry.Text(1)] = {std::move(value)};
       }
     }
+    EMBER_RETURN_IF_ERROR(values.builder().status());
     return inputs;
   }
 
@@ -233,6 +234,7 @@ class ProgramImporter {
         return values.Missing(name, "tensor", "the block").WithContext(where);
       outputs.push_back(*found);
     }
+    EMBER_RETURN_IF_ERROR(values.builder().status());
     return outputs;
   }
 

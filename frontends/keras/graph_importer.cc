@@ -55,7 +55,7 @@ GraphImporter::GraphImporter(const Network& network, const Weights& weights,
       major_version_(major_version),
       options_(options),
       error_(error),
-      builder_("main"),
+      builder_("main", options.operation_limit),
       steps_(options.progress) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {

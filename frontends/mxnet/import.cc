@@ -64,7 +64,7 @@ class GraphImporter {
         params_(params),
         options_(options),
         needed_(NeededNodes(symbol)),
-        builder_("main"),
+        builder_("main", options.operation_limit),
         steps_(options.progress) {}
 
   StatusOr<graph::Graph> Import() {

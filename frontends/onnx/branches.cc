@@ -63,6 +63,7 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
   if (known && known->size() == 1)
     return import_one(Tensor(), known->front() != 0);
   const Tensor condition = Cast(Reshape(c.Input(0), {}), DType::kBool);
+  if (!c.ok()) return builder.status();
   if (const auto taken = taken_branches_.find(c.origin());
       taken != taken_branches_.end())
     return import_one(Tensor(), taken->second);

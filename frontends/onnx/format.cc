@@ -64,6 +64,7 @@ StatusOr<graph::Graph> Import(const std::string& path,
       frontends::CheckNoEntry(options, "a model in ONNX has one graph"));
   ImportOptions import;
   import.progress = options.progress;
+  import.operation_limit = options.operation_limit;
   import.input_shapes = options.input_shapes;
   for (const auto& [name, value] : options.input_values)
     import.input_values.emplace(name, BytesOf(name, value));

@@ -141,8 +141,10 @@ GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
       model_(std::move(model)),
       index_(*model_),
       files_(std::move(folder)),
-      builder_(ToIdentifier(
-          model_->graph().name().empty() ? "main" : model_->graph().name())) {}
+      builder_(
+          ToIdentifier(model_->graph().name().empty() ? "main"
+                                                      : model_->graph().name()),
+          options.operation_limit) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
@@ -335,7 +337,8 @@ StatusOr<Tensor> GraphImporter::Lookup(Scope& scope, const std::string& name) {
                            DecodeTensor(*initializer->second, model_, &files_));
     builder.SetOrigin("initializer '" + name + "'");
     const Tensor constant = ConstantOf(builder, bytes);
-    if (constant.value() != nullptr) constant.value()->set_name(name);
+    EMBER_RETURN_IF_ERROR(builder.status());
+    constant.value()->set_name(name);
     return scope.values[name] = constant;
   }
   if (scope.parent == nullptr)

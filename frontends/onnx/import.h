@@ -38,6 +38,7 @@
 
 #include "base/progress.h"
 #include "base/status.h"
+#include "compiler/graph/builder.h"
 #include "compiler/graph/graph.h"
 #include "frontends/onnx/tensor_proto.h"
 
@@ -58,6 +59,8 @@ struct ImportOptions {
   std::set<std::string>* data_dependent_inputs = nullptr;
   // frontends::ImportOptions::progress.
   Progress* progress = nullptr;
+  // frontends::ImportOptions::operation_limit.
+  int64_t operation_limit = graph::kOperationLimit;
 };
 
 StatusOr<graph::Graph> ImportModel(std::string_view path,

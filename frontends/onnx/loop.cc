@@ -117,6 +117,7 @@ Status GraphImporter::ImportLoop(NodeContext& c, Scope& scope) {
   request.limit = inputs.empty() ? nullptr : ScalarOf(inputs[0], DType::kI64);
   request.condition =
       inputs.size() < 2 ? nullptr : ScalarOf(inputs[1], DType::kBool);
+  if (!c.ok()) return c.builder().status();
   const std::vector<Tensor> initial(
       inputs.begin() + std::min<std::ptrdiff_t>(2, std::ssize(inputs)),
       inputs.end());

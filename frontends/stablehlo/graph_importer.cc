@@ -119,6 +119,7 @@ StatusOr<Tensor> ConformTensor(Tensor x, std::string_view element,
       fits = x.dim(i) == Dim(dim);
     } else {
       x = ops::WithDim(x, i, Dim(dim));
+      EMBER_RETURN_IF_ERROR(x.builder().status());
     }
   }
   EMBER_RETURN_IF_ERROR(x.builder().status());

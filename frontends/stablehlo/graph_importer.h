@@ -31,7 +31,9 @@ namespace ember::stablehlo {
 class GraphImporter {
  public:
   GraphImporter(const Module& module, const frontends::ImportOptions& options)
-      : module_(module), options_(options), builder_("main") {}
+      : module_(module),
+        options_(options),
+        builder_("main", options.operation_limit) {}
 
   StatusOr<graph::Graph> Import();
   // What the entry takes, in its order.

@@ -37,7 +37,8 @@ StatusOr<graph::Graph> GraphImporter::Import() {
 }
 
 StatusOr<graph::Graph> GraphImporter::ImportOnce() {
-  builder_ = std::make_unique<graph::GraphBuilder>("main");
+  builder_ =
+      std::make_unique<graph::GraphBuilder>("main", options_.operation_limit);
   // Calls of functions and loops make it more.
   steps_.StartOver();
   steps_.Expect(operators_);

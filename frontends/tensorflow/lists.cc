@@ -78,6 +78,7 @@ void SetWritten(OperatorContext& c, const List* list, Tensor index,
                 Tensor value) {
   if (list == nullptr || !c.ok()) return;
   List written = Shaped(*list, value.shape(), value.dtype(), c.builder());
+  if (!c.ok()) return;
   if (written.data.rank() != value.rank() + 1 ||
       written.data.dtype() != value.dtype()) {
     return c.FailUnsupported("expected elements of one type and rank, found " +

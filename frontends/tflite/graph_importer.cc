@@ -51,7 +51,7 @@ GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
       options_(options),
       steps_(steps),
       fixed_(fixed),
-      builder_("main") {}
+      builder_("main", options.operation_limit) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   // Calls of other subgraphs make it more.

@@ -374,7 +374,7 @@ Status ProgramImporter::AddOutputs(const Results& results,
 StatusOr<graph::Graph> ProgramImporter::ImportOnce() {
   EMBER_ASSIGN_OR_RETURN(const std::vector<frontends::ModelInput> inputs,
                          Inputs());
-  graph::GraphBuilder builder("main");
+  graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<graph::Value*> user,
                          frontends::AddInputs(inputs, options_, builder));
   EMBER_RETURN_IF_ERROR(AddState(builder));

@@ -191,7 +191,7 @@ StatusOr<graph::Graph> ModelImporter::Import() {
 
 // As if every call were the first; finds what calls change.
 StatusOr<graph::Graph> ModelImporter::ImportOnce() {
-  graph::GraphBuilder builder("main");
+  graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
   Machine machine(builder);
   EMBER_ASSIGN_OR_RETURN(Instance instance, Load(machine));
@@ -341,7 +341,7 @@ StatusOr<graph::Graph> ModelImporter::ImportWithState() {
   const bool has_flag =
       std::any_of(slots_.begin(), slots_.end(),
                   [](const Slot& slot) { return !slot.starts_with_zeros; });
-  graph::GraphBuilder builder("main");
+  graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
   const StateInputs state = AddStateInputs(builder, has_flag);
   Machine machine(builder);
@@ -364,7 +364,7 @@ StatusOr<graph::Graph> ModelImporter::ImportWithState() {
 }
 
 StatusOr<graph::Graph> ModelImporter::ImportWithFirstCall() {
-  graph::GraphBuilder builder("main");
+  graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
   const StateInputs state = AddStateInputs(builder, true);
   Machine machine(builder);

@@ -390,6 +390,7 @@ TEST(ModuleFileTest, MetadataOfStrangersIsChecked) {
   const std::string much = "at most 4096 entries of 16777216 bytes in all";
   EXPECT_EQ(error(many), refused("14096", much));
   std::vector<std::pair<std::string, std::string>> large;
+  large.reserve(16);
   for (int i = 0; i < 16; ++i)
     large.emplace_back(std::to_string(10 + i), std::string(1 << 20, 'v'));
   EXPECT_EQ(error(large), refused("25", much));
