@@ -68,6 +68,11 @@ int64_t SharedPanels::PlaceOf(int64_t offset) const {
          offset % kPanelPieceBytes;
 }
 
+bool SharedPanels::IsStep(int64_t step) const {
+  return step >= 0 && step / row_bytes % kPanelRows == 0 &&
+         step % row_bytes % kPanelRowBytes == 0;
+}
+
 std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
                                      const loops::MatrixOperation& product,
                                      NodeId subgroup, int64_t warps) {

@@ -41,6 +41,9 @@ struct SharedPanels {
   int64_t PanelBytes() const { return rows * kPanelRowBytes; }
   // Where byte `offset` of the row-major buffer is.
   int64_t PlaceOf(int64_t offset) const;
+  // Whether what is `step` bytes on, of the same matrix or of another one, is
+  // PlaceOf(step) bytes on: whole blocks of rows, and panels.
+  bool IsStep(int64_t step) const;
 };
 
 // The panels of matrix b of the product, if an instruction of `warps` warps can

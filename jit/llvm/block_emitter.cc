@@ -147,7 +147,9 @@ void BlockEmitter::EmitLoop(NodeId variable, Value* begin, Value* end,
   const uint64_t number = nest_.pool[variable].immediate;
   CountedLoop loop(b_, function_, begin, end, nest_.variables[number]);
   expressions_.scopes().Enter(loop.header(), variable, loop.value());
+  EnterBody();
   EmitBlock(body);
+  LeaveBody();
   expressions_.scopes().Leave();
   loop.Finish(after);
 }

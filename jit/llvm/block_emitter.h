@@ -31,6 +31,9 @@ class BlockEmitter {
  protected:
   // Before the code of each statement.
   virtual void BeforeStatement(const loops::Statement&) {}
+  // Around the code of a body that runs several times, or not always.
+  virtual void EnterBody() {}
+  virtual void LeaveBody() {}
   // A loop over invocations (kInvocation, kSubgroup), or of matrices.
   virtual void EmitInvocations(const loops::Statement& statement) = 0;
   // Check number `number` of the block. True: and what is behind it, too.
@@ -108,7 +111,9 @@ void BlockEmitter::EmitBranch(llvm::Value* condition, Emit&& emit) {
   b_.CreateBr(body);
   b_.SetInsertPoint(body);
   expressions_.scopes().EnterBranch(then);
+  EnterBody();
   emit();
+  LeaveBody();
   expressions_.scopes().Leave();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);

@@ -27,11 +27,22 @@ class KernelArguments {
   // the first.
   virtual llvm::Value* Slice(uint32_t) { return nullptr; }
 
-  // Where the element is of which the pointer, into a buffer that begins at
-  // `begin`, says where it were in row-major order.
+  // Where an element were if the buffer was row-major: `constant` elements
+  // behind `pointer`.
+  struct RowMajorPlace {
+    llvm::Value* begin = nullptr;  // of the buffer
+    llvm::Value* pointer = nullptr;
+    int64_t constant = 0;
+    // Neither the constant nor any other part of an index is negative, so each
+    // part by itself is within its dim.
+    bool is_of_parts = false;
+  };
+  // Whether elements of the buffer lie as they do in memory.
+  virtual bool IsRowMajor(uint32_t /*buffer*/) const { return true; }
+  // Where the element is, of a buffer that does not lie so.
   virtual llvm::Value* PlaceOf(Builder&, uint32_t /*buffer*/,
-                               llvm::Value* /*begin*/, llvm::Value* pointer) {
-    return pointer;
+                               const RowMajorPlace& at) {
+    return at.pointer;
   }
 
   // Whether who runs the code has the buffer by itself, as an array that is to

@@ -7,6 +7,7 @@
 
 #include "jit/llvm/load_column.h"
 #include "jit/llvm/prefetch.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
@@ -29,6 +30,15 @@ std::optional<Lanes> ConstantLanes(Value* value) {
   for (unsigned i = 0; i < vector->getNumElements(); ++i)
     lanes.push_back(static_cast<int64_t>(vector->getElementAsInteger(i)));
   return lanes;
+}
+
+// Of all that is the same for the lanes, each part by itself.
+bool AreNotNegative(const LinearIndex& index) {
+  const auto is_known = [](const Placed& part) {
+    const llvm::DataLayout layout("");
+    return llvm::computeKnownBits(part.value, layout).isNonNegative();
+  };
+  return index.constant >= 0 && std::ranges::all_of(index.uniform, is_known);
 }
 
 constexpr uint64_t kMaximumLanes = 64;
@@ -216,6 +226,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     depth = std::max(depth, term.depth);
     address.pointer = Advance(address.pointer, buffer, term, depth);
   }
+  Value* const before_constant = address.pointer;
   const auto advance = [&](int64_t elements) {
     if (elements == 0) return;
     Value* constant = b_.getInt64(static_cast<uint64_t>(elements));
@@ -228,8 +239,14 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   advance(before_row);
   address.row = address.pointer;
   advance(address.behind_row);
-  address.pointer =
-      arguments_.PlaceOf(b_, buffer, PointerOf(buffer), address.pointer);
+  if (!arguments_.IsRowMajor(buffer)) {
+    address.pointer =
+        arguments_.PlaceOf(b_, buffer,
+                           {.begin = PointerOf(buffer),
+                            .pointer = before_constant,
+                            .constant = offset.constant,
+                            .is_of_parts = AreNotNegative(offset)});
+  }
   if (offset.IsUniform()) return address;
   const int lanes = scopes_.lanes();
   if (!offset.irregular.empty()) {

@@ -146,9 +146,8 @@ void Matrices::EmitProduct(const Operation& operation) {
   ++products_;
 }
 
-// Products that stand together go on together: no more than the order of their
-// sums is asked for. They are awaited where another block begins, so none goes
-// on from one turn of a loop to the next.
+// Products that stand together go on together, beside what follows them and
+// does not need them: no more than the order of their sums is asked for.
 void Matrices::BeginProduct(const Operation& operation,
                             const MatrixInstruction& row) {
   if (begun_in_ != b_.GetInsertBlock()) Await();
@@ -164,15 +163,22 @@ void Matrices::BeginProduct(const Operation& operation,
   for (unsigned i = 0; i < sums.size(); ++i)
     b_.CreateStore(b_.CreateExtractValue(result, i), sums[i]);
   begun_in_ = b_.GetInsertBlock();
+  begun_depth_ = begun_before_.size();
   if (std::ranges::find(awaited_, &sums) == awaited_.end())
     awaited_.push_back(&sums);
   ++products_;
 }
 
+void Matrices::LeaveBody() {
+  if (products_ != begun_before_.back()) Await();
+  begun_before_.pop_back();
+}
+
 void Matrices::Await() {
   if (awaited_.empty()) return;
   Builder::InsertPointGuard guard(b_);
-  if (b_.GetInsertBlock() != begun_in_)
+  // A body within that in which they began may run several times, or not.
+  if (begun_before_.size() != begun_depth_)
     b_.SetInsertPoint(begun_in_->getTerminator());
   std::vector<llvm::AllocaInst*> variables;
   std::vector<Value*> values;

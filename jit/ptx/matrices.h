@@ -6,7 +6,7 @@
 //   Matrices matrices(nest, plan, target, builder, function, expressions, error);
 //   matrices.SetInvocation(invocation);   // at the function's entry
 //   matrices.Emit(loop, subgroup_variable);
-//   matrices.Await();   // at the end of the subgroup loop
+//   matrices.Await();   // before a barrier, and at the end
 //
 // An accumulator is a register for each part of its fragment that a lane holds.
 // All that is emitted stands where whole warps come. Not thread-safe.
@@ -52,9 +52,13 @@ class Matrices {
   // loop around.
   void Emit(const loops::Statement& loop, loops::NodeId subgroup);
 
-  // Waits for products that go on. What follows may store to the factors, and
-  // use the sums.
+  // Waits for products that go on, so that other warps may store to their
+  // factors: before each barrier, and at the end of the phase.
   void Await();
+  // Around bodies of loops and branches: products that begin in one do not go
+  // on behind it, or in its next turn.
+  void EnterBody() { begun_before_.push_back(products_); }
+  void LeaveBody();
 
   // Instructions that multiply, so far.
   int64_t products() const { return products_; }
@@ -110,9 +114,12 @@ class Matrices {
   llvm::Value* thread_ = nullptr;  // lane mod 4
   // By buffer and number of the matrix in it.
   std::map<std::pair<uint32_t, uint64_t>, Registers> accumulators_;
-  // Accumulators of products that go on; all began in one block.
+  // Accumulators of products that go on, all of which began in one block, in so
+  // many bodies.
   std::vector<const Registers*> awaited_;
   llvm::BasicBlock* begun_in_ = nullptr;
+  size_t begun_depth_ = 0;
+  std::vector<int64_t> begun_before_;  // products, by body around
   int64_t products_ = 0;
 };
 

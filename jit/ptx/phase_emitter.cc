@@ -93,6 +93,36 @@ bool HasPanels(const PhasePlan& plan) {
   });
 }
 
+// Where the byte is that the pointer means, into a buffer of panels which
+// begins at `begin`.
+Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
+                     Value* begin, Value* pointer) {
+  llvm::Type* const type = builder.getInt64Ty();
+  const auto number = [&](int64_t value) {
+    return builder.getInt64(static_cast<uint64_t>(value));
+  };
+  const auto scaled = [&](Value* value, int64_t by) {
+    return builder.CreateMul(value, number(by));
+  };
+  Value* const offset = builder.CreateSub(builder.CreatePtrToInt(pointer, type),
+                                          builder.CreatePtrToInt(begin, type));
+  Value* const in_matrix =
+      builder.CreateURem(offset, number(panels.rows * panels.row_bytes));
+  Value* const row = builder.CreateUDiv(in_matrix, number(panels.row_bytes));
+  Value* const column = builder.CreateURem(in_matrix, number(panels.row_bytes));
+  Value* const panel = builder.CreateUDiv(column, number(gpu::kPanelRowBytes));
+  Value* const exchanged =
+      scaled(builder.CreateAnd(row, number(gpu::kPanelRows - 1)),
+             gpu::kPanelPieceBytes);
+  Value* const in_row = builder.CreateXor(
+      builder.CreateURem(column, number(gpu::kPanelRowBytes)), exchanged);
+  Value* place = builder.CreateSub(offset, in_matrix);
+  place = builder.CreateAdd(place, scaled(panel, panels.PanelBytes()));
+  place = builder.CreateAdd(place, scaled(row, gpu::kPanelRowBytes));
+  place = builder.CreateAdd(place, in_row);
+  return builder.CreateGEP(builder.getInt8Ty(), begin, place);
+}
+
 class PtxArguments final : public KernelArguments {
  public:
   PtxArguments(const loops::LoopNest& nest, const PhasePlan& plan,
@@ -126,38 +156,26 @@ class PtxArguments final : public KernelArguments {
     return plan_.places[buffer].of_invocation;
   }
 
+  bool IsRowMajor(uint32_t buffer) const override {
+    return !plan_.places[buffer].panels.Any();
+  }
   // As SharedPanels::PlaceOf has it.
-  Value* PlaceOf(Builder& builder, uint32_t buffer, Value* begin,
-                 Value* pointer) override {
+  Value* PlaceOf(Builder& builder, uint32_t buffer,
+                 const RowMajorPlace& at) override {
     const gpu::SharedPanels& panels = plan_.places[buffer].panels;
-    if (!panels.Any()) return pointer;
-    llvm::Type* const type = builder.getInt64Ty();
-    const auto number = [&](int64_t value) {
-      return builder.getInt64(static_cast<uint64_t>(value));
-    };
-    const auto scaled = [&](Value* value, int64_t by) {
-      return builder.CreateMul(value, number(by));
-    };
-    Value* const offset =
-        builder.CreateSub(builder.CreatePtrToInt(pointer, type),
-                          builder.CreatePtrToInt(begin, type));
-    const int64_t matrix_bytes = panels.rows * panels.row_bytes;
-    Value* const in_matrix = builder.CreateURem(offset, number(matrix_bytes));
-    Value* const row = builder.CreateUDiv(in_matrix, number(panels.row_bytes));
-    Value* const column =
-        builder.CreateURem(in_matrix, number(panels.row_bytes));
-    Value* const panel =
-        builder.CreateUDiv(column, number(gpu::kPanelRowBytes));
-    Value* const exchanged =
-        scaled(builder.CreateAnd(row, number(gpu::kPanelRows - 1)),
-               gpu::kPanelPieceBytes);
-    Value* const in_row = builder.CreateXor(
-        builder.CreateURem(column, number(gpu::kPanelRowBytes)), exchanged);
-    Value* place = builder.CreateSub(offset, in_matrix);
-    place = builder.CreateAdd(place, scaled(panel, panels.PanelBytes()));
-    place = builder.CreateAdd(place, scaled(row, gpu::kPanelRowBytes));
-    place = builder.CreateAdd(place, in_row);
-    return builder.CreateGEP(builder.getInt8Ty(), begin, place);
+    const int64_t constant =
+        at.constant * DTypeByteSize(nest_.buffers[buffer].type);
+    llvm::Type* const byte = builder.getInt8Ty();
+    // What many elements have in common is computed once.
+    if (at.is_of_parts && panels.IsStep(constant)) {
+      return builder.CreateConstGEP1_64(
+          byte, PlaceInPanels(builder, panels, at.begin, at.pointer),
+          static_cast<uint64_t>(panels.PlaceOf(constant)));
+    }
+    return PlaceInPanels(
+        builder, panels, at.begin,
+        builder.CreateConstGEP1_64(byte, at.pointer,
+                                   static_cast<uint64_t>(constant)));
   }
 
   // Bytes of the workgroup's memory, from an offset on.
@@ -205,6 +223,8 @@ class PhaseEmitter final : public BlockEmitter {
   void BeforeStatement(const Statement& statement) override {
     if (plan_.barriers.contains(&statement)) EmitBarrier();
   }
+  void EnterBody() override { matrices_.EnterBody(); }
+  void LeaveBody() override { matrices_.LeaveBody(); }
   void EmitStore(const Statement& statement) override;
   void EmitAwait(const Statement& await) override;
   void EmitInvocations(const Statement& statement) override;
@@ -232,6 +252,7 @@ class PhaseEmitter final : public BlockEmitter {
     ++barriers_;
     // What was stored before it, products of warpgroups read by another way
     // than loads do.
+    matrices_.Await();
     if (has_panels_) EmitOrderStores(b_);
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
@@ -295,6 +316,7 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   b_.SetInsertPoint(body);
   expressions_.scopes().Enter(enter, phase.task, task);
   EmitBlock(phase.body);
+  matrices_.Await();
   expressions_.scopes().Leave();
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
@@ -405,7 +427,6 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   const auto body = [&] {
     expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
     EmitBlock(statement.body);
-    matrices_.Await();
     expressions_.scopes().Leave();
   };
   if (extent * kWarpLanes == plan_.invocations) {

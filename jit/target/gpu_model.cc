@@ -72,6 +72,7 @@ GpuModel GpuModel::Of(std::string_view text) {
     // What a processor has room for, if threads are not to wait for memory.
     constexpr int64_t kThreadsOfProcessor = 1024;
     gpu.busy_invocations = processors * kThreadsOfProcessor;
+    gpu.processors = processors;
   }
   // CUDA's targets name no such features.
   const auto has = [&](std::string_view feature) {

@@ -43,6 +43,7 @@ struct GpuModel {
   int64_t workgroup_size = 128;
   // How many invocations must be in flight to keep the whole device busy.
   int64_t busy_invocations = 32 << 10;
+  int64_t processors = 0;  // 0: not known
   // Vulkan on a CPU, or a GPU built like one: a workgroup runs on one thread,
   // an invocation in a lane of its vectors. Memory of a workgroup is memory as
   // any other, and a barrier stores all registers.

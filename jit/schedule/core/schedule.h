@@ -82,7 +82,8 @@ struct StagePlan {
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;
-  int64_t slots = 2;  // of kAsync
+  int64_t slots = 2;     // of kAsync
+  bool is_late = false;  // of kAsync: behind what else the iteration does
   // Elements between the rows of its buffer that nobody uses.
   int64_t row_padding = 0;
 

@@ -313,10 +313,15 @@ class MatrixScheduler {
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
         writer_.Do("pad_rows %" + copy + " " + std::to_string(padding));
-      copies_.push_back({copy,
-                         BindTogether(copy, Threads(), factor.lanes, writer_),
-                         plan_.by_registers, plan_.slots, factor.is_constant,
-                         factor.lanes * DTypeByteSize(factor.type)});
+      copies_.push_back(
+          {.stage = copy,
+           .rounds = BindTogether(copy, Threads(), factor.lanes, writer_),
+           .by_registers = plan_.by_registers,
+           .slots = plan_.slots,
+           // Wide products go on while copies begin.
+           .is_late = plan_.IsWide(),
+           .is_constant = factor.is_constant,
+           .bytes_at_once = factor.lanes * DTypeByteSize(factor.type)});
     }
   }
 

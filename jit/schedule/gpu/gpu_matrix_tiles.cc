@@ -195,18 +195,32 @@ class MatrixTileChooser {
 
   // A matrix instruction keeps a subgroup busy for long, so two workgroups on a
   // processor are enough to hide the latency of memory: they share its
-  // registers.
-  int64_t MostRegisters(int64_t invocations) const {
+  // registers. Wide ones go on by themselves, so one may do.
+  int64_t MostRegisters(int64_t invocations, int64_t workgroups) const {
     if (gpu_.processor_registers == 0) return gpu_.registers;
-    return std::clamp(gpu_.ShareOfRegisters(2 * invocations), gpu_.registers,
-                      kMostRegisters);
+    return std::clamp(gpu_.ShareOfRegisters(workgroups * invocations),
+                      gpu_.registers, kMostRegisters);
+  }
+
+  // Those that a processor is to have at once; 0: the tile needs too much.
+  int64_t Workgroups(const MatrixPlan& plan) const {
+    const double registers = Registers(plan);
+    const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
+    for (const int64_t workgroups : {2, 1}) {
+      if (workgroups == 1 && !plan.IsWide()) continue;
+      if (registers <=
+          static_cast<double>(MostRegisters(invocations, workgroups))) {
+        return workgroups;
+      }
+    }
+    return 0;
   }
 
   bool ChooseSlice(MatrixPlan& plan) const {
     const double registers = Registers(plan);
     const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
-    if (registers > static_cast<double>(MostRegisters(invocations)))
-      return false;
+    const int64_t workgroups = Workgroups(plan);
+    if (workgroups == 0) return false;
     if (plan.row_tile.matrices * plan.type.rows * plan.column_tile.matrices *
             plan.type.columns >
         loops::kMaximumRegisterElements) {
@@ -228,9 +242,8 @@ class MatrixTileChooser {
       // Rows are padded by 16 bytes at most (gpu_matrix_rule.cc).
       const int64_t padding =
           16 * (std::max(rows, slice) + std::max(columns, slice)) * copies;
-      // Two workgroups share a processor.
       return bytes + padding <= gpu_.shared_bytes &&
-             2 * bytes <= gpu_.shared_bytes;
+             workgroups * bytes <= gpu_.shared_bytes;
     };
     const int64_t others =
         gpu_.copies_async ? TurnsAroundSlices(shape_, plan.steps) : 1;
@@ -254,7 +267,7 @@ class MatrixTileChooser {
             static_cast<double>((rows + columns) * slice) / threads;
         plan.by_registers =
             is_double && registers + ahead <=
-                             static_cast<double>(MostRegisters(invocations));
+                             static_cast<double>(MostRegisters(invocations, 2));
         return true;
       }
     }
@@ -319,7 +332,10 @@ class MatrixTileChooser {
                                                : 1;
       tiles *= number(DivideRoundingUp(shape_.LikelyExtent(a), size));
     }
-    const double busy = number(gpu_.busy_invocations);
+    // A wide instruction keeps a processor's part for matrices busy by itself.
+    const double busy = plan.IsWide() && gpu_.processors != 0
+                            ? number(gpu_.processors) * threads
+                            : number(gpu_.busy_invocations);
     const double idle = std::max(1.0, busy / (tiles * threads));
     return tiles * (subgroups * subgroup + together + meets) * idle;
   }

@@ -235,10 +235,13 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
         writer.Try("cache_read" + line + " -> " + copy);
     if (!made) continue;
     writer.Do("compute_at %" + copy + " %" + product + " " + slice);
-    copies.push_back({copy,
-                      BindTogether(copy, tile.Threads(), operand.lanes, writer),
-                      tile.by_registers, tile.slots, operand.is_constant,
-                      operand.lanes * operand.bytes});
+    copies.push_back(
+        {.stage = copy,
+         .rounds = BindTogether(copy, tile.Threads(), operand.lanes, writer),
+         .by_registers = tile.by_registers,
+         .slots = tile.slots,
+         .is_constant = operand.is_constant,
+         .bytes_at_once = operand.lanes * operand.bytes});
   }
   if (tile.is_double) LoadSlicesAhead(copies, writer);
 }

@@ -27,6 +27,7 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
     const bool by_registers = copy.by_registers && !is_async;
     std::string line = "double_buffer %" + copy.stage;
     if (is_async) line += " async " + std::to_string(copy.slots);
+    if (is_async && copy.is_late) line += " late";
     if (copy.is_constant && (is_async || by_registers)) {
       const Status unrolled =
           Apply("unroll %" + copy.stage + " " + copy.rounds, trial);

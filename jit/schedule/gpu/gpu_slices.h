@@ -21,6 +21,7 @@ struct SliceCopy {
   // asynchronously into a ring of so many.
   bool by_registers = false;
   int64_t slots = 0;
+  bool is_late = false;  // behind what the turn computes (double_buffer … late)
   bool is_constant = false;   // it has as many elements wherever it is
   int64_t bytes_at_once = 0;  // of an invocation's access
 };

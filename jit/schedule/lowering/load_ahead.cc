@@ -322,9 +322,11 @@ Statement AwaitAllBut(int64_t groups) {
 }
 
 // The tiles that are loaded asynchronously, all with as many slots. Takes their
-// loads from the loop's body; at_begin: what its turns begin with.
-void LoadAsync(std::span<const AheadTile> tiles, int64_t slots, Statement& loop,
-               Block& before, Block& at_begin, LoopNest& nest) {
+// loads from the loop's body; awaits: what its turns begin with; copies: what
+// they load for later ones.
+void LoadAsync(std::span<const AheadTile> tiles, Statement& loop, Block& before,
+               Block& awaits, Block& copies, LoopNest& nest) {
+  const int64_t slots = tiles[0].slots;
   const NodeId extent = loops::ExtentOf(nest.pool, loop.variable);
   const NodeId count = nest.pool.Integer(slots);
   const auto slot_of = [&](NodeId turn) {
@@ -339,21 +341,21 @@ void LoadAsync(std::span<const AheadTile> tiles, int64_t slots, Statement& loop,
     extents.insert(extents.begin(), count);
   }
   const auto append = [&](NodeId turn, Block& out) {
-    Block copies;
+    Block of_turn;
     for (size_t i = 0; i < tiles.size(); ++i) {
       AppendCopies(loads[i], tiles[i], loop.variable, turn, slot_of(turn), nest,
-                   copies);
+                   of_turn);
     }
-    AppendIf(nest, turn, extent, std::move(copies), out);
+    AppendIf(nest, turn, extent, std::move(of_turn), out);
   };
   for (int64_t turn = 0; turn + 1 < slots; ++turn) {
     if (turn > 0) before.push_back(AwaitAllBut(slots - 2));
     append(nest.pool.Integer(turn), before);
   }
-  at_begin.push_back(AwaitAllBut(slots - 2));
+  awaits.push_back(AwaitAllBut(slots - 2));
   append(Make(nest, Opcode::kAdd, DType::kI64, loop.variable,
               nest.pool.Integer(slots - 1)),
-         at_begin);
+         copies);
 }
 
 }  // namespace
@@ -370,7 +372,8 @@ std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
     tiles.push_back(
         {.buffer = schedule.computation().stages[i].stores[0].buffer,
          .by_registers = plan.buffering == Buffering::kDoubleByRegisters,
-         .slots = plan.buffering == Buffering::kAsync ? plan.slots : 0});
+         .slots = plan.buffering == Buffering::kAsync ? plan.slots : 0,
+         .is_late = plan.is_late});
   }
   return tiles;
 }
@@ -386,13 +389,14 @@ void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
   const NodeId half =
       Make(nest, Opcode::kModulo, DType::kI64, loop.variable, two);
   const NodeId other = Make(nest, Opcode::kModulo, DType::kI64, next, two);
-  Block first, begin, end, copies;
+  Block first, begin, end, awaits, copies;
   std::vector<AheadTile> by_copies;
   for (const AheadTile& tile : tiles) {
     if (tile.slots != 0) by_copies.push_back(tile);
   }
   if (!by_copies.empty())
-    LoadAsync(by_copies, by_copies[0].slots, loop, before, copies, nest);
+    LoadAsync(by_copies, loop, before, awaits, copies, nest);
+  const bool are_late = !by_copies.empty() && by_copies[0].is_late;
   for (const AheadTile& tile : tiles) {
     if (tile.slots != 0) continue;
     const Block loads = PartOf(loop.body, tile.buffer, true);
@@ -419,9 +423,12 @@ void LoadAhead(std::span<const AheadTile> tiles, Statement& loop, Block& before,
     late.Copy(loads, end);
   }
   AppendIf(nest, zero, extent, std::move(first), before);
-  Block body = std::move(copies);
+  Block body;
+  std::ranges::move(awaits, std::back_inserter(body));
+  if (!are_late) std::ranges::move(copies, std::back_inserter(body));
   AppendIf(nest, next, extent, std::move(begin), body);
   std::ranges::move(loop.body, std::back_inserter(body));
+  if (are_late) std::ranges::move(copies, std::back_inserter(body));
   AppendIf(nest, next, extent, std::move(end), body);
   loop.body = std::move(body);
 }

@@ -23,6 +23,9 @@
 //     if k + 2 < 8 { async load(k + 2 -> slot (k + 2) mod 3) }
 //     arithmetic(k of slot k mod 3)
 //   }
+//
+// Late, the copies stand behind the arithmetic: what that begins, such as
+// products of matrices that go on by themselves, has begun then.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 
@@ -39,6 +42,7 @@ struct AheadTile {
   uint32_t buffer = 0;
   bool by_registers = false;
   int64_t slots = 0;  // not 0: asynchronously, the same of all tiles of a loop
+  bool is_late = false;  // likewise
 };
 
 // The tiles that the schedule wants ahead in a loop of the stage. Their buffers

@@ -82,7 +82,7 @@ struct PrimitiveCall {
   row("cache_read", CacheRead, 2, 3, 1, true, "%stage %buffer [type] -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage, " \
       "in a type that holds all values of the buffer's") \
-  row("double_buffer", DoubleBuffer, 1, 3, 0, true, "%stage [registers | async slots]", \
+  row("double_buffer", DoubleBuffer, 1, 4, 0, true, "%stage [registers | async slots [late]]", \
       "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
       "iteration; with registers, loaded into those of the invocations at its begin; with async, copied slots - 1 " \
       "iterations ahead, while arithmetic runs, where a device can; marks of its loops come first") \

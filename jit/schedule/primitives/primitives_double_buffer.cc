@@ -124,8 +124,15 @@ class DoubleBufferChecker {
       const StagePlan& other = schedule_.plan(i);
       if (other.buffering != Buffering::kAsync ||
           other.attach_stage != plan_.attach_stage ||
-          other.attach_loop != plan_.attach_loop || other.slots == plan_.slots)
+          other.attach_loop != plan_.attach_loop) {
         continue;
+      }
+      if (other.is_late != plan_.is_late) {
+        return FailedPreconditionError(
+            Name() + " and %" + c_.stages[i].name +
+            " in the same loop: expected 'late' of both or of neither");
+      }
+      if (other.slots == plan_.slots) continue;
       return FailedPreconditionError(
           Name() + " has " + std::to_string(plan_.slots) + " slots, and %" +
           c_.stages[i].name + " in the same loop " +
@@ -163,6 +170,7 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
   Buffering buffering = Buffering::kDouble;
   int64_t slots = 2;
+  bool is_late = false;
   if (call.operands.size() > 1) {
     const std::string& how = call.operands[1];
     buffering =
@@ -171,13 +179,19 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
       return InvalidArgumentError(
           "expected 'registers', 'async' or nothing, found '" + how + "'");
     }
-    const size_t wanted = how == "async" ? 3 : 2;
-    if (call.operands.size() != wanted) {
-      return InvalidArgumentError(
-          how == "async" ? "expected a number of slots behind 'async'"
-                         : "expected nothing behind 'registers'");
-    }
+    if (how != "async" && call.operands.size() != 2)
+      return InvalidArgumentError("expected nothing behind 'registers'");
     if (how == "async") {
+      if (call.operands.size() < 3) {
+        return InvalidArgumentError(
+            "expected a number of slots behind 'async'");
+      }
+      is_late = call.operands.size() == 4;
+      if (is_late && call.operands[3] != "late") {
+        return InvalidArgumentError(
+            "expected 'late' or nothing behind the slots, found '" +
+            call.operands[3] + "'");
+      }
       EMBER_ASSIGN_OR_RETURN(slots, NumberOperand(call, 2));
       if (slots < kFewestSlots || slots > loops::kMostSlots) {
         return FailedPreconditionError(
@@ -192,6 +206,7 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
     return FailedPreconditionError("the stage is double buffered already");
   plan.buffering = buffering;
   plan.slots = slots;
+  plan.is_late = is_late;
   // CheckDoubleBuffers says whether it may be, now and later.
   return OkStatus();
 }

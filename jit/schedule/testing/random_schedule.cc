@@ -283,7 +283,7 @@ class LineWriter : private tensor::RandomChoices {
                                              : "async 4";
     planned_.push_back("double_buffer" + on_copy +
                        (by_registers ? "registers"
-                        : Chance(2)  ? in_slots
+                        : Chance(2)  ? in_slots + (Chance(3) ? " late" : "")
                                      : ""));
     // What reads it, sometimes by several invocations as well.
     if (Chance(2)) planned_.push_back("bind" + at + InnermostLoop(stage));
