@@ -188,9 +188,7 @@ class Planner {
       unplaced_.insert(operation.b.buffer);
     } else {
       const auto panels = PanelsOf(nest_, operation, subgroup, warps);
-      const auto extent =
-          nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, subgroup));
-      if (!panels || !extent || *extent % warps != 0)
+      if (!panels)
         return Lacks(
             Concat({ToText(type), " for ", warps, " with one matrix"}));
       plan_.places[operation.b.buffer].panels = *panels;

@@ -5,6 +5,8 @@
 #include <span>
 
 #include "jit/loops/divisibility.h"
+#include "jit/loops/walk.h"
+#include "jit/target/matrix_instructions.h"
 #include "tensor/coefficient.h"
 #include "tensor/linear.h"
 
@@ -56,6 +58,28 @@ bool IsOfAllWarps(const ExpressionPool& pool, NodeId value, NodeId subgroup,
   });
 }
 
+// subgroup: the variable of the subgroup loop around, if there is one.
+bool HavePanels(const loops::LoopNest& nest, const loops::Block& block,
+                std::optional<NodeId> subgroup) {
+  return std::ranges::all_of(block, [&](const loops::Statement& statement) {
+    const bool is_loop = statement.kind == loops::Statement::Kind::kFor;
+    if (!is_loop || statement.loop != loops::LoopKind::kMatrix) {
+      const bool is_subgroup =
+          is_loop && statement.loop == loops::LoopKind::kSubgroup;
+      return HavePanels(nest, statement.body,
+                        is_subgroup ? statement.variable : subgroup);
+    }
+    if (!subgroup) return true;
+    const auto operation = loops::MatrixOperationOf(nest, statement, *subgroup);
+    if (!operation.ok() ||
+        operation->kind != loops::MatrixOperation::Kind::kProduct) {
+      return true;
+    }
+    const int64_t warps = WarpsOfMatrix(loops::TypeOf(nest, *operation));
+    return warps == 1 || PanelsOf(nest, *operation, *subgroup, warps);
+  });
+}
+
 }  // namespace
 
 int64_t SharedPanels::PlaceOf(int64_t offset) const {
@@ -82,9 +106,13 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   const size_t rank = buffer.extents.size();
   if (buffer.scope != loops::MemoryScope::kTask || rank < 2)
     return std::nullopt;
-  const auto rows = pool.IntegerConstant(buffer.extents[rank - 2]);
+  size_t row_dim = rank - 2;
+  while (row_dim > 0 && pool.IntegerConstant(buffer.extents[row_dim]) == 1)
+    --row_dim;
+  const auto rows = pool.IntegerConstant(buffer.extents[row_dim]);
   const auto columns = pool.IntegerConstant(buffer.extents[rank - 1]);
-  if (!rows || !columns) return std::nullopt;
+  const auto count = pool.IntegerConstant(loops::ExtentOf(pool, subgroup));
+  if (!rows || !columns || !count || *count % warps != 0) return std::nullopt;
   const int64_t bytes = DTypeByteSize(buffer.type);
   const SharedPanels panels = {*rows, *columns * bytes};
   if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
@@ -98,19 +126,26 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   if (of_panel % run != 0 && run % of_panel != 0) return std::nullopt;
   const int64_t begins = std::min(run, of_panel);
   if (!std::has_single_bit(static_cast<uint64_t>(begins)) ||
-      !IsBlock(pool, b.indices[rank - 2], across, kPanelRows) ||
+      !IsBlock(pool, b.indices[row_dim], across, kPanelRows) ||
       !IsBlock(pool, b.indices[rank - 1], along, begins)) {
     return std::nullopt;
   }
   for (size_t d = 0; d < rank; ++d) {
     const NodeId index = b.indices[d];
-    const bool is_of_matrix =
-        d + 2 < rank && (tensor::DependsOn(pool, index, across) ||
-                         tensor::DependsOn(pool, index, along));
+    const bool is_of_matrix = d != row_dim && d + 1 < rank &&
+                              (tensor::DependsOn(pool, index, across) ||
+                               tensor::DependsOn(pool, index, along));
     if (is_of_matrix || !IsOfAllWarps(pool, index, subgroup, warps))
       return std::nullopt;
   }
   return panels;
+}
+
+bool HasPanelsForWideProducts(const loops::LoopNest& nest) {
+  const auto in_phase = [&](const loops::Phase& phase) {
+    return HavePanels(nest, phase.body, std::nullopt);
+  };
+  return std::ranges::all_of(nest.phases, in_phase);
 }
 
 bool MayStoreToPanels(const loops::LoopNest& nest, const loops::Store& store,

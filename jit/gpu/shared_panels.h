@@ -47,13 +47,18 @@ struct SharedPanels {
 };
 
 // The panels of matrix b of the product, if an instruction of `warps` warps can
-// read it from such: b is in a buffer of the task whose last two dims are rows
-// and columns of the matrix, the same one for each of these warps, whole blocks
-// long and beginning with a block; no run of it goes beyond a panel.
-// subgroup: the variable of the subgroup loop around.
+// read it from such: the subgroup loop around, whose variable is `subgroup`,
+// has whole groups of so many, and b is in a buffer of the task whose last two
+// dims, but for those of extent 1 between them, are rows and columns of the
+// matrix, the same one for each of these warps, whole blocks long and beginning
+// with a block; no run of it goes beyond a panel.
 std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
                                      const loops::MatrixOperation& product,
                                      loops::NodeId subgroup, int64_t warps);
+
+// Whether each product of the nest that has an instruction of several warps has
+// such panels.
+bool HasPanelsForWideProducts(const loops::LoopNest& nest);
 
 // Whether the store may go to a buffer of panels: of one element, or of lanes
 // that are part of one piece. lane: the variable of the vector loop around.

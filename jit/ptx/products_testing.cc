@@ -32,6 +32,7 @@ using ::testing::HasSubstr;
 GpuModel SmallGpu(std::string_view target) {
   GpuModel gpu = GpuModel::Of(target);
   gpu.busy_invocations = 256;
+  gpu.processors = 1;
   return gpu;
 }
 

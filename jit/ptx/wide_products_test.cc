@@ -1,14 +1,24 @@
 // Products of warpgroups (wgmma), on an emulated sm_90a: which the default
 // schedules choose, and that they are right, whichever way the factors lie.
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "jit/ptx/compiler.h"
 #include "jit/ptx/device_testing.h"
 #include "jit/ptx/products_testing.h"
+#include "jit/ptx/target.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/target/gpu_model.h"
+#include "tensor/random_values.h"
+#include "tensor/text.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -82,6 +92,80 @@ TEST_F(WideProducts, ConvolutionsAndBatches) {
         -> (%y: f32[2, 128, 128]) {
       %y[b, i, j] = sum(d < 64) f32(%q[b, i, d]) * f32(%k[b, j, d])
     })");
+}
+
+// A product of two factors of 16 bits at random: few or many rows, a batch
+// before or between the dims of its matrices, columns or depth together, a
+// window, results as they are or finished.
+std::string RandomProduct(tensor::RandomChoices& choices) {
+  const auto pick = [&](const std::vector<int>& sizes) {
+    return std::to_string(choices.Pick(sizes));
+  };
+  const std::string rows = pick({1, 7, 14, 32, 49, 64, 100, 128, 200, 1024});
+  const std::string columns = pick({8, 50, 64, 96, 128, 200, 256, 1000, 2304});
+  const std::string depth = pick({16, 64, 72, 100, 128, 192, 256, 768});
+  const std::string heads = pick({1, 2, 12});
+  const std::string type = choices.Chance(2) ? "f16" : "bf16";
+  std::string a = "[h, i, k]", a_dims = heads + ", " + rows + ", " + depth;
+  if (choices.Chance(2)) {
+    a = "[i, h, k]";
+    a_dims = rows + ", " + heads + ", " + depth;
+  }
+  std::string b = "[k, j]", b_dims = depth + ", " + columns;
+  switch (choices.Below(4)) {
+    case 0:
+      b = "[j, k]";
+      b_dims = columns + ", " + depth;
+      break;
+    case 1:
+      b = "[k, h, j]";
+      b_dims = depth + ", " + heads + ", " + columns;
+      break;
+    case 2:
+      b = "[j, h, k]";
+      b_dims = columns + ", " + heads + ", " + depth;
+      break;
+    default:
+      break;
+  }
+  const std::string dims = "[" + heads + ", " + rows + ", " + columns + "]";
+  const bool is_finished = choices.Chance(2);
+  std::string text =
+      "dispatch @product(%a: " + type + "[" + a_dims + "], %b: " + type + "[" +
+      b_dims + "]) -> (%y: " + (is_finished ? type : "f32") + dims + ") {";
+  if (is_finished) text += " temp %s: f32" + dims;
+  const std::string sum =
+      "sum(k < " + depth + ") f32(%a" + a + ") * f32(%b" + b + ")";
+  text += is_finished ? " %s[h, i, j] = " + sum + " %y[h, i, j] = " + type +
+                            "(max(%s[h, i, j], 0.0))"
+                      : " %y[h, i, j] = " + sum;
+  return text + " }";
+}
+
+// Whatever a product's sizes are, the schedule is one of which there is code.
+TEST_F(WideProducts, NoneIsDeclined) {
+  const std::string target(
+      "sm_90a+subgroup32+shared232448+invocations1024+processors132");
+  int64_t wide = 0, count = 0;
+  const tensor::SeedRange seeds = tensor::Seeds(100);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    tensor::RandomChoices choices(seed);
+    const std::string text = RandomProduct(choices);
+    SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed) + ": " + text);
+    const auto dispatch = tensor::Parse(text);
+    ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+    schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
+    ASSERT_TRUE(schedule::ScheduleForGpu(GpuModel::Of(target), schedule).ok());
+    const auto nest = schedule::Lower(schedule);
+    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+    CodeTexts texts;
+    const auto code = CompileNest(*nest, Target::Of(target), &texts);
+    EXPECT_TRUE(code.ok()) << code.status().ToString();
+    wide += texts.ptx.find("wgmma") != std::string::npos;
+    ++count;
+  }
+  // One that is replayed need not be wide.
+  EXPECT_TRUE(wide > 0 || count == 1) << count << " products, none wide";
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "jit/gpu/shared_panels.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/gpu/gpu_points.h"
 #include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/rules/stage_shape.h"
+#include "jit/target/matrix_instructions.h"
 #include "tensor/coefficient.h"
 
 namespace ember::schedule {
@@ -361,26 +363,40 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
   }
   if (root != product && !IsReadInPlace(writer.computation(), product))
     return std::nullopt;
+  // Instructions of several subgroups ask for more than others do, which is
+  // known only when the nest is there.
+  jit::GpuModel narrow = gpu;
+  std::erase_if(narrow.matrices, [](const loops::MatrixType& type) {
+    return jit::WarpsOfMatrix(type) > 1;
+  });
+  const bool has_wide = narrow.matrices.size() != gpu.matrices.size();
   for (const bool directly : {true, false}) {
     if (directly && root != product) continue;
-    const std::optional<MatrixPlan> plan = PlanMatricesOnGpu(
-        gpu, writer.computation(), number, /*through_memory=*/!directly);
-    if (!plan) continue;
-    if (directly && !MayStoreDirectly(writer.computation(), number, *plan))
-      continue;
-    Schedule trial = writer.schedule();
-    ScheduleWriter trial_writer(trial);
-    std::set<std::string> trial_done = done;
-    MatrixScheduler scheduler(gpu, *plan, trial_writer);
-    std::optional<std::string> point =
-        directly ? scheduler.StoreDirectly(product)
-                 : scheduler.StoreForRoot(root, product, trial_done);
-    // What is not aligned, or has strides of its own, is known only then.
-    if (!point || !trial_writer.status().ok() || !Lower(trial).ok()) continue;
-    writer.Replace(std::move(trial));
-    done = std::move(trial_done);
-    done.insert(product);
-    return point;
+    for (const jit::GpuModel* model : {&gpu, &std::as_const(narrow)}) {
+      if (model == &narrow && !has_wide) continue;
+      const std::optional<MatrixPlan> plan = PlanMatricesOnGpu(
+          *model, writer.computation(), number, /*through_memory=*/!directly);
+      if (!plan) continue;
+      if (directly && !MayStoreDirectly(writer.computation(), number, *plan))
+        continue;
+      Schedule trial = writer.schedule();
+      ScheduleWriter trial_writer(trial);
+      std::set<std::string> trial_done = done;
+      MatrixScheduler scheduler(*model, *plan, trial_writer);
+      std::optional<std::string> point =
+          directly ? scheduler.StoreDirectly(product)
+                   : scheduler.StoreForRoot(root, product, trial_done);
+      // What is not aligned, or has strides of its own, is known only then.
+      if (!point || !trial_writer.status().ok()) continue;
+      const auto nest = Lower(trial);
+      if (!nest.ok()) continue;
+      if (plan->IsWide() && !jit::gpu::HasPanelsForWideProducts(*nest))
+        continue;
+      writer.Replace(std::move(trial));
+      done = std::move(trial_done);
+      done.insert(product);
+      return point;
+    }
   }
   return std::nullopt;
 }

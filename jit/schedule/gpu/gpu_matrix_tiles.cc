@@ -164,6 +164,12 @@ class MatrixTileChooser {
         if (columns == 8 && plan.type.columns > 8) continue;
         plan.row_tile.matrices = rows;
         plan.column_tile.matrices = columns;
+        // A loop over fewer rows would have fewer subgroups.
+        if (plan.IsWide() &&
+            plan.RowsOfTile() > RoundUp(shape_.LikelyExtent(plan.rows),
+                                        rows * plan.type.rows)) {
+          continue;
+        }
         // Nor tiles of which a part is never used.
         const bool is_larger =
             plan.row_tile.count() > 1 &&
