@@ -66,9 +66,7 @@ StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
       both.MakeVariants(importer.assumed_dims());
       // Else the program refuses extents that would have to broadcast.
       StatusOr<graph::Graph> variants = both.Import();
-      if (variants.ok() ||
-          variants.status().code() == StatusCode::kResourceExhausted ||
-          variants.status().code() == StatusCode::kCancelled)
+      if (variants.ok() || variants.status().code() == StatusCode::kCancelled)
         graph = std::move(variants);
     }
     if (graph.ok() || graph.status().code() == StatusCode::kResourceExhausted ||

@@ -46,9 +46,8 @@ StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
   }
   GraphImporter fixed(model, entry, options, steps, /*fixed=*/true);
   StatusOr<graph::Graph> again = fixed.Import();
-  const bool counts = again.ok() ||
-                      again.status().code() == StatusCode::kResourceExhausted ||
-                      again.status().code() == StatusCode::kCancelled;
+  const bool counts =
+      again.ok() || again.status().code() == StatusCode::kCancelled;
   return counts ? std::move(again) : std::move(graph);
 }
 
