@@ -17,7 +17,8 @@
 //   double_buffer %xp           %xp has two halves: one is read while the
 //                               next iteration's part is loaded into the other
 //   double_buffer %xp async 4   four slots: three iterations ahead, by copies
-//                               that nobody waits for until they are read
+//                               that nobody waits for until they are read;
+//                               with `late`, behind what else is done
 //   pad_rows %xp 8              rows of %xp lie 8 elements further apart
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
