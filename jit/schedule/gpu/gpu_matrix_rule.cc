@@ -320,8 +320,9 @@ class MatrixScheduler {
            .rounds = BindTogether(copy, Threads(), factor.lanes, writer_),
            .by_registers = plan_.by_registers,
            .slots = plan_.slots,
-           // Wide products go on while copies begin.
-           .is_late = plan_.IsWide(),
+           // Wide products go on while copies begin, which have two turns more
+           // to end: with one, all would wait for them.
+           .is_late = plan_.IsWide() && plan_.slots > 2,
            .is_constant = factor.is_constant,
            .bytes_at_once = factor.lanes * DTypeByteSize(factor.type)});
     }

@@ -29,6 +29,9 @@ constexpr int64_t kMostSubgroups = 8;
 // Of an invocation, for sums and factors: beside them it needs some of the 255
 // that it may have at most.
 constexpr int64_t kMostRegisters = 192;
+// Of wide products, whose sums nothing may move while they go on: those of 256
+// columns, or as many. With a few more, ptxas spilt addresses of convolutions.
+constexpr double kMostWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
 // Of instructions of several subgroups, by that of others.
 constexpr double kWideSpeed = 2;
@@ -144,11 +147,15 @@ class MatrixTileChooser {
     for (const int64_t line : {1, 2, 4, 8}) {
       plan.line_tile = line;
       if (line > 1 && line >= 2 * lines) continue;
+      if (line > lines && plan.IsWide()) continue;
       for (const int64_t rows : {1, 2, 4, 8}) {
         for (const int64_t columns : {1, 2, 4, 8}) {
-          if (rows % plan.subgroups_together != 0) continue;
           plan.row_tile.subgroups = rows;
           plan.column_tile.subgroups = columns;
+          // Those that have columns in common: all that there are, or rows of
+          // one line.
+          const int64_t alike = columns == 1 ? line * rows : rows;
+          if (alike % plan.subgroups_together != 0) continue;
           const int64_t most = std::min(
               kMostSubgroups, gpu_.max_invocations / gpu_.subgroup_size);
           if (plan.Subgroups() <= most) ChooseMatrices(plan);
@@ -212,6 +219,7 @@ class MatrixTileChooser {
   int64_t Workgroups(const MatrixPlan& plan) const {
     const double registers = Registers(plan);
     const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
+    if (plan.IsWide() && registers > kMostWideRegisters) return 0;
     for (const int64_t workgroups : {2, 1}) {
       if (workgroups == 1 && !plan.IsWide()) continue;
       if (registers <=
