@@ -3,6 +3,7 @@
 // conflicts of banks, and through ptxas without spills.
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -94,7 +95,8 @@ TEST(PtxDefaultSchedules, Architectures) {
     ASSERT_TRUE(nest.ok()) << nest.status().ToString();
     CodeTexts texts;
     ASSERT_TRUE(CompileNest(*nest, Target::Of(target), &texts).ok());
-    EXPECT_THAT(texts.ptx, HasSubstr("mma.sync"));
+    const bool is_wide = std::string_view(name) == "sm_90a";
+    EXPECT_THAT(texts.ptx, HasSubstr(is_wide ? "wgmma.mma_async" : "mma.sync"));
     if (HasAssembler()) {
       EXPECT_EQ(Assemble(texts.ptx, name), "");
     }

@@ -20,6 +20,7 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/rules/stage_shape.h"
+#include "tensor/coefficient.h"
 
 namespace ember::schedule {
 namespace {
@@ -176,10 +177,14 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
       result.line = kLineBytes / shape.BytesOf(load);
       result.chunk = std::min(kChunkBytes / shape.BytesOf(load), lanes.lanes);
       result.buffer = buffer.name;
-      // Digits of a fused loop have no rows of a tile.
+      // Digits of a fused loop have no rows of a tile, and along lines it is as
+      // long as a part of them: lanes do not move there, too.
+      const NodeId lane = shape.stage().axes[lanes.axis].variable;
+      const NodeId along = c.pool[load].operands[buffer.extents.size() - 1];
       if (lanes.before < 0 && result.chunk > 1 &&
-          shape.LikelyExtent(a) >= result.chunk && !buffer.may_be_overwritten) {
-        result.rows = DimOf(c, load, shape.stage().axes[lanes.axis].variable);
+          shape.LikelyExtent(a) >= result.chunk && !buffer.may_be_overwritten &&
+          !tensor::DependsOn(c.pool, along, lane)) {
+        result.rows = DimOf(c, load, lane);
       }
       return result;
     }

@@ -55,6 +55,17 @@ TEST(Lanes, PixelsWithPadding) {
   EXPECT_THAT(text, HasSubstr("split %y c 4"));
 }
 
+// Of what lanes and lines both move along there is no tile: how long it was,
+// no constant said once loops were fused to tasks.
+TEST(Lanes, NoTilesAcrossDiagonals) {
+  const std::string text = ScheduleFor(kAvx2, R"(
+    dispatch @sums(%x: f32[40, 1, 80], %z: f32[40]) -> (%y: f32[40, 6, 40]) {
+      %y[i, j, k] = pad(%x[k + 1, 0, i + k], 0.0) + %z[k]
+    })");
+  EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
+  EXPECT_THAT(text, Not(HasSubstr("y.tile")));
+}
+
 // Groups of few channels: as many lanes as they have, however long vectors are.
 TEST(Lanes, ShortAxes) {
   const auto convolution = [](int outputs) {
