@@ -86,7 +86,9 @@ class Planner {
     PlanParts(phase_.body);
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       PlaceBuffer(i);
-      EMBER_RETURN_IF_ERROR(CheckPlace(plan_.places[i]));
+      const PhasePlan::Place& place = plan_.places[i];
+      if (place.panels.Any() && place.kind != PhasePlan::Kind::kShared)
+        return Lacks("panels beyond shared memory");
     }
     if (plan_.mode == PhasePlan::Mode::kInvocations) FindBarriers();
     return std::move(plan_);
@@ -212,12 +214,6 @@ class Planner {
       }
     }
     return OkStatus();
-  }
-
-  Status CheckPlace(const PhasePlan::Place& place) const {
-    const bool is_placed =
-        !place.panels.Any() || place.kind == PhasePlan::Kind::kShared;
-    return is_placed ? OkStatus() : Lacks("panels beyond shared memory");
   }
 
   // A matrix that is only filled and stored.

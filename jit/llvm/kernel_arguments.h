@@ -27,7 +27,7 @@ class KernelArguments {
   // the first.
   virtual llvm::Value* Slice(uint32_t) { return nullptr; }
 
-  // Where an element were if the buffer was row-major: `constant` elements
+  // Where an element would be if its buffer were row-major: `constant` elements
   // behind `pointer`.
   struct RowMajorPlace {
     llvm::Value* begin = nullptr;  // of the buffer

@@ -8,15 +8,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/ptx/assembler_testing.h"
-#include "jit/ptx/compiler.h"
 #include "jit/ptx/products_testing.h"
-#include "jit/ptx/target.h"
 #include "jit/schedule/core/computation.h"
-#include "jit/schedule/core/schedule.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "jit/target/gpu_model.h"
-#include "tensor/text.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -80,25 +74,20 @@ TEST(PtxDefaultSchedules, BatchesOfProducts) {
 // LLVM selects the instructions of a kernel (where it cannot, the process
 // ends), and the assembler knows them, of each architecture that has some.
 TEST(PtxDefaultSchedules, Architectures) {
-  const auto dispatch = tensor::Parse(
+  constexpr std::string_view kProduct =
       "dispatch @product(%a: f16[64, 96], %b: f16[96, 64]) -> (%y: f32[64, 64])"
-      " { %y[i, j] = sum(k < 96) f32(%a[i, k]) * f32(%b[k, j]) }");
-  ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+      " { %y[i, j] = sum(k < 96) f32(%a[i, k]) * f32(%b[k, j]) }";
   for (const char* name :
        {"sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"}) {
     SCOPED_TRACE(name);
     const std::string target = std::string(name) + "+subgroup32+shared65536";
-    schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
-    ASSERT_TRUE(schedule::ScheduleForGpu(SmallGpu(target), schedule).ok());
-    EXPECT_THAT(schedule.ToText(), HasSubstr("multiply_matrices"));
-    const auto nest = schedule::Lower(schedule);
-    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-    CodeTexts texts;
-    ASSERT_TRUE(CompileNest(*nest, Target::Of(target), &texts).ok());
+    const auto nest = NestByDefault(kProduct, SmallGpu(target));
+    ASSERT_TRUE(nest.has_value());
+    const std::string ptx = PtxOf(*nest, target);
     const bool is_wide = std::string_view(name) == "sm_90a";
-    EXPECT_THAT(texts.ptx, HasSubstr(is_wide ? "wgmma.mma_async" : "mma.sync"));
+    EXPECT_THAT(ptx, HasSubstr(is_wide ? "wgmma.mma_async" : "mma.sync"));
     if (HasAssembler()) {
-      EXPECT_EQ(Assemble(texts.ptx, name), "");
+      EXPECT_EQ(Assemble(ptx, name), "");
     }
   }
 }

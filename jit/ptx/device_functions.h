@@ -32,13 +32,16 @@ llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
 // aligned to as many bytes.
 void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
-// wgmma: the sums of this warp, of the row's registers, and the product of its
-// rows with a matrix that it has in common with the warps of its warpgroup. a:
-// registers of the warp's rows, i32; b: where that matrix begins in panels of
-// shared memory (jit/gpu/shared_panels.h), `panel_bytes` one behind the other;
-// is_row_major: rows are what lies together in panels, else columns. The
-// product may still go on: the sums are to be touched by nothing but further
-// products before EmitAwaitProducts. Gives a struct.
+// wgmma: begins to add the product of this warp's rows of a with b, a matrix
+// that all warps of the warpgroup have in common, to the warp's sums.
+//   row           the instruction
+//   a             the warp's registers of a, i32 each
+//   b             where b begins in shared memory, in panels that are
+//                 `panel_bytes` apart (jit/gpu/shared_panels.h)
+//   is_row_major  a row of b lies together in a panel, else a column does
+//   sums          the warp's registers of the sums
+// Gives a struct of the new sums. Only further products may use them before
+// EmitAwaitProducts: until then the hardware is still at work on them.
 llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
                               const std::vector<llvm::Value*>& a,
                               llvm::Value* b, int64_t panel_bytes,

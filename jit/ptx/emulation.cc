@@ -196,6 +196,13 @@ class KernelRewriter {
   Value* WordAt(Value* words, unsigned number) {
     return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words, number);
   }
+  // Operands `begin` to `end` - 1 of the call.
+  Value* WordsOf(const llvm::CallInst& call, unsigned begin, unsigned end) {
+    Value* const words = Words(end - begin);
+    for (unsigned i = begin; i < end; ++i)
+      b_.CreateStore(call.getArgOperand(i), WordAt(words, i - begin));
+    return words;
+  }
   // A value of the type of the call from the words of its result.
   Value* ResultFrom(Value* words, llvm::Type* type) {
     auto* const parts = llvm::dyn_cast<llvm::StructType>(type);
@@ -216,9 +223,7 @@ class KernelRewriter {
                                  .a = type->a,
                                  .b = type->b,
                                  .sum = type->sum};
-    Value* const operands = Words(call.arg_size());
-    for (unsigned i = 0; i < call.arg_size(); ++i)
-      b_.CreateStore(call.getArgOperand(i), WordAt(operands, i));
+    Value* const operands = WordsOf(call, 0, call.arg_size());
     Value* const result = Words(product.RegistersOfSum());
     CallGrid(offsetof(GridFunctions, multiply), b_.getVoidTy(),
              {b_.getInt32(product.Pack()), operands, result});
@@ -232,13 +237,8 @@ class KernelRewriter {
                                  .b = type.b,
                                  .sum = type.sum};
     const auto a_count = static_cast<unsigned>(what.row->A().registers.size());
-    Value* const a = Words(a_count);
-    for (unsigned i = 0; i < a_count; ++i)
-      b_.CreateStore(call.getArgOperand(1 + i), WordAt(a, i));
-    const unsigned first = a_count + 2;
-    Value* const sums = Words(call.arg_size() - first);
-    for (unsigned i = first; i < call.arg_size(); ++i)
-      b_.CreateStore(call.getArgOperand(i), WordAt(sums, i - first));
+    Value* const a = WordsOf(call, 1, 1 + a_count);
+    Value* const sums = WordsOf(call, a_count + 2, call.arg_size());
     CallGrid(offsetof(GridFunctions, multiply_wide), b_.getVoidTy(),
              {b_.getInt32(product.Pack()),
               b_.getInt32(static_cast<uint32_t>(type.columns)),

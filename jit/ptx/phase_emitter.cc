@@ -20,6 +20,7 @@
 #include "jit/ptx/combiner.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/matrices.h"
+#include "jit/ptx/ptx_arguments.h"
 #include "jit/target/cuda_architecture.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Constants.h"
@@ -43,37 +44,6 @@ namespace {
 // Of the binding of each buffer, which devices see to.
 constexpr uint64_t kBindingAlignment = 16;
 
-// What the kernel's function has of the nest: bindings in the order of buffers,
-// and where buffers of a workgroup are in its memory.
-struct Layout {
-  std::vector<PhaseCode::Binding> bindings;
-  std::vector<unsigned> arguments;      // by buffer
-  std::vector<int64_t> shared_offsets;  // by buffer
-  int64_t shared_bytes = 0;
-  unsigned record = 0;
-  unsigned first_parameter = 0;  // the nest's, then the first task
-};
-
-Layout LayOut(const PhasePlan& plan) {
-  Layout layout;
-  layout.arguments.resize(plan.places.size());
-  layout.shared_offsets.resize(plan.places.size());
-  for (uint32_t i = 0; i < plan.places.size(); ++i) {
-    const PhasePlan::Place& place = plan.places[i];
-    const bool is_sliced = place.kind == PhasePlan::Kind::kSlices;
-    if (is_sliced || place.kind == PhasePlan::Kind::kMemory) {
-      layout.arguments[i] = static_cast<unsigned>(layout.bindings.size());
-      layout.bindings.push_back({i, is_sliced, place.is_written});
-    } else if (place.kind == PhasePlan::Kind::kShared) {
-      layout.shared_offsets[i] = place.shared_offset;
-    }
-  }
-  layout.shared_bytes = plan.shared_bytes;
-  layout.record = static_cast<unsigned>(layout.bindings.size());
-  layout.first_parameter = layout.record + plan.has_checks;
-  return layout;
-}
-
 llvm::GlobalVariable* SharedOf(llvm::Module& module, int64_t alignment) {
   if (llvm::GlobalVariable* known = module.getNamedGlobal(kSharedName))
     return known;
@@ -92,109 +62,6 @@ bool HasPanels(const PhasePlan& plan) {
     return place.panels.Any();
   });
 }
-
-// Where the byte is that the pointer means, into a buffer of panels which
-// begins at `begin`.
-Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
-                     Value* begin, Value* pointer) {
-  llvm::Type* const type = builder.getInt64Ty();
-  const auto number = [&](int64_t value) {
-    return builder.getInt64(static_cast<uint64_t>(value));
-  };
-  const auto scaled = [&](Value* value, int64_t by) {
-    return builder.CreateMul(value, number(by));
-  };
-  Value* const offset = builder.CreateSub(builder.CreatePtrToInt(pointer, type),
-                                          builder.CreatePtrToInt(begin, type));
-  Value* const in_matrix =
-      builder.CreateURem(offset, number(panels.rows * panels.row_bytes));
-  Value* const row = builder.CreateUDiv(in_matrix, number(panels.row_bytes));
-  Value* const column = builder.CreateURem(in_matrix, number(panels.row_bytes));
-  Value* const panel = builder.CreateUDiv(column, number(gpu::kPanelRowBytes));
-  Value* const exchanged =
-      scaled(builder.CreateAnd(row, number(gpu::kPanelRows - 1)),
-             gpu::kPanelPieceBytes);
-  Value* const in_row = builder.CreateXor(
-      builder.CreateURem(column, number(gpu::kPanelRowBytes)), exchanged);
-  Value* place = builder.CreateSub(offset, in_matrix);
-  place = builder.CreateAdd(place, scaled(panel, panels.PanelBytes()));
-  place = builder.CreateAdd(place, scaled(row, gpu::kPanelRowBytes));
-  place = builder.CreateAdd(place, in_row);
-  return builder.CreateGEP(builder.getInt8Ty(), begin, place);
-}
-
-class PtxArguments final : public KernelArguments {
- public:
-  PtxArguments(const loops::LoopNest& nest, const PhasePlan& plan,
-               const Layout& layout, llvm::Function& function,
-               llvm::GlobalVariable* shared)
-      : KernelArguments(nest),
-        plan_(plan),
-        layout_(layout),
-        function_(function),
-        shared_(shared) {}
-
-  Value* Parameter(Builder&, uint64_t number) override {
-    return function_.getArg(layout_.first_parameter +
-                            static_cast<unsigned>(number));
-  }
-  Value* Buffer(Builder& builder, uint32_t number) override {
-    if (plan_.places[number].kind == PhasePlan::Kind::kShared)
-      return Shared(builder, layout_.shared_offsets[number]);
-    return function_.getArg(layout_.arguments[number]);
-  }
-  Value* Slice(uint32_t buffer) override {
-    return plan_.places[buffer].kind == PhasePlan::Kind::kSlices ? workgroup_
-                                                                 : nullptr;
-  }
-  bool IsLocal(uint32_t buffer) const override {
-    const PhasePlan::Kind kind = plan_.places[buffer].kind;
-    return kind == PhasePlan::Kind::kRegisters ||
-           kind == PhasePlan::Kind::kPrivate;
-  }
-  bool IgnoresFirstIndex(uint32_t buffer) const override {
-    return plan_.places[buffer].of_invocation;
-  }
-
-  bool IsRowMajor(uint32_t buffer) const override {
-    return !plan_.places[buffer].panels.Any();
-  }
-  // As SharedPanels::PlaceOf has it.
-  Value* PlaceOf(Builder& builder, uint32_t buffer,
-                 const RowMajorPlace& at) override {
-    const gpu::SharedPanels& panels = plan_.places[buffer].panels;
-    const int64_t constant =
-        at.constant * DTypeByteSize(nest_.buffers[buffer].type);
-    llvm::Type* const byte = builder.getInt8Ty();
-    // What many elements have in common is computed once.
-    if (at.is_of_parts && panels.IsStep(constant)) {
-      return builder.CreateConstGEP1_64(
-          byte, PlaceInPanels(builder, panels, at.begin, at.pointer),
-          static_cast<uint64_t>(panels.PlaceOf(constant)));
-    }
-    return PlaceInPanels(
-        builder, panels, at.begin,
-        builder.CreateConstGEP1_64(byte, at.pointer,
-                                   static_cast<uint64_t>(constant)));
-  }
-
-  // Bytes of the workgroup's memory, from an offset on.
-  Value* Shared(Builder& builder, int64_t offset) {
-    Value* const begin =
-        builder.CreateAddrSpaceCast(shared_, builder.getPtrTy());
-    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), begin,
-                                              static_cast<uint64_t>(offset));
-  }
-  // i64.
-  void set_workgroup(Value* workgroup) { workgroup_ = workgroup; }
-
- private:
-  const PhasePlan& plan_;
-  const Layout& layout_;
-  llvm::Function& function_;
-  llvm::GlobalVariable* const shared_;
-  Value* workgroup_ = nullptr;
-};
 
 class PhaseEmitter final : public BlockEmitter {
  public:

@@ -36,20 +36,34 @@ GpuModel SmallGpu(std::string_view target) {
   return gpu;
 }
 
-std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx) {
-  SCOPED_TRACE(text);
-  const std::shared_ptr<hal::Device> device = TestDevice();
+std::optional<loops::LoopNest> NestByDefault(std::string_view text,
+                                             const GpuModel& gpu) {
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   if (!dispatch.ok()) return std::nullopt;
-  const std::string target(device->target());
   schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
-  const Status chosen = schedule::ScheduleForGpu(SmallGpu(target), schedule);
+  const Status chosen = schedule::ScheduleForGpu(gpu, schedule);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
-  EXPECT_THAT(schedule.ToText(), HasSubstr("multiply_matrices"));
-  const auto nest = schedule::Lower(schedule);
+  auto nest = schedule::Lower(schedule);
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();
   if (!nest.ok()) return std::nullopt;
+  return *std::move(nest);
+}
+
+std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
+  CodeTexts texts;
+  const auto code = CompileNest(nest, Target::Of(target), &texts);
+  EXPECT_TRUE(code.ok()) << code.status().ToString();
+  return texts.ptx;
+}
+
+std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx) {
+  SCOPED_TRACE(text);
+  const std::shared_ptr<hal::Device> device = TestDevice();
+  const std::string target(device->target());
+  const auto nest = NestByDefault(text, SmallGpu(target));
+  if (!nest) return std::nullopt;
+  EXPECT_THAT(loops::ToText(*nest), HasSubstr("matrix "));
   EXPECT_TRUE(loops::Verify(*nest).ok());
   gpu::Bytes expected = gpu::SmallContents(*nest, {});
   gpu::Bytes actual = expected;

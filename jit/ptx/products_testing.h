@@ -12,12 +12,21 @@
 #include <string>
 #include <string_view>
 
+#include "jit/loops/loop_nest.h"
 #include "jit/target/gpu_model.h"
 
 namespace ember::jit::ptx {
 
 // So small that little products have several blocks.
 GpuModel SmallGpu(std::string_view target);
+
+// The dispatch's nest under the default schedule for the GPU; nothing, and a
+// failed expectation, where there is none.
+std::optional<loops::LoopNest> NestByDefault(std::string_view text,
+                                             const GpuModel& gpu);
+
+// The nest's code for the target; what failed of it is a failed expectation.
+std::string PtxOf(const loops::LoopNest& nest, std::string_view target);
 
 // The products of matrices that warps, or warpgroups, made; nothing on a GPU,
 // which does not count them. ptx: gets the kernel's text, if not null.

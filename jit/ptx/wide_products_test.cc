@@ -9,16 +9,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/ptx/compiler.h"
 #include "jit/ptx/device_testing.h"
 #include "jit/ptx/products_testing.h"
-#include "jit/ptx/target.h"
-#include "jit/schedule/core/schedule.h"
-#include "jit/schedule/gpu/gpu_schedule.h"
-#include "jit/schedule/lowering/lowering.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/random_values.h"
-#include "tensor/text.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -152,16 +146,9 @@ TEST_F(WideProducts, NoneIsDeclined) {
     tensor::RandomChoices choices(seed);
     const std::string text = RandomProduct(choices);
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed) + ": " + text);
-    const auto dispatch = tensor::Parse(text);
-    ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
-    schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
-    ASSERT_TRUE(schedule::ScheduleForGpu(GpuModel::Of(target), schedule).ok());
-    const auto nest = schedule::Lower(schedule);
-    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-    CodeTexts texts;
-    const auto code = CompileNest(*nest, Target::Of(target), &texts);
-    EXPECT_TRUE(code.ok()) << code.status().ToString();
-    wide += texts.ptx.find("wgmma") != std::string::npos;
+    const auto nest = NestByDefault(text, GpuModel::Of(target));
+    ASSERT_TRUE(nest.has_value());
+    wide += PtxOf(*nest, target).find("wgmma") != std::string::npos;
     ++count;
   }
   // One that is replayed need not be wide.

@@ -9,7 +9,8 @@
 //   a.ElementOf(lane, r, i);     // row and column of element i of register r
 //
 // Schedules, plans of phases and the emitter of jit/ptx ask this table alone,
-// so a new shape is a row here and its intrinsic in jit/ptx/matrices.cc.
+// so a new shape is a row here and its intrinsic in
+// jit/ptx/matrix_intrinsics.cc; one of wgmma is a row alone.
 // Devices of Vulkan list their products themselves (target features such as
 // matrix16x16x16:f16:f16:f32) and keep their layouts to themselves.
 //
@@ -60,15 +61,16 @@ struct MatrixInstruction {
   loops::MatrixType type;
   // The first architecture that has it: 80 is compute capability 8.0.
   int architecture = 0;
-  // So many warps, the first of which has a multiple of that for its number,
-  // execute it together with one b, which lies in shared memory in panels
-  // (jit/gpu/shared_panels.h). Only the architecture itself has such
-  // instructions, no later one.
+  // How many warps execute it together. If it is more than one, these are warps
+  // whose numbers follow each other from a multiple of `warps`, they have one
+  // b, which lies in panels of shared memory (jit/gpu/shared_panels.h), and
+  // later architectures do not have the instruction.
   int64_t warps = 1;
 
   bool IsWide() const { return warps > 1; }
-  MatrixFragment A() const;    // rows x depth
-  MatrixFragment B() const;    // depth x columns; of wide ones, no lane's
+  MatrixFragment A() const;  // rows x depth
+  MatrixFragment B()
+      const;  // depth x columns; not of wide ones, whose b no lane holds
   MatrixFragment Sum() const;  // rows x columns
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rounding.h"
+#include "jit/gpu/shared_panels.h"
 #include "jit/schedule/gpu/gpu_matrix_rule.h"
 #include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/rules/stage_shape.h"
@@ -35,7 +36,6 @@ constexpr double kMostWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
 // Of instructions of several subgroups, by that of others.
 constexpr double kWideSpeed = 2;
-constexpr int64_t kPanelRowBytes = 128;
 
 class MatrixTileChooser {
  public:
@@ -295,7 +295,7 @@ class MatrixTileChooser {
     const int64_t row = shape_.StrideOf(load, plan.columns) == Stride::kUnit
                             ? plan.ColumnsOfTile()
                             : slice;
-    return row * DTypeByteSize(plan.type.b) % kPanelRowBytes == 0;
+    return row * DTypeByteSize(plan.type.b) % jit::gpu::kPanelRowBytes == 0;
   }
 
   // The most depth that the device has for the types.

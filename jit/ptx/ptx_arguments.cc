@@ -1,0 +1,82 @@
+#include "jit/ptx/ptx_arguments.h"
+
+#include "base/dtype.h"
+#include "jit/gpu/shared_panels.h"
+
+namespace ember::jit::ptx {
+
+using gpu::PhasePlan;
+using llvm::Value;
+
+namespace {
+
+// Where the byte is that the pointer means, into a buffer of panels which
+// begins at `begin`.
+Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
+                     Value* begin, Value* pointer) {
+  llvm::Type* const type = builder.getInt64Ty();
+  const auto number = [&](int64_t value) {
+    return builder.getInt64(static_cast<uint64_t>(value));
+  };
+  const auto scaled = [&](Value* value, int64_t by) {
+    return builder.CreateMul(value, number(by));
+  };
+  Value* const offset = builder.CreateSub(builder.CreatePtrToInt(pointer, type),
+                                          builder.CreatePtrToInt(begin, type));
+  Value* const in_matrix =
+      builder.CreateURem(offset, number(panels.rows * panels.row_bytes));
+  Value* const row = builder.CreateUDiv(in_matrix, number(panels.row_bytes));
+  Value* const column = builder.CreateURem(in_matrix, number(panels.row_bytes));
+  Value* const panel = builder.CreateUDiv(column, number(gpu::kPanelRowBytes));
+  Value* const exchanged =
+      scaled(builder.CreateAnd(row, number(gpu::kPanelRows - 1)),
+             gpu::kPanelPieceBytes);
+  Value* const in_row = builder.CreateXor(
+      builder.CreateURem(column, number(gpu::kPanelRowBytes)), exchanged);
+  Value* place = builder.CreateSub(offset, in_matrix);
+  place = builder.CreateAdd(place, scaled(panel, panels.PanelBytes()));
+  place = builder.CreateAdd(place, scaled(row, gpu::kPanelRowBytes));
+  place = builder.CreateAdd(place, in_row);
+  return builder.CreateGEP(builder.getInt8Ty(), begin, place);
+}
+
+}  // namespace
+
+Layout LayOut(const PhasePlan& plan) {
+  Layout layout;
+  layout.arguments.resize(plan.places.size());
+  layout.shared_offsets.resize(plan.places.size());
+  for (uint32_t i = 0; i < plan.places.size(); ++i) {
+    const PhasePlan::Place& place = plan.places[i];
+    const bool is_sliced = place.kind == PhasePlan::Kind::kSlices;
+    if (is_sliced || place.kind == PhasePlan::Kind::kMemory) {
+      layout.arguments[i] = static_cast<unsigned>(layout.bindings.size());
+      layout.bindings.push_back({i, is_sliced, place.is_written});
+    } else if (place.kind == PhasePlan::Kind::kShared) {
+      layout.shared_offsets[i] = place.shared_offset;
+    }
+  }
+  layout.shared_bytes = plan.shared_bytes;
+  layout.record = static_cast<unsigned>(layout.bindings.size());
+  layout.first_parameter = layout.record + plan.has_checks;
+  return layout;
+}
+
+Value* PtxArguments::PlaceOf(Builder& builder, uint32_t buffer,
+                             const RowMajorPlace& at) {
+  const gpu::SharedPanels& panels = plan_.places[buffer].panels;
+  const int64_t constant =
+      at.constant * DTypeByteSize(nest_.buffers[buffer].type);
+  llvm::Type* const byte = builder.getInt8Ty();
+  // What many elements have in common is computed once.
+  if (at.is_of_parts && panels.IsStep(constant)) {
+    return builder.CreateConstGEP1_64(
+        byte, PlaceInPanels(builder, panels, at.begin, at.pointer),
+        static_cast<uint64_t>(panels.PlaceOf(constant)));
+  }
+  return PlaceInPanels(builder, panels, at.begin,
+                       builder.CreateConstGEP1_64(
+                           byte, at.pointer, static_cast<uint64_t>(constant)));
+}
+
+}  // namespace ember::jit::ptx
