@@ -1,5 +1,7 @@
 #include "vm/runtime/dispatch_cost.h"
 
+#include <algorithm>
+
 #include "base/checked_math.h"
 #include "base/concat.h"
 
@@ -10,10 +12,10 @@ int64_t PointsOf(const tensor::Dispatch& dispatch,
   int64_t total = 0;
   for (const tensor::Stage& stage : dispatch.stages) {
     int64_t points = 1;  // at most tensor::kMaximumSize
-    for (const tensor::Axis& axis : stage.spatial)
-      points *= header.value(axis.extent);
-    for (const tensor::Axis& axis : stage.reduction)
-      points *= header.value(axis.extent);
+    for (const auto* axes : {&stage.spatial, &stage.reduction}) {
+      for (const tensor::Axis& axis : *axes)
+        points *= std::max<int64_t>(header.value(axis.extent), 1);
+    }
     total = CheckedAdd(total, points).value_or(INT64_MAX);
   }
   return total;

@@ -161,6 +161,17 @@ TEST(LimitsTest, PointsAreCountedBeforeTheyAreEvaluated) {
   }
 }
 
+// A kernel turns the loops around an empty one, though nothing is evaluated.
+TEST(LimitsTest, LoopsAroundEmptyOnesCount) {
+  const Tensor x = Ones();
+  const auto session =
+      NewSession(LongSum("sum(k < 1099511627776, l < 0) f32(k + i + l)"),
+                 {.work_limit = 1 << 20});
+  EXPECT_EQ(RunError(*session, {&x, 1}),
+            "dispatch @d: expected at most 1048576 points that the run may "
+            "still evaluate (--max-work), found 70368744177664");
+}
+
 TEST(LimitsTest, MemoryOfPlansCounts) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d(%x: f32[1]) -> (%y: f32[4, 8]) {
