@@ -9,6 +9,7 @@
 #include "vm/interpreter/aligned_memory.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/row_groups.h"
+#include "vm/interpreter/stored_parts.h"
 #include "vm/interpreter/strip_program.h"
 
 namespace ember::vm {
@@ -103,8 +104,8 @@ class InterpreterPlan final : public Plan {
                         Step& step);
   bool IsWrittenBy(const Group& group, int buffer) const;
   bool ReadsOnlyConstants(const AnalyzedStage& stage, tensor::Register r) const;
-  bool IsFullyStored(int buffer,
-                     const std::vector<AnalyzedStage>& stages) const;
+  bool IsStoredByOneStage(int buffer,
+                          const std::vector<AnalyzedStage>& stages) const;
   void LayOutScratch(const RowGroup& rows,
                      const std::vector<AnalyzedStage>& stages, Group& group);
   // Running.
@@ -172,6 +173,8 @@ Status InterpreterPlan::Build() {
         StageAnalysis::Make(dispatch_, header_, static_cast<int>(i)));
     stages[i].contraction = RecogniseContraction(stages[i].analysis);
   }
+  std::vector<const StageAnalysis*> in_order;
+  for (const AnalyzedStage& stage : stages) in_order.push_back(&stage.analysis);
   buffers_.assign(dispatch_.buffers.size() + kContractionBuffers, nullptr);
   for (const tensor::Buffer& buffer : dispatch_.buffers) {
     io_count_ += buffer.kind != BufferKind::kTemporary;
@@ -196,7 +199,7 @@ Status InterpreterPlan::Build() {
                  Concat({"temporary %", dispatch_.buffers[i].name})));
     buffers_[i] = memory.get();
     memory_.push_back(std::move(memory));
-    if (!IsFullyStored(buffer, stages))
+    if (!StoreAllOf(in_order, buffer))
       zeroed_.push_back({buffers_[i], BytesOf(buffer)});
   }
   for (int buffer = 0; buffer < io_count_; ++buffer) {
@@ -204,13 +207,13 @@ Status InterpreterPlan::Build() {
     facts_.overwrites.push_back(
         dispatch_.buffers[static_cast<size_t>(buffer)].kind ==
             BufferKind::kOutput &&
-        IsFullyStored(buffer, stages));
+        StoreAllOf(in_order, buffer));
   }
   return OkStatus();
 }
 
 // True if one plain stage stores to every element, before anything reads it.
-bool InterpreterPlan::IsFullyStored(
+bool InterpreterPlan::IsStoredByOneStage(
     int buffer, const std::vector<AnalyzedStage>& stages) const {
   for (const AnalyzedStage& stage : stages) {
     if (const auto stored = stage.analysis.StoresAllOf(buffer)) return *stored;
@@ -342,7 +345,8 @@ void InterpreterPlan::LayOutScratch(const RowGroup& rows,
     ChunkBuffer chunk;
     chunk.buffer = buffer;
     chunk.row_bytes = BytesOf(buffer) / group.rows;
-    chunk.zero = !IsFullyStored(buffer, stages);
+    // Stages that store parts of it may divide its rows, which are in chunks.
+    chunk.zero = !IsStoredByOneStage(buffer, stages);
     row_bytes += chunk.row_bytes;
     group.chunk_buffers.push_back(chunk);
   }

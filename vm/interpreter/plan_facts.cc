@@ -2,16 +2,10 @@
 
 #include "vm/interpreter/plan.h"
 #include "vm/interpreter/stage_analysis.h"
+#include "vm/interpreter/stored_parts.h"
 
 namespace ember::vm {
 namespace {
-
-bool IsFullyStored(int buffer, const std::vector<StageAnalysis>& stages) {
-  for (const StageAnalysis& stage : stages) {
-    if (const auto stored = stage.StoresAllOf(buffer)) return *stored;
-  }
-  return true;  // not used at all
-}
 
 StatusOr<PlanFacts> FactsOfStrips(const tensor::Dispatch& dispatch,
                                   const tensor::ConcreteHeader& header) {
@@ -24,6 +18,8 @@ StatusOr<PlanFacts> FactsOfStrips(const tensor::Dispatch& dispatch,
         StageAnalysis::Make(dispatch, values, static_cast<int>(i)));
     stages.push_back(std::move(analysis));
   }
+  std::vector<const StageAnalysis*> in_order;
+  for (const StageAnalysis& stage : stages) in_order.push_back(&stage);
   PlanFacts facts;
   const int count =
       static_cast<int>(dispatch.input_count() + dispatch.output_count());
@@ -33,7 +29,7 @@ StatusOr<PlanFacts> FactsOfStrips(const tensor::Dispatch& dispatch,
     facts.required_bytes.push_back(values.elements[buffer] *
                                    DTypeByteSize(definition.type));
     facts.overwrites.push_back(definition.kind == tensor::BufferKind::kOutput &&
-                               IsFullyStored(buffer, stages));
+                               StoreAllOf(in_order, buffer));
   }
   return facts;
 }
