@@ -36,6 +36,7 @@ def _command_line(ctx, context):
     return [flag for flag in command if flag != "-Werror"], toolchain
 
 def _clang_tidy_impl(target, ctx):
+    # Libraries have CcInfo. Programs and tests have none in Bazel 4.2, but of all rules only they have `malloc`.
     if target.label.workspace_root or CcInfo not in target and not hasattr(ctx.rule.attr, "malloc"):
         return []
     sources = [f for attribute in getattr(ctx.rule.attr, "srcs", []) for f in attribute.files.to_list()]

@@ -199,7 +199,7 @@ Status InterpreterPlan::Build() {
                  Concat({"temporary %", dispatch_.buffers[i].name})));
     buffers_[i] = memory.get();
     memory_.push_back(std::move(memory));
-    if (!StoreAllOf(in_order, buffer))
+    if (!StoresCoverBuffer(in_order, buffer))
       zeroed_.push_back({buffers_[i], BytesOf(buffer)});
   }
   for (int buffer = 0; buffer < io_count_; ++buffer) {
@@ -207,7 +207,7 @@ Status InterpreterPlan::Build() {
     facts_.overwrites.push_back(
         dispatch_.buffers[static_cast<size_t>(buffer)].kind ==
             BufferKind::kOutput &&
-        StoreAllOf(in_order, buffer));
+        StoresCoverBuffer(in_order, buffer));
   }
   return OkStatus();
 }
@@ -345,7 +345,8 @@ void InterpreterPlan::LayOutScratch(const RowGroup& rows,
     ChunkBuffer chunk;
     chunk.buffer = buffer;
     chunk.row_bytes = BytesOf(buffer) / group.rows;
-    // Stages that store parts of it may divide its rows, which are in chunks.
+    // A chunk holds some of its rows. Stages that store parts of the buffer may
+    // store other rows than those, so parts do not count here.
     chunk.zero = !IsStoredByOneStage(buffer, stages);
     row_bytes += chunk.row_bytes;
     group.chunk_buffers.push_back(chunk);

@@ -29,7 +29,7 @@ StatusOr<PlanFacts> FactsOfStrips(const tensor::Dispatch& dispatch,
     facts.required_bytes.push_back(values.elements[buffer] *
                                    DTypeByteSize(definition.type));
     facts.overwrites.push_back(definition.kind == tensor::BufferKind::kOutput &&
-                               StoreAllOf(in_order, buffer));
+                               StoresCoverBuffer(in_order, buffer));
   }
   return facts;
 }

@@ -11,7 +11,7 @@
 namespace ember::vm {
 namespace {
 
-// Every pair of them is compared.
+// Each part is compared with all others, so their number is bounded.
 constexpr size_t kMostParts = 64;
 
 struct Range {
@@ -28,7 +28,7 @@ std::optional<Range> RangeOf(const StageAnalysis& stage, tensor::Register index,
                              uint32_t& taken) {
   if (stage.IsHeader(index)) {
     const auto value = static_cast<int64_t>(stage.header->values[index]);
-    // Any number can stand there, the largest, too.
+    // The file decides this number, so that adding 1 could overflow.
     if (value < 0 || value > tensor::kMaximumExtent) return std::nullopt;
     return Range{value, value + 1};
   }
@@ -58,7 +58,7 @@ std::optional<Box> BoxOf(const StageAnalysis& stage,
     if (!range) return std::nullopt;
     box.push_back(*range);
   }
-  // An axis of no index: without points, the stage stores to nothing.
+  // If an axis that no index uses is empty, the stage stores nothing.
   for (int axis = 0; axis < stage.spatial_count; ++axis) {
     if ((taken >> axis & 1) == 0 &&
         stage.axes[static_cast<size_t>(axis)].extent != 1)
@@ -96,10 +96,11 @@ bool Reads(const StageAnalysis& stage, int buffer) {
 
 }  // namespace
 
-bool StoreAllOf(std::span<const StageAnalysis* const> stages, int buffer) {
+bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
+                       int buffer) {
   bool is_stored = false;
   std::vector<Box> parts;
-  int64_t left = 0;  // elements of no part yet
+  int64_t left = 0;  // elements that no part has stored so far
   for (const StageAnalysis* const stage : stages) {
     if (const auto all = stage->StoresAllOf(buffer); all && !is_stored) {
       if (*all) return true;
@@ -111,8 +112,8 @@ bool StoreAllOf(std::span<const StageAnalysis* const> stages, int buffer) {
       if (store.update != tensor::Update::kAssign) return false;
       is_stored = true;
       std::optional<Box> box = BoxOf(*stage, store);
-      // What is left out of a sum of parts can only make it smaller.
       const auto& extents = stage->header->extents[static_cast<size_t>(buffer)];
+      // Without this part, the others cannot be taken for the whole.
       if (!box || !IsWithin(*box, extents)) continue;
       const auto is_apart = [&](const Box& part) {
         return AreApart(part, *box);

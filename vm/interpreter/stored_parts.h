@@ -4,10 +4,10 @@
 //   for (i < 2, j < 256) %y[i, j] = %a[i, j]
 //   for (i < 2, j < 8) %y[i, j + 256] = %b[i, j]     // all of y: f32[2, 264]
 //
-// What a buffer held before is then never seen, so nobody has to clear it.
-// Conservative: parts that are no boxes (strided, reversed, split axes), that
-// overlap, or that are more than some tens are not seen as the whole. A pure
-// function, thread-safe.
+// Nobody can then see what the buffer held before the dispatch, so the caller
+// need not clear it. The answer is conservative: it is false for parts that are
+// not boxes of neighbouring elements (strided, reversed), for parts that
+// overlap, and for more than 64 parts. The function is pure and thread-safe.
 #ifndef EMBER_VM_INTERPRETER_STORED_PARTS_H_
 #define EMBER_VM_INTERPRETER_STORED_PARTS_H_
 
@@ -17,9 +17,10 @@
 
 namespace ember::vm {
 
-// All stages of the dispatch, in their order, which is that of their effects. A
-// buffer that no stage stores to is whole.
-bool StoreAllOf(std::span<const StageAnalysis* const> stages, int buffer);
+// `stages` are all stages of the dispatch, in the order in which they run. True
+// for a buffer that no stage uses.
+bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
+                       int buffer);
 
 }  // namespace ember::vm
 

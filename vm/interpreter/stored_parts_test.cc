@@ -70,7 +70,7 @@ TEST(StoredPartsTest, WhatIsReadBeforeItIsWholeIsSeen) {
   })"));
 }
 
-// Its loops turn never, whatever the index says.
+// A stage with an empty axis stores nothing, whatever its indices are.
 TEST(StoredPartsTest, StagesWithoutPointsStoreNothing) {
   const std::string text = R"(dispatch @d<n>() -> (%y: f32[4]) {
     for (i < 2) %y[i] = f32(i)
