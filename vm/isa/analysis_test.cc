@@ -43,6 +43,29 @@ TEST(AnalysisTest, AcceptsSamples) {
   }
 }
 
+// Each of `paths` ways to a long block comes with one register fewer that is
+// certainly written, so that the block would be visited once for each.
+TEST(AnalysisTest, RefusesLongBlocksThatAreVisitedOften) {
+  constexpr int kPaths = 400;
+  constexpr int kInstructions = 4000;
+  const auto number = [](int i) { return std::to_string(i); };
+  const std::string condition = "i" + number(kPaths);
+  std::string body = "  " + condition + " = integer 1\n";
+  for (int i = kPaths - 1; i >= 0; --i) {
+    body += "  branch_if " + condition + ", L" + number(1001 + i) + "\n";
+    body += "  i" + number(i) + " = integer 0\n";
+  }
+  body += "  branch L1000\nL1:\n  b0 = input x\n";
+  for (int i = 0; i < kInstructions; ++i)
+    body += "  " + condition + " = integer 4\n";
+  body += "  result y = b0 [" + condition + "]\n  return\n";
+  for (int i = 0; i <= kPaths; ++i)
+    body += "L" + number(1000 + i) + ":\n  branch L1\n";
+  EXPECT_EQ(ErrorOf(body),
+            "program main: expected control flow that is verified in 64 visits "
+            "per instruction, found a more tangled one");
+}
+
 TEST(AnalysisTest, FindsArenaAndConstants) {
   const StatusOr<ProgramFacts> facts = Analyze(R"(
     b0 = input x
