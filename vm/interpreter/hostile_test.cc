@@ -212,6 +212,25 @@ TEST(HostileTest, AllMemoryIsCharged) {
             "dispatch @d: temporary %t: too much");
 }
 
+// The lists of a plan itself, before they are made.
+TEST(HostileTest, PlansAreCharged) {
+  std::string text = R"(dispatch @d(%x: f32[8]) -> (%y: f32[8]) {
+    for (i < 8) {
+      let %v0 = %x[i] + 1
+)";
+  constexpr int kLets = 1000;
+  for (int i = 1; i < kLets; ++i) {
+    const std::string last = std::to_string(i - 1);
+    text += "let %v" + std::to_string(i) + " = %v" + last + " * %v" + last +
+            " + %x[mod(i * " + std::to_string(i) + ", 8)]\n";
+  }
+  text += "%y[i] = %v" + std::to_string(kLets - 1) + "\n}\n}";
+  Budget small(int64_t{1} << 18);
+  EXPECT_EQ(PlanError(text, {}, &small), "dispatch @d: plan: too much");
+  Budget budget(int64_t{1} << 24);
+  EXPECT_EQ(PlanError(text, {}, &budget), "OK");
+}
+
 TEST(HostileTest, ScratchIsCharged) {
   Budget budget(int64_t{1} << 20);
   const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(

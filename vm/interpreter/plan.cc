@@ -90,7 +90,9 @@ class InterpreterPlan final : public Plan {
   std::string Describe() const override;
 
  private:
-  // Charged to the budget; `what` it is for.
+  // Charges the budget until the plan is gone; `what` the memory is for.
+  Status Charge(int64_t bytes, const std::string& what);
+  // Charged to the budget.
   StatusOr<AlignedMemory> Allocate(int64_t bytes, const std::string& what);
   int64_t BytesOf(int buffer) const {
     return header_.elements[buffer] *
@@ -146,26 +148,46 @@ class InterpreterPlan final : public Plan {
 
 // --- building ---
 
-StatusOr<AlignedMemory> InterpreterPlan::Allocate(int64_t bytes,
-                                                  const std::string& what) {
-  const auto in_context = [&](const Status& status) {
+// At least what a plan takes by itself, without scratch and packed operands:
+// the analysis of stages and the programs of strips, which are lists of small
+// objects for instructions and the registers that they name. An estimate, as
+// these lists grow while the plan is made, and it has to be charged before.
+int64_t OwnBytes(const Dispatch& dispatch) {
+  constexpr int64_t kBytesPerInstruction = 192;
+  constexpr int64_t kBytesPerStage = 2048;
+  constexpr int64_t kBytesPerBuffer = 256;
+  return static_cast<int64_t>(dispatch.instructions.size() +
+                              dispatch.operands.size()) *
+             kBytesPerInstruction +
+         static_cast<int64_t>(dispatch.stages.size()) * kBytesPerStage +
+         static_cast<int64_t>(dispatch.buffers.size()) * kBytesPerBuffer;
+}
+
+Status InterpreterPlan::Charge(int64_t bytes, const std::string& what) {
+  if (options_.budget == nullptr) return OkStatus();
+  const Status status = options_.budget->Charge(bytes);
+  if (!status.ok()) {
     return status.WithContext(
         Concat({"dispatch @", dispatch_.name, ": ", what}));
-  };
-  if (options_.budget != nullptr) {
-    const Status status = options_.budget->Charge(bytes);
-    if (!status.ok()) return in_context(status);
-    charged_ += bytes;
   }
+  charged_ += bytes;
+  return OkStatus();
+}
+
+StatusOr<AlignedMemory> InterpreterPlan::Allocate(int64_t bytes,
+                                                  const std::string& what) {
+  EMBER_RETURN_IF_ERROR(Charge(bytes, what));
   AlignedMemory memory = AllocateAligned(bytes, options_.allocator);
   if (memory == nullptr) {
-    return in_context(ResourceExhaustedError(
-        Concat({"expected ", bytes, " bytes of memory, found less"})));
+    return ResourceExhaustedError(
+               Concat({"expected ", bytes, " bytes of memory, found less"}))
+        .WithContext(Concat({"dispatch @", dispatch_.name, ": ", what}));
   }
   return memory;
 }
 
 Status InterpreterPlan::Build() {
+  EMBER_RETURN_IF_ERROR(Charge(OwnBytes(dispatch_), "plan"));
   std::vector<AnalyzedStage> stages(dispatch_.stages.size());
   for (size_t i = 0; i < stages.size(); ++i) {
     EMBER_ASSIGN_OR_RETURN(
