@@ -216,6 +216,30 @@ program main() -> (y: f32[8]) {
   EXPECT_NE(RunError(*session).find("(--max-memory)"), std::string::npos);
 }
 
+// A point is evaluated, and 32 MiB are cleared for it.
+TEST(LimitsTest, ClearedMemoryIsWork) {
+  const auto session = NewSession(R"(module "m" from "test"
+dispatch @d(%x: f32[8388608]) -> (%y: f32[1]) {
+  %y[i] = %x[i]
+}
+program main() -> (y: f32[1]) {
+  i0 = integer 33554432
+  i1 = integer 4
+  i2 = integer 1
+  b0 = allocate i0
+  b1 = allocate i1
+  dispatch @d(b0 -> b1)
+  result y = b1 [i2]
+  return
+})",
+                                  {.work_limit = 100000});
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(RunError(*session),
+              "clearing memory that nothing has written: expected work of at "
+              "most 100000 points in the run (--max-work), found more");
+  }
+}
+
 TEST(LimitsTest, Deadline) {
   const Tensor x = Ones();
   std::vector<std::string> texts = LongSums();
@@ -309,9 +333,10 @@ TEST(LimitsTest, CopiesAreWork) {
                 "program main: expected work of at most 2097147 points in the "
                 "run (--max-work), found more");
     }
-    EXPECT_EQ(
-        RunError(*NewSession(ManyCopies(copy, 4), {.work_limit = 2097152})),
-        "OK");
+    // Four copies, and what is cleared before the first of them.
+    EXPECT_EQ(RunError(*NewSession(ManyCopies(copy, 4),
+                                   {.work_limit = 2097152 + 524288})),
+              "OK");
   }
 }
 

@@ -101,12 +101,14 @@ Status CheckInterrupt(const LibraryCall& call) {
   return call.interrupt->status();
 }
 
-// Calls work(begin, end) for all of 0 <= i < count, in pieces.
+// Calls work(begin, end) for all of 0 <= i < count, in pieces of at_once, which
+// is less where an element is a row of many values.
 template <typename Work>
-Status ForPieces(const LibraryCall& call, int64_t count, const Work& work) {
-  for (int64_t begin = 0; begin < count; begin += kAtOnce) {
+Status ForPieces(const LibraryCall& call, int64_t count, const Work& work,
+                 int64_t at_once = kAtOnce) {
+  for (int64_t begin = 0; begin < count; begin += at_once) {
     EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
-    work(begin, std::min(begin + kAtOnce, count));
+    work(begin, std::min(begin + at_once, count));
   }
   return OkStatus();
 }
@@ -115,37 +117,39 @@ Status ForPieces(const LibraryCall& call, int64_t count, const Work& work) {
 template <typename Less>
 Status Merge(const LibraryCall& call, const int64_t* first,
              const int64_t* middle, const int64_t* last, int64_t* to,
-             const Less& less) {
+             const Less& less, int64_t at_once) {
   const int64_t* second = middle;
-  return ForPieces(call, last - first, [&](int64_t begin, int64_t end) {
+  const auto take = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const bool takes_second =
           first == middle || (second != last && less(*second, *first));
       *to++ = takes_second ? *second++ : *first++;
     }
-  });
+  };
+  return ForPieces(call, last - first, take, at_once);
 }
 
-// std::sort of values of which none are equivalent, in pieces. Takes as much
-// memory again where there are many.
+// std::sort of values of which none are equivalent, in pieces of at_once (as
+// ForPieces). Takes as much memory again where there are many.
 template <typename Less>
 Status Sort(const LibraryCall& call, std::span<int64_t> values,
-            const Less& less) {
+            const Less& less, int64_t at_once = kAtOnce) {
   const auto count = static_cast<int64_t>(values.size());
-  EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
+  const auto sort_piece = [&](int64_t begin, int64_t end) {
     std::sort(values.begin() + begin, values.begin() + end, less);
-  }));
-  if (count <= kAtOnce) return OkStatus();
+  };
+  EMBER_RETURN_IF_ERROR(ForPieces(call, count, sort_piece, at_once));
+  if (count <= at_once) return OkStatus();
   Scratch<int64_t> other(call.pool);
   EMBER_RETURN_IF_ERROR(other.Resize(count));
   int64_t* from = values.data();
   int64_t* to = other.data();
-  for (int64_t width = kAtOnce; width < count; width *= 2) {
+  for (int64_t width = at_once; width < count; width *= 2) {
     for (int64_t first = 0; first < count; first += 2 * width) {
       const int64_t middle = std::min(first + width, count);
       const int64_t last = std::min(first + 2 * width, count);
       EMBER_RETURN_IF_ERROR(Merge(call, from + first, from + middle,
-                                  from + last, to + first, less));
+                                  from + last, to + first, less, at_once));
     }
     std::swap(from, to);
   }
@@ -302,18 +306,25 @@ Status Unique(const LibraryCall& call) {
     }
     return 0;
   };
+  // Rows that are as much work as kAtOnce elements.
+  const int64_t rows_at_once =
+      std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, width));
+  const auto precedes = [&](int64_t a, int64_t b) {
+    const int order = compare(a, b);
+    return order != 0 ? order < 0 : a < b;
+  };
   EMBER_RETURN_IF_ERROR(
-      Sort(call, {order.begin(), order.end()}, [&](int64_t a, int64_t b) {
-        const int order = compare(a, b);
-        return order != 0 ? order < 0 : a < b;
-      }));
-  for (int64_t i : order) {
+      Sort(call, {order.begin(), order.end()}, precedes, rows_at_once));
+  for (int64_t position = 0; position < count; ++position) {
+    if (position % rows_at_once == 0)
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
+    const int64_t row = order[position];
     if (groups.size() == 0 ||
-        compare(groups[groups.size() - 1].first, i) != 0) {
-      EMBER_RETURN_IF_ERROR(groups.Add({i, 0, 0}));
+        compare(groups[groups.size() - 1].first, row) != 0) {
+      EMBER_RETURN_IF_ERROR(groups.Add({row, 0, 0}));
     }
     ++groups[groups.size() - 1].count;
-    group_of[i] = groups.size() - 1;
+    group_of[row] = groups.size() - 1;
   }
   const int64_t found = groups.size();
   EMBER_RETURN_IF_ERROR(by_rank.Resize(found));
@@ -333,16 +344,21 @@ Status Unique(const LibraryCall& call) {
                          AllocateBytes(call, call.allocated[2], count, 8));
   EMBER_ASSIGN_OR_RETURN(uint8_t* counts,
                          AllocateBytes(call, call.allocated[3], found, 8));
-  for (int64_t rank = 0; rank < found; ++rank) {
-    Group& group = groups[by_rank[rank]];
-    group.rank = rank;
-    CopyElement(values, rank, x, group.first,
-                static_cast<size_t>(width * size));
-    Integers(firsts)[rank] = group.first;
-    Integers(counts)[rank] = group.count;
-  }
-  for (int64_t i = 0; i < count; ++i)
-    Integers(inverse)[i] = groups[group_of[i]].rank;
+  const auto write_groups = [&](int64_t begin, int64_t end) {
+    for (int64_t rank = begin; rank < end; ++rank) {
+      Group& group = groups[by_rank[rank]];
+      group.rank = rank;
+      CopyElement(values, rank, x, group.first,
+                  static_cast<size_t>(width * size));
+      Integers(firsts)[rank] = group.first;
+      Integers(counts)[rank] = group.count;
+    }
+  };
+  EMBER_RETURN_IF_ERROR(ForPieces(call, found, write_groups, rows_at_once));
+  EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      Integers(inverse)[i] = groups[group_of[i]].rank;
+  }));
   call.written_integers[0] = found;
   return OkStatus();
 }

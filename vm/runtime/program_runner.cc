@@ -45,7 +45,7 @@ ProgramRunner::ProgramRunner(std::shared_ptr<const Module> module,
       memory_(*module_, options_.device,
               options_.memory_limit != 0 ? options_.memory_limit
                                          : DefaultMemoryLimit(),
-              device_),
+              device_, limits_),
       places_(*module_),
       symbols_(module_->entry()),
       input_dims_(module_->entry().inputs.size()) {

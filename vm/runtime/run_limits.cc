@@ -15,6 +15,9 @@ int64_t LimitOf(int64_t option, int64_t otherwise) {
   return option > 0 ? option : otherwise;
 }
 
+// What is copied or cleared counts as a point for each.
+constexpr int64_t kCacheLine = 64;
+
 }  // namespace
 
 RunLimits::RunLimits(const Options& options, Interrupt& interrupt)
@@ -57,10 +60,15 @@ Status RunLimits::WorkError(std::string_view kind,
 }
 
 Status RunLimits::TakeCopy(const Program& program, int64_t bytes) {
-  constexpr int64_t kCacheLine = 64;
   if (interrupt_.ShouldStop()) return interrupt_.status();
   if (TakeWork(bytes / kCacheLine)) return OkStatus();
   return WorkError("program ", program.name);
+}
+
+Status RunLimits::TakeClear(int64_t bytes) {
+  if (interrupt_.ShouldStop()) return interrupt_.status();
+  if (TakeWork(bytes / kCacheLine)) return OkStatus();
+  return WorkError("clearing ", "memory that nothing has written");
 }
 
 }  // namespace ember::vm

@@ -59,6 +59,9 @@ class RunLimits {
   // for each cache line, and sees whether the run is to stop, as a program need
   // not jump nor dispatch.
   Status TakeCopy(const Program& program, int64_t bytes);
+  // As TakeCopy, before a session clears so many bytes that are read and that
+  // nothing has written.
+  Status TakeClear(int64_t bytes);
 
  private:
   const int64_t work_limit_;

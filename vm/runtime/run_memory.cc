@@ -31,8 +31,10 @@ bool IsRepeatable(const Module& module) {
 }  // namespace
 
 RunMemory::RunMemory(const Module& module, std::shared_ptr<hal::Device> device,
-                     int64_t limit, std::shared_ptr<DeviceSupport> support)
-    : device_(std::move(device)),
+                     int64_t limit, std::shared_ptr<DeviceSupport> support,
+                     RunLimits& limits)
+    : limits_(limits),
+      device_(std::move(device)),
       support_(std::move(support)),
       arena_bytes_(module.arena_bytes()),
       is_repeatable_(IsRepeatable(module)),
@@ -80,6 +82,20 @@ StatusOr<MemoryBlock*> RunMemory::Acquire(int64_t bytes) {
   return block;
 }
 
+// In pieces, between which the run may be stopped.
+Status RunMemory::Clear(std::span<uint8_t> memory) {
+  constexpr size_t kAtOnce = size_t{1} << 20;
+  while (!memory.empty()) {
+    const std::span<uint8_t> piece =
+        memory.first(std::min(kAtOnce, memory.size()));
+    EMBER_RETURN_IF_ERROR(
+        limits_.TakeClear(static_cast<int64_t>(piece.size())));
+    std::ranges::fill(piece, uint8_t{0});
+    memory = memory.subspan(piece.size());
+  }
+  return OkStatus();
+}
+
 Status RunMemory::FillGaps(const MemoryReference& memory, int64_t bytes) {
   for (const std::span<uint8_t> gap : written_.TakeGaps(memory.data, bytes)) {
     has_gaps_ = true;
@@ -92,9 +108,10 @@ Status RunMemory::FillGaps(const MemoryReference& memory, int64_t bytes) {
       EMBER_RETURN_IF_ERROR(
           support_->BeginHost({&access, 1}, false, uncounted));
     }
-    std::ranges::fill(gap, uint8_t{0});
+    const Status cleared = Clear(gap);
     if (support_ != nullptr)
       EMBER_RETURN_IF_ERROR(support_->EndHost({&access, 1}, uncounted));
+    EMBER_RETURN_IF_ERROR(cleared);
   }
   return OkStatus();
 }

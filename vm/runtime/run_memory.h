@@ -29,6 +29,7 @@
 #include "vm/runtime/memory_pool.h"
 #include "vm/runtime/memory_reference.h"
 #include "vm/runtime/module.h"
+#include "vm/runtime/run_limits.h"
 #include "vm/runtime/written_ranges.h"
 
 namespace ember::vm {
@@ -47,9 +48,11 @@ class RunMemory {
   using Dims = std::vector<std::vector<int64_t>>;
 
   // limit: bytes, as MemoryPool takes it. support: null where the device is the
-  // host. The module outlives this.
+  // host. limits: of the run; what is cleared counts as work. The module and
+  // the limits outlive this.
   RunMemory(const Module& module, std::shared_ptr<hal::Device> device,
-            int64_t limit, std::shared_ptr<DeviceSupport> support);
+            int64_t limit, std::shared_ptr<DeviceSupport> support,
+            RunLimits& limits);
   ~RunMemory();
   // Allocates the arena; once, before anything else.
   Status Initialize();
@@ -124,12 +127,14 @@ class RunMemory {
     return memory.block != nullptr || IsInArena(memory.data);
   }
   Status FillGaps(const MemoryReference& memory, int64_t bytes);
+  Status Clear(std::span<uint8_t> memory);
   Status BeginOnDevice(const MemoryReference& memory, bool writes,
                        InstructionPlace place);
   Status EndOnDevice(const MemoryReference& memory, InstructionPlace place);
   Status CopyOnDevice(const MemoryReference& source,
                       const MemoryReference& target, InstructionPlace place);
 
+  RunLimits& limits_;
   const std::shared_ptr<hal::Device> device_;
   const std::shared_ptr<DeviceSupport> support_;
   const int64_t arena_bytes_;
