@@ -148,10 +148,10 @@ class InterpreterPlan final : public Plan {
 
 // --- building ---
 
-// At least what a plan takes by itself, without scratch and packed operands:
-// the analysis of stages and the programs of strips, which are lists of small
-// objects for instructions and the registers that they name. An estimate, as
-// these lists grow while the plan is made, and it has to be charged before.
+// Estimates the bytes of a plan's own lists (the analyses of stages and the
+// programs of strips), without scratch and packed operands. The lists grow
+// while the plan is made and the budget is charged before, so this is no exact
+// count: a chain of 3,000 products of loads was measured at two thirds of it.
 int64_t OwnBytes(const Dispatch& dispatch) {
   constexpr int64_t kBytesPerInstruction = 192;
   constexpr int64_t kBytesPerStage = 2048;

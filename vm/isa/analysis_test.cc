@@ -43,8 +43,8 @@ TEST(AnalysisTest, AcceptsSamples) {
   }
 }
 
-// Each of `paths` ways to a long block comes with one register fewer that is
-// certainly written, so that the block would be visited once for each.
+// kPaths jumps lead to a long block, each with one written register fewer than
+// the one before, so that the analysis would visit the block once per jump.
 TEST(AnalysisTest, RefusesLongBlocksThatAreVisitedOften) {
   constexpr int kPaths = 400;
   constexpr int kInstructions = 4000;

@@ -15,9 +15,6 @@ int64_t LimitOf(int64_t option, int64_t otherwise) {
   return option > 0 ? option : otherwise;
 }
 
-// What is copied or cleared counts as a point for each.
-constexpr int64_t kCacheLine = 64;
-
 }  // namespace
 
 RunLimits::RunLimits(const Options& options, Interrupt& interrupt)
@@ -60,15 +57,19 @@ Status RunLimits::WorkError(std::string_view kind,
 }
 
 Status RunLimits::TakeCopy(const Program& program, int64_t bytes) {
-  if (interrupt_.ShouldStop()) return interrupt_.status();
-  if (TakeWork(bytes / kCacheLine)) return OkStatus();
-  return WorkError("program ", program.name);
+  return TakeBytes(bytes, "program ", program.name);
 }
 
 Status RunLimits::TakeClear(int64_t bytes) {
+  return TakeBytes(bytes, "clearing ", "memory that nothing has written");
+}
+
+Status RunLimits::TakeBytes(int64_t bytes, std::string_view kind,
+                            std::string_view name) {
+  constexpr int64_t kCacheLine = 64;
   if (interrupt_.ShouldStop()) return interrupt_.status();
   if (TakeWork(bytes / kCacheLine)) return OkStatus();
-  return WorkError("clearing ", "memory that nothing has written");
+  return WorkError(kind, name);
 }
 
 }  // namespace ember::vm

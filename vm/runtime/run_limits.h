@@ -59,11 +59,14 @@ class RunLimits {
   // for each cache line, and sees whether the run is to stop, as a program need
   // not jump nor dispatch.
   Status TakeCopy(const Program& program, int64_t bytes);
-  // As TakeCopy, before a session clears so many bytes that are read and that
-  // nothing has written.
+  // The same before a session clears memory that a run reads before anything
+  // has written to it.
   Status TakeClear(int64_t bytes);
 
  private:
+  // kind and name: as for WorkError.
+  Status TakeBytes(int64_t bytes, std::string_view kind, std::string_view name);
+
   const int64_t work_limit_;
   const int64_t step_limit_;
   const std::atomic<bool>* const begins_cancelled_;

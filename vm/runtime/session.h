@@ -151,7 +151,8 @@ struct ResultPlace {
 struct SessionMemory {
   int64_t arena_bytes = 0;
   int64_t pool_bytes =
-      0;  // allocations of the program, in use or kept for reuse, and results
+      0;  // allocations of the program, in use or kept for reuse, results, and
+          // what plans of tier 0 are charged
   int64_t peak_bytes = 0;  // of the sum of both
 };
 
