@@ -323,7 +323,7 @@ typedef struct EmberSessionInfo {
   const char* target; /* what kernels are compiled for */
   EmberTier tier;     /* INTERPRETER where AUTO found no JIT */
   int64_t arena_bytes;
-  int64_t pool_bytes; /* the program's allocations, results, and plans of tier 0 */
+  int64_t pool_bytes; /* allocations, results, and plans of tier 0 */
   int64_t peak_bytes; /* of the sum of both */
 } EmberSessionInfo;
 
