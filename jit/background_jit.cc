@@ -1,6 +1,8 @@
 // The JIT with its threads: what they do for each request. One that fails is
 // declined with the reason.
+#include <algorithm>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/file.h"
@@ -13,6 +15,14 @@
 
 namespace ember::jit {
 namespace {
+
+CompileQueue::Options QueueOptionsOf(const JitOptions& options) {
+  if (options.threads > 0)
+    return {.threads = options.threads, .niceness = NicenessOf(options.place)};
+  // Each has a run that waits for it, or did.
+  const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
+  return {.threads = static_cast<int>(cores), .niceness = 0};
+}
 
 class BackgroundJit final : public Jit {
  public:
@@ -51,14 +61,18 @@ BackgroundJit::BackgroundJit(JitOptions options,
                   ? options_.oracle
                   : std::make_shared<Oracle>(OracleOptions{})),
       compiler_(std::move(compiler)),
-      queue_(
-          {.threads = options_.threads, .niceness = NicenessOf(options_.place)},
-          [this](const CompileQueue::Job& job) { Run(job); }) {}
+      queue_(QueueOptionsOf(options_),
+             [this](const CompileQueue::Job& job) { Run(job); }) {}
 
 void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
                                   std::shared_ptr<vm::KernelSlot> slot) {
-  if (options_.threads == 0) return Run({request, std::move(slot)});
-  queue_.Add({request, std::move(slot)});
+  CompileQueue::Job job = {request, std::move(slot)};
+  job.request.interrupt = nullptr;
+  if (options_.threads > 0) return queue_.Add(std::move(job));
+  // A device is used by one thread at a time, the run's own.
+  const bool is_of_host = request.device == nullptr;
+  if (request.interrupt == nullptr || !is_of_host) return Run(job);
+  queue_.AddAndWait(std::move(job), *request.interrupt);
 }
 
 JitTotals BackgroundJit::totals() const {

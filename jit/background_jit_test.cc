@@ -106,11 +106,52 @@ class Holder : public KernelWrapper {
   std::unique_ptr<vm::Kernel> Wrap(
       const vm::KernelRequest&, vm::KernelSlot&, KernelText,
       std::unique_ptr<vm::Kernel> kernel) override {
+    is_begun = true;
+    is_begun.notify_all();
     is_released.wait(false);
     return kernel;
   }
+  void AwaitFirst() { is_begun.wait(false); }
+  void Release() {
+    is_released = true;
+    is_released.notify_all();
+  }
+
+  std::atomic<bool> is_begun{false};
   std::atomic<bool> is_released{false};
 };
+
+TEST(BackgroundJit, CancelEndsRunsThatWaitForTheirKernel) {
+  const std::shared_ptr<const vm::Module> module =
+      *vm::Module::FromDefinition(vm::SampleNamed("loop"));
+  const auto holder = std::make_shared<Holder>();
+  JitOptions options;
+  options.threads = 0;
+  options.wrapper = holder;
+  auto jit = NewJit(options);
+  ASSERT_TRUE(jit.ok()) << jit.status().ToString();
+  const auto session = NewSession(
+      module,
+      std::make_shared<vm::Tiering>(module, *jit, vm::Tiering::Eager(2)));
+  std::thread canceller([&] {
+    holder->AwaitFirst();
+    session->Cancel();
+  });
+  const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {2, 4});
+  std::vector<vm::Tensor> results;
+  // Without an end of its waiting this hangs.
+  const Status status = session->Run({&x, 1}, &results);
+  canceller.join();
+  EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();
+  // The session goes on without the kernel, and with it when it has come.
+  const std::vector<float> expected = RunLoop(*NewSession(module, nullptr), 2);
+  EXPECT_EQ(RunLoop(*session, 2), expected);
+  EXPECT_EQ(session->Profile()[0].tier, 0);
+  holder->Release();
+  (*jit)->Wait();
+  EXPECT_EQ(RunLoop(*session, 2), expected);
+  EXPECT_EQ(session->Profile()[0].tier, 2);
+}
 
 TEST(BackgroundJit, ClosingDropsWhatWaits) {
   const std::shared_ptr<const vm::Module> module =
@@ -132,8 +173,7 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
   EXPECT_GE(slot.use_count(), static_cast<long>(kShapes) - 1);
   std::thread releaser([&] {
     while (slot.use_count() > 10) std::this_thread::yield();
-    holder->is_released = true;
-    holder->is_released.notify_all();
+    holder->Release();
   });
   jit->reset();
   tiering.reset();

@@ -26,25 +26,35 @@ CompileQueue::CompileQueue(Options options,
 
 CompileQueue::~CompileQueue() {
   {
-    std::vector<Job> dropped;
+    std::vector<Entry> dropped;
     std::lock_guard<std::mutex> lock(mutex_);
     stops_ = true;
-    dropped.swap(jobs_);
+    dropped.swap(waiting_);
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void CompileQueue::Add(Job job) {
+void CompileQueue::Add(Job job) { Add(Entry{std::move(job), nullptr}); }
+
+void CompileQueue::AddAndWait(Job job, const Interrupt& interrupt) {
+  const auto is_done = std::make_shared<bool>(false);
+  Add(Entry{std::move(job), is_done});
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!*is_done && !interrupt.ShouldStop())
+    changed_.wait_for(lock, kMostDelay);
+}
+
+void CompileQueue::Add(Entry entry) {
   bool is_first = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    is_first = jobs_.empty();
-    jobs_.push_back(std::move(job));
-    if (threads_.empty()) {
-      for (int i = 0; i < options_.threads; ++i)
-        threads_.emplace_back([this] { Work(); });
-    }
+    is_first = waiting_.empty();
+    waiting_.push_back(std::move(entry));
+    const size_t wanted = waiting_.size() + static_cast<size_t>(busy_);
+    if (threads_.size() < static_cast<size_t>(options_.threads) &&
+        threads_.size() < wanted)
+      threads_.emplace_back([this] { Work(); });
   }
   // A model asks for all its kernels in one call, and to wake a thread takes as
   // long as a small dispatch.
@@ -53,21 +63,21 @@ void CompileQueue::Add(Job job) {
 
 void CompileQueue::Wait() {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return jobs_.empty() && busy_ == 0; });
+  changed_.wait(lock, [&] { return waiting_.empty() && busy_ == 0; });
 }
 
 bool CompileQueue::is_busy() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return busy_ > 0 || !jobs_.empty();
+  return busy_ > 0 || !waiting_.empty();
 }
 
-CompileQueue::Job CompileQueue::TakeHottest() {
+CompileQueue::Entry CompileQueue::TakeHottest() {
   // max_element gives the first of equals: those are served in order.
-  const auto hottest =
-      std::ranges::max_element(jobs_, {}, [](const Job& j) { return Heat(j); });
-  Job job = std::move(*hottest);
-  jobs_.erase(hottest);
-  return job;
+  const auto hottest = std::ranges::max_element(
+      waiting_, {}, [](const Entry& entry) { return Heat(entry.job); });
+  Entry entry = std::move(*hottest);
+  waiting_.erase(hottest);
+  return entry;
 }
 
 void CompileQueue::Work() {
@@ -75,15 +85,16 @@ void CompileQueue::Work() {
   LowerPriority(options_.niceness);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stops_ || !jobs_.empty(); });
+    changed_.wait(lock, [&] { return stops_ || !waiting_.empty(); });
     if (stops_) return;
-    Job job = TakeHottest();
+    Entry entry = TakeHottest();
     ++busy_;
     lock.unlock();
-    work_(job);
-    job = {};  // May be the last to hold the module.
+    work_(entry.job);
+    entry.job = {};  // May be the last to hold the module.
     lock.lock();
     --busy_;
+    if (entry.is_done != nullptr) *entry.is_done = true;
     // Who wakes takes this thread's core: not with a lock that callers want.
     lock.unlock();
     changed_.notify_all();

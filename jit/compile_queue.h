@@ -10,15 +10,16 @@
 // not when it was added: sites that a program visits for the first time late
 // may still come first. Knows nothing of what compiling is: no LLVM here.
 //
-// The threads start with the first job, and run with a low priority. Where
-// others take all cores they get the share that the system gives to it, and
-// kernels come late.
+// A thread starts when a job finds none free, and runs with a low priority
+// unless it is told otherwise. Where others take all cores it gets the share
+// that the system gives to it, and kernels come late.
 //
 // Thread-safe. The destructor drops what has not begun and waits for what has;
 // a program that ends while is_busy() and should not wait leaves with _exit.
 #ifndef EMBER_JIT_COMPILE_QUEUE_H_
 #define EMBER_JIT_COMPILE_QUEUE_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -26,6 +27,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "jit/background_thread.h"
 #include "vm/runtime/kernel_provider.h"
 #include "vm/runtime/tiering.h"
@@ -39,7 +41,7 @@ class CompileQueue {
     std::shared_ptr<vm::KernelSlot> slot;
   };
   struct Options {
-    int threads = 1;
+    int threads = 1;  // at most
     // How nice the threads are to others (LowerPriority).
     int niceness = kCompilingNiceness;
   };
@@ -50,22 +52,35 @@ class CompileQueue {
   CompileQueue& operator=(const CompileQueue&) = delete;
 
   void Add(Job job);
+  // The same, and waits until the job is done or the interrupt says stop: seen
+  // within kMostDelay. The job stays and is done then, too.
+  void AddAndWait(Job job, const Interrupt& interrupt);
   // Until nothing is waiting or in work.
   void Wait();
   // Something is waiting or in work.
   bool is_busy() const;
 
+  // Of what waits and sees an interrupt.
+  static constexpr std::chrono::milliseconds kMostDelay{2};
+
  private:
+  struct Entry {
+    Job job;
+    // Set, with mutex_ held, when it is done; null if nobody wants to know.
+    std::shared_ptr<bool> is_done;
+  };
+
+  void Add(Entry entry);
   // What the threads do.
   void Work();
   // With mutex_ held.
-  Job TakeHottest();
+  Entry TakeHottest();
 
   const Options options_;
   const std::function<void(const Job&)> work_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::vector<Job> jobs_;
+  std::vector<Entry> waiting_;
   int busy_ = 0;
   bool stops_ = false;
   std::vector<std::thread> threads_;

@@ -71,6 +71,36 @@ TEST(CompileQueue, HottestFirstAsOfNow) {
   EXPECT_FALSE(queue.is_busy());
 }
 
+TEST(CompileQueue, WaitsForAJobOrAnInterrupt) {
+  std::atomic<bool> is_begun{false};
+  std::atomic<bool> is_released{false};
+  std::string done;
+  CompileQueue queue(kOneThread, [&](const CompileQueue::Job& job) {
+    if (job.request.target == "slow") {
+      is_begun = true;
+      is_begun.notify_all();
+      is_released.wait(false);
+    }
+    done += job.request.target + " ";
+  });
+  Interrupt interrupt;
+  queue.AddAndWait(JobOf("quick", 1), interrupt);
+  EXPECT_EQ(done, "quick ");
+  std::thread canceller([&] {
+    is_begun.wait(false);
+    interrupt.Cancel();
+  });
+  queue.AddAndWait(JobOf("slow", 1), interrupt);
+  canceller.join();
+  EXPECT_TRUE(queue.is_busy());
+  // Nor does one that does not begin keep who asked for it.
+  queue.AddAndWait(JobOf("late", 1), interrupt);
+  is_released = true;
+  is_released.notify_all();
+  queue.Wait();
+  EXPECT_EQ(done, "quick slow late ");
+}
+
 TEST(CompileQueue, SitesWithAKernelCanWait) {
   Recorder recorder;
   CompileQueue queue(kOneThread, [&](const auto& job) { recorder.Work(job); });

@@ -52,7 +52,8 @@ constexpr int NicenessOf(vm::CompilePlace place) {
 
 struct JitOptions {
   // Threads that compile, in the background (compile_queue.h); 0: RequestKernel
-  // compiles, and returns when it is done.
+  // returns when the kernel is there, or the request's interrupt says stop. The
+  // kernel comes all the same, then: such requests, too, have threads.
   int threads = 1;
   vm::CompilePlace place = vm::CompilePlace::kThread;
   // Writes schedule, nest, LLVM IR and assembly of each kernel here (of a

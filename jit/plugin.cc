@@ -22,7 +22,7 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
 }
 
 // For runtimes that know no JIT; its name is vm::kNewKernelProviderSymbol.
-extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider2(
+extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider3(
     const ember::vm::KernelLibraryOptions& given,
     std::shared_ptr<ember::vm::KernelProvider>* provider,
     std::string* message) {

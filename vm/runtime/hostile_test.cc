@@ -240,6 +240,24 @@ program main() -> (y: f32[1]) {
   }
 }
 
+// 100,000 rows of no value: nothing to read, and a number of each to write.
+TEST(LimitsTest, ResultsOfLibraryFunctionsAreWork) {
+  const auto session = NewSession(R"(module "m" from "test"
+program main() -> (y: i64[100000]) {
+  i0 = integer 11
+  i1 = integer 100000
+  i2 = integer 0
+  b0 = allocate i2
+  call unique(i0, i1, i2, i2, b0, b1, b2, b3, b4, i3)
+  result y = b3 [i1]
+  return
+})",
+                                  {.work_limit = 100000});
+  EXPECT_EQ(RunError(*session),
+            "call unique: expected work of at most 100000 points in the run "
+            "(--max-work), found more");
+}
+
 TEST(LimitsTest, Deadline) {
   const Tensor x = Ones();
   std::vector<std::string> texts = LongSums();

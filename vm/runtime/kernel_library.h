@@ -43,7 +43,7 @@ struct KernelLibraryOptions {
 using NewKernelProviderFunction =
     bool(const KernelLibraryOptions& options,
          std::shared_ptr<KernelProvider>* provider, std::string* message);
-inline constexpr char kNewKernelProviderSymbol[] = "EmberNewKernelProvider2";
+inline constexpr char kNewKernelProviderSymbol[] = "EmberNewKernelProvider3";
 
 }  // namespace ember::vm
 

@@ -9,9 +9,9 @@
 //     }
 //   };
 //
-// vm never waits for a kernel: a request returns at once, and the slot may be
-// filled at any time, from any thread, even after the module's sessions are
-// gone.
+// vm never waits for a kernel: the slot may be filled at any time, from any
+// thread, even after the module's sessions are gone. A provider that compiles
+// at once may keep a request for that long, or until its interrupt says stop.
 #ifndef EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 #define EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 
@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "base/memory_budget.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -163,13 +164,16 @@ struct KernelRequest {
   // bytes, else empty.
   std::vector<bool> constant_inputs;
   std::vector<std::span<const uint8_t>> constant_data;
+  // Of the run that asks, for providers that compile at once; null: nobody
+  // stops it. Stays while RequestKernel runs, no longer.
+  const Interrupt* interrupt = nullptr;
 };
 
 class KernelProvider {
  public:
   virtual ~KernelProvider() = default;
-  // Thread-safe. Must return soon: compile elsewhere and answer through the
-  // slot, once per request.
+  // Thread-safe. Answers through the slot, once per request, at any time. Must
+  // return soon, or soon after request.interrupt says stop: compile elsewhere.
   virtual void RequestKernel(const KernelRequest& request,
                              std::shared_ptr<KernelSlot> slot) = 0;
   // Who sees the first call of each of its kernels (Tiering::Options); null:

@@ -57,11 +57,13 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
   }
   size_t next_integer = 0;
   size_t next_memory = 0;
+  int64_t made_bytes = 0;
   for (size_t i = 0; i < info.operands.size(); ++i) {
     if (info.operands[i] == 'I')
       in.integers[in.operands[i]] = written[next_integer++];
     if (info.operands[i] != 'B') continue;
     const LibraryMemory& made = allocated[next_memory++];
+    made_bytes += made.length;
     MemoryReference& result = in.buffers[in.operands[i]];
     if (result.block != nullptr) result.block->Drop();
     result = {made.data, made.length, made.block};
@@ -69,7 +71,11 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
     in.memory.AfterWrite(result, made.length);
   }
   if (in.interrupt.ShouldStop()) return in.interrupt.status();
-  return status.WithContext(Concat({"call ", info.text}));
+  EMBER_RETURN_IF_ERROR(status.WithContext(Concat({"call ", info.text})));
+  // What it has made may be large where its operands are not.
+  if (!in.limits.TakeWork(made_bytes))
+    return in.limits.WorkError("call ", info.text);
+  return OkStatus();
 }
 
 }  // namespace ember::vm

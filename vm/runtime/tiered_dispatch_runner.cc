@@ -42,7 +42,8 @@ void TieredDispatchRunner::RequestKernels(const SiteState& site) {
       tier >= 2 ? std::span<const int64_t>(entry.parameters)
                 : std::span<const int64_t>();
   tiering_->Request(site.group, tier, parameters,
-                    context_.options.device->target());
+                    context_.options.device->target(),
+                    context_.runner.interrupt());
 }
 
 void TieredDispatchRunner::ChooseKernel(SiteState& site) {

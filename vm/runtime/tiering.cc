@@ -103,7 +103,7 @@ Status Tiering::UseOn(const std::shared_ptr<hal::Device>& device) {
 
 void Tiering::Request(size_t group, int tier,
                       std::span<const int64_t> parameters,
-                      std::string_view target) {
+                      std::string_view target, const Interrupt* interrupt) {
   if (provider_ == nullptr) return;
   if (!slots_[group]->ClaimRequest(tier, parameters)) return;
   KernelRequest request = RequestFor(module_, group);
@@ -111,6 +111,7 @@ void Tiering::Request(size_t group, int tier,
   request.device = device_;
   request.tier = tier;
   request.parameters.assign(parameters.begin(), parameters.end());
+  request.interrupt = interrupt;
   provider_->RequestKernel(request, slots_[group]);
 }
 

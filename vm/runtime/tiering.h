@@ -119,10 +119,10 @@ class Tiering : public DispatchRunnerSource {
   // Kernels are for the first device that this is called with, or for any
   // device that is the host if that one is. InvalidArgument for another.
   Status UseOn(const std::shared_ptr<hal::Device>& device);
-  // Asks the provider for a kernel unless that was done before. parameters: as
-  // in KernelRequest.
+  // Asks the provider for a kernel unless that was done before. parameters and
+  // interrupt: as in KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
-               std::string_view target);
+               std::string_view target, const Interrupt* interrupt);
   // What runs the dispatches of a session on the host with these kernels, which
   // must be of the session's module.
   StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
