@@ -7,9 +7,11 @@
 
 #include "base/byte_cursor.h"
 #include "base/checked_math.h"
+#include "base/clear_memory.h"
 #include "base/concat.h"
 #include "base/dtype.h"
 #include "base/hash.h"
+#include "base/interrupt.h"
 #include "base/parallel.h"
 #include "base/printer.h"
 #include "base/status.h"
@@ -187,6 +189,26 @@ TEST(ParallelTest, SerialRunnerRunsAllChunks) {
     chunks.push_back(chunk);
   });
   EXPECT_EQ(chunks, (std::vector<int64_t>{0, 1, 2}));
+}
+
+TEST(ClearMemoryTest, ClearsAllOrStops) {
+  constexpr int64_t kBytes = (int64_t{2} << 20) + 3;
+  std::vector<uint8_t> memory(kBytes + 1, 7);
+  Interrupt interrupt;
+  interrupt.Cancel();
+  EXPECT_FALSE(ClearMemory(memory.data(), kBytes, &interrupt));
+  EXPECT_EQ(memory[0], 7);
+  interrupt.Start();
+  EXPECT_TRUE(ClearMemory(memory.data(), kBytes, &interrupt));
+  EXPECT_EQ(memory, [] {
+    std::vector<uint8_t> expected(kBytes + 1, 0);
+    expected.back() = 7;
+    return expected;
+  }());
+  memory.assign(kBytes + 1, 7);
+  EXPECT_TRUE(ClearMemory(memory.data(), 1, nullptr));
+  EXPECT_EQ(memory[0], 0);
+  EXPECT_EQ(memory[1], 7);
 }
 
 }  // namespace

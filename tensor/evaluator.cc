@@ -47,8 +47,8 @@ class Evaluator {
           header_.ElementCount(buffer) * DTypeByteSize(buffer.type);
       if (!options_.temporaries.empty()) {
         memory_.push_back(options_.temporaries[next_temporary++]);
-        if (bytes > 0)
-          std::memset(memory_.back(), 0, static_cast<size_t>(bytes));
+        if (!ClearMemory(memory_.back(), bytes, options_.interrupt))
+          return options_.interrupt->status();
         continue;
       }
       if (bytes > kMaximumTemporaryBytes) {

@@ -96,7 +96,8 @@ class Contraction {
   void PackPiece(Work work, int64_t piece) const;
   void PadPiece(Work work, int64_t piece) const;
   // Once, before the first run: all of the padded copy is padding.
-  void FillPadding(char* padded) const;
+  // False: the interrupt, which may be null, said stop, and it is not done.
+  bool FillPadding(char* padded, const Interrupt* interrupt) const;
   // Rows [begin, end) of the flat space of outer batch and M axes, all inner
   // batch and N.
   void RunRows(Work work, int64_t begin, int64_t end) const;

@@ -201,7 +201,12 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
       return OkStatus();
     }
   }
-  if (size / 4 > analysis.header->elements[guarded->buffer] + 1024)
+  // A copy that is much larger than what is read of it, or than the work that
+  // it saves, which is what a run's limit counts.
+  const int64_t points = analysis.SpatialPoints() *
+                         std::max<int64_t>(analysis.ReductionPoints(), 1);
+  if (size / 4 > analysis.header->elements[guarded->buffer] + 1024 ||
+      size / 4 > points)
     return OkStatus();
 
   StageAnalysis dims;  // its axes are the copy's dimensions
@@ -248,14 +253,21 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
   return OkStatus();
 }
 
-void Contraction::FillPadding(char* padded) const {
+bool Contraction::FillPadding(char* padded, const Interrupt* interrupt) const {
+  constexpr int64_t kAtOnce = int64_t{1} << 18;
   uint64_t otherwise = pad_default_;
+  const int64_t size = DTypeByteSize(pad_type_);
+  const int64_t elements = padded_bytes_ / size;
   TileArguments t = {};
   t.rows = 1;
-  t.columns = padded_bytes_ / DTypeByteSize(pad_type_);
-  t.destination = {padded, 0, 1};
   t.a = {reinterpret_cast<char*>(&otherwise), 0, 0};
-  HostKernels().store[static_cast<int>(pad_type_)](t);
+  for (int64_t begin = 0; begin < elements; begin += kAtOnce) {
+    if (interrupt != nullptr && interrupt->ShouldStop()) return false;
+    t.columns = std::min(kAtOnce, elements - begin);
+    t.destination = {padded + begin * size, 0, 1};
+    HostKernels().store[static_cast<int>(pad_type_)](t);
+  }
+  return true;
 }
 
 // K in blocks of about one depth that cut runs (K axes which lie one after the

@@ -249,6 +249,29 @@ TEST(HostileTest, ScratchIsCharged) {
             "dispatch @d: scratch: too much");
 }
 
+// The description of a convolution of a large picture with steps of `stride`.
+std::string StridedConvolution(const std::string& stride,
+                               const std::string& out) {
+  const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(
+      "dispatch @d(%x: f32[200, 200, 4], %w: f32[3, 3, 4, 8]) -> (%y: f32[" +
+      out + ", " + out + R"(, 8]) {
+        %y[h, w, o] = sum(i < 3, j < 3, c < 4)
+            pad(%x[h * )" +
+      stride + " + i - 1, w * " + stride +
+      R"( + j - 1, c], 0.0) * %w[i, j, c, o]
+      })");
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  if (!dispatch.ok()) return "";
+  return (*Plan::Make(*dispatch, {}, {}))->Describe();
+}
+
+// The copy would be more work than the points that read of it.
+TEST(HostileTest, LittleIsReadOfNoPaddedCopy) {
+  EXPECT_NE(StridedConvolution("2", "100").find("padded"), std::string::npos);
+  EXPECT_EQ(StridedConvolution("100", "2").find("padded"), std::string::npos)
+      << StridedConvolution("100", "2");
+}
+
 // One case, twice by tier 0, against the definition.
 void ExpectHostileCase(uint64_t seed) {
   const tensor::HostileCase hostile = tensor::MakeHostileCase(seed);

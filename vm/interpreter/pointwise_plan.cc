@@ -5,6 +5,7 @@
 #include "base/concat.h"
 #include "tensor/evaluator.h"
 #include "vm/interpreter/aligned_memory.h"
+#include "vm/interpreter/plan_memory.h"
 
 namespace ember::vm {
 namespace {
@@ -65,22 +66,21 @@ PlanFacts Facts(const tensor::Dispatch& dispatch,
 class PointwisePlan final : public Plan {
  public:
   PointwisePlan(const tensor::Dispatch& dispatch,
-                const tensor::ConcreteHeader& header, MemoryBudget* budget)
-      : dispatch_(dispatch), header_(header), budget_(budget) {}
-  ~PointwisePlan() override {
-    if (charged_ > 0) budget_->Discharge(charged_);
-  }
+                const tensor::ConcreteHeader& header, const Options& options)
+      : dispatch_(dispatch),
+        header_(header),
+        memory_(dispatch, options.budget, options.allocator) {}
 
-  Status AllocateTemporaries(const HostAllocator& allocator) {
+  Status AllocateTemporaries() {
     for (const tensor::Buffer& buffer : dispatch_.buffers) {
       if (buffer.kind != tensor::BufferKind::kTemporary) continue;
-      const int64_t bytes =
-          header_.ElementCount(buffer) * DTypeByteSize(buffer.type);
-      const Status status = Allocate(bytes, allocator);
-      if (!status.ok()) {
-        return status.WithContext(Concat(
-            {"dispatch @", dispatch_.name, ": temporary %", buffer.name}));
-      }
+      EMBER_ASSIGN_OR_RETURN(
+          AlignedMemory memory,
+          memory_.Allocate(
+              header_.ElementCount(buffer) * DTypeByteSize(buffer.type),
+              Concat({"temporary %", buffer.name})));
+      temporaries_.push_back(memory.get());
+      allocated_.push_back(std::move(memory));
     }
     return OkStatus();
   }
@@ -95,23 +95,10 @@ class PointwisePlan final : public Plan {
   std::string Describe() const override { return "point by point"; }
 
  private:
-  Status Allocate(int64_t bytes, const HostAllocator& allocator) {
-    if (budget_ != nullptr) {
-      EMBER_RETURN_IF_ERROR(budget_->Charge(bytes));
-      charged_ += bytes;
-    }
-    memory_.push_back(AllocateAligned(bytes, allocator));
-    temporaries_.push_back(memory_.back().get());
-    if (temporaries_.back() != nullptr) return OkStatus();
-    return ResourceExhaustedError(
-        Concat({"expected ", bytes, " bytes of memory, found less"}));
-  }
-
   const tensor::Dispatch& dispatch_;
   const tensor::ConcreteHeader header_;
-  MemoryBudget* const budget_;
-  int64_t charged_ = 0;
-  std::vector<AlignedMemory> memory_;
+  PlanMemory memory_;  // before what is allocated of it
+  std::vector<AlignedMemory> allocated_;
   std::vector<void*> temporaries_;
 };
 
@@ -120,9 +107,8 @@ class Pointwise final : public Interpreter {
   StatusOr<std::unique_ptr<Plan>> MakePlan(
       const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
       const Plan::Options& options) const override {
-    auto plan =
-        std::make_unique<PointwisePlan>(dispatch, header, options.budget);
-    EMBER_RETURN_IF_ERROR(plan->AllocateTemporaries(options.allocator));
+    auto plan = std::make_unique<PointwisePlan>(dispatch, header, options);
+    EMBER_RETURN_IF_ERROR(plan->AllocateTemporaries());
     return std::unique_ptr<Plan>(std::move(plan));
   }
   StatusOr<PlanFacts> FactsOf(

@@ -6,6 +6,11 @@
 #include "base/concat.h"
 
 namespace ember::vm {
+namespace {
+
+constexpr int64_t kCacheLine = 64;
+
+}  // namespace
 
 int64_t PointsOf(const tensor::Dispatch& dispatch,
                  const tensor::ConcreteHeader& header) {
@@ -17,6 +22,12 @@ int64_t PointsOf(const tensor::Dispatch& dispatch,
         points *= std::max<int64_t>(header.value(axis.extent), 1);
     }
     total = CheckedAdd(total, points).value_or(INT64_MAX);
+  }
+  for (const tensor::Buffer& buffer : dispatch.buffers) {
+    if (buffer.kind != tensor::BufferKind::kTemporary) continue;
+    const int64_t bytes =
+        header.ElementCount(buffer) * DTypeByteSize(buffer.type);
+    total = CheckedAdd(total, bytes / kCacheLine).value_or(INT64_MAX);
   }
   return total;
 }

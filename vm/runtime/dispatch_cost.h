@@ -11,7 +11,8 @@
 
 namespace ember::vm {
 
-// Points that a run evaluates: of each stage, the product of its axes' extents.
+// Points that a run evaluates: of each stage, the product of its axes' extents,
+// and of each temporary one per line of 64 bytes, as it may have to be cleared.
 // An extent of 0 counts as 1, as a kernel may turn the loops of the other axes
 // around the empty one. INT64_MAX if that is more.
 int64_t PointsOf(const tensor::Dispatch& dispatch,

@@ -240,6 +240,28 @@ program main() -> (y: f32[1]) {
   }
 }
 
+// 32 MiB are held, and cleared, for a point of two stages.
+TEST(LimitsTest, TemporariesAreWork) {
+  const auto session = NewSession(R"(module "m" from "test"
+dispatch @d() -> (%y: f32[1]) {
+  temp %t: f32[8388608]
+  for (i < 1) %t[i] = 1.0
+  %y[i] = %t[i + 8000000]
+}
+program main() -> (y: f32[1]) {
+  i0 = integer 4
+  i1 = integer 1
+  b0 = allocate i0
+  dispatch @d(-> b0)
+  result y = b0 [i1]
+  return
+})",
+                                  {.work_limit = 100000});
+  EXPECT_EQ(RunError(*session),
+            "dispatch @d: expected at most 100000 points that the run may "
+            "still evaluate (--max-work), found 524290");
+}
+
 // 100,000 rows of no value: nothing to read, and a number of each to write.
 TEST(LimitsTest, ResultsOfLibraryFunctionsAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
