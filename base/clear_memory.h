@@ -8,9 +8,7 @@
 #ifndef EMBER_BASE_CLEAR_MEMORY_H_
 #define EMBER_BASE_CLEAR_MEMORY_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "base/interrupt.h"
 
@@ -18,16 +16,7 @@ namespace ember {
 
 // False: the interrupt said stop, and some of it is not cleared. interrupt may
 // be null.
-inline bool ClearMemory(void* data, int64_t bytes, const Interrupt* interrupt) {
-  constexpr int64_t kAtOnce = int64_t{1} << 20;
-  auto* const begin = static_cast<unsigned char*>(data);
-  for (int64_t done = 0; done < bytes; done += kAtOnce) {
-    if (interrupt != nullptr && interrupt->ShouldStop()) return false;
-    std::memset(begin + done, 0,
-                static_cast<size_t>(std::min(kAtOnce, bytes - done)));
-  }
-  return true;
-}
+bool ClearMemory(void* data, int64_t bytes, const Interrupt* interrupt);
 
 }  // namespace ember
 

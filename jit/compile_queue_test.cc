@@ -141,7 +141,7 @@ TEST(CompileQueue, TheEndDropsWhatWaits) {
   EXPECT_EQ(recorder.order(), "a");
 }
 
-TEST(CompileQueue, ThreadsStartWithTheFirstJob) {
+TEST(CompileQueue, ThreadsStartWithJobsThatFindNoneFree) {
   // By number: threads of the tests before may be on their way out, still.
   const auto threads = [] {
     std::set<std::string> numbers;
@@ -157,9 +157,18 @@ TEST(CompileQueue, ThreadsStartWithTheFirstJob) {
       return !before.contains(number);
     });
   };
-  CompileQueue queue({.threads = 3}, [](const auto&) {});
+  std::atomic<bool> is_released{false};
+  CompileQueue queue({.threads = 3},
+                     [&](const auto&) { is_released.wait(false); });
   EXPECT_EQ(new_threads(), 0);
-  queue.Add(JobOf("a", 1));
+  for (const int expected : {1, 2, 3, 3}) {
+    queue.Add(JobOf("a", 1));
+    EXPECT_EQ(new_threads(), expected);
+  }
+  is_released = true;
+  is_released.notify_all();
+  queue.Wait();
+  queue.Add(JobOf("b", 1));
   EXPECT_EQ(new_threads(), 3);
 }
 

@@ -1,9 +1,9 @@
 #include "tensor/evaluator.h"
 
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "base/clear_memory.h"
 #include "tensor/combine.h"
 #include "tensor/index_algebra.h"
 #include "tensor/points.h"

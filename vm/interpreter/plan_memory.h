@@ -13,9 +13,8 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
+#include <string_view>
 
-#include "base/concat.h"
 #include "base/host_allocator.h"
 #include "base/memory_budget.h"
 #include "base/status.h"
@@ -30,34 +29,16 @@ class PlanMemory {
   PlanMemory(const tensor::Dispatch& dispatch, MemoryBudget* budget,
              HostAllocator allocator)
       : dispatch_(dispatch), budget_(budget), allocator_(allocator) {}
-  ~PlanMemory() {
-    if (budget_ != nullptr) budget_->Discharge(charged_);
-  }
+  ~PlanMemory();
   PlanMemory(const PlanMemory&) = delete;
   PlanMemory& operator=(const PlanMemory&) = delete;
 
   // For memory that somebody else allocates.
-  Status Charge(int64_t bytes, const std::string& what) {
-    if (budget_ == nullptr) return OkStatus();
-    const Status status = budget_->Charge(bytes);
-    if (!status.ok()) return status.WithContext(Place(what));
-    charged_ += bytes;
-    return OkStatus();
-  }
-
-  StatusOr<AlignedMemory> Allocate(int64_t bytes, const std::string& what) {
-    EMBER_RETURN_IF_ERROR(Charge(bytes, what));
-    AlignedMemory memory = AllocateAligned(bytes, allocator_);
-    if (memory != nullptr) return memory;
-    return ResourceExhaustedError(
-               Concat({"expected ", bytes, " bytes of memory, found less"}))
-        .WithContext(Place(what));
-  }
+  Status Charge(int64_t bytes, std::string_view what);
+  StatusOr<AlignedMemory> Allocate(int64_t bytes, std::string_view what);
 
  private:
-  std::string Place(const std::string& what) const {
-    return Concat({"dispatch @", dispatch_.name, ": ", what});
-  }
+  std::string Place(std::string_view what) const;
 
   const tensor::Dispatch& dispatch_;
   MemoryBudget* const budget_;

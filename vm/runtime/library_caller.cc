@@ -1,5 +1,6 @@
 #include "vm/runtime/library_caller.h"
 
+#include <string_view>
 #include <vector>
 
 #include "base/concat.h"
@@ -8,6 +9,15 @@
 #include "vm/runtime/library_instruction.h"
 
 namespace ember::vm {
+namespace {
+
+Status TakeWork(const LibraryInstruction& in, std::string_view function,
+                int64_t points) {
+  if (in.limits.TakeWork(points)) return OkStatus();
+  return in.limits.WorkError("call ", function);
+}
+
+}  // namespace
 
 Status CallLibraryFunction(const LibraryInstruction& in) {
   const LibraryFunctionInfo info = LibraryInfoOf(in.instruction.a);
@@ -42,7 +52,7 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
       }
     }
   }
-  if (!in.limits.TakeWork(work)) return in.limits.WorkError("call ", info.text);
+  EMBER_RETURN_IF_ERROR(TakeWork(in, info.text, work));
   const LibraryCall call = {{integers, counts[0]}, {memory, counts[1]},
                             {written, counts[2]},  {allocated, counts[3]},
                             *in.memory.pool(),     in.strings,
@@ -73,9 +83,7 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
   if (in.interrupt.ShouldStop()) return in.interrupt.status();
   EMBER_RETURN_IF_ERROR(status.WithContext(Concat({"call ", info.text})));
   // What it has made may be large where its operands are not.
-  if (!in.limits.TakeWork(made_bytes))
-    return in.limits.WorkError("call ", info.text);
-  return OkStatus();
+  return TakeWork(in, info.text, made_bytes);
 }
 
 }  // namespace ember::vm

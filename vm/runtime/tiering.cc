@@ -37,6 +37,7 @@ Tiering::Options Tiering::Eager(int max_tier) {
           .tier2_calls = 0,
           .most_specialised = kMostEager,
           .max_tier = max_tier,
+          .keeps_slow_kernels = true,
           .checks_kernels = false};
 }
 
