@@ -28,7 +28,7 @@ constexpr double kChunkNanoseconds = 8000;
 constexpr int64_t kParallelPackBytes = 256 * 1024;
 
 struct Worker {
-  AlignedMemory scratch;
+  char* scratch = nullptr;
   std::vector<TileOperand> slots;
   std::vector<char*> buffers;
 };
@@ -65,7 +65,7 @@ class InterpreterPlan final : public Plan {
   const Dispatch& dispatch_;
   const Options options_;
   const PlanHeader header_;
-  PlanMemory memory_;  // before what is allocated of it
+  PlanMemory memory_;
   PlanParts parts_;
   std::vector<Worker> workers_;
   const Interrupt* interrupt_ = nullptr;  // of the run
@@ -156,12 +156,12 @@ Contraction::Work InterpreterPlan::WorkOf(const Group& group, const Step& step,
                                           Worker& worker,
                                           StripFailure& failure) const {
   Contraction::Work work;
-  work.scratch = worker.scratch.get() + group.step_scratch;
+  work.scratch = worker.scratch + group.step_scratch;
   work.buffers = worker.buffers.data();
   work.context = {work.buffers, work.scratch, worker.slots.data(), &failure,
                   interrupt_};
-  work.packed_b = step.packed_b.get();
-  work.padded = step.padded_a.get();
+  work.packed_b = step.packed_b;
+  work.padded = step.padded_a;
   return work;
 }
 
@@ -170,8 +170,7 @@ void InterpreterPlan::Pack(Group& group, ParallelRunner& runner) {
     if (!step.contraction) continue;
     const Contraction& contraction = *step.contraction;
     if (contraction.padded_bytes() > 0 && !step.has_padding) {
-      step.has_padding =
-          contraction.FillPadding(step.padded_a.get(), interrupt_);
+      step.has_padding = contraction.FillPadding(step.padded_a, interrupt_);
       if (!step.has_padding) return;
     }
     const int64_t pads = contraction.pad_pieces();
@@ -202,10 +201,10 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
                                Worker& worker) {
   StripFailure failure;
   StripContext context{worker.buffers.data(),
-                       worker.scratch.get() + group.step_scratch,
-                       worker.slots.data(), &failure, interrupt_};
+                       worker.scratch + group.step_scratch, worker.slots.data(),
+                       &failure, interrupt_};
   for (const ChunkBuffer& chunk : group.chunk_buffers) {
-    char* memory = worker.scratch.get() + chunk.scratch_offset;
+    char* memory = worker.scratch + chunk.scratch_offset;
     if (chunk.zero)
       std::memset(memory, 0,
                   static_cast<size_t>(chunk.row_bytes * (end - begin)));

@@ -97,12 +97,9 @@ Status PlanBuilder::Build() {
               [&](const ChunkBuffer& c) { return c.buffer == buffer; });
         });
     if (in_chunk) continue;
-    EMBER_ASSIGN_OR_RETURN(
-        AlignedMemory memory,
-        memory_.Allocate(BytesOf(buffer),
-                         Concat({"temporary %", dispatch_.buffers[i].name})));
-    parts_.buffers[i] = memory.get();
-    parts_.memory.push_back(std::move(memory));
+    EMBER_ASSIGN_OR_RETURN(parts_.buffers[i],
+                           memory_.Allocate(BytesOf(buffer), "temporary %",
+                                            dispatch_.buffers[i].name));
     if (!StoresCoverBuffer(in_order, buffer))
       parts_.zeroed.push_back({parts_.buffers[i], BytesOf(buffer)});
   }

@@ -5,29 +5,33 @@
 namespace ember::vm {
 
 PlanMemory::~PlanMemory() {
+  allocated_.clear();
   if (budget_ != nullptr) budget_->Discharge(charged_);
 }
 
-std::string PlanMemory::Place(std::string_view what) const {
-  return Concat({"dispatch @", dispatch_.name, ": ", what});
+Status PlanMemory::ErrorAt(const Status& status, std::string_view what,
+                           std::string_view name) const {
+  return status.WithContext(
+      Concat({"dispatch @", dispatch_.name, ": ", what, name}));
 }
 
-Status PlanMemory::Charge(int64_t bytes, std::string_view what) {
+Status PlanMemory::Charge(int64_t bytes, std::string_view what,
+                          std::string_view name) {
   if (budget_ == nullptr) return OkStatus();
   const Status status = budget_->Charge(bytes);
-  if (!status.ok()) return status.WithContext(Place(what));
+  if (!status.ok()) return ErrorAt(status, what, name);
   charged_ += bytes;
   return OkStatus();
 }
 
-StatusOr<AlignedMemory> PlanMemory::Allocate(int64_t bytes,
-                                             std::string_view what) {
-  EMBER_RETURN_IF_ERROR(Charge(bytes, what));
-  AlignedMemory memory = AllocateAligned(bytes, allocator_);
-  if (memory != nullptr) return memory;
-  return ResourceExhaustedError(
-             Concat({"expected ", bytes, " bytes of memory, found less"}))
-      .WithContext(Place(what));
+StatusOr<char*> PlanMemory::Allocate(int64_t bytes, std::string_view what,
+                                     std::string_view name) {
+  EMBER_RETURN_IF_ERROR(Charge(bytes, what, name));
+  allocated_.push_back(AllocateAligned(bytes, allocator_));
+  if (char* const memory = allocated_.back().get()) return memory;
+  return ErrorAt(ResourceExhaustedError(Concat(
+                     {"expected ", bytes, " bytes of memory, found less"})),
+                 what, name);
 }
 
 }  // namespace ember::vm

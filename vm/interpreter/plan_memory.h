@@ -1,19 +1,19 @@
-// What one plan of tier 0 has allocated, charged to the budget of its session
-// until the plan is gone.
+// The memory of one plan of tier 0: allocated here, charged to the budget of
+// its session, and all freed when the plan is gone.
 //
 //   PlanMemory memory(dispatch, options.budget, options.allocator);
 //   EMBER_RETURN_IF_ERROR(memory.Charge(estimate, "plan"));
-//   EMBER_ASSIGN_OR_RETURN(AlignedMemory scratch,
+//   EMBER_ASSIGN_OR_RETURN(char* const scratch,
 //                          memory.Allocate(bytes, "scratch"));
 //
 // Not thread-safe. Errors are ResourceExhausted, and name the dispatch and what
-// the memory is for. What Allocate gave is to be freed before this is.
+// the memory is for: what and name, one behind the other.
 #ifndef EMBER_VM_INTERPRETER_PLAN_MEMORY_H_
 #define EMBER_VM_INTERPRETER_PLAN_MEMORY_H_
 
 #include <cstdint>
-#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/host_allocator.h"
 #include "base/memory_budget.h"
@@ -34,16 +34,21 @@ class PlanMemory {
   PlanMemory& operator=(const PlanMemory&) = delete;
 
   // For memory that somebody else allocates.
-  Status Charge(int64_t bytes, std::string_view what);
-  StatusOr<AlignedMemory> Allocate(int64_t bytes, std::string_view what);
+  Status Charge(int64_t bytes, std::string_view what,
+                std::string_view name = "");
+  // Aligned to 64 bytes, contents unspecified; as long-lived as this.
+  StatusOr<char*> Allocate(int64_t bytes, std::string_view what,
+                           std::string_view name = "");
 
  private:
-  std::string Place(std::string_view what) const;
+  Status ErrorAt(const Status& status, std::string_view what,
+                 std::string_view name) const;
 
   const tensor::Dispatch& dispatch_;
   MemoryBudget* const budget_;
   const HostAllocator allocator_;
   int64_t charged_ = 0;
+  std::vector<AlignedMemory> allocated_;
 };
 
 }  // namespace ember::vm

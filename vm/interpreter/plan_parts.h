@@ -17,7 +17,6 @@
 
 #include "base/status.h"
 #include "tensor/dispatch.h"
-#include "vm/interpreter/aligned_memory.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/plan.h"
 #include "vm/interpreter/plan_memory.h"
@@ -36,8 +35,8 @@ struct Step {
   // row_factor, ...) of the contraction.
   int64_t row_divisor = 1;
   int64_t row_factor = 1;
-  AlignedMemory packed_b;
-  AlignedMemory padded_a;
+  char* packed_b = nullptr;
+  char* padded_a = nullptr;
   bool keeps_packed = false;  // B is constant
   // What runs have done once: the padding of padded_a, and a kept packed_b.
   bool has_padding = false;
@@ -79,7 +78,6 @@ struct PlanParts {
   // By number of the dispatch's buffers, those of contractions behind them:
   // temporaries that are held in full are filled in, others null.
   std::vector<char*> buffers;
-  std::vector<AlignedMemory> memory;  // of those temporaries
   std::vector<Zeroed> zeroed;
   PlanFacts facts;
   int io_count = 0;           // inputs and outputs

@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "base/concat.h"
 #include "tensor/evaluator.h"
-#include "vm/interpreter/aligned_memory.h"
 #include "vm/interpreter/plan_memory.h"
 
 namespace ember::vm {
@@ -74,13 +72,11 @@ class PointwisePlan final : public Plan {
   Status AllocateTemporaries() {
     for (const tensor::Buffer& buffer : dispatch_.buffers) {
       if (buffer.kind != tensor::BufferKind::kTemporary) continue;
-      EMBER_ASSIGN_OR_RETURN(
-          AlignedMemory memory,
-          memory_.Allocate(
-              header_.ElementCount(buffer) * DTypeByteSize(buffer.type),
-              Concat({"temporary %", buffer.name})));
-      temporaries_.push_back(memory.get());
-      allocated_.push_back(std::move(memory));
+      EMBER_ASSIGN_OR_RETURN(char* const memory,
+                             memory_.Allocate(header_.ElementCount(buffer) *
+                                                  DTypeByteSize(buffer.type),
+                                              "temporary %", buffer.name));
+      temporaries_.push_back(memory);
     }
     return OkStatus();
   }
@@ -97,8 +93,7 @@ class PointwisePlan final : public Plan {
  private:
   const tensor::Dispatch& dispatch_;
   const tensor::ConcreteHeader header_;
-  PlanMemory memory_;  // before what is allocated of it
-  std::vector<AlignedMemory> allocated_;
+  PlanMemory memory_;
   std::vector<void*> temporaries_;
 };
 
