@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/one_line.h"
+#include "frontends/file_inside.h"
 
 namespace ember::coreml {
 namespace {
@@ -234,22 +234,11 @@ StatusOr<std::shared_ptr<const MappedFile>> Model::WeightsFile(
   constexpr std::string_view kPrefix = "@model_path/";
   std::string name = path;
   if (name.starts_with(kPrefix)) name = name.substr(kPrefix.size());
-  const std::string quoted = "weights file '" + OnOneLine(path) + "'";
-  if (folder_.empty())
-    return UnimplementedError(quoted + ": a model in memory has none");
-  const fs::path relative(name);
-  // Nothing outside of the package.
-  const bool leaves =
-      relative.is_absolute() || name.empty() ||
-      std::find(relative.begin(), relative.end(), "..") != relative.end();
-  if (leaves) {
-    return InvalidArgumentError(
-        quoted + ": expected a path within the model's folder, found another");
-  }
   std::shared_ptr<const MappedFile>& file = (*files_)[name];
   if (file != nullptr) return file;
-  EMBER_ASSIGN_OR_RETURN(MappedFile mapped,
-                         MappedFile::Open((fs::path(folder_) / name).string()));
+  EMBER_ASSIGN_OR_RETURN(const std::string inside,
+                         frontends::FileInside(folder_, name, "weights file"));
+  EMBER_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(inside));
   file = std::make_shared<const MappedFile>(std::move(mapped));
   return file;
 }

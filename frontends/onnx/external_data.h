@@ -5,10 +5,8 @@
 //   EMBER_ASSIGN_OR_RETURN(ExternalBytes data,
 //                          files.Read("weights.bin", 0, 4096));
 //
-// Errors: an absolute location or one with "..", a file that a symbolic link
-// leads out of the folder, something that is no plain file, a range outside the
-// file; one line, whatever the location is. A hard link is the file itself:
-// where another name of it lies cannot be told. Not thread-safe.
+// Errors: those of frontends/file_inside.h, a range outside the file; one line,
+// whatever the location is. Not thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 #define EMBER_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 

@@ -1,0 +1,75 @@
+#include "frontends/file_inside.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/concat.h"
+
+namespace ember::frontends {
+namespace {
+
+namespace fs = std::filesystem;
+
+// True if every part of `path` lies at or below `folder`; both canonical.
+bool IsInside(const fs::path& folder, const fs::path& path) {
+  auto part = path.begin();
+  for (const fs::path& expected : folder) {
+    if (part == path.end() || *part != expected) return false;
+    ++part;
+  }
+  return true;
+}
+
+// What a location is that cannot be a file of the folder; empty if it can.
+std::string_view WhatIsWrong(const std::string& folder,
+                             const std::string& location) {
+  if (folder.empty()) return "a model without a folder (read from memory)";
+  if (location.empty()) return "no location";
+  if (location.find('\0') != std::string::npos)
+    return "a name with a zero byte";
+  const fs::path relative(location);
+  if (relative.is_absolute()) return "an absolute path";
+  for (const fs::path& part : relative) {
+    if (part == "..") return "a path with '..'";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string NameOfFile(const std::string& location, std::string_view what) {
+  // Nothing that a terminal takes for a command, and not all of a long name.
+  constexpr size_t kMost = 200;
+  std::string text = location.substr(0, kMost);
+  text = text.substr(0, text.find('\0'));
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return Concat({what, " '", text, location.size() > kMost ? "…'" : "'"});
+}
+
+StatusOr<std::string> FileInside(const std::string& folder,
+                                 const std::string& location,
+                                 std::string_view what) {
+  const std::string name = NameOfFile(location, what);
+  const auto refused = [&](std::string_view found) {
+    return InvalidArgumentError(Concat(
+        {name, ": expected a file inside the model's folder, found ", found}));
+  };
+  const std::string_view wrong = WhatIsWrong(folder, location);
+  if (!wrong.empty()) return refused(wrong);
+  // Symbolic links are followed by canonical(), so a link that leads outside
+  // shows here.
+  std::error_code error;
+  const fs::path whole = fs::canonical(folder, error);
+  if (error)
+    return NotFoundError("folder '" + folder + "': " + error.message());
+  const fs::path path = fs::canonical(whole / location, error);
+  if (error) return NotFoundError(name + ": " + error.message());
+  if (!IsInside(whole, path)) return refused("a link out of it");
+  if (!fs::is_regular_file(path, error))
+    return refused("something not a plain file");
+  return path.string();
+}
+
+}  // namespace ember::frontends
