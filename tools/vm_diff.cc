@@ -245,9 +245,9 @@ Status Run(Options& options) {
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadWithin(options.limits, options.models[0], load));
   RandomTensors random(static_cast<uint64_t>(options.seed));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> inputs,
-      BindInputs(*model.module, options.inputs, load.shapes, random));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
+                         BindInputs(*model.module, options.inputs, load.shapes,
+                                    random, options.limits));
   if (models == 1) {
     return CompareTiersOf(options, a, b, model.module, std::move(device),
                           std::move(jit), inputs);

@@ -359,9 +359,9 @@ Status Run(const Options& options) {
   if (!created.ok()) return OnDevice(options.device, created.status());
   const std::unique_ptr<vm::Session> session = *std::move(created);
   RandomTensors random(static_cast<uint64_t>(options.seed));
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> inputs,
-      BindInputs(*model.module, options.inputs, load.shapes, random));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
+                         BindInputs(*model.module, options.inputs, load.shapes,
+                                    random, options.limits));
   std::vector<vm::Tensor> results;
   int64_t runs = options.runs;
   if (runs == 0) runs = options.explain ? 11 : 1;

@@ -172,9 +172,9 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
   m.load_ms = MillisecondsSince(start);
 
   RandomTensors random(0);
-  EMBER_ASSIGN_OR_RETURN(
-      const std::vector<vm::Tensor> inputs,
-      BindInputs(*model.module, options.inputs, options.shapes, random));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
+                         BindInputs(*model.module, options.inputs,
+                                    options.shapes, random, options.limits));
   Caller caller(*session, inputs, options.turns);
   EMBER_RETURN_IF_ERROR(caller.Call().status());
   m.first_ms = m.load_ms + caller.last_ms();

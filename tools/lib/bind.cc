@@ -5,9 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "frontends/frontend.h"
 #include "tools/lib/onnx_data.h"
 #include "tools/lib/paths.h"
+#include "vm/runtime/default_limits.h"
 
 namespace ember::tools {
 namespace {
@@ -41,6 +43,29 @@ std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
                                              : symbol->second);
   }
   return dims;
+}
+
+// Whether an input that nobody gives is less than `left` bytes, which it takes
+// away.
+Status TakeMemory(const vm::TensorSignature& signature,
+                  const std::vector<int64_t>& dims, int64_t& left) {
+  constexpr int64_t kBytesOfString = 64;
+  std::optional<int64_t> bytes = signature.logical_type == vm::kStringType
+                                     ? kBytesOfString
+                                     : DTypeByteSize(signature.type);
+  for (const int64_t dim : dims) {
+    if (bytes) bytes = CheckedMultiply(*bytes, dim);
+  }
+  if (bytes && *bytes <= left) {
+    left -= *bytes;
+    return OkStatus();
+  }
+  return ResourceExhaustedError(
+      "input '" + signature.name + "': expected at most " +
+      std::to_string(left) +
+      " more bytes of inputs that are not given "
+      "(--max-memory), found " +
+      (bytes ? std::to_string(*bytes) : "more than 2^63"));
 }
 
 StatusOr<vm::Tensor> Zeros(DType type, const std::vector<int64_t>& dims) {
@@ -190,7 +215,13 @@ StatusOr<std::vector<NumberedTensor>> ReadTensors(
 
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
-    const std::vector<NamedShape>& shapes, RandomTensors& random) {
+    const std::vector<NamedShape>& shapes, RandomTensors& random,
+    const LimitFlags& limits) {
+  vm::SessionOptions session;
+  EMBER_RETURN_IF_ERROR(SetLimits(limits, session));
+  int64_t left = session.memory_limit;
+  if (left == 0) left = vm::DefaultMemoryLimit();
+  if (left < 0) left = INT64_MAX;
   Symbols symbols;
   EMBER_RETURN_IF_ERROR(BindShapes(module, shapes, symbols));
   EMBER_ASSIGN_OR_RETURN(std::vector<NumberedTensor> given,
@@ -205,15 +236,17 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
   std::vector<vm::Tensor> inputs;
   for (size_t i = 0; i < bound.size(); ++i) {
     const vm::TensorSignature& signature = module.inputs()[i];
-    if (!bound[i] && signature.logical_type == frontends::kStateType) {
-      EMBER_ASSIGN_OR_RETURN(
-          bound[i], Zeros(signature.type, ChooseDims(signature, symbols)));
-    } else if (!bound[i]) {
-      EMBER_ASSIGN_OR_RETURN(
-          bound[i],
-          RandomTensor({signature.type, ChooseDims(signature, symbols),
-                        signature.logical_type == vm::kStringType},
-                       random));
+    if (!bound[i]) {
+      std::vector<int64_t> dims = ChooseDims(signature, symbols);
+      EMBER_RETURN_IF_ERROR(TakeMemory(signature, dims, left));
+      if (signature.logical_type == frontends::kStateType) {
+        EMBER_ASSIGN_OR_RETURN(bound[i], Zeros(signature.type, dims));
+      } else {
+        EMBER_ASSIGN_OR_RETURN(
+            bound[i], RandomTensor({signature.type, std::move(dims),
+                                    signature.logical_type == vm::kStringType},
+                                   random));
+      }
     }
     inputs.push_back(*std::move(bound[i]));
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tools/lib/limits.h"
 #include "tools/lib/tensor_spec.h"
 #include "vm/runtime/module.h"
 #include "vm/runtime/tensor.h"
@@ -21,10 +22,12 @@
 namespace ember::tools {
 
 // One tensor per input; those not given are random, or zeros if they are state.
-// Types are checked when the session runs.
+// Types are checked when the session runs. limits: of what is made so, which
+// may be as much as --max-memory says, strings with 64 bytes for each.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
-    const std::vector<NamedShape>& shapes, RandomTensors& random);
+    const std::vector<NamedShape>& shapes, RandomTensors& random,
+    const LimitFlags& limits = {});
 
 // Adds zeros for inputs behind those given that are state before the first run
 // (frontends::kStateType).

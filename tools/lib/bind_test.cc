@@ -65,6 +65,21 @@ TEST_F(BindTest, NamesAndOrder) {
   EXPECT_EQ(Types({"7xf64=1"}, {}), "7xf64 7xi64");
 }
 
+TEST_F(BindTest, WhatNobodyGivesIsLimited) {
+  const auto bind = [&](const std::vector<std::string>& specs) {
+    RandomTensors random(1);
+    return std::string(BindInputs(*module_, specs,
+                                  {*ParseShapeSpec("x=1000x4")}, random,
+                                  {.max_memory = "20k"})
+                           .status()
+                           .message());
+  };
+  EXPECT_EQ(bind({}),
+            "input 'mask': expected at most 4480 more bytes of inputs that are "
+            "not given (--max-memory), found 8000");
+  EXPECT_EQ(bind({"mask=1000xi64=1"}), "");
+}
+
 TEST_F(BindTest, ErrorsListWhatThereIs) {
   const std::string there = "the module has x: Nx4xf32, mask: Nxi64";
   EXPECT_EQ(Types({"z=1xf32=1"}, {}), "no input 'z'; " + there);
