@@ -66,6 +66,24 @@ TEST(AnalysisTest, RefusesLongBlocksThatAreVisitedOften) {
             "per instruction, found a more tangled one");
 }
 
+// What is known of a register moves on by one in each turn of the loop, and all
+// that is known of many registers is copied each time.
+TEST(AnalysisTest, RefusesManyRegistersThatAreVisitedOften) {
+  constexpr int kMoves = 400;
+  const auto number = [](int i) { return std::to_string(i); };
+  std::string body = "  i0 = integer 64\n  b0 = input x\n";
+  for (int i = 1; i <= kMoves; ++i)
+    body += "  b" + number(i) + " = allocate i0\n";
+  body += "  b100000 = allocate i0\n  i1 = integer 1\nL1:\n";
+  for (int i = kMoves; i > 0; --i)
+    body += "  b" + number(i) + " = move_buffer b" + number(i - 1) + "\n";
+  body += "  b0 = view b0, i0, 0\n  branch_if i1, L1\n";
+  body += "  result y = b1 [i1]\n  return\n";
+  EXPECT_EQ(ErrorOf(body),
+            "program main: expected control flow that is verified in 64 visits "
+            "per instruction, found a more tangled one");
+}
+
 TEST(AnalysisTest, FindsArenaAndConstants) {
   const StatusOr<ProgramFacts> facts = Analyze(R"(
     b0 = input x

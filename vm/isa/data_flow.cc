@@ -89,23 +89,24 @@ Status DataFlow::Solve() {
   Flow(0, start);
   // Nested loops need about one visit per level; a program made to need more is
   // refused. Instructions are counted, as blocks are of any length: a long one
-  // behind many short ones may be visited once for each of these.
-  uint64_t instructions_left =
-      64 * uint64_t{program_.instructions.size()} + 65536;
+  // behind many short ones may be visited once for each of these. So are
+  // registers, whose facts a visit copies.
+  uint64_t steps_left = 64 * uint64_t{program_.instructions.size()} +
+                        16 * blocks_.size() * registers + 65536;
   while (!worklist_.empty()) {
     // The earliest block first: mostly topological order.
     std::pop_heap(worklist_.begin(), worklist_.end(), std::greater<>());
     const Block& block = blocks_[worklist_.back()];
     queued_[worklist_.back()] = false;
     worklist_.pop_back();
-    const uint64_t length = block.end - block.begin;
-    if (length > instructions_left) {
+    const uint64_t steps = block.end - block.begin + registers;
+    if (steps > steps_left) {
       return ResourceExhaustedError(
           Concat({"program ", program_.name,
                   ": expected control flow that is verified in 64 visits per "
                   "instruction, found a more tangled one"}));
     }
-    instructions_left -= length;
+    steps_left -= steps;
     DataFlowState state = block.entry;
     for (uint32_t i = block.begin; i < block.end; ++i) Transfer(i, state);
     const ProgramInstruction& last = program_.instructions[block.end - 1];
