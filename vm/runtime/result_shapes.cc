@@ -15,8 +15,9 @@ namespace {
 // Longer expressions help nobody, and a module could double one at every
 // instruction.
 constexpr size_t kLongestText = 100;
-// Jumps back, after which the rest is not known.
-constexpr int kMostJumps = 100'000;
+// Instructions and operands of calls, after which the rest is not known: some
+// milliseconds.
+constexpr int64_t kMostSteps = int64_t{1} << 20;
 
 // How tightly the outermost operator of a text binds.
 enum class Binding : uint8_t { kSum, kProduct, kWhole };
@@ -115,7 +116,8 @@ class Walker {
   // a = b op c.
   template <ProgramOpcode opcode>
   Status Compute(const ProgramInstruction& in, size_t index);
-  void Call(const ProgramInstruction& in);
+  // How many operands it looked at.
+  int64_t Call(const ProgramInstruction& in);
   void CallLibrary(const ProgramInstruction& in);
 
   const Program& program_;
@@ -154,15 +156,20 @@ Status Walker::Compute(const ProgramInstruction& in, size_t index) {
 }
 
 // Of what it calls, the declaration.
-void Walker::Call(const ProgramInstruction& in) {
+int64_t Walker::Call(const ProgramInstruction& in) {
   const Program& called = programs_[in.a];
   const uint32_t* const parameters = program_.operands.data() + in.b;
   const uint32_t* operand =
       parameters + called.parameters.size() + called.inputs.size();
-  const std::vector<Value> before = integers_;
+  // As they are before results are written.
+  std::vector<Value> arguments;
+  for (size_t i = 0; i < called.parameters.size(); ++i)
+    arguments.push_back(integers_[parameters[i]]);
+  auto looked_at = static_cast<int64_t>(arguments.size());
   for (const TensorSignature& result : called.results) {
     ++operand;  // its memory
     for (const int64_t declared : result.dims) {
+      looked_at += 1 + static_cast<int64_t>(arguments.size());
       Value& dim = integers_[*operand++];
       dim = declared >= 0 ? Value::Number(declared) : Value();
       if (declared >= 0) continue;
@@ -170,9 +177,10 @@ void Walker::Call(const ProgramInstruction& in) {
           std::ranges::find(called.parameters,
                             called.symbols[static_cast<size_t>(-1 - declared)]);
       if (found != called.parameters.end())
-        dim = before[parameters[found - called.parameters.begin()]];
+        dim = arguments[static_cast<size_t>(found - called.parameters.begin())];
     }
   }
+  return looked_at;
 }
 
 void Walker::CallLibrary(const ProgramInstruction& in) {
@@ -183,8 +191,9 @@ void Walker::CallLibrary(const ProgramInstruction& in) {
 }
 
 Status Walker::Walk() {
-  int jumps = 0;
+  int64_t steps = 0;
   for (size_t pc = 0; pc < program_.instructions.size();) {
+    if (++steps > kMostSteps) return OkStatus();
     const size_t index = pc++;
     const ProgramInstruction& in = program_.instructions[index];
     switch (in.opcode) {
@@ -219,10 +228,6 @@ Status Walker::Walk() {
         if (integers_[in.b].number == 0) break;
         [[fallthrough]];
       case ProgramOpcode::kBranch:
-        if (static_cast<size_t>(in.immediate) <= index &&
-            ++jumps > kMostJumps) {
-          return OkStatus();
-        }
         pc = static_cast<size_t>(in.immediate);
         break;
       case ProgramOpcode::kLoadInteger:
@@ -232,7 +237,7 @@ Status Walker::Walk() {
         CallLibrary(in);
         break;
       case ProgramOpcode::kCallProgram:
-        Call(in);
+        steps += Call(in);
         break;
       case ProgramOpcode::kResult: {
         std::vector<Value>& dims = results_[in.a];

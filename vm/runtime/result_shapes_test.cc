@@ -110,6 +110,32 @@ TEST(ResultShapesTest, ErrorsAreThoseOfARun) {
             "x: expected at least one row");
 }
 
+std::string LoopOf(int64_t turns) {
+  std::string text = R"(
+module "by hand" from "loop"
+program main<"?">(x: f32[4]) -> (y: f32[$0]) {
+  i0 = integer )" + std::to_string(turns) +
+                     R"(
+  i1 = integer 1
+  i2 = integer 0
+L3:
+)";
+  for (int i = 0; i < 30; ++i) text += "  i2 = max i2, i1\n";
+  return text + R"(  i0 = sub i0, i1
+  branch_if i0, L3
+  b0 = input x
+  result y = b0 [i2]
+  return
+}
+)";
+}
+
+// A module may be at it for hours.
+TEST(ResultShapesTest, WhatTakesLongIsNotKnown) {
+  EXPECT_EQ(Texts(DescribeResults(*Load(LoopOf(1000)))), "[1]");
+  EXPECT_EQ(Texts(DescribeResults(*Load(LoopOf(99'999)))), "[?]");
+}
+
 // A module may double an expression at every instruction.
 TEST(ResultShapesTest, ExpressionsStayShort) {
   std::string text = R"(
