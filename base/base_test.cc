@@ -7,11 +7,11 @@
 
 #include "base/byte_cursor.h"
 #include "base/checked_math.h"
-#include "base/clear_memory.h"
 #include "base/concat.h"
 #include "base/dtype.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "base/large_memory.h"
 #include "base/parallel.h"
 #include "base/printer.h"
 #include "base/status.h"
@@ -191,7 +191,7 @@ TEST(ParallelTest, SerialRunnerRunsAllChunks) {
   EXPECT_EQ(chunks, (std::vector<int64_t>{0, 1, 2}));
 }
 
-TEST(ClearMemoryTest, ClearsAllOrStops) {
+TEST(LargeMemoryTest, IsDoneOrStopped) {
   constexpr int64_t kBytes = (int64_t{2} << 20) + 3;
   std::vector<uint8_t> memory(kBytes + 1, 7);
   Interrupt interrupt;
@@ -209,6 +209,14 @@ TEST(ClearMemoryTest, ClearsAllOrStops) {
   EXPECT_TRUE(ClearMemory(memory.data(), 1, nullptr));
   EXPECT_EQ(memory[0], 0);
   EXPECT_EQ(memory[1], 7);
+  std::vector<uint8_t> copy(kBytes + 1, 1);
+  EXPECT_TRUE(FillMemory(memory.data(), 9, kBytes, &interrupt));
+  EXPECT_TRUE(CopyMemory(copy.data(), memory.data(), kBytes, &interrupt));
+  EXPECT_EQ(copy[0], 9);
+  EXPECT_EQ(copy[kBytes - 1], 9);
+  EXPECT_EQ(copy[kBytes], 1);
+  interrupt.Cancel();
+  EXPECT_FALSE(CopyMemory(copy.data(), memory.data(), kBytes, &interrupt));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clear_memory.h"
+#include "base/large_memory.h"
 #include "tensor/combine.h"
 #include "tensor/index_algebra.h"
 #include "tensor/points.h"

@@ -7,6 +7,9 @@
 namespace ember::jit {
 namespace {
 
+// Each is compared with all others, so their number is bounded.
+constexpr size_t kMostBoxes = 64;
+
 // Indices from low (included) to high (not included), per dim.
 struct Box {
   std::vector<int64_t> low, high;
@@ -60,6 +63,7 @@ bool StoresEveryElement(const tensor::Dispatch& dispatch,
       const tensor::StageAnalysis analysis(dispatch, stage, header);
       std::optional<Box> box = BoxOf(analysis, store);
       if (!box.has_value()) continue;
+      if (boxes.size() == kMostBoxes) return false;
       const bool is_new = std::ranges::none_of(
           boxes, [&](const Box& other) { return other.Overlaps(*box); });
       if (!is_new) continue;

@@ -12,7 +12,8 @@
 namespace ember::jit {
 
 // False where it is not seen: stores are seen whose indices are axes, with
-// offsets, and that together are a partition of the buffer into boxes.
+// offsets, and that together are a partition of the buffer into boxes, not too
+// many of them.
 bool StoresEveryElement(const tensor::Dispatch& dispatch,
                         const tensor::ConcreteHeader& header, uint32_t buffer);
 

@@ -107,12 +107,23 @@ class Comparison {
       const auto size = static_cast<size_t>(DTypeByteSize(buffer.type));
       const int64_t count = header_.ElementCount(buffer);
       const auto* const data = static_cast<const char*>(call_.inputs[i]);
-      // Each is equal to the one before.
-      if (count > 1 && std::memcmp(data, data + size,
-                                   static_cast<size_t>(count - 1) * size) == 0)
+      if (count > 1 && IsPlain(data, size, static_cast<size_t>(count) * size))
         return true;
     }
     return false;
+  }
+
+  // Whether each element is equal to the one before, in pieces.
+  bool IsPlain(const char* data, size_t size, size_t bytes) const {
+    constexpr size_t kAtOnce = size_t{1} << 20;
+    for (size_t begin = 0; begin + size < bytes; begin += kAtOnce) {
+      if (call_.interrupt != nullptr && call_.interrupt->ShouldStop())
+        return false;
+      const size_t piece = std::min(kAtOnce, bytes - size - begin);
+      if (std::memcmp(data + begin, data + begin + size, piece) != 0)
+        return false;
+    }
+    return true;
   }
 
   void LookAt(uint32_t output) {
@@ -122,7 +133,7 @@ class Comparison {
     const void* const got = call_.got[output];
     const void* const want = call_.want[output];
     const Suspects suspects =
-        FindSuspects(buffer.type, got, want, count, has_sums_);
+        FindSuspects(buffer.type, got, want, count, has_sums_, call_.interrupt);
     finding_.has_suspects |= suspects.count > 0;
     for (const int64_t element : suspects.elements) {
       const uint64_t found = tensor::LoadElement(got, element, buffer.type);

@@ -11,6 +11,8 @@ namespace {
 
 // Elements that are looked at together, and compared with the largest of them.
 constexpr int64_t kBlock = 256;
+// Elements between questions whether to go on.
+constexpr int64_t kAtOnce = 1024 * kBlock;
 // Of the memory, each with suspects of its own.
 constexpr int64_t kParts = 8;
 
@@ -34,16 +36,22 @@ struct Worst {
 template <typename T>
 class Search {
  public:
-  Search(DType type, const T* got, const T* want, int64_t count, bool sums)
+  Search(DType type, const T* got, const T* want, int64_t count, bool sums,
+         const Interrupt* interrupt)
       : tolerance_(UsualDifference(type)),
         got_(got),
         want_(want),
         count_(count),
-        sums_(sums) {}
+        sums_(sums),
+        interrupt_(interrupt) {}
 
   Suspects Run() {
-    for (int64_t begin = 0; begin < count_; begin += kBlock)
+    for (int64_t begin = 0; begin < count_; begin += kBlock) {
+      if (begin % kAtOnce == 0 && interrupt_ != nullptr &&
+          interrupt_->ShouldStop())
+        break;
       LookAt(begin, std::min(begin + kBlock, count_));
+    }
     // By how suspicious they are, each once.
     std::vector<std::pair<double, int64_t>> found;
     for (int64_t part = 0; part < kParts; ++part) {
@@ -105,6 +113,7 @@ class Search {
   const T* const want_;
   const int64_t count_;
   const bool sums_;
+  const Interrupt* const interrupt_;
   Suspects suspects_;
   Worst absolute_[kParts], relative_[kParts];
 };
@@ -127,12 +136,13 @@ double UsualDifference(DType type) {
 }
 
 Suspects FindSuspects(DType type, const void* got, const void* want,
-                      int64_t count, bool sums) {
+                      int64_t count, bool sums, const Interrupt* interrupt) {
   switch (type) {
 #define EMBER_ROW(name, text, storage, bits, kind)                         \
   case DType::k##name:                                                     \
     return Search<storage>(type, static_cast<const storage*>(got),         \
-                           static_cast<const storage*>(want), count, sums) \
+                           static_cast<const storage*>(want), count, sums, \
+                           interrupt)                                      \
         .Run();
     EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "base/interrupt.h"
 
 namespace ember::jit {
 
@@ -29,9 +30,11 @@ struct Suspects {
 double UsualDifference(DType type);
 
 // sums: results are sums, whose rounding errors are as large as those of sums
-// around them, however much terms cancel. Two NaNs are equal.
+// around them, however much terms cancel. Two NaNs are equal. interrupt: where
+// it says stop not all has been looked at; may be null.
 Suspects FindSuspects(DType type, const void* got, const void* want,
-                      int64_t count, bool sums);
+                      int64_t count, bool sums,
+                      const Interrupt* interrupt = nullptr);
 
 }  // namespace ember::jit
 

@@ -107,7 +107,9 @@ typedef struct EmberTensor {
 typedef enum EmberTier {
   EMBER_TIER_INTERPRETER = 0, /* tier 0: needs nothing, runs at once */
   EMBER_TIER_BASELINE = 1,    /* each dispatch is compiled before it first runs,
-                               * once for all shapes */
+                               * once for all shapes; a run that is stopped
+                               * meanwhile does not wait, nor do others for what
+                               * one waits for: they interpret it until then */
   EMBER_TIER_OPTIMIZED = 2,   /* ... for the shape that it has; once for all
                                * others, after 64 shapes */
   /* The interpreter, while a thread beside it compiles what is hot; where there
@@ -170,8 +172,9 @@ typedef enum EmberLogLevel {
 } EmberLogLevel;
 
 /* Told what a session does, one line at a time, without line feed, which is
- * valid during the call. May be called on any thread, at once. context must
- * stay while the session lives. */
+ * valid during the call. May be called on any thread, at once; it calls no
+ * function for the same module or session. context must stay while the session
+ * lives. */
 typedef struct EmberLogger {
   size_t struct_size; /* sizeof(EmberLogger) */
   void* context;

@@ -5,6 +5,6 @@
 // Its name is vm::kStringSupportSymbol.
 extern "C"
     __attribute__((visibility("default"))) ember::vm::StringSupportFactory
-    EmberFindStringSupport1() {
+    EmberFindStringSupport2() {
   return ember::vm::NewStringSupport;
 }

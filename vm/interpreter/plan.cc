@@ -4,8 +4,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "base/clear_memory.h"
 #include "base/concat.h"
+#include "base/large_memory.h"
 #include "base/rounding.h"
 #include "vm/interpreter/contraction.h"
 #include "vm/interpreter/plan_memory.h"

@@ -28,9 +28,11 @@ HostDispatchRunner::CheckTime HostDispatchRunner::WhenToCheck(SiteState& site) {
 Status HostDispatchRunner::RunChecked(SiteState& site) {
   PlanEntry& entry = *site.entry;
   const int64_t start = SteadyNanoseconds();
+  const Interrupt& interrupt = *context_.runner.interrupt();
   StatusOr<KernelCheck> check =
       KernelCheck::Copy(context_.memory.pool(), PointersOf(site),
-                        entry.required_bytes, site.input_count);
+                        entry.required_bytes, site.input_count, &interrupt);
+  if (interrupt.ShouldStop()) return interrupt.status();
   if (!check.ok()) {
     site.slot->NoteUnchecked(
         check.status()
@@ -60,16 +62,19 @@ void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
   const Kernel& kernel = *entry.kernel;
   KernelJudge& judge = *tiering().judge();
   const tensor::Dispatch& dispatch = DispatchOf(site);
-  for (size_t i = 0; i < check.got().size(); ++i) {
-    if (judge.StoresAll(dispatch, entry.parameters, i))
-      check.Overwrite(i, IsFloat(dispatch.buffers[site.input_count + i].type));
-  }
   InterruptibleRunner& runner = context_.runner;
+  const Interrupt& interrupt = *runner.interrupt();
+  for (size_t i = 0; i < check.got().size(); ++i) {
+    const bool is_float = IsFloat(dispatch.buffers[site.input_count + i].type);
+    if (judge.StoresAll(dispatch, entry.parameters, i) &&
+        !check.Overwrite(i, is_float, &interrupt))
+      return;
+  }
   const Status got =
       RunOnHost(kernel, {entry.parameters, check.buffers(), runner,
                          entry.points, context_.memory.pool().get()});
   // One that was stopped, or came after what was, has computed only a part.
-  if (runner.interrupt()->ShouldStop()) return;
+  if (interrupt.ShouldStop()) return;
   // After an error of both there is nothing to compare: another time.
   if (!want.ok() && !got.ok()) return;
   const auto first = std::ranges::find(context_.module.sites(), site.group,
@@ -90,7 +95,10 @@ void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
                    .got = check.got(),
                    .shared = check.shared(),
                    .want_status = want,
-                   .got_status = got});
+                   .got_status = got,
+                   .interrupt = &interrupt});
+  // It has not looked at all of it, and there will be another call.
+  if (interrupt.ShouldStop()) return;
   if (!verdict.wrong.empty()) {
     site.slot->Withdraw(&kernel, std::move(verdict.wrong));
     return ChooseKernel(site);

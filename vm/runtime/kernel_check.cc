@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
+#include "base/large_memory.h"
 #include "base/rounding.h"
 
 namespace ember::vm {
@@ -91,7 +91,8 @@ KernelCheck& KernelCheck::operator=(KernelCheck&& other) noexcept = default;
 StatusOr<KernelCheck> KernelCheck::Copy(std::shared_ptr<MemoryPool> pool,
                                         std::span<void* const> buffers,
                                         std::span<const int64_t> bytes,
-                                        size_t input_count) {
+                                        size_t input_count,
+                                        const Interrupt* interrupt) {
   std::vector<Region> operands;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const auto* const begin = static_cast<const uint8_t*>(buffers[i]);
@@ -115,10 +116,12 @@ StatusOr<KernelCheck> KernelCheck::Copy(std::shared_ptr<MemoryPool> pool,
   const auto copy = [&](Region& region) {
     region.copy = next + region.offset();
     next += region.needed();
-    if (region.size() > 0)
-      std::memcpy(region.copy, region.begin, region.size());
+    return CopyMemory(region.copy, region.begin,
+                      static_cast<int64_t>(region.size()), interrupt)
+               ? OkStatus()
+               : interrupt->status();
   };
-  for (Region& region : regions) copy(region);
+  for (Region& region : regions) EMBER_RETURN_IF_ERROR(copy(region));
   for (size_t i = 0; i < buffers.size(); ++i) {
     void* buffer = buffers[i];
     for (const Region& region : regions) {
@@ -128,7 +131,7 @@ StatusOr<KernelCheck> KernelCheck::Copy(std::shared_ptr<MemoryPool> pool,
     }
     check.buffers_.push_back(buffer);
     if (i >= input_count) continue;
-    if (is_overwritten[i]) copy(operands[i]);
+    if (is_overwritten[i]) EMBER_RETURN_IF_ERROR(copy(operands[i]));
     check.inputs_.push_back(is_overwritten[i] ? operands[i].copy : buffers[i]);
   }
   for (size_t i = input_count; i < buffers.size(); ++i) {
@@ -145,10 +148,11 @@ StatusOr<KernelCheck> KernelCheck::Copy(std::shared_ptr<MemoryPool> pool,
   return check;
 }
 
-void KernelCheck::Overwrite(size_t output, bool is_float) {
-  if (!is_apart_[output] || output_bytes_[output] == 0) return;
-  std::memset(buffers_[inputs_.size() + output], is_float ? 0xff : 0xa5,
-              static_cast<size_t>(output_bytes_[output]));
+bool KernelCheck::Overwrite(size_t output, bool is_float,
+                            const Interrupt* interrupt) {
+  if (!is_apart_[output]) return true;
+  return FillMemory(buffers_[inputs_.size() + output], is_float ? 0xff : 0xa5,
+                    output_bytes_[output], interrupt);
 }
 
 }  // namespace ember::vm

@@ -2,7 +2,8 @@
 // the call may overwrite, so that tier 0 can make the same call.
 //
 //   EMBER_ASSIGN_OR_RETURN(KernelCheck check,
-//                          KernelCheck::Copy(*pool, buffers, bytes, inputs));
+//                          KernelCheck::Copy(pool, buffers, bytes, inputs,
+//                                            runner.interrupt()));
 //   Status want = plan->Run(buffers, runner);
 //   Status got = kernel.Run({parameters, check.buffers(), runner});
 //   judge.Judge({.inputs = check.inputs(), .want = ..., .got = check.got() ...});
@@ -19,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "base/status.h"
 #include "vm/runtime/memory_pool.h"
 
@@ -27,18 +29,20 @@ namespace ember::vm {
 class KernelCheck {
  public:
   // Of the call's buffers, of which the first input_count are read and the
-  // others written; `bytes` of each. ResourceExhausted: no memory for copies.
+  // others written; `bytes` of each. ResourceExhausted: no memory for copies;
+  // also what the interrupt says, which may be null.
   static StatusOr<KernelCheck> Copy(std::shared_ptr<MemoryPool> pool,
                                     std::span<void* const> buffers,
                                     std::span<const int64_t> bytes,
-                                    size_t input_count);
+                                    size_t input_count,
+                                    const Interrupt* interrupt);
   ~KernelCheck();
   KernelCheck(KernelCheck&& other) noexcept;
   KernelCheck& operator=(KernelCheck&& other) noexcept;
 
   // Instead of what an output held; nothing if an input is there. is_float: the
-  // contents are NaNs.
-  void Overwrite(size_t output, bool is_float);
+  // contents are NaNs. False: the interrupt said stop.
+  bool Overwrite(size_t output, bool is_float, const Interrupt* interrupt);
 
   // What the kernel is called with.
   std::span<void* const> buffers() const { return buffers_; }

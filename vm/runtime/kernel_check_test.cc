@@ -314,7 +314,12 @@ TEST_F(KernelCheckTest, CopiesOverlapAsTheCallDoes) {
   void* const buffers[] = {memory + 16, memory + 136, memory + 160,
                            memory + 320};
   const int64_t bytes[] = {64, 100, 40, 8};
-  const auto check = KernelCheck::Copy(pool, buffers, bytes, 2);
+  Interrupt interrupt;
+  interrupt.Cancel();
+  EXPECT_EQ(
+      KernelCheck::Copy(pool, buffers, bytes, 2, &interrupt).status().code(),
+      StatusCode::kCancelled);
+  const auto check = KernelCheck::Copy(pool, buffers, bytes, 2, nullptr);
   ASSERT_TRUE(check.ok());
   const std::span<void* const> copies = check->buffers();
   EXPECT_EQ(copies[0], buffers[0]) << "nothing overwrites it";

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "base/status.h"
 #include "tensor/dispatch.h"
 
@@ -42,6 +43,9 @@ struct ComparedCall {
   std::span<const int> shared;
   const Status& want_status;
   const Status& got_status;
+  // Asked about every millisecond; where it says stop, what Judge returns is
+  // not used. Null: nobody stops it.
+  const Interrupt* interrupt = nullptr;
 };
 
 struct KernelVerdict {

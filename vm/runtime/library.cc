@@ -12,65 +12,12 @@
 #include "base/dtype.h"
 #include "tensor/scalar.h"
 #include "vm/runtime/library_arguments.h"
+#include "vm/runtime/library_scratch.h"
+#include "vm/runtime/library_sort.h"
 #include "vm/runtime/string_support.h"
 
 namespace ember::vm {
 namespace {
-
-// Working memory, from the pool: running out of it is an error, not the end of
-// the process.
-template <typename T>
-class Scratch {
- public:
-  explicit Scratch(MemoryPool& pool) : pool_(pool) {}
-  ~Scratch() {
-    if (block_ != nullptr) block_->Drop();
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  // Elements keep their values; new ones have none.
-  Status Resize(int64_t size) {
-    if (size <= capacity_) {
-      size_ = size;
-      return OkStatus();
-    }
-    const std::optional<int64_t> bytes = CheckedMultiply(size, sizeof(T));
-    if (!bytes)
-      return ResourceExhaustedError(
-          "expected working memory that fits 64 bits");
-    EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, pool_.Acquire(*bytes));
-    if (block_ != nullptr) {
-      std::memcpy(block->data(), block_->data(),
-                  static_cast<size_t>(size_) * sizeof(T));
-      block_->Drop();
-    }
-    block_ = block;
-    size_ = size;
-    capacity_ = block->capacity() / static_cast<int64_t>(sizeof(T));
-    return OkStatus();
-  }
-  Status Add(const T& value) {
-    EMBER_RETURN_IF_ERROR(Resize(size_ + 1));
-    data()[size_ - 1] = value;
-    return OkStatus();
-  }
-  void Clear() { size_ = 0; }
-
-  T* data() const {
-    return block_ == nullptr ? nullptr : reinterpret_cast<T*>(block_->data());
-  }
-  int64_t size() const { return size_; }
-  T& operator[](int64_t i) const { return data()[i]; }
-  T* begin() const { return data(); }
-  T* end() const { return data() + size_; }
-
- private:
-  MemoryPool& pool_;
-  MemoryBlock* block_ = nullptr;
-  int64_t size_ = 0;
-  int64_t capacity_ = 0;
-};
 
 // ---- order
 // ----------------------------------------------------------------------------------
@@ -89,72 +36,6 @@ uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
   uint64_t pattern;
   std::memcpy(&pattern, &value, sizeof(pattern));
   return (pattern & kSignBit) != 0 ? ~pattern : pattern ^ kSignBit;
-}
-
-// Elements that are looked at, or sorted at once, between two questions whether
-// to go on: a millisecond or so.
-constexpr int64_t kAtOnce = 1 << 14;
-
-Status CheckInterrupt(const LibraryCall& call) {
-  if (call.interrupt == nullptr || !call.interrupt->ShouldStop())
-    return OkStatus();
-  return call.interrupt->status();
-}
-
-// Calls work(begin, end) for all of 0 <= i < count, in pieces of at_once, which
-// is less where an element is a row of many values.
-template <typename Work>
-Status ForPieces(const LibraryCall& call, int64_t count, const Work& work,
-                 int64_t at_once = kAtOnce) {
-  for (int64_t begin = 0; begin < count; begin += at_once) {
-    EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
-    work(begin, std::min(begin + at_once, count));
-  }
-  return OkStatus();
-}
-
-// Merges the sorted [first, middle) and [middle, last) to `to`.
-template <typename Less>
-Status Merge(const LibraryCall& call, const int64_t* first,
-             const int64_t* middle, const int64_t* last, int64_t* to,
-             const Less& less, int64_t at_once) {
-  const int64_t* second = middle;
-  const auto take = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const bool takes_second =
-          first == middle || (second != last && less(*second, *first));
-      *to++ = takes_second ? *second++ : *first++;
-    }
-  };
-  return ForPieces(call, last - first, take, at_once);
-}
-
-// std::sort of values of which none are equivalent, in pieces of at_once (as
-// ForPieces). Takes as much memory again where there are many.
-template <typename Less>
-Status Sort(const LibraryCall& call, std::span<int64_t> values,
-            const Less& less, int64_t at_once = kAtOnce) {
-  const auto count = static_cast<int64_t>(values.size());
-  const auto sort_piece = [&](int64_t begin, int64_t end) {
-    std::sort(values.begin() + begin, values.begin() + end, less);
-  };
-  EMBER_RETURN_IF_ERROR(ForPieces(call, count, sort_piece, at_once));
-  if (count <= at_once) return OkStatus();
-  Scratch<int64_t> other(call.pool);
-  EMBER_RETURN_IF_ERROR(other.Resize(count));
-  int64_t* from = values.data();
-  int64_t* to = other.data();
-  for (int64_t width = at_once; width < count; width *= 2) {
-    for (int64_t first = 0; first < count; first += 2 * width) {
-      const int64_t middle = std::min(first + width, count);
-      const int64_t last = std::min(first + 2 * width, count);
-      EMBER_RETURN_IF_ERROR(Merge(call, from + first, from + middle,
-                                  from + last, to + first, less, at_once));
-    }
-    std::swap(from, to);
-  }
-  if (from != values.data()) std::copy(from, from + count, values.begin());
-  return OkStatus();
 }
 
 // The k least of 0, 1, …, n - 1, in order, at the front of `order`, which has

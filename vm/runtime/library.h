@@ -14,6 +14,7 @@
 
 namespace ember::vm {
 
+class RunLimits;
 class StringSupport;
 
 struct LibraryMemory {
@@ -32,9 +33,13 @@ struct LibraryCall {
   std::span<LibraryMemory> allocated;
   MemoryPool& pool;
   StringSupport* strings = nullptr;  // null: there are no string functions
-  // Asked about every millisecond, but by string functions; a function that
-  // it ends returns its status. Null: nothing ends them.
+  // Asked about every millisecond, by string functions before each string; a
+  // function that it ends returns its status. Null: nothing ends them.
   const Interrupt* interrupt = nullptr;
+  // Of the work that is in what operands stand for, as string functions' do;
+  // that of operands themselves and of results is counted by who calls. Null:
+  // there is no limit.
+  RunLimits* limits = nullptr;
 };
 
 inline constexpr int kMaxLibraryOperands = 16;

@@ -56,7 +56,7 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
   const LibraryCall call = {{integers, counts[0]}, {memory, counts[1]},
                             {written, counts[2]},  {allocated, counts[3]},
                             *in.memory.pool(),     in.strings,
-                            &in.interrupt};
+                            &in.interrupt,         &in.limits};
   EMBER_RETURN_IF_ERROR(in.memory.BeginLibraryCall(accesses, in.place));
   Status status =
       CallLibrary(static_cast<LibraryFunction>(in.instruction.a), call);

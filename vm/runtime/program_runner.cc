@@ -141,7 +141,10 @@ Status ProgramRunner::BindInput(const Tensor& input,
 
 Status ProgramRunner::BindInputs(std::span<const Tensor> inputs) {
   EMBER_RETURN_IF_ERROR(symbols_.BindInputs(inputs));
-  if (strings_ != nullptr) strings_->Start(module_->definition().strings);
+  if (strings_ != nullptr) {
+    EMBER_RETURN_IF_ERROR(
+        strings_->Start(module_->definition().strings, &interrupt_));
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& input = inputs[i];
     MemoryReference& reference = frames_[0].inputs[i];

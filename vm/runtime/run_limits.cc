@@ -64,6 +64,14 @@ Status RunLimits::TakeClear(int64_t bytes) {
   return TakeBytes(bytes, "clearing ", "memory that nothing has written");
 }
 
+Status RunLimits::TakeText(int64_t bytes) {
+  if (interrupt_.ShouldStop()) return interrupt_.status();
+  // Without overflow, whoever multiplied the bytes.
+  if (bytes < work_left_ && TakeWork(bytes + 1)) return OkStatus();
+  work_left_ = -1;
+  return WorkError("strings", "");
+}
+
 Status RunLimits::TakeBytes(int64_t bytes, std::string_view kind,
                             std::string_view name) {
   constexpr int64_t kCacheLine = 64;

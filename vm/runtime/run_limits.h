@@ -62,6 +62,9 @@ class RunLimits {
   // The same before a session clears memory that a run reads before anything
   // has written to it.
   Status TakeClear(int64_t bytes);
+  // The same before a library function looks at a string: a point for each
+  // byte, and one for the string.
+  Status TakeText(int64_t bytes);
 
  private:
   // kind and name: as for WorkError.

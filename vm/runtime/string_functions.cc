@@ -1,12 +1,14 @@
 #include "vm/runtime/string_functions.h"
 
 #include <re2/re2.h>
+#include <string.h>  // memmem
 
 #include <algorithm>
 #include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/checked_math.h"
@@ -14,6 +16,9 @@
 #include "tensor/scalar.h"
 #include "vm/runtime/library.h"
 #include "vm/runtime/library_arguments.h"
+#include "vm/runtime/library_scratch.h"
+#include "vm/runtime/library_sort.h"
+#include "vm/runtime/run_limits.h"
 #include "vm/runtime/string_numbers.h"
 #include "vm/runtime/string_table.h"
 #include "vm/runtime/unicode.h"
@@ -22,6 +27,15 @@ namespace ember::vm {
 namespace {
 
 constexpr int64_t kHandleSize = sizeof(int64_t);
+
+// RE2's memory while it reads a pattern has no limit: up to 31 KB for three
+// bytes.
+constexpr size_t kMostPatternBytes = 4096;
+// For what it makes of it.
+constexpr int64_t kPatternMemory = int64_t{2} << 20;
+// Of one string, which nothing can stop: its bytes times the states of a
+// pattern.
+constexpr int64_t kMostMatchSteps = int64_t{1} << 32;
 
 // Operands are read and written element by element: nobody promises that
 // memory stays the same meanwhile.
@@ -40,8 +54,11 @@ using Found = std::function<Status(std::string_view)>;
 Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
                         int64_t most, const Found& found) {
   while (most-- != 0) {
-    const size_t end = text.find(delimiter);
-    if (end == std::string_view::npos) break;
+    // In time that grows with the text alone, which string_view's find is not.
+    const auto* const place = static_cast<const char*>(
+        memmem(text.data(), text.size(), delimiter.data(), delimiter.size()));
+    if (place == nullptr) break;
+    const auto end = static_cast<size_t>(place - text.data());
     EMBER_RETURN_IF_ERROR(found(text.substr(0, end)));
     text.remove_prefix(end + delimiter.size());
   }
@@ -68,12 +85,15 @@ class Strings final : public StringSupport {
  public:
   explicit Strings(int64_t byte_limit) : table_(byte_limit) {}
 
-  void Start(std::span<const std::string> module_strings) override {
-    table_.Reset(module_strings);
+  Status Start(std::span<const std::string> module_strings,
+               const Interrupt* interrupt) override {
+    interrupt_ = interrupt;
+    return table_.Reset(module_strings, interrupt);
   }
   Status Intern(std::span<const std::string> strings,
                 int64_t* handles) override {
     for (const std::string& text : strings) {
+      EMBER_RETURN_IF_ERROR(CheckInterrupt());
       EMBER_ASSIGN_OR_RETURN(*handles++, table_.Intern(text));
     }
     return OkStatus();
@@ -82,15 +102,10 @@ class Strings final : public StringSupport {
       std::span<const int64_t> handles,
       std::shared_ptr<const std::vector<std::string>>* strings) override {
     auto resolved = std::make_shared<std::vector<std::string>>();
-    int64_t left = table_.byte_limit();
     for (const int64_t handle : handles) {
+      EMBER_RETURN_IF_ERROR(CheckInterrupt());
       EMBER_ASSIGN_OR_RETURN(const std::string_view text, table_.Get(handle));
-      left -= StringTable::Cost(text);
-      if (left < 0) {
-        return ResourceExhaustedError(
-            Concat({"strings: expected a result of at most ",
-                    table_.byte_limit(), " bytes, found a larger one"}));
-      }
+      EMBER_RETURN_IF_ERROR(table_.Charge(text));
       resolved->emplace_back(text);
     }
     *strings = std::move(resolved);
@@ -114,6 +129,23 @@ class Strings final : public StringSupport {
   }
 
  private:
+  Status CheckInterrupt() const {
+    if (interrupt_ == nullptr || !interrupt_->ShouldStop()) return OkStatus();
+    return interrupt_->status();
+  }
+  // The string of a handle, whose bytes count as work; `times`: how often they
+  // are looked at.
+  StatusOr<std::string_view> Text(const LibraryCall& call, int64_t handle,
+                                  int64_t times = 1) const {
+    EMBER_ASSIGN_OR_RETURN(const std::string_view text, table_.Get(handle));
+    const std::optional<int64_t> work =
+        CheckedMultiply(static_cast<int64_t>(text.size()), times);
+    if (call.limits != nullptr) {
+      EMBER_RETURN_IF_ERROR(call.limits->TakeText(work.value_or(INT64_MAX)));
+    }
+    return text;
+  }
+
   // w[i] = the string that change(x[i]) gives.
   template <typename Change>
   Status ChangeEach(const LibraryCall& call, const Change& change) {
@@ -123,7 +155,7 @@ class Strings final : public StringSupport {
         ExpectBytes(call.memory[1], count, kHandleSize, "result"));
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view text,
-                             table_.Get(HandleAt(call.memory[0], i)));
+                             Text(call, HandleAt(call.memory[0], i)));
       EMBER_ASSIGN_OR_RETURN(const int64_t handle, table_.Intern(change(text)));
       SetHandle(call.memory[1], i, handle);
     }
@@ -149,9 +181,9 @@ class Strings final : public StringSupport {
     std::string joined;
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view a,
-                             table_.Get(HandleAt(call.memory[0], i)));
+                             Text(call, HandleAt(call.memory[0], i)));
       EMBER_ASSIGN_OR_RETURN(const std::string_view b,
-                             table_.Get(HandleAt(call.memory[1], i)));
+                             Text(call, HandleAt(call.memory[1], i)));
       joined.assign(a).append(b);
       EMBER_ASSIGN_OR_RETURN(const int64_t handle, table_.Intern(joined));
       SetHandle(call.memory[2], i, handle);
@@ -171,14 +203,14 @@ class Strings final : public StringSupport {
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "counts"));
-    std::vector<int64_t> parts;  // of all strings
+    Scratch<int64_t> parts(call.pool);  // of all strings
     int64_t most_parts = 0;
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view text,
-                             table_.Get(HandleAt(call.memory[0], i)));
-      const size_t before = parts.size();
+                             Text(call, HandleAt(call.memory[0], i)));
+      const int64_t before = parts.size();
       EMBER_RETURN_IF_ERROR(Split(text, delimiter, call.integers[2], parts));
-      const int64_t found = static_cast<int64_t>(parts.size() - before);
+      const int64_t found = parts.size() - before;
       SetHandle(call.memory[1], i, found);
       most_parts = std::max(most_parts, found);
     }
@@ -188,17 +220,16 @@ class Strings final : public StringSupport {
 
   // Appends the handles of the parts.
   Status Split(std::string_view text, std::string_view delimiter, int64_t most,
-               std::vector<int64_t>& parts) {
+               Scratch<int64_t>& parts) {
     const Found found = [&](std::string_view part) -> Status {
+      EMBER_RETURN_IF_ERROR(CheckInterrupt());
       EMBER_ASSIGN_OR_RETURN(const int64_t handle, table_.Intern(part));
-      if (static_cast<int64_t>(parts.size()) >=
-          table_.byte_limit() / kHandleSize) {
+      if (parts.size() >= table_.byte_limit() / kHandleSize) {
         return ResourceExhaustedError(
             Concat({"strings: expected at most ",
                     table_.byte_limit() / kHandleSize, " parts, found more"}));
       }
-      parts.push_back(handle);
-      return OkStatus();
+      return parts.Add(handle);
     };
     return delimiter.empty() ? SplitAtSpace(text, most, found)
                              : SplitAtDelimiter(text, delimiter, most, found);
@@ -206,13 +237,14 @@ class Strings final : public StringSupport {
 
   // The parts of string i in row i of the result, then empty strings.
   Status Pad(const LibraryCall& call, int64_t count, int64_t most_parts,
-             const std::vector<int64_t>& parts) {
+             const Scratch<int64_t>& parts) {
     EMBER_ASSIGN_OR_RETURN(const int64_t size, Product({count, most_parts}));
     EMBER_RETURN_IF_ERROR(
         AllocateBytes(call, call.allocated[0], size, kHandleSize).status());
     EMBER_ASSIGN_OR_RETURN(const int64_t empty, table_.Intern(""));
-    size_t next = 0;
+    int64_t next = 0;
     for (int64_t i = 0; i < count; ++i) {
+      EMBER_RETURN_IF_ERROR(CheckInterrupt());
       const int64_t found = HandleAt(call.memory[1], i);
       for (int64_t k = 0; k < most_parts; ++k) {
         const bool is_part = k < found && next < parts.size();
@@ -231,7 +263,7 @@ class Strings final : public StringSupport {
         ExpectBytes(call.memory[1], count, DTypeByteSize(type), "result"));
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view text,
-                             table_.Get(HandleAt(call.memory[0], i)));
+                             Text(call, HandleAt(call.memory[0], i)));
       EMBER_ASSIGN_OR_RETURN(const uint64_t bits, ParseNumber(text, type));
       tensor::StoreElement(call.memory[1].data, i, type, bits);
     }
@@ -259,10 +291,14 @@ class Strings final : public StringSupport {
     EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
     EMBER_ASSIGN_OR_RETURN(const std::string_view pattern,
                            table_.Get(call.integers[1]));
+    EMBER_RETURN_IF_ERROR(Expect(pattern.size() <= kMostPatternBytes,
+                                 "a regular expression of at most 4096 bytes",
+                                 static_cast<int64_t>(pattern.size())));
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[1], count, 1, "result"));
     RE2::Options options;
     options.set_log_errors(false);
+    options.set_max_mem(kPatternMemory);
     const RE2 expression(re2::StringPiece(pattern.data(), pattern.size()),
                          options);
     if (!expression.ok()) {
@@ -271,9 +307,16 @@ class Strings final : public StringSupport {
           Concat({"expected a regular expression as RE2 has them, found '",
                   pattern.substr(0, kShown), "' (", expression.error(), ")"}));
     }
+    // RE2 may have to try all of its states at each byte.
+    const int64_t states = expression.ProgramSize();
     for (int64_t i = 0; i < count; ++i) {
-      EMBER_ASSIGN_OR_RETURN(const std::string_view text,
-                             table_.Get(HandleAt(call.memory[0], i)));
+      EMBER_ASSIGN_OR_RETURN(
+          const std::string_view text,
+          Text(call, HandleAt(call.memory[0], i), /*times=*/states));
+      EMBER_RETURN_IF_ERROR(Expect(
+          static_cast<int64_t>(text.size()) <= kMostMatchSteps / states,
+          "strings of fewer bytes for a regular expression of so many states",
+          static_cast<int64_t>(text.size())));
       call.memory[1].data[i] = RE2::FullMatch(
           re2::StringPiece(text.data(), text.size()), expression);
     }
@@ -281,26 +324,44 @@ class Strings final : public StringSupport {
   }
 
   Status StringRank(const LibraryCall& call) {
+    // About, of each string while many are sorted.
+    constexpr int64_t kComparisons = 16;
+    // Bytes that take as long as a comparison does without them.
+    constexpr int64_t kComparedAtOnce = 64;
     EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "result"));
-    std::map<std::string_view, int64_t> ranks;
-    std::vector<std::string_view> texts;
+    // By handle: -1 of those that x does not have, else the rank.
+    Scratch<int64_t> ranks(call.pool);
+    Scratch<int64_t> used(call.pool);
+    EMBER_RETURN_IF_ERROR(ranks.Resize(table_.size()));
+    std::fill(ranks.begin(), ranks.end(), int64_t{-1});
+    int64_t longest = 0;
     for (int64_t i = 0; i < count; ++i) {
+      const int64_t handle = HandleAt(call.memory[0], i);
       EMBER_ASSIGN_OR_RETURN(const std::string_view text,
-                             table_.Get(HandleAt(call.memory[0], i)));
-      ranks.emplace(text, 0);
-      texts.push_back(text);
+                             Text(call, handle, kComparisons));
+      if (std::exchange(ranks[handle], 0) == 0) continue;
+      longest = std::max(longest, static_cast<int64_t>(text.size()));
+      EMBER_RETURN_IF_ERROR(used.Add(handle));
     }
-    int64_t next = 0;
-    for (auto& [text, rank] : ranks) rank = next++;
-    for (int64_t i = 0; i < count; ++i)
-      SetHandle(call.memory[1], i, ranks[texts[static_cast<size_t>(i)]]);
+    EMBER_RETURN_IF_ERROR(Sort(
+        call, {used.begin(), used.end()},
+        [&](int64_t a, int64_t b) { return *table_.Get(a) < *table_.Get(b); },
+        std::max<int64_t>(2, kAtOnce / (1 + longest / kComparedAtOnce))));
+    for (int64_t i = 0; i < used.size(); ++i) ranks[used[i]] = i;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t handle = HandleAt(call.memory[0], i);
+      // Somebody else may have written it meanwhile.
+      EMBER_RETURN_IF_ERROR(table_.Get(handle).status());
+      SetHandle(call.memory[1], i, std::max<int64_t>(ranks[handle], 0));
+    }
     return OkStatus();
   }
 
   StringTable table_;
+  const Interrupt* interrupt_ = nullptr;  // of the run
 };
 
 }  // namespace

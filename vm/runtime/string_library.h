@@ -8,7 +8,7 @@
 namespace ember::vm {
 
 using FindStringSupportFunction = StringSupportFactory();
-inline constexpr char kStringSupportSymbol[] = "EmberFindStringSupport1";
+inline constexpr char kStringSupportSymbol[] = "EmberFindStringSupport2";
 
 }  // namespace ember::vm
 

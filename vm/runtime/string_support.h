@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "base/status.h"
 #include "vm/isa/library_functions.h"
 
@@ -26,8 +27,10 @@ class StringSupport {
   virtual ~StringSupport() = default;
 
   // At the beginning of a run: only the module's strings have handles, 0, 1, …;
-  // the caller keeps them alive.
-  virtual void Start(std::span<const std::string> module_strings) = 0;
+  // the caller keeps them alive. interrupt, which may be null, is asked here,
+  // by Intern and by Resolve, which return what it says. It stays.
+  virtual Status Start(std::span<const std::string> module_strings,
+                       const Interrupt* interrupt) = 0;
   // The handles of strings. ResourceExhausted past the limit.
   virtual Status Intern(std::span<const std::string> strings,
                         int64_t* handles) = 0;
@@ -40,7 +43,8 @@ class StringSupport {
   virtual Status Call(LibraryFunction function, const LibraryCall& call) = 0;
 };
 
-// byte_limit: of all strings that come up in a run, with 64 bytes for each.
+// byte_limit: of all strings that come up in a run, and once more of those that
+// are its results, with 128 bytes for each.
 using StringSupportFactory =
     std::unique_ptr<StringSupport> (*)(int64_t byte_limit);
 

@@ -1,7 +1,7 @@
 // The strings of a run, each with one handle: equal strings have equal handles.
 //
 //   StringTable table(1 << 20);
-//   table.Reset(module.strings);
+//   EMBER_RETURN_IF_ERROR(table.Reset(module.strings));
 //   EMBER_ASSIGN_OR_RETURN(int64_t handle, table.Intern("text"));
 //   EMBER_ASSIGN_OR_RETURN(std::string_view text, table.Get(handle));
 //
@@ -11,27 +11,32 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "base/status.h"
 
 namespace ember::vm {
 
 class StringTable {
  public:
-  // byte_limit: of all strings but the initial ones, with 64 bytes for each.
+  // byte_limit: of all strings but the initial ones, with 128 bytes for each.
   explicit StringTable(int64_t byte_limit) : byte_limit_(byte_limit) {}
 
   // Forgets all strings but these distinct ones, with handles 0, 1, …. The
-  // caller keeps them alive; cheap if they are those of the last time.
-  void Reset(std::span<const std::string> initial);
+  // caller keeps them alive; cheap if they are those of the last time. Error:
+  // what the interrupt says, which may be null; the next Reset goes on then.
+  Status Reset(std::span<const std::string> initial,
+               const Interrupt* interrupt = nullptr);
 
   // ResourceExhausted past the limit.
   StatusOr<int64_t> Intern(std::string_view text);
+  // Counts what a string takes once more, where it is kept elsewhere.
+  Status Charge(std::string_view text);
   // InvalidArgument if there is no such handle.
   StatusOr<std::string_view> Get(int64_t handle) const;
 
@@ -39,16 +44,20 @@ class StringTable {
   int64_t byte_limit() const { return byte_limit_; }
   // What a string counts for under the limit.
   static int64_t Cost(std::string_view text) {
-    return static_cast<int64_t>(text.size()) + 64;
+    return static_cast<int64_t>(text.size()) + kEntryBytes;
   }
 
  private:
+  // Of a string's places in the lists below.
+  static constexpr int64_t kEntryBytes = 128;
+
   const int64_t byte_limit_;
   int64_t bytes_ = 0;
   std::span<const std::string> initial_;
   std::deque<std::string> owned_;        // those past the initial ones
   std::vector<std::string_view> views_;  // by handle
-  std::unordered_map<std::string_view, int64_t> handles_;
+  // No hash table: texts of the same hash are easily made.
+  std::map<std::string_view, int64_t> handles_;
 };
 
 }  // namespace ember::vm

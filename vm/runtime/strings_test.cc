@@ -8,6 +8,7 @@
 #include "tensor/scalar.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/library.h"
+#include "vm/runtime/run_limits.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/string_functions.h"
 #include "vm/runtime/string_numbers.h"
@@ -22,7 +23,7 @@ using Texts = std::vector<std::string>;
 TEST(StringTableTest, EqualStringsHaveEqualHandles) {
   const Texts initial = {"", "one"};
   StringTable table(1 << 10);
-  table.Reset(initial);
+  ASSERT_TRUE(table.Reset(initial).ok());
   EXPECT_EQ(*table.Intern("one"), 1);
   EXPECT_EQ(*table.Intern("two"), 2);
   EXPECT_EQ(*table.Intern(std::string("two")), 2);
@@ -32,7 +33,7 @@ TEST(StringTableTest, EqualStringsHaveEqualHandles) {
             "strings: expected a handle below 3, found 3");
   EXPECT_FALSE(table.Get(-1).ok());
   for (const Texts& other : {initial, Texts{"two"}}) {
-    table.Reset(other);
+    ASSERT_TRUE(table.Reset(other).ok());
     EXPECT_EQ(table.size(), static_cast<int64_t>(other.size()));
     const int64_t count = table.size();
     EXPECT_EQ(*table.Intern("three"), count);
@@ -41,15 +42,32 @@ TEST(StringTableTest, EqualStringsHaveEqualHandles) {
 }
 
 TEST(StringTableTest, LimitsBytes) {
-  StringTable table(200);
+  StringTable table(300);
   EXPECT_TRUE(table.Intern(std::string(100, 'x')).ok());
   EXPECT_EQ(
       table.Intern("y").status().ToString(),
-      "RESOURCE_EXHAUSTED: strings: expected at most 36 more bytes, found "
-      "a string of 1 and 64 for its entry");
+      "RESOURCE_EXHAUSTED: strings: expected at most 72 more bytes, found "
+      "a string of 1 and 128 for its entry");
   EXPECT_TRUE(table.Intern(std::string(100, 'x')).ok()) << "already there";
-  table.Reset({});
+  ASSERT_TRUE(table.Reset({}).ok());
   EXPECT_TRUE(table.Intern("y").ok());
+}
+
+// What it could not forget in time, it forgets later.
+TEST(StringTableTest, ResetIsStopped) {
+  StringTable table(1 << 10);
+  const Texts initial = {"one"};
+  Interrupt interrupt;
+  interrupt.Cancel();
+  EXPECT_EQ(table.Reset(initial, &interrupt).code(), StatusCode::kCancelled);
+  ASSERT_TRUE(table.Reset(initial).ok());
+  EXPECT_EQ(*table.Intern("one"), 0);
+  std::string text = "x";
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table.Intern(text += "x").ok());
+  interrupt.Start();
+  ASSERT_TRUE(table.Reset(initial, &interrupt).ok());
+  EXPECT_EQ(table.size(), 1);
+  EXPECT_EQ(*table.Intern("two"), 1);
 }
 
 std::string TextOf(double value, DType type) {
@@ -181,7 +199,9 @@ class StringFunctionsTest : public testing::Test {
                                   {&written_, 1},
                                   {&allocated_, 1},
                                   pool_,
-                                  strings_.get()});
+                                  strings_.get(),
+                                  nullptr,
+                                  limits_});
   }
   Texts Changed(LibraryFunction function, const Texts& texts) {
     std::vector<int64_t> x = Handles(texts), y(texts.size());
@@ -216,6 +236,7 @@ class StringFunctionsTest : public testing::Test {
 
   std::unique_ptr<StringSupport> strings_ = NewStringSupport(1 << 16);
   MemoryPool pool_{*hal::CreateCpuDevice({.threads = 1}), 1 << 20};
+  RunLimits* limits_ = nullptr;
   int64_t written_ = -1;
   LibraryMemory allocated_;
 };
@@ -303,9 +324,74 @@ TEST_F(StringFunctionsTest, RanksByBytes) {
   EXPECT_EQ(w, (std::vector<int64_t>{3, 0, 1, 4, 3, 2}));
 }
 
+// Results are copies, which all count.
+TEST_F(StringFunctionsTest, ResultsHaveOneLimit) {
+  const std::vector<int64_t> handles(3, Handles({std::string(20000, 'x')})[0]);
+  std::shared_ptr<const Texts> texts;
+  EXPECT_TRUE(strings_->Resolve({handles.data(), 2}, &texts).ok());
+  EXPECT_EQ(strings_->Resolve({handles.data(), 1}, &texts).message(),
+            "strings: expected at most 5152 more bytes, found a string of "
+            "20000 and 128 for its entry");
+}
+
+TEST_F(StringFunctionsTest, BytesOfStringsAreWork) {
+  Interrupt interrupt;
+  RunLimits limits({.work_limit = 1000}, interrupt);
+  limits_ = &limits;
+  std::vector<int64_t> x = Handles({std::string(600, 'A'), "b"}), w(2);
+  x[1] = x[0];
+  const auto change = [&](int64_t count) {
+    return Call(LibraryFunction::kStringLower, {count}, {Memory(x), Memory(w)});
+  };
+  limits.Start();
+  EXPECT_TRUE(change(1).ok());
+  limits.Start();
+  EXPECT_EQ(change(2).message(),
+            "strings: expected work of at most 1000 points in the run "
+            "(--max-work), found more");
+  limits.Start();
+  interrupt.Cancel();
+  EXPECT_EQ(change(1).code(), StatusCode::kCancelled);
+}
+
+TEST_F(StringFunctionsTest, PatternsAndMatchesAreBounded) {
+  const std::vector<int64_t> handles =
+      Handles({std::string(4097, 'a'), std::string(40000, 'a'),
+               "(a|b|aa){1,900}c", "a"});
+  std::vector<uint8_t> w(1);
+  std::vector<int64_t> x = {handles[1]};
+  const auto match = [&](int64_t pattern) {
+    return std::string(Call(LibraryFunction::kRegexFullMatch, {1, pattern},
+                            {Memory(x), Memory(w)})
+                           .message());
+  };
+  EXPECT_EQ(match(handles[0]),
+            "expected a regular expression of at most 4096 bytes, found 4097");
+  EXPECT_EQ(match(handles[3]), "");
+  // Of bytes times states, all may be looked at, and nothing stops that.
+  Interrupt interrupt;
+  RunLimits limits({.work_limit = 1 << 20}, interrupt);
+  limits.Start();
+  limits_ = &limits;
+  EXPECT_EQ(match(handles[2]),
+            "strings: expected work of at most 1048576 points in the run "
+            "(--max-work), found more");
+}
+
+TEST_F(StringFunctionsTest, WorkingMemoryIsCharged) {
+  strings_ = NewStringSupport(1 << 24);
+  Texts texts;
+  for (int i = 0; i < 100'000; ++i) texts.push_back(std::to_string(i));
+  std::vector<int64_t> x = Handles(texts), w(x.size());
+  EXPECT_EQ(Call(LibraryFunction::kStringRank, {static_cast<int64_t>(x.size())},
+                 {Memory(x), Memory(w)})
+                .code(),
+            StatusCode::kResourceExhausted);
+}
+
 TEST_F(StringFunctionsTest, ArgumentsAreChecked) {
   std::vector<int64_t> x = {0, 77}, w(2), small(1);
-  strings_->Start({});
+  ASSERT_TRUE(strings_->Start({}, nullptr).ok());
   EXPECT_EQ(Call(LibraryFunction::kStringLower, {2}, {Memory(x), Memory(w)})
                 .message(),
             "strings: expected a handle below 0, found 0");
