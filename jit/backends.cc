@@ -1,5 +1,6 @@
 #include "jit/backends.h"
 
+#include "jit/c/backend.h"
 #include "jit/llvm/backend.h"
 #include "jit/ptx/backend.h"
 #include "jit/spirv/backend.h"
@@ -11,6 +12,7 @@ namespace {
 constexpr const Backend* kBackends[] = {
     &kVulkanBackend,
     &kCudaBackend,
+    &kCBackend,
     &kCpuBackend,
 };
 

@@ -17,6 +17,8 @@ TEST(Backends, EachTargetHasItsOwn) {
       {"vulkan1.1", "vulkan"},
       {"sm_70", "cuda"},
       {"sm_90a+subgroup32+shared232448", "cuda"},
+      {"c11", "c"},
+      {"c11+l1=16K", "c"},
       {"x86_64-linux+v3+avx2", "cpu"},
       {"aarch64-linux+dotprod", "cpu"},
   };

@@ -166,7 +166,7 @@ void Facts::Rollback(size_t mark) {
 void Facts::Forget(uint32_t buffer) {
   for (Fact& fact : facts_) {
     for (uint32_t loaded : fact.loads) {
-      if (!MayShareMemory(loaded, buffer)) continue;
+      if (!MayShareMemory(nest_, loaded, buffer)) continue;
       fact.holds = false;
       Changed();
     }
@@ -175,10 +175,10 @@ void Facts::Forget(uint32_t buffer) {
 
 // An output may be the memory of an input only if they are of one type and
 // shape (vm::MayAlias).
-bool Facts::MayShareMemory(uint32_t loaded, uint32_t stored) const {
+bool MayShareMemory(const LoopNest& nest, uint32_t loaded, uint32_t stored) {
   if (loaded == stored) return true;
-  const Buffer& a = nest_.buffers[loaded];
-  const Buffer& b = nest_.buffers[stored];
+  const Buffer& a = nest.buffers[loaded];
+  const Buffer& b = nest.buffers[stored];
   return a.scope == MemoryScope::kInput && b.scope == MemoryScope::kOutput &&
          a.type == b.type && a.extents.size() == b.extents.size();
 }

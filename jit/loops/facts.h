@@ -116,7 +116,6 @@ class Facts {
   // trusted to give the same again.
   std::optional<std::vector<uint32_t>> StableLoads(
       std::vector<NodeId> nodes) const;
-  bool MayShareMemory(uint32_t loaded, uint32_t stored) const;
 
   tensor::Interval Compute(NodeId node) const;
   bool FitsBuffer(const Product& product) const;
@@ -131,6 +130,10 @@ class Facts {
   std::vector<std::vector<Product>> shapes_;
   mutable std::unordered_map<NodeId, tensor::Interval> ranges_;  // known so far
 };
+
+// Whether a store to one buffer may change what is loaded from the other: it is
+// the same, or an output that may be the memory of an input.
+bool MayShareMemory(const LoopNest& nest, uint32_t loaded, uint32_t stored);
 
 // A node as a product; a node that is none is its own factor. nullopt if the
 // constant is not positive or overflows.

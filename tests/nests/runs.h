@@ -22,6 +22,14 @@ Status ScheduleForLlvm(schedule::Schedule& schedule);
 Status RunLlvm(const loops::LoopNest& nest,
                const std::vector<int64_t>& parameters, Contents& buffers);
 
+// c.cc: C, by this machine's compiler or by EMBER_TEST_CC (jit/c/testing.h), in
+// memory that cannot be left.
+std::string CMissing();
+std::string CPlace();
+Status ScheduleForC(schedule::Schedule& schedule);
+Status RunC(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
+            Contents& buffers);
+
 // spirv.cc: SPIR-V on the first Vulkan device. One nest in three is
 // compiled with other instructions for dot loops, one in three for another
 // memory model; the nest's text decides.

@@ -61,7 +61,10 @@ namespace ember::vm {
   row(Ptx, "ptx", "A module of PTX as text; each phase is an entry (device_abi.h).") \
   row(EmulatedGrid, "emulated-grid", \
       "The same as code of the process that made it, for the emulated grid: it means nothing in a " \
-      "file, and readers refuse it.")
+      "file, and readers refuse it.") \
+  row(CSource, "c-source", \
+      "Functions of C11 as text, which a compiler has to make code of: each phase names one, which " \
+      "is a PhaseFunction (kernel_abi.h). Nothing runs them as they are.")
 // clang-format on
 
 enum class KernelFormat : uint8_t {

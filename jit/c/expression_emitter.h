@@ -1,0 +1,143 @@
+// Expressions of a nest as C, at the place where the source builder is.
+//
+// Each node is a constant variable of its own. Nodes without loads are computed
+// once, as far out as jit/loops/placement.h says; those with loads where the
+// statement is, once in a statement.
+//
+//   expressions.BeginStatement();
+//   const std::string value = expressions.Emit(store.value);     // "v12"
+//   expressions.Element(store.buffer, store.indices);
+//   // "b1_y[(size_t)i0_i * 16 + (size_t)i1_j]"
+//
+// Numbers of elements are sums in size_t, which hold as they are modulo all
+// elements that there can be, and i64 values that fit 32 bits are held and
+// computed in those: so small processors need no more.
+//
+// Not thread-safe.
+#ifndef EMBER_JIT_C_EXPRESSION_EMITTER_H_
+#define EMBER_JIT_C_EXPRESSION_EMITTER_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "base/status.h"
+#include "jit/c/arguments.h"
+#include "jit/c/arithmetic.h"
+#include "jit/c/source_builder.h"
+#include "jit/loops/facts.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/loops/placement.h"
+
+namespace ember::jit::c {
+
+using loops::NodeId;
+
+// A vector loop around the code. Its statements are done one by one, each in a
+// loop over all lanes.
+struct Lanes {
+  NodeId variable = 0;
+  int64_t extent = 0;
+  std::string mask;  // an array, not 0 of the lanes that are on; empty: all
+};
+
+class ExpressionEmitter {
+ public:
+  ExpressionEmitter(const loops::LoopNest& nest, SourceBuilder& builder,
+                    Status& error)
+      : nest_(nest),
+        facts_(nest),
+        c_(builder),
+        arguments_(nest, builder),
+        arithmetic_(error),
+        error_(error),
+        placement_(nest.pool) {}
+
+  // --- blocks: of the code, with what is known in them ---
+
+  void EnterFunction(const std::string& name);
+  // A loop of the variable from `begin` to `end` - 1. hint: stands in front.
+  void EnterLoop(NodeId variable, const std::string& begin,
+                 const std::string& end, const std::string& hint = "");
+  void EnterBranch(const std::string& condition);
+  void Leave();
+
+  std::optional<Lanes>& lanes() { return lanes_; }
+  // What emit() emits, in a loop over the lanes, for those that are on.
+  template <typename Emit>
+  void ForEachLane(Emit&& emit) {
+    EnterLanes();
+    emit();
+    LeaveLanes();
+  }
+  // The number of the lane, in such a loop.
+  std::string Lane() const { return arguments_.Variable(lanes_->variable); }
+  bool VariesByLane(NodeId id) {
+    return lanes_ && placement_.DependsOn(id, lanes_->variable);
+  }
+  bool HasLoad(NodeId id) { return placement_.HasLoad(id); }
+
+  // --- values ---
+
+  // What was loaded may have changed from here on.
+  void BeginStatement() { loaded_.clear(); }
+  std::string Emit(NodeId id);
+  // The number of the element in its buffer, row by row.
+  std::string Position(uint32_t buffer, std::span<const NodeId> indices);
+  std::string At(uint32_t buffer, std::string_view position) {
+    return Concat({arguments_.Buffer(buffer), "[", position, "]"});
+  }
+  std::string Element(uint32_t buffer, std::span<const NodeId> indices) {
+    return At(buffer, Position(buffer, indices));
+  }
+
+  Arithmetic& arithmetic() { return arithmetic_; }
+
+ private:
+  struct Scope {
+    bool is_branch = false;
+    std::unordered_map<NodeId, std::string> values;
+  };
+
+  void Push(bool is_branch, std::string heading);
+  void EnterLanes();
+  void LeaveLanes();
+  // The node as an expression, of variables.
+  std::string EmitNode(NodeId id, const tensor::Node& node);
+  std::string EmitArithmetic(NodeId id, const tensor::Node& node);
+  std::string EmitPad(const tensor::Node& node);
+  // A node with loads.
+  std::string EmitLoaded(NodeId id, const tensor::Node& node);
+  // Declares the node where it belongs.
+  std::string Declare(NodeId id, const tensor::Node& node, int depth,
+                      Part part);
+  // Whether the node is held in 32 bits though it is an i64, as its values fit.
+  bool IsShort(NodeId id) const;
+  // Whether it can be computed of 32 bits.
+  bool IsShortOperation(NodeId id, const tensor::Node& node) const;
+  bool IsProvedInBounds(NodeId index, NodeId extent) const;
+
+  const loops::LoopNest& nest_;
+  const loops::Facts facts_;
+  SourceBuilder& c_;
+  Arguments arguments_;
+  Arithmetic arithmetic_;
+  Status& error_;
+  loops::Placement placement_;
+  std::vector<Scope> scopes_;
+  std::optional<Lanes> lanes_;
+  // Of the statement, and of a loop over lanes in it.
+  std::unordered_map<NodeId, std::string> loaded_;
+  std::unordered_map<NodeId, std::string> loaded_in_lane_;
+  // Where the loop over lanes stands; nothing: there is none.
+  std::optional<int> lane_loop_;
+};
+
+}  // namespace ember::jit::c
+
+#endif  // EMBER_JIT_C_EXPRESSION_EMITTER_H_

@@ -1,0 +1,59 @@
+#include "jit/c/source.h"
+
+#include <cstdint>
+#include <cstdio>
+
+#include "base/concat.h"
+#include "base/hash.h"
+#include "jit/c/arguments.h"
+#include "jit/c/phase_emitter.h"
+#include "jit/c/target_operations.h"
+#include "jit/legalise/legalise.h"
+#include "jit/loops/text.h"
+
+namespace ember::jit::c {
+namespace {
+
+// C compilers tell at least so many characters apart.
+constexpr size_t kMostCharacters = 31;
+
+std::string PrefixOf(const loops::LoopNest& nest) {
+  char hash[17];
+  std::snprintf(
+      hash, sizeof(hash), "%016llx",
+      static_cast<unsigned long long>(HashString(loops::ToText(nest))));
+  return Concat({"ember_", Identifier(nest.name).substr(0, kMostCharacters),
+                 "_", hash, "_"});
+}
+
+Status EmitPhases(const loops::LoopNest& nest,
+                  const std::vector<loops::Phase>& phases,
+                  const std::string& prefix, Source& source,
+                  std::vector<std::string>& names) {
+  for (size_t i = 0; i < phases.size(); ++i) {
+    std::string name = Concat({prefix, i});
+    StatusOr<std::string> function = EmitPhase(nest, phases[i], name);
+    if (!function.ok())
+      return function.status().WithContext(Concat({"loops @", nest.name}));
+    if (!source.functions.empty()) source.functions += "\n";
+    source.functions += *function;
+    names.push_back(std::move(name));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+StatusOr<Source> EmitSource(const loops::LoopNest& nest) {
+  loops::LoopNest legal = nest;
+  legalise::Legalise(kOperations, legal);
+  const std::string prefix = PrefixOf(nest);
+  Source source;
+  EMBER_RETURN_IF_ERROR(EmitPhases(legal, legal.prologue, prefix + "prologue",
+                                   source, source.prologue));
+  EMBER_RETURN_IF_ERROR(
+      EmitPhases(legal, legal.phases, prefix + "phase", source, source.phases));
+  return source;
+}
+
+}  // namespace ember::jit::c

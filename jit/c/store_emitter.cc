@@ -1,0 +1,145 @@
+#include "jit/c/store_emitter.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "base/concat.h"
+#include "jit/c/target_operations.h"
+#include "jit/c/types.h"
+#include "jit/legalise/formula.h"
+#include "jit/loops/facts.h"
+#include "jit/loops/walk.h"
+#include "tensor/update.h"
+
+namespace ember::jit::c {
+
+using loops::Store;
+using tensor::Opcode;
+
+void StoreEmitter::Emit(const std::vector<Store>& stores) {
+  expressions_.BeginStatement();
+  if (expressions_.lanes()) return EmitLanes(stores);
+  std::vector<Pending> all;
+  for (const Store& store : stores) all.push_back(Prepare(store));
+  for (const Pending& pending : all) Write(pending);
+}
+
+StoreEmitter::Pending StoreEmitter::Prepare(const Store& store) {
+  return {.store = &store,
+          .position = expressions_.Position(store.buffer, store.indices),
+          .value = expressions_.Emit(store.value)};
+}
+
+void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
+  if (IsApart(stores)) {
+    return expressions_.ForEachLane([&] {
+      for (const Store& store : stores) Write(Prepare(store));
+    });
+  }
+  // What has no loads the second loop computes where it needs it.
+  std::vector<Pending> all(stores.size());
+  const std::string count = Concat({"[", expressions_.lanes()->extent, "]"});
+  const auto declare = [&](std::string_view type) {
+    const std::string name = c_.NewName();
+    c_.Line(Concat({type, " ", name, count, ";"}));
+    return Concat({name, "[", expressions_.Lane(), "]"});
+  };
+  for (size_t i = 0; i < stores.size(); ++i) {
+    all[i].store = &stores[i];
+    if (expressions_.HasLoad(stores[i].value)) {
+      const DType type = nest_.buffers[stores[i].buffer].type;
+      all[i].value = declare(TypeOf(type));
+    }
+    if (PositionHasLoad(stores[i])) all[i].position = declare("size_t");
+  }
+  expressions_.ForEachLane([&] {
+    for (const Pending& pending : all) {
+      const Store& store = *pending.store;
+      if (!pending.value.empty()) {
+        c_.Line(Concat(
+            {pending.value, " = ", expressions_.Emit(store.value), ";"}));
+      }
+      if (!pending.position.empty()) {
+        c_.Line(
+            Concat({pending.position, " = ",
+                    expressions_.Position(store.buffer, store.indices), ";"}));
+      }
+    }
+  });
+  // All lanes of a store before the next one.
+  for (Pending& pending : all) {
+    expressions_.ForEachLane([&] {
+      const Store& store = *pending.store;
+      if (pending.value.empty()) pending.value = expressions_.Emit(store.value);
+      if (pending.position.empty()) {
+        pending.position = expressions_.Position(store.buffer, store.indices);
+      }
+      Write(pending);
+    });
+  }
+}
+
+bool StoreEmitter::PositionHasLoad(const Store& store) {
+  return std::ranges::any_of(store.indices, [&](loops::NodeId index) {
+    return expressions_.HasLoad(index);
+  });
+}
+
+bool StoreEmitter::IsApart(const std::vector<Store>& stores) const {
+  std::set<uint32_t> stored;
+  std::vector<loops::NodeId> roots;
+  for (const Store& store : stores) {
+    if (!stored.insert(store.buffer).second) return false;
+    roots.insert(roots.end(), store.indices.begin(), store.indices.end());
+    roots.push_back(store.value);
+  }
+  return std::ranges::none_of(
+      loops::NodesUnder(nest_.pool, roots), [&](loops::NodeId id) {
+        const tensor::Node& node = nest_.pool[id];
+        if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad)
+          return false;
+        return std::ranges::any_of(stored, [&](uint32_t buffer) {
+          return loops::MayShareMemory(nest_, node.buffer, buffer);
+        });
+      });
+}
+
+void StoreEmitter::Write(const Pending& pending) {
+  const Store& store = *pending.store;
+  const std::string element = expressions_.At(store.buffer, pending.position);
+  const std::string value = store.update == tensor::Update::kAssign
+                                ? pending.value
+                                : Updated(store, element, pending.value);
+  c_.Line(Concat({element, " = ", value, ";"}));
+}
+
+std::string StoreEmitter::Updated(const Store& store,
+                                  const std::string& element,
+                                  const std::string& value) {
+  const DType type = nest_.buffers[store.buffer].type;
+  const legalise::Formula formula =
+      legalise::MakeFormula(tensor::OpcodeOf(store.update), type, kOperations);
+  const auto declare = [&](DType of, const std::string& text) {
+    return c_.Declare(c_.depth(), Part::kEnd, TypeOf(of), text);
+  };
+  std::unordered_map<loops::NodeId, std::string> values = {
+      {formula.a, declare(type, element)}, {formula.b, value}};
+  for (const loops::NodeId id : formula.order) {
+    const tensor::Node& node = formula.pool[id];
+    if (node.opcode == Opcode::kConstant) {
+      values[id] = LiteralOf(node.type, node.immediate);
+      continue;
+    }
+    std::vector<std::string> operands;
+    for (const loops::NodeId operand : node.operands)
+      operands.push_back(values.at(operand));
+    const std::string text =
+        expressions_.arithmetic().EmitNode(formula.pool, node, operands);
+    if (id == formula.result) return text;
+    values[id] = declare(node.type, text);
+  }
+  return values.at(formula.result);
+}
+
+}  // namespace ember::jit::c

@@ -1,0 +1,35 @@
+// Nests as C, compiled by this machine's compiler and run in tests.
+//
+//   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledNest> code,
+//                          CompileHere(nest));
+//   code->phases[0](parameters, buffers, 0, tasks, &failure);
+//
+// EMBER_TEST_CC names another compiler than cc, with options:
+// "clang -O2 -fsanitize=undefined -fsanitize-trap=undefined". Warnings are
+// errors. Thread-safe.
+#ifndef EMBER_JIT_C_TESTING_H_
+#define EMBER_JIT_C_TESTING_H_
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "jit/backend/object_compiler.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::c {
+
+// The compiler, as it is called.
+std::string TestCompilerCommand();
+// Empty, or that there is none.
+std::string MissingCompiler();
+
+// The functions live as long as what is returned. `assembly` is the file of C.
+// Errors: as EmitSource; kInternal for C that the compiler refuses, with what
+// it says.
+StatusOr<std::unique_ptr<CompiledNest>> CompileHere(
+    const loops::LoopNest& nest);
+
+}  // namespace ember::jit::c
+
+#endif  // EMBER_JIT_C_TESTING_H_

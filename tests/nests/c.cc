@@ -1,0 +1,58 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/concat.h"
+#include "jit/c/backend.h"
+#include "jit/c/target.h"
+#include "jit/c/testing.h"
+#include "jit/llvm/testing.h"
+#include "jit/loops/text.h"
+#include "tests/nests/host_code.h"
+#include "tests/nests/runs.h"
+
+namespace ember::nests {
+namespace {
+
+// Code of the nest, which is kept for its next call: cases call one nest with
+// many parameters.
+StatusOr<const jit::CompiledNest*> Compile(const loops::LoopNest& nest) {
+  struct Compiled {
+    std::string text;
+    std::unique_ptr<jit::CompiledNest> code;
+  };
+  static Compiled& kept = *new Compiled;
+  std::string text = loops::ToText(nest);
+  if (kept.text != text) {
+    EMBER_ASSIGN_OR_RETURN(auto code, jit::c::CompileHere(nest));
+    kept = {.text = std::move(text), .code = std::move(code)};
+  }
+  return kept.code.get();
+}
+
+}  // namespace
+
+std::string CMissing() {
+  if (const jit::Processor* const processor = jit::TestProcessor()) {
+    return Concat(
+        {"C is compiled for this machine, not for ", processor->name});
+  }
+  return jit::c::MissingCompiler();
+}
+
+std::string CPlace() { return "this machine"; }
+
+Status ScheduleForC(schedule::Schedule& schedule) {
+  return jit::kCBackend.schedule(jit::c::kTargetName, {.is_exact = true},
+                                 schedule);
+}
+
+Status RunC(const loops::LoopNest& nest, const std::vector<int64_t>& parameters,
+            Contents& buffers) {
+  EMBER_ASSIGN_OR_RETURN(const jit::CompiledNest* const code, Compile(nest));
+  const HostCode codes[] = {{.how = "C", .code = code, .text = code->assembly}};
+  return RunHostCode(nest, codes, parameters, buffers);
+}
+
+}  // namespace ember::nests
