@@ -157,7 +157,9 @@ StatusOr<ZipContents> ZipArchive::Read(std::string_view name,
       entry.packed_size > std::numeric_limits<uInt>::max() ||
       entry.size > std::numeric_limits<uInt>::max())
     return DataLossError(what + ": expected a size that it can inflate to");
-  auto inflated = std::make_shared<std::vector<uint8_t>>(entry.size);
+  // Of at least a byte: zlib takes no null, even for what holds nothing.
+  auto inflated =
+      std::make_shared<std::vector<uint8_t>>(std::max<size_t>(entry.size, 1));
   z_stream stream{};
   // Negative: no header around the data.
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
@@ -165,14 +167,13 @@ StatusOr<ZipContents> ZipArchive::Read(std::string_view name,
   stream.next_in = const_cast<Bytef*>(packed.data());
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = inflated->data();
-  stream.avail_out = static_cast<uInt>(inflated->size());
+  stream.avail_out = static_cast<uInt>(entry.size);
   const int result = inflate(&stream, Z_FINISH);
   const bool whole = result == Z_STREAM_END && stream.avail_out == 0;
   inflateEnd(&stream);
-  if (!whole ||
-      crc32_z(0, inflated->data(), inflated->size()) != entry.checksum)
+  if (!whole || crc32_z(0, inflated->data(), entry.size) != entry.checksum)
     return DataLossError(what + ": its deflated data are damaged");
-  return ZipContents{*inflated, inflated};
+  return ZipContents{std::span(*inflated).first(entry.size), inflated};
 }
 
 }  // namespace ember::archive

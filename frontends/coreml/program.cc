@@ -110,7 +110,13 @@ class ProgramImporter {
                                const std::string& type, Scope& values) {
     MilInputs inputs;
     for (const ProtobufView& entry : operation.Messages(2)) {
-      std::vector<MilValue>& list = inputs[entry.Text(1)];
+      const std::string input = entry.Text(1);
+      // Who looks for one by its name finds the first.
+      if (inputs.contains(input)) {
+        return DataLossError("expected input '" + OnOneLine(input) +
+                             "' once, found it twice");
+      }
+      std::vector<MilValue>& list = inputs[input];
       for (const ProtobufView& binding : entry.Message(2).Messages(1)) {
         if (binding.Has(2)) {
           EMBER_ASSIGN_OR_RETURN(

@@ -107,14 +107,14 @@ Status OpenArchive(std::span<const uint8_t> bytes,
   }
   if (!with_weights) return OkStatus();
   StatusOr<archive::ZipContents> weights = zip.Read("model.weights.h5");
-  if (!weights.ok()) {
+  if (weights.status().code() == StatusCode::kNotFound) {
     for (const std::string& name : zip.names()) {
       if (!name.starts_with("model.weights")) continue;
       return UnimplementedError("expected model.weights.h5, found '" +
                                 OnOneLine(name) + "'");
     }
-    return weights.status();
   }
+  if (!weights.ok()) return weights.status();
   StatusOr<std::shared_ptr<hdf5::File>> file =
       hdf5::File::Open(weights->bytes, weights->owner);
   if (!file.ok()) return file.status().WithContext("model.weights.h5");

@@ -7,6 +7,7 @@
 
 #include "base/byte_cursor.h"
 #include "base/file.h"
+#include "frontends/file_inside.h"
 #include "frontends/metadata.h"
 
 namespace ember::tensorflow {
@@ -27,7 +28,11 @@ void AddAsset(const std::string& folder, const std::string& name,
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(path, error)))
     return metadata.LeaveOut(key, "expected a file, found none");
-  const StatusOr<MappedFile> file = MappedFile::Open(path.string());
+  // The folder may be a link.
+  const StatusOr<std::string> inside =
+      frontends::FileInside(folder, "assets/" + name, "asset");
+  if (!inside.ok()) return metadata.LeaveOut(key, inside.status().message());
+  const StatusOr<MappedFile> file = MappedFile::Open(*inside);
   if (!file.ok()) return metadata.LeaveOut(key, file.status().message());
   metadata.AddFile(key, AsText(file->bytes()));
 }

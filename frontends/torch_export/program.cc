@@ -56,9 +56,15 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
     names.push_back(name);
     return true;
   }
-  Json keys = spec.contains("context") ? spec["context"] : Json();
-  if (keys.is_string())
-    keys = Json::parse(keys.get<std::string>(), nullptr, false);
+  // No copy, which would be made by recursion: the file says how deep it is.
+  static const Json kNone;
+  Json parsed;
+  const Json* context = spec.contains("context") ? &spec["context"] : &kNone;
+  if (context->is_string()) {
+    parsed = Json::parse(context->get<std::string>(), nullptr, false);
+    context = &parsed;
+  }
+  const Json& keys = *context;
   const bool has_keys = keys.is_array() && keys.size() == children.size();
   for (size_t i = 0; i < children.size(); ++i) {
     std::string own;

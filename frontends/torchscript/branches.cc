@@ -22,7 +22,8 @@ struct Interpreter::Branch {
 // are taken back.
 Value Interpreter::Frozen(const Value& value, int depth) {
   if (value.is_tensor()) return machine_.NewTensor(machine_.Read(*value.cell));
-  if (!value.is_sequence() || depth > 32) return value;
+  if (!value.is_sequence() || depth > kMostListDepth || !machine_.ok())
+    return value;
   std::vector<Value> items;
   for (const Value& item : value.list->items)
     items.push_back(Frozen(item, depth + 1));

@@ -129,14 +129,22 @@ class Interpreter::Loop {
 
   // The tensors and numbers of a value, in order.
   void Flatten(const Value& value, std::vector<graph::Value*>& flat,
-               const std::string& name) {
-    if (value.is_tensor()) {
+               const std::string& name, int depth = 0) {
+    if (!machine_.Charge(1)) return;
+    if (depth > kMostListDepth) {
+      machine_.FailUnsupported("expected lists that are at most " +
+                               std::to_string(kMostListDepth) +
+                               " deep to be carried by a loop of unknown "
+                               "length, found '" +
+                               OnOneLine(name) + "'");
+    } else if (value.is_tensor()) {
       flat.push_back(machine_.Read(*value.cell).value());
     } else if (value.is_number()) {
       flat.push_back(
           ops::Cast(machine_.ToScalar(value), ScalarDType(value.kind)).value());
     } else if (value.is_sequence() && flat.size() < 10000) {
-      for (const Value& item : value.list->items) Flatten(item, flat, name);
+      for (const Value& item : value.list->items)
+        Flatten(item, flat, name, depth + 1);
     } else if (!value.is_none() && !value.is(Kind::kUninitialized) &&
                !value.is(Kind::kString) && !value.is(Kind::kDevice)) {
       machine_.FailUnsupported(
@@ -147,7 +155,8 @@ class Interpreter::Loop {
   }
   // A value like `pattern` of others.
   Value Unflatten(const Value& pattern, const std::vector<graph::Value*>& flat,
-                  size_t& next) {
+                  size_t& next, int depth = 0) {
+    if (depth > kMostListDepth || !machine_.Charge(1)) return pattern;
     if (pattern.is_tensor() || pattern.is_number()) {
       if (next >= flat.size()) return {};
       const Tensor tensor(&machine_.builder(), flat[next++]);
@@ -158,7 +167,7 @@ class Interpreter::Loop {
     const std::vector<Value> parts = pattern.list->items;
     std::vector<Value> items;
     for (const Value& item : parts)
-      items.push_back(Unflatten(item, flat, next));
+      items.push_back(Unflatten(item, flat, next, depth + 1));
     Value made = pattern.is(Kind::kTuple) ? machine_.NewTuple(std::move(items))
                                           : machine_.NewList(std::move(items));
     made.list->fields = pattern.list->fields;

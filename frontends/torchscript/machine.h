@@ -34,6 +34,10 @@ struct Journal {
   std::map<std::pair<Object*, std::string>, std::optional<Value>> attributes;
 };
 
+// Of lists in lists: they may hold one another, and be held many times, so that
+// whoever walks through them also charges for what he meets.
+inline constexpr int kMostListDepth = 32;
+
 class Machine {
  public:
   explicit Machine(graph::GraphBuilder& builder) : builders_({&builder}) {}

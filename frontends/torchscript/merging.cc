@@ -10,8 +10,6 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr int kMostDepth = 32;  // of lists in lists
-
 Tensor TypeOf(const Value& value) {
   return value.cell->value;  // branches leave tensors that were read
 }
@@ -45,7 +43,7 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
             " or " + OnOneLine(Describe(otherwise)) + ", as the run decides");
     return node;
   };
-  if (depth > kMostDepth) return conflict();
+  if (depth > kMostListDepth || !machine.Charge(1)) return conflict();
   // The one that no path reads can be anything of the other's type.
   for (const bool is_then : {true, false}) {
     const Value& given = is_then ? otherwise : then;

@@ -80,8 +80,14 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
                               std::vector<NamedTensor>& results) {
   std::string own = name;
   if (IsChosenName(expression)) own = expression->text;
+  constexpr int kMostItems = 1'000'000;
   if (depth > 8)
     return UnimplementedError("results: expected at most 8 levels of tuples");
+  // Lists may hold one another, and be held many times.
+  if (++flattened_ > kMostItems) {
+    return UnimplementedError("results: expected at most " +
+                              std::to_string(kMostItems) + " items");
+  }
   if (value.is_none() || value.is(Kind::kString) || value.is(Kind::kDevice))
     return OkStatus();
   if (value.is_tensor() || value.is_number()) {

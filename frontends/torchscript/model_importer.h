@@ -94,6 +94,7 @@ class ModelImporter {
   const frontends::ImportOptions& options_;
   std::map<std::string, DType> dtypes_, wanted_;
   frontends::ImportSteps& steps_;
+  int flattened_ = 0;  // items of results
   const Function* method_ = nullptr;
   std::vector<Slot> slots_;
   bool must_retry_ = false;  // a slot was not what it seemed

@@ -35,16 +35,20 @@ std::map<std::string, Object*> ObjectsOf(Object& module) {
   return objects;
 }
 
-ModuleState::Before ModuleState::Snapshot(const Value& value, int depth) {
+ModuleState::Before ModuleState::Snapshot(const Value& value, int depth,
+                                          size_t& left) {
   Before before;
   before.value = value;
   before.stamp = StampOf(value);
+  const auto add = [&](const Value& item) {
+    if (left == 0) return;
+    --left;
+    before.items.push_back(Snapshot(item, depth + 1, left));
+  };
   if (value.is_sequence() && depth < kMostDepth)
-    for (const Value& item : value.list->items)
-      before.items.push_back(Snapshot(item, depth + 1));
+    for (const Value& item : value.list->items) add(item);
   if (value.is(Kind::kDict) && depth < kMostDepth)
-    for (const auto& [key, item] : value.dict->items)
-      before.items.push_back(Snapshot(item, depth + 1));
+    for (const auto& [key, item] : value.dict->items) add(item);
   return before;
 }
 
@@ -63,9 +67,11 @@ bool ModuleState::IsChanged(const Before& before, const Value& now, int depth) {
 
 ModuleState ModuleState::Of(Object& module) {
   ModuleState state;
+  // Lists may hold one another, and be held many times.
+  size_t left = 100'000;
   for (const auto& [path, object] : ObjectsOf(module))
     for (const auto& [name, value] : object->attributes)
-      state.before_[{path, name}] = Snapshot(value, 0);
+      state.before_[{path, name}] = Snapshot(value, 0, left);
   return state;
 }
 

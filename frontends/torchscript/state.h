@@ -53,7 +53,9 @@ class ModuleState {
     uint64_t stamp = 0;
     std::vector<Before> items;
   };
-  static Before Snapshot(const Value& value, int depth);
+  // left: how many more items are looked at; what is behind them is seen as
+  // changed.
+  static Before Snapshot(const Value& value, int depth, size_t& left);
   static bool IsChanged(const Before& before, const Value& now, int depth);
 
   std::map<std::pair<std::string, std::string>, Before> before_;
