@@ -315,6 +315,60 @@ TEST_F(PrejitTest, ObjectFilesHaveAHeader) {
   EXPECT_THAT(Read("ios.h"), HasSubstr("struct EmberKernels kernels;"));
 }
 
+// By whoever has a C compiler: here, for this machine.
+TEST_F(PrejitTest, FilesOfCAreCompiledByTheUser) {
+  if (Run("cc --version").exit_status != 0) GTEST_SKIP() << "no C compiler";
+  for (const std::string packed : {"all", "none"}) {
+    SCOPED_TRACE(packed);
+    const Outcome made =
+        Run("vm-prejit model.vmfb --target=c11 --emit=c --symbol=ember_kernels "
+            "--packed-weights=" +
+            packed + " -o kernels.c");
+    ASSERT_EQ(made.exit_status, 0) << made.output;
+    EXPECT_THAT(made.output, HasSubstr("kernels.h declares ember_kernels\n"));
+    const Outcome compiled =
+        Run("cc -std=c11 -O1 -pedantic-errors -Wall -Wextra -Werror "
+            "-Wno-unused -Wno-maybe-uninitialized -shared -fPIC -o "
+            "libkernels.so kernels.c -lm");
+    ASSERT_EQ(compiled.output, "");
+    const Outcome run =
+        Run(std::string("vm-run model.vmfb --tier=0 "
+                        "--native-library=libkernels.so --profile") +
+            kCheck);
+    EXPECT_EQ(run.exit_status, 0) << run.output;
+    EXPECT_TRUE(std::regex_search(
+        run.output,
+        std::regex("native kernels for ([0-9]+) of \\1 dispatches \\(c11\\)")))
+        << run.output;
+    EXPECT_THAT(run.output, HasSubstr("linked, for c11"));
+    EXPECT_THAT(run.output, HasSubstr("is as expected"));
+    EXPECT_EQ(run.output.find(", packed before") != std::string::npos,
+              packed == "all");
+  }
+  // A program may have those of several models, of which some are the same.
+  ASSERT_EQ(
+      Run("vm-prejit model.vmfb --target=c11 --emit=c -o two.c").exit_status,
+      0);
+  EXPECT_THAT(Read("two.h"),
+              HasSubstr("extern const struct EmberKernels ember_kernels_two;"));
+  EXPECT_EQ(
+      Run("cc -std=c11 -shared -fPIC -o libboth.so kernels.c two.c -lm").output,
+      "");
+  EXPECT_EQ(Run("cc -std=c11 -Wall -Werror -fsyntax-only -x c two.h").output,
+            "");
+}
+
+TEST_F(PrejitTest, FilesOfCAreOfC) {
+  ExpectError("vm-prejit model.vmfb --target=c11 -o x.vmfb",
+              "vm-prejit: --target=c11: expected --emit=c, found section");
+  ExpectError("vm-prejit model.vmfb --target=c11 --emit=static -o x.o",
+              "vm-prejit: --target=c11: expected --emit=c, found static");
+  ExpectError("vm-prejit model.vmfb --target=aarch64 --emit=c -o x.c",
+              "vm-prejit: --emit=c: expected --target=c11, found aarch64");
+  ExpectError("vm-prejit model.vmfb --target=c11,c11+l1=8K --emit=c -o x.c",
+              "vm-prejit: --emit=c: expected one --target, found 2");
+}
+
 TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   ASSERT_EQ(Run("mkdir -p beside && cp model.vmfb beside/app.vmfb").output, "");
   const Outcome made =

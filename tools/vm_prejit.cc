@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/target_text.h"
+#include "jit/c/target.h"
 #include "jit/target/compile_target.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/flags.h"
@@ -38,19 +40,21 @@ void Declare(Options& options, Flags& flags) {
             "writes them. May be repeated.");
   flags.Add("o", &options.output, "FILE", "Where to write what is made.");
   flags.AddChoice(
-      "emit", &options.emit, {"section", "shared", "static"},
+      "emit", &options.emit, {"section", "shared", "static", "c"},
       "section: a module with the kernels in it. shared: a shared object (ELF) "
       "with the kernels alone,\nfor programs that may not make memory "
       "executable, or for Android's jniLibs. static: an object\nfile, and a C "
       "header beside it, for programs that load nothing. Both have one symbol, "
       "which\nember.h's module_add_kernels takes; their targets are of one "
-      "kind of processor.");
+      "kind of processor. c: of --target=c11, a file of\nC, and a header "
+      "beside it, for processors that have a C compiler and nothing else; its "
+      "symbol is as of\nstatic.");
   flags.AddChoice("platform", &options.platform, PlatformNames(),
                   "Whose object files --emit=static writes: ELF, or Mach-O of "
                   "one of Apple's.");
   flags.Add("symbol", &options.symbol, "NAME",
             "What the symbol is called; otherwise ember_kernels, and with "
-            "--emit=static\nember_kernels_FILE.");
+            "--emit=static or c\nember_kernels_FILE.");
   flags.Add("overlay", &options.overlay,
             "Writes the kernels of each target to a file of its own beside the "
             "module,\nMODEL.TARGET.vmfb-overlay, which is found there; -o is "
@@ -95,6 +99,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Example(
       "vm-prejit model.vmfb --target=aarch64 --emit=static --platform=ios -o "
       "model.o");
+  flags.Example("vm-prejit model.vmfb --target=c11 --emit=c -o kernels.c");
   flags.Example("vm-prejit model.vmfb --target=x86-64-v4 --overlay");
   flags.Example(
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
@@ -193,7 +198,8 @@ void PrintMade(const jit::CompileTarget& target, const Prejitted& made,
   const vm::NativeBytes& bytes = made.bytes;
   std::printf("%s: %zu kernels of %zu, %zu bytes, %zu of packed weights",
               target.name.c_str(), made.kernels, made.rows.size(),
-              bytes.head.size() + bytes.code.size() + bytes.weights.size(),
+              bytes.head.size() + bytes.code.size() + bytes.weights.size() +
+                  made.functions.size(),
               bytes.weights.size());
   if (made.cold > 0) std::printf(", %zu dispatches are cold", made.cold);
   std::printf(", in %.0f ms\n", made.ms);
@@ -219,6 +225,22 @@ Status CheckFlags(const Options& options) {
     return InvalidArgumentError("--hot: expected a number above 0, up to 100");
   }
   return OkStatus();
+}
+
+// A file of C is compiled before anybody can run it: no module has one.
+Status CheckTargets(const Options& options,
+                    const std::vector<jit::CompileTarget>& targets) {
+  for (const jit::CompileTarget& target : targets) {
+    const bool is_c = TargetText(target.target).name() == jit::c::kTargetName;
+    if (is_c == (options.emit == "c")) continue;
+    return InvalidArgumentError(
+        is_c ? "--target=" + target.name + ": expected --emit=c, found " +
+                   options.emit
+             : "--emit=c: expected --target=c11, found " + target.name);
+  }
+  if (options.emit != "c" || targets.size() == 1) return OkStatus();
+  return InvalidArgumentError("--emit=c: expected one --target, found " +
+                              std::to_string(targets.size()));
 }
 
 // What is bound to a module by what is in it must be of one that is there.
@@ -269,8 +291,9 @@ Status WriteFiles(const Options& options, vm::ModuleDefinition definition,
   if (options.emit != "section") {
     return WriteNativeLibrary(
         definition, made,
-        {.kind = options.emit == "shared" ? LibraryKind::kShared
-                                          : LibraryKind::kStatic,
+        {.kind = options.emit == "shared"   ? LibraryKind::kShared
+                 : options.emit == "static" ? LibraryKind::kStatic
+                                            : LibraryKind::kC,
          .platform = options.platform,
          .symbol = options.symbol},
         options.output);
@@ -295,6 +318,7 @@ Status Run(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckFlags(options));
   EMBER_ASSIGN_OR_RETURN(const std::vector<jit::CompileTarget> targets,
                          TargetsOf(options.targets));
+  EMBER_RETURN_IF_ERROR(CheckTargets(options, targets));
   LoadOptions load;
   EMBER_ASSIGN_OR_RETURN(load.shapes, ParseShapeFlags(options.shapes));
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,

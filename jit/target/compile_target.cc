@@ -26,6 +26,8 @@ constexpr Base kBases[] = {
     // Android and Apple's systems keep x18 for themselves.
     {"aarch64", "aarch64-linux+neon", "aarch64-linux-gnu:generic+reserve-x18"},
     {"armv7+neon", "armv7-linux+neon", "armv7-linux-gnueabihf:generic+neon"},
+    // Of whichever processor a C compiler is for (jit/c).
+    {"c11", "c11", ""},
 };
 
 struct Feature {
@@ -45,7 +47,8 @@ constexpr Feature kFeatures[] = {
 // What a text says of a machine beside what code needs.
 constexpr std::string_view kDescriptions[] = {"l1", "l2", "l3", "cores"};
 
-// Schedules want to know how many cores to use; phones have four or more.
+// Schedules want to know how many cores to use; phones have four or more. Of C
+// nobody knows the processor, and small ones have one.
 constexpr std::string_view kCores = "+cores=4";
 
 bool IsDescription(std::string_view feature) {
@@ -168,7 +171,8 @@ StatusOr<CompileTarget> FindCompileTarget(std::string_view name) {
   }
   result.name += description;
   result.target += description;
-  if (!TargetText(result.target).Has("cores")) result.target += kCores;
+  if (!found->llvm.empty() && !TargetText(result.target).Has("cores"))
+    result.target += kCores;
   return result;
 }
 

@@ -7,7 +7,8 @@
 //   NewLlvmCompiler(target.llvm);
 //   CpuModel::Of(target.target);
 //
-// A device that is not a CPU is named by the text that it describes itself by
+// "c11" is C for any processor (jit/c). A device that is not a CPU is named by
+// the text that it describes itself by
 // ("vulkan1.3+subgroup32+shared49152", "sm_90a+subgroup32+shared232448"), with
 // those of its features that code may use.
 //
@@ -32,7 +33,7 @@ namespace ember::jit {
 struct CompileTarget {
   std::string name;    // "x86-64-v4+vnni"
   std::string target;  // base/target_text.h; what images ask of a machine
-  std::string llvm;    // as jit/llvm/host.h reads it; empty: of a device
+  std::string llvm;    // as jit/llvm/host.h reads it; empty: not LLVM's
 };
 
 // InvalidArgument for a name that is not known, with those that are.

@@ -63,6 +63,14 @@ TEST(CompileTargetTest, CachesAndCores) {
               HasSubstr("as in l2=1024K; found 'l2=big'"));
 }
 
+TEST(CompileTargetTest, C) {
+  const auto target = FindCompileTarget("c11+l1=16K");
+  ASSERT_TRUE(target.ok()) << target.status().ToString();
+  EXPECT_EQ(target->target, "c11+l1=16K");
+  EXPECT_EQ(target->llvm, "");
+  EXPECT_EQ(CpuModel::Of(target->target).cores, 1);
+}
+
 TEST(CompileTargetTest, OthersAreRefused) {
   for (const char* name : {"", "x86", "x86-64-v4+amx", "x86-64-v2+vnni",
                            "armv7", "aarch64+", "aarch64neon"}) {

@@ -6,10 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "base/target_text.h"
 #include "jit/llvm/all_targets.h"
 #include "jit/llvm/object_file.h"
+#include "tools/lib/c_file.h"
 #include "tools/lib/paths.h"
 #include "vm/format/module_identity.h"
 #include "vm/format/native_library.h"
@@ -74,8 +76,8 @@ std::string WithEnding(std::string path, std::string_view ending,
 }
 
 // "my-model.o": "ember_kernels_my_model".
-std::string SymbolOf(std::string_view path) {
-  std::string name = WithEnding(std::string(FileName(path)), ".o", "");
+std::string SymbolOf(std::string_view path, std::string_view ending) {
+  std::string name = WithEnding(std::string(FileName(path)), ending, "");
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
@@ -119,20 +121,36 @@ std::string HeaderText(const std::string& symbol, std::string_view object,
          symbol + ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-Status WriteStatic(const vm::NativeLibrary& library, const std::string& symbol,
-                   const char* triple, const vm::ModuleDefinition& module,
-                   const std::vector<Prejitted>& sections,
-                   const std::string& path) {
-  jit::UseAllTargets();
-  EMBER_ASSIGN_OR_RETURN(const std::string object,
-                         jit::WriteObjectFile(library, triple, symbol));
-  EMBER_RETURN_IF_ERROR(WriteFileAtomically(UserPath(path), object));
-  const std::string header = WithEnding(path, ".o", ".h");
+// The file, and the header that declares its symbol.
+Status WriteWithHeader(const std::string& contents, std::string_view ending,
+                       const std::string& symbol,
+                       const vm::ModuleDefinition& module,
+                       const std::vector<Prejitted>& sections,
+                       const std::string& path) {
+  EMBER_RETURN_IF_ERROR(WriteFileAtomically(UserPath(path), contents));
+  const std::string header = WithEnding(path, ending, ".h");
   EMBER_RETURN_IF_ERROR(WriteFileAtomically(
       UserPath(header), HeaderText(symbol, FileName(path), module, sections)));
-  std::printf("%s: %zu bytes; %s declares %s\n", path.c_str(), object.size(),
+  std::printf("%s: %zu bytes; %s declares %s\n", path.c_str(), contents.size(),
               header.c_str(), symbol.c_str());
   return OkStatus();
+}
+
+Status NoKernels() {
+  return InvalidArgumentError(
+      "expected kernels to write, found none (--verbose says why)");
+}
+
+Status WriteC(const vm::ModuleDefinition& module,
+              const std::vector<Prejitted>& sections,
+              const LibraryOptions& options, const std::string& path) {
+  EMBER_CHECK(sections.size() == 1) << "a file of C is of one target";
+  if (sections[0].kernels == 0) return NoKernels();
+  const std::string symbol =
+      options.symbol.empty() ? SymbolOf(path, ".c") : options.symbol;
+  EMBER_RETURN_IF_ERROR(CheckSymbol(symbol));
+  return WriteWithHeader(CFileText(vm::IdentityOf(module), sections[0], symbol),
+                         ".c", symbol, module, sections, path);
 }
 
 }  // namespace
@@ -145,6 +163,8 @@ Status WriteNativeLibrary(const vm::ModuleDefinition& module,
                           const std::vector<Prejitted>& sections,
                           const LibraryOptions& options,
                           const std::string& path) {
+  if (options.kind == LibraryKind::kC)
+    return WriteC(module, sections, options, path);
   EMBER_ASSIGN_OR_RETURN(const Processor* processor, ProcessorOf(sections));
   const auto platform = static_cast<size_t>(
       std::ranges::find(kPlatforms, options.platform) - kPlatforms);
@@ -165,19 +185,20 @@ Status WriteNativeLibrary(const vm::ModuleDefinition& module,
     parts.push_back(
         {section.target, section.bytes.parts(), section.bytes.code_alignment});
   }
-  if (parts.empty()) {
-    return InvalidArgumentError(
-        "expected kernels to write, found none (--verbose says why)");
-  }
+  if (parts.empty()) return NoKernels();
   const std::string symbol = !options.symbol.empty() ? options.symbol
                              : options.kind == LibraryKind::kShared
                                  ? "ember_kernels"
-                                 : SymbolOf(path);
+                                 : SymbolOf(path, ".o");
   EMBER_RETURN_IF_ERROR(CheckSymbol(symbol));
   const vm::NativeLibrary library =
       vm::LayOutNativeLibrary(vm::IdentityOf(module), parts);
-  if (options.kind == LibraryKind::kStatic)
-    return WriteStatic(library, symbol, triple, module, sections, path);
+  if (options.kind == LibraryKind::kStatic) {
+    jit::UseAllTargets();
+    EMBER_ASSIGN_OR_RETURN(const std::string object,
+                           jit::WriteObjectFile(library, triple, symbol));
+    return WriteWithHeader(object, ".o", symbol, module, sections, path);
+  }
   EMBER_RETURN_IF_ERROR(
       vm::WriteSharedObject(library,
                             {.machine = processor->machine,

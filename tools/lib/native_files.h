@@ -1,5 +1,5 @@
-// Kernels in files of their own: shared objects, object files with a header,
-// overlays.
+// Kernels in files of their own: shared objects, object files and files of C
+// with a header, overlays.
 //
 //   EMBER_RETURN_IF_ERROR(WriteNativeLibrary(
 //       *module, sections, {.kind = LibraryKind::kShared}, "libmodel.so"));
@@ -20,6 +20,7 @@ namespace ember::tools {
 enum class LibraryKind {
   kShared,  // a shared object, for dlopen or a linker
   kStatic,  // an object file, and a C header beside it
+  kC,       // a file of C, and a header beside it
 };
 
 struct LibraryOptions {
@@ -37,7 +38,7 @@ std::vector<std::string> PlatformNames();
 
 // All for one kind of processor. Prints what it wrote. Errors: targets of
 // several kinds, a platform that has no such processor, a symbol that C does
-// not take, no kernels at all.
+// not take, no kernels at all. kC: of one section, which is of target c11.
 Status WriteNativeLibrary(const vm::ModuleDefinition& module,
                           const std::vector<Prejitted>& sections,
                           const LibraryOptions& options,

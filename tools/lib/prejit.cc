@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -64,11 +65,31 @@ class Prejitter {
   Prejitted Take() && {
     result_.target = target_.target;
     result_.kernels = kernels_.size();
+    for (vm::NativeKernel& kernel : kernels_) TakeFunctions(kernel.image.code);
     result_.bytes = vm::WriteNativeKernels(kernels_);
     return std::move(result_);
   }
 
  private:
+  // Text goes to a compiler, beside the images. Equal kernels have functions of
+  // one name.
+  void TakeFunctions(vm::KernelCode& code) {
+    if (code.format != vm::KernelFormat::kCSource) return;
+    bool is_new = false;
+    for (const vm::DevicePhase& phase : code.device) {
+      if (!function_names_.insert(phase.entry_point).second) continue;
+      result_.function_names.push_back(phase.entry_point);
+      is_new = true;
+    }
+    if (is_new) {
+      result_.functions.append(reinterpret_cast<const char*>(code.bytes.data()),
+                               code.bytes.size());
+      result_.functions += "\n";
+    }
+    code.bytes = {};
+    code.owner = nullptr;
+  }
+
   // For all shapes, and those of the profile.
   void MakeKernels(const vm::DispatchSite& site, vm::KernelRequest request) {
     request.target = target_.target;
@@ -121,6 +142,7 @@ class Prejitter {
   std::unique_ptr<jit::ObjectCompiler> compiler_;
   std::unique_ptr<jit::Compiler> packer_;  // null: nothing is packed
   std::vector<vm::NativeKernel> kernels_;
+  std::set<std::string> function_names_;
   Prejitted result_;
 };
 

@@ -55,6 +55,10 @@ struct PrejitRow {
 struct Prejitted {
   std::string target;  // what the code needs (base/target_text.h)
   vm::NativeBytes bytes;
+  // Of target c11, whose `bytes` have no code: the functions that kernels name,
+  // as text (jit/c/source.h), and their names.
+  std::string functions;
+  std::vector<std::string> function_names;
   std::vector<PrejitRow> rows;
   size_t kernels = 0;
   size_t cold = 0;  // dispatches that the profile left out

@@ -46,8 +46,8 @@ typedef struct EmberModule EmberModule;
 typedef struct EmberSession EmberSession;
 typedef struct EmberFence EmberFence; /* since version 4 */
 /* Since version 5: kernels that are linked into the program, or in a shared
- * library. What the symbol of a file is that vm-prejit --emit=static or
- * --emit=shared wrote. */
+ * library. What the symbol of a file is that vm-prejit --emit=static,
+ * --emit=shared or --emit=c wrote. */
 typedef struct EmberKernels EmberKernels;
 
 typedef enum EmberStatus {

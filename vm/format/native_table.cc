@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "base/concat.h"
 #include "base/hash.h"
@@ -24,6 +25,41 @@ std::span<const uint8_t> At(const uint8_t* field, uint64_t size) {
   return {reinterpret_cast<const uint8_t*>(address), static_cast<size_t>(size)};
 }
 
+StatusOr<NativeTableEntry> ReadDistances(const uint8_t* row_bytes) {
+  NativeTableRow row;
+  std::memcpy(&row, row_bytes, sizeof row);
+  if (row.target_size > kMaxTextLength) {
+    return InvalidArgumentError(
+        "native kernels: expected a target of at most 65536 bytes, found a "
+        "longer one");
+  }
+  NativeTableEntry entry;
+  const auto target =
+      At(row_bytes + offsetof(NativeTableRow, target), row.target_size);
+  entry.target.assign(reinterpret_cast<const char*>(target.data()),
+                      target.size());
+  entry.parts.head =
+      At(row_bytes + offsetof(NativeTableRow, head), row.head_size);
+  entry.parts.code =
+      At(row_bytes + offsetof(NativeTableRow, code), row.code_size);
+  entry.parts.weights =
+      At(row_bytes + offsetof(NativeTableRow, weights), row.weights_size);
+  entry.hash = row.hash;
+  return entry;
+}
+
+NativeTableEntry ReadPointers(const uint8_t* row_bytes) {
+  PointerTableRow row;
+  std::memcpy(&row, row_bytes, sizeof row);
+  NativeTableEntry entry;
+  entry.target = row.target;
+  entry.parts.head = {row.head, static_cast<size_t>(row.head_size)};
+  entry.parts.weights = {row.weights, static_cast<size_t>(row.weights_size)};
+  entry.functions = {row.functions, static_cast<size_t>(row.function_count)};
+  entry.hash = row.hash;
+  return entry;
+}
+
 }  // namespace
 
 uint64_t HashOfParts(const NativeParts& parts) {
@@ -42,14 +78,16 @@ StatusOr<NativeTable> ReadNativeTable(const void* symbol) {
         "object");
   }
   std::memcpy(&header, bytes, sizeof header);
-  if (header.version != kNativeTableVersion) {
-    return UnimplementedError(
-        Concat({"native kernels: expected a table of version ",
-                kNativeTableVersion, ", found ", header.version}));
+  const bool has_pointers = header.version == kPointerTableVersion;
+  if (!has_pointers && header.version != kNativeTableVersion) {
+    return UnimplementedError(Concat(
+        {"native kernels: expected a table of version ", kNativeTableVersion,
+         " or ", kPointerTableVersion, ", found ", header.version}));
   }
+  const size_t least =
+      has_pointers ? sizeof(PointerTableRow) : sizeof(NativeTableRow);
   if (header.header_size < sizeof(NativeTableHeader) ||
-      header.row_size < sizeof(NativeTableRow) ||
-      header.row_count > kMostRows) {
+      header.row_size < least || header.row_count > kMostRows) {
     return InvalidArgumentError(
         "native kernels: expected a table with its sizes, found others");
   }
@@ -57,25 +95,12 @@ StatusOr<NativeTable> ReadNativeTable(const void* symbol) {
   table.module = header.module;
   const uint8_t* row_bytes = bytes + header.header_size;
   for (uint32_t i = 0; i < header.row_count; ++i) {
-    NativeTableRow row;
-    std::memcpy(&row, row_bytes, sizeof row);
-    if (row.target_size > kMaxTextLength) {
-      return InvalidArgumentError(
-          "native kernels: expected a target of at most 65536 bytes, found a "
-          "longer one");
+    if (has_pointers) {
+      table.entries.push_back(ReadPointers(row_bytes));
+    } else {
+      EMBER_ASSIGN_OR_RETURN(NativeTableEntry entry, ReadDistances(row_bytes));
+      table.entries.push_back(std::move(entry));
     }
-    NativeTableEntry& entry = table.entries.emplace_back();
-    const auto target =
-        At(row_bytes + offsetof(NativeTableRow, target), row.target_size);
-    entry.target.assign(reinterpret_cast<const char*>(target.data()),
-                        target.size());
-    entry.parts.head =
-        At(row_bytes + offsetof(NativeTableRow, head), row.head_size);
-    entry.parts.code =
-        At(row_bytes + offsetof(NativeTableRow, code), row.code_size);
-    entry.parts.weights =
-        At(row_bytes + offsetof(NativeTableRow, weights), row.weights_size);
-    entry.hash = row.hash;
     row_bytes += header.row_size;
   }
   return table;

@@ -33,10 +33,7 @@ Status Unfit(std::string_view expected) {
 }
 
 // Whether the image is one of this dispatch, as this runtime calls kernels.
-Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch,
-                 bool is_host) {
-  if (image.code.is_of_cpu() != is_host)
-    return Unfit(is_host ? "code of a CPU" : "code of a device");
+Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
   const size_t operands = dispatch.input_count() + dispatch.output_count();
   const size_t parameters = dispatch.parameters.size();
   if (image.shape.empty() ? image.parameter_count != parameters
@@ -89,10 +86,39 @@ struct Source {
   // Code runs where it is. Otherwise it is copied to memory that can be made
   // executable.
   bool is_linked = false;
+  // Of a table that has functions in the place of code.
+  std::span<const NativeFunction> functions = {};
 };
+
+// Whether the code is what kernels of the source have.
+Status CheckCode(const KernelCode& code, const Source& source, bool is_host) {
+  if (!source.functions.empty())
+    return code.format == KernelFormat::kCSource ? OkStatus()
+                                                 : Unfit("names of functions");
+  if (code.is_of_cpu() == is_host) return OkStatus();
+  return Unfit(is_host ? "code of a CPU" : "code of a device");
+}
 
 Status WrongHash(uint64_t expected, uint64_t found) {
   return DataLossError(Concat({"expected hash ", expected, ", found ", found}));
+}
+
+// Those that the phases name.
+StatusOr<std::vector<PhaseFunction>> FunctionsOf(
+    const KernelCode& code, std::span<const NativeFunction> all) {
+  std::vector<PhaseFunction> functions;
+  for (const DevicePhase& phase : code.device) {
+    const auto named =
+        std::ranges::find_if(all, [&](const NativeFunction& function) {
+          return function.name == phase.entry_point;
+        });
+    if (named == all.end()) {
+      return InvalidArgumentError(
+          Concat({"expected a function ", phase.entry_point, ", found none"}));
+    }
+    functions.push_back(named->function);
+  }
+  return functions;
 }
 
 // The functions of code that is in memory already.
@@ -228,7 +254,7 @@ class Installer {
         Refuse(name, "", fits.message());
         continue;
       }
-      if (!RunsHere(name, entry.target)) continue;
+      if (entry.functions.empty() && !RunsHere(name, entry.target)) continue;
       if (!Begin(name, 0, 0)) return;
       const uint64_t hash = HashOfParts(entry.parts);
       if (hash != entry.hash) {
@@ -239,7 +265,8 @@ class Installer {
                           .target = std::move(entry.target),
                           .parts = entry.parts,
                           .owner = nullptr,
-                          .is_linked = true});
+                          .is_linked = true,
+                          .functions = entry.functions});
     }
   }
 
@@ -336,8 +363,10 @@ class Installer {
                     ", found ", kernel.dispatch}));
         continue;
       }
-      const Status fits = CheckFits(
-          kernel.image, definition.dispatches[kernel.dispatch], is_host());
+      Status fits = CheckCode(kernel.image.code, source, is_host());
+      if (fits.ok()) {
+        fits = CheckFits(kernel.image, definition.dispatches[kernel.dispatch]);
+      }
       if (!fits.ok()) {
         Refuse(source.name, kernel.image.dispatch, fits.ToString());
         continue;
@@ -382,9 +411,12 @@ class Installer {
     definition.description = description;
     if (memory != nullptr) {
       definition.functions = memory->Functions(kernel.image.code, code_number);
-    } else {
+    } else if (source.functions.empty()) {
       EMBER_ASSIGN_OR_RETURN(definition.functions,
                              FunctionsOf(kernel.image.code));
+    } else {
+      EMBER_ASSIGN_OR_RETURN(definition.functions,
+                             FunctionsOf(kernel.image.code, source.functions));
     }
     definition.image = kernel.image;
     definition.code = memory;
@@ -435,6 +467,7 @@ Status CheckNativeTable(const Module& module, const void* symbol) {
           .WithContext("native kernels"));
   std::string lacks;
   for (const NativeTableEntry& entry : table.entries) {
+    if (!entry.functions.empty()) return OkStatus();
     const std::string missing = hal::MissingFeatures(entry.target);
     if (missing.empty()) return OkStatus();
     lacks += Concat({lacks.empty() ? "" : "; ", entry.target,

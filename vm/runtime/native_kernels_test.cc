@@ -406,13 +406,102 @@ TEST(NativeKernelsTest, TablesThatDoNotFitAreRefused) {
   EXPECT_THAT(InstallTable(table.symbol()).refused[0],
               HasSubstr("expected hash "));
   table.row().hash ^= 1;
-  table.header().version = 2;
+  table.header().version = 3;
   EXPECT_THAT(InstallTable(table.symbol()).refused[0],
-              HasSubstr("expected a table of version 1, found 2"));
+              HasSubstr("expected a table of version 1 or 2, found 3"));
   table.header().version = 1;
   table.header().row_size = 8;
   EXPECT_THAT(InstallTable(table.symbol()).refused[0],
               HasSubstr("expected a table with its sizes"));
+}
+
+// A table as a C compiler leaves it in memory (vm-prejit --emit=c).
+class PointerTable {
+ public:
+  PointerTable(const ModuleDefinition& module,
+               std::vector<NativeFunction> functions,
+               const std::vector<NativeKernel>& kernels)
+      : functions_(std::move(functions)), bytes_(WriteNativeKernels(kernels)) {
+    std::copy_n(kNativeTableMagic, 8, table_.header.magic);
+    table_.header.version = kPointerTableVersion;
+    table_.header.header_size = sizeof(NativeTableHeader);
+    table_.header.row_size = sizeof(PointerTableRow);
+    table_.header.row_count = 1;
+    table_.header.module = IdentityOf(module);
+    const NativeParts parts = bytes_.parts();
+    table_.row = {.target = "c11",
+                  .head = parts.head.data(),
+                  .functions = functions_.data(),
+                  .head_size = parts.head.size(),
+                  .function_count = functions_.size(),
+                  .hash = HashOfParts(parts)};
+  }
+  PointerTable(const PointerTable&) = delete;
+  PointerTable& operator=(const PointerTable&) = delete;
+
+  const void* symbol() const { return &table_; }
+
+ private:
+  const std::vector<NativeFunction> functions_;
+  const NativeBytes bytes_;
+  struct {
+    NativeTableHeader header;
+    PointerTableRow row;
+  } table_;
+};
+
+// All elements of the tasks' rows are 9.
+int32_t FillRows(const int64_t*, void* const* buffers, int64_t begin,
+                 int64_t end, IndexFailure*) {
+  float* const y = static_cast<float*>(buffers[2]);
+  for (int64_t i = begin * 2; i < end * 2; ++i) y[i] = 9;
+  return 0;
+}
+
+NativeKernel NamedGemm() {
+  return Gemm(With(kGemm, "code machine-code align 16 entries 0 { \"CODE\" }",
+                   "code c-source align 1 entries {\n"
+                   "device \"gemm_phase0\" workgroup 1 tasks 1\n"
+                   "\"CODE\" }"),
+              "");
+}
+
+TEST(NativeKernelsTest, FunctionsOfTheProgramAreCalled) {
+  const auto module = ModuleWith({});
+  const PointerTable table(SampleNamed("static"),
+                           {{"another", nullptr}, {"gemm_phase0", FillRows}},
+                           {NamedGemm()});
+  EXPECT_TRUE(CheckNativeTable(*module, table.symbol()).ok());
+  SessionOptions options;
+  options.device = *hal::CreateCpuDevice({.threads = 1});
+  options.tiering =
+      std::make_shared<Tiering>(module, nullptr, Tiering::Options{});
+  const NativeReport report = InstallNativeKernels(
+      *options.tiering, {.uses_module = false, .tables = {table.symbol()}});
+  EXPECT_EQ(report.Text(), "native kernels for 1 of 2 dispatches (c11)");
+  const auto session = *Session::Create(module, options);
+  Tensor input = *Tensor::Allocate(DType::kF32, {2, 3});
+  std::vector<Tensor> results;
+  ASSERT_TRUE(session->Run(std::span(&input, 1), &results).ok());
+  // Tier 0 adds the bias.
+  EXPECT_THAT(results[0].elements<float>(),
+              ElementsAre(9.125f, 8.5f, 9.125f, 8.5f));
+}
+
+TEST(NativeKernelsTest, FunctionsThatAreMissingAreRefused) {
+  const ModuleDefinition module = SampleNamed("static");
+  const PointerTable other(module, {{"another", FillRows}}, {NamedGemm()});
+  EXPECT_THAT(InstallTable(other.symbol()).refused,
+              ElementsAre(HasSubstr("expected a function gemm_phase0")));
+  // Other code has no functions that names are of, and names are no code.
+  NativeKernel shader = NamedGemm();
+  shader.image.code.format = KernelFormat::kSpirv;
+  const PointerTable code(module, {{"gemm_phase0", FillRows}}, {shader});
+  EXPECT_THAT(InstallTable(code.symbol()).refused,
+              ElementsAre(HasSubstr("expected names of functions")));
+  const Table names(module, Kind(), {NamedGemm()});
+  EXPECT_THAT(InstallTable(names.symbol()).refused[0],
+              HasSubstr("expected code of a CPU"));
 }
 
 Overlay OverlayOf(const ModuleDefinition& module, NativeSection section) {

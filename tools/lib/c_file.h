@@ -1,0 +1,23 @@
+// Kernels as one file of C: their functions (jit/c), and the table that a
+// program hands to module_add_kernels (vm/format/native_table.h, version 2).
+//
+//   WriteFileAtomically("kernels.c", CFileText(identity, made, "my_kernels"));
+//
+// The file needs nothing but a compiler of C11 and its headers. Thread-safe.
+#ifndef EMBER_TOOLS_LIB_C_FILE_H_
+#define EMBER_TOOLS_LIB_C_FILE_H_
+
+#include <string>
+
+#include "tools/lib/prejit.h"
+#include "vm/format/module_identity.h"
+
+namespace ember::tools {
+
+// section: of target c11. symbol: of the table, a name of C.
+std::string CFileText(const vm::ModuleIdentity& module,
+                      const Prejitted& section, const std::string& symbol);
+
+}  // namespace ember::tools
+
+#endif  // EMBER_TOOLS_LIB_C_FILE_H_
