@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/one_line.h"
 #include "vm/runtime/default_limits.h"
 
 namespace ember::tools {
@@ -38,7 +39,7 @@ int64_t DataBytes() {
 }
 
 std::string Prefix(const std::string& path) {
-  return std::string(program_invocation_short_name) + ": " + path +
+  return std::string(program_invocation_short_name) + ": " + OnOneLine(path) +
          ": expected compiling to take at most ";
 }
 
@@ -67,7 +68,7 @@ StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
   std::unique_ptr<CompileLimits> limits(new CompileLimits);
   MemoryMessage() = Prefix(path) + std::to_string(bytes) +
                     " bytes more (--max-memory), found more\n";
-  if (bytes > 0 && LimitsMemory()) limits->LimitMemory(bytes);
+  // First: a thread takes memory for its stack.
   if (options.max_seconds > 0) {
     char seconds[32];
     std::snprintf(seconds, sizeof(seconds), "%g", options.max_seconds);
@@ -75,6 +76,7 @@ StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
         options.max_seconds,
         Prefix(path) + seconds + " s (--max-seconds), found it going on\n");
   }
+  if (bytes > 0 && LimitsMemory()) limits->LimitMemory(bytes);
   return limits;
 }
 

@@ -76,6 +76,10 @@ TEST(CompileLimits, EndWithTheObject) {
 
 TEST(CompileLimits, Errors) {
   EXPECT_FALSE(CompileLimits::Start({.max_memory = "x"}, "a.onnx").ok());
+  // Less than the stack of the thread that watches the time.
+  EXPECT_TRUE(
+      CompileLimits::Start({.max_memory = "1M", .max_seconds = 1000}, "a.onnx")
+          .ok());
   EXPECT_FALSE(CompileLimits::Start({.max_seconds = -1}, "a.onnx").ok());
 }
 

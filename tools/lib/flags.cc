@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/one_line.h"
 #include "tools/lib/cut_files.h"
 
 namespace ember::tools {
@@ -300,8 +301,9 @@ int RunTool(int argc, char** argv, Flags& flags,
   }
   std::fflush(stdout);
   if (status.ok()) return 0;
+  // Names in files and of files may be made to move a terminal's cursor.
   std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(),
-               std::string(status.message()).c_str());
+               OnOneLine(status.message()).c_str());
   return parsed ? 1 : 2;
 }
 

@@ -126,6 +126,13 @@ TEST_F(FlagsTest, NoMemoryIsOneLine) {
       testing::ExitedWithCode(1), "^vm-test: out of memory\n$");
 }
 
+TEST_F(FlagsTest, ErrorsAreOneLine) {
+  const char* arguments[] = {"vm-test", "a"};
+  EXPECT_EXIT(std::exit(RunTool(2, const_cast<char**>(arguments), flags_,
+                                [] { return DataLossError("a\n\x1b[31mb"); })),
+              testing::ExitedWithCode(1), "^vm-test: a.x0a.x1b.31mb\n$");
+}
+
 TEST_F(FlagsTest, HelpNamesEveryFlagWithItsDefault) {
   EXPECT_EQ(flags_.Help(),
             "Usage: vm-test MODEL [flags]\n\nTests flags.\n\nFlags:\n"
