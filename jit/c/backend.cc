@@ -18,10 +18,12 @@ bool Serves(std::string_view target) {
   return TargetText(target).name() == c::kTargetName;
 }
 
-Status Schedule(std::string_view target, const ScheduleOptions& options,
+// Always exact: convolutions by Winograd's method are no faster behind a C
+// compiler, and their code is several times as large.
+Status Schedule(std::string_view target, const ScheduleOptions&,
                 schedule::Schedule& schedule) {
   return schedule::ScheduleByModel(c::ModelOf(target), schedule,
-                                   {.exact = options.is_exact});
+                                   {.exact = true});
 }
 
 vm::KernelCode CodeOf(c::Source source) {

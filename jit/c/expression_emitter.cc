@@ -27,15 +27,14 @@ void ExpressionEmitter::EnterFunction(const std::string& name) {
 }
 
 void ExpressionEmitter::EnterLoop(NodeId variable, const std::string& begin,
-                                  const std::string& end,
-                                  const std::string& hint) {
+                                  const std::string& end) {
   placement_.EnterLoop(variable);
   const std::string name = arguments_.Variable(variable);
   // It gets one more than its last value.
   const bool is_short = facts_.RangeOf(variable).high < INT32_MAX;
   const char* const type = is_short ? "int32_t" : "int64_t";
-  Push(false, Concat({hint, "for (", type, " ", name, " = ", begin, "; ", name,
-                      " < ", end, "; ++", name, ")"}));
+  Push(false, Concat({"for (", type, " ", name, " = ", begin, "; ", name, " < ",
+                      end, "; ++", name, ")"}));
 }
 
 void ExpressionEmitter::EnterBranch(const std::string& condition) {

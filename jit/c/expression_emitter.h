@@ -61,9 +61,9 @@ class ExpressionEmitter {
   // --- blocks: of the code, with what is known in them ---
 
   void EnterFunction(const std::string& name);
-  // A loop of the variable from `begin` to `end` - 1. hint: stands in front.
+  // A loop of the variable from `begin` to `end` - 1.
   void EnterLoop(NodeId variable, const std::string& begin,
-                 const std::string& end, const std::string& hint = "");
+                 const std::string& end);
   void EnterBranch(const std::string& condition);
   void Leave();
 

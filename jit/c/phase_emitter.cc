@@ -18,10 +18,6 @@ namespace {
 // What compilers for small processors still take.
 constexpr int64_t kMostLines = 30000;
 
-// Longer loops are not written out: of code that is that large, only the
-// compiler knows whether it pays.
-constexpr int64_t kMostUnrolled = 16;
-
 class PhaseEmitter {
  public:
   explicit PhaseEmitter(const loops::LoopNest& nest)
@@ -35,7 +31,7 @@ class PhaseEmitter {
   void EmitBlock(const Block& block);
   void EmitStatement(const Statement& statement);
   void EmitFor(const Statement& statement);
-  void EmitLoop(const Statement& statement, const std::string& hint);
+  void EmitLoop(const Statement& statement);
   void EmitVector(const Statement& statement);
   void EmitIf(const Statement& statement);
   void EmitLanesIf(const Statement& statement);
@@ -98,27 +94,22 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
   switch (statement.loop) {
     case LoopKind::kVector:
       return EmitVector(statement);
+    // Compilers know best what to unroll: those that are told to write out all
+    // of a register tile do so before they look for vectors.
     case LoopKind::kUnrolled:
-    case LoopKind::kDot: {
-      const int64_t extent = *nest_.pool.IntegerConstant(
-          loops::ExtentOf(nest_.pool, statement.variable));
-      return EmitLoop(statement, extent <= kMostUnrolled
-                                     ? Concat({"EMBER_UNROLL(", extent, ") "})
-                                     : "");
-    }
+    case LoopKind::kDot:
     case LoopKind::kSerial:
     case LoopKind::kInvocation:
     case LoopKind::kSubgroup:
     case LoopKind::kMatrix:
-      return EmitLoop(statement, "");
+      return EmitLoop(statement);
   }
 }
 
-void PhaseEmitter::EmitLoop(const Statement& statement,
-                            const std::string& hint) {
+void PhaseEmitter::EmitLoop(const Statement& statement) {
   const std::string end =
       expressions_.Emit(loops::ExtentOf(nest_.pool, statement.variable));
-  expressions_.EnterLoop(statement.variable, "0", end, hint);
+  expressions_.EnterLoop(statement.variable, "0", end);
   EmitBlock(statement.body);
   expressions_.Leave();
 }

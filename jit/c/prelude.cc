@@ -25,13 +25,6 @@ constexpr std::string_view kBegin =
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#if defined(__GNUC__)
-#define EMBER_PRAGMA(text) _Pragma(#text)
-#define EMBER_UNROLL(times) EMBER_PRAGMA(GCC unroll times)
-#else
-#define EMBER_UNROLL(times)
-#endif
-
 /* Of a failed check: index number `dim` of an access of `buffer` was not in
    0..extent-1. */
 struct EmberIndexFailure {

@@ -48,7 +48,7 @@ loops @scale<N>(%x: input f32[N, 8], %s: input f32[N], %y: output f32[N, 8]) {
   float b3_sum[4];
   float *b2_y = (float *)buffers[2];
   for (int64_t i0_i = begin; i0_i < end; ++i0_i) {
-    EMBER_UNROLL(4) for (int32_t i1_j = 0; i1_j < 4; ++i1_j) {
+    for (int32_t i1_j = 0; i1_j < 4; ++i1_j) {
       const float v1 = b0_x[(size_t)i0_i * 8 + (size_t)i1_j];
       const float v2 = b1_s[(size_t)i0_i];
       const float v3 = v1 * v2;
