@@ -341,6 +341,10 @@ Value Contains(Call& c) {
     return Value::Bool(FindKey(*self.dict, item).has_value());
   if (self.is(Kind::kString))
     return Value::Bool(self.text.find(item.text) != std::string::npos);
+  if (!self.is_sequence()) {
+    c.FailInvalid("expected something to look in, found " + Describe(self));
+    return {};
+  }
   Tensor any;
   for (const Value& one : self.list->items) {
     const std::optional<bool> equal = AreEqual(c, one, item, 0);
