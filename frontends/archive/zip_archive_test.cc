@@ -48,6 +48,17 @@ TEST(ZipArchive, DeflatedEntries) {
             StatusCode::kResourceExhausted);
 }
 
+TEST(ZipArchive, DeflatedEntriesThatHoldNothing) {
+  ZipBuilder builder;
+  builder.AddDeflated("empty", "");
+  const std::string file = builder.Finish();
+  const auto zip = ZipArchive::Open(BytesOf(file), nullptr);
+  ASSERT_TRUE(zip.ok()) << zip.status().ToString();
+  const auto contents = zip->Read("empty");
+  ASSERT_TRUE(contents.ok()) << contents.status().ToString();
+  EXPECT_TRUE(contents->bytes.empty());
+}
+
 TEST(ZipArchive, WhatIsNotThere) {
   const std::string file = Sample();
   const auto zip = ZipArchive::Open(BytesOf(file), nullptr);

@@ -57,9 +57,8 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
     return true;
   }
   // No copy, which would be made by recursion: the file says how deep it is.
-  static const Json kNone;
   Json parsed;
-  const Json* context = spec.contains("context") ? &spec["context"] : &kNone;
+  const Json* context = spec.contains("context") ? &spec["context"] : &parsed;
   if (context->is_string()) {
     parsed = Json::parse(context->get<std::string>(), nullptr, false);
     context = &parsed;

@@ -28,6 +28,7 @@ std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
   }
   if (a.is_sequence() && a.kind == b.kind) {
     if (a.list->items.size() != b.list->items.size()) return false;
+    if (!c.machine().Charge(a.list->items.size())) return std::nullopt;
     std::optional<bool> all = true;
     for (size_t i = 0; i < a.list->items.size(); ++i) {
       const std::optional<bool> one =

@@ -155,7 +155,7 @@ bool Collect(Call& c, const Value& value, size_t depth, Shape& shape,
     if (!numbers.empty()) return false;
     shape.push_back(size);
   }
-  if (shape[depth] != size) return false;
+  if (shape[depth] != size || !c.machine().Charge(1)) return false;
   for (const Value& item : value.list->items)
     if (!Collect(c, item, depth + 1, shape, numbers)) return false;
   return true;

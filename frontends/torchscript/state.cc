@@ -12,10 +12,24 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr int kMostDepth = 16;  // of lists in lists
-
 uint64_t StampOf(const Value& value) {
   return value.is_tensor() ? value.cell->root->stamp : 0;
+}
+
+// Which list or dict a value is; null of others.
+const void* ContainerOf(const Value& value) {
+  if (value.is_sequence()) return value.list;
+  return value.is(Kind::kDict) ? value.dict : nullptr;
+}
+
+std::vector<const Value*> ItemsOf(const Value& container) {
+  std::vector<const Value*> items;
+  if (container.is_sequence())
+    for (const Value& item : container.list->items) items.push_back(&item);
+  if (container.is(Kind::kDict))
+    for (const auto& [key, item] : container.dict->items)
+      items.push_back(&item);
+  return items;
 }
 
 }  // namespace
@@ -35,52 +49,57 @@ std::map<std::string, Object*> ObjectsOf(Object& module) {
   return objects;
 }
 
-ModuleState::Before ModuleState::Snapshot(const Value& value, int depth,
-                                          size_t& left) {
-  Before before;
-  before.value = value;
-  before.stamp = StampOf(value);
-  const auto add = [&](const Value& item) {
-    if (left == 0) return;
-    --left;
-    before.items.push_back(Snapshot(item, depth + 1, left));
-  };
-  if (value.is_sequence() && depth < kMostDepth)
-    for (const Value& item : value.list->items) add(item);
-  if (value.is(Kind::kDict) && depth < kMostDepth)
-    for (const auto& [key, item] : value.dict->items) add(item);
-  return before;
-}
-
-bool ModuleState::IsChanged(const Before& before, const Value& now, int depth) {
-  if (!IsSame(before.value, now) || before.stamp != StampOf(now)) return true;
-  if (depth >= kMostDepth) return false;
-  std::vector<Value> items;
-  if (now.is_sequence()) items = now.list->items;
-  if (now.is(Kind::kDict))
-    for (const auto& [key, item] : now.dict->items) items.push_back(item);
-  if (items.size() != before.items.size()) return true;
-  for (size_t i = 0; i < items.size(); ++i)
-    if (IsChanged(before.items[i], items[i], depth + 1)) return true;
+bool ModuleState::IsChanged(const Before& before, const Value& now,
+                            std::set<const void*>& compared) const {
+  std::vector<std::pair<const Before*, const Value*>> open = {{&before, &now}};
+  while (!open.empty()) {
+    const auto [old, value] = open.back();
+    open.pop_back();
+    if (!IsSame(old->value, *value) || old->stamp != StampOf(*value))
+      return true;
+    const void* container = ContainerOf(*value);
+    if (container == nullptr || !compared.insert(container).second) continue;
+    const auto found = items_.find(container);
+    const std::vector<const Value*> items = ItemsOf(*value);
+    if (found == items_.end() || found->second.size() != items.size())
+      return true;
+    for (size_t i = 0; i < items.size(); ++i)
+      open.emplace_back(&found->second[i], items[i]);
+  }
   return false;
 }
 
 ModuleState ModuleState::Of(Object& module) {
   ModuleState state;
-  // Lists may hold one another, and be held many times.
-  size_t left = 100'000;
+  std::vector<Value> open;
+  const auto noted = [&](const Value& value) {
+    if (ContainerOf(value) != nullptr) open.push_back(value);
+    return Before{value, StampOf(value)};
+  };
   for (const auto& [path, object] : ObjectsOf(module))
     for (const auto& [name, value] : object->attributes)
-      state.before_[{path, name}] = Snapshot(value, 0, left);
+      state.before_[{path, name}] = noted(value);
+  while (!open.empty()) {
+    const Value container = open.back();
+    open.pop_back();
+    const auto [found, is_new] =
+        state.items_.try_emplace(ContainerOf(container));
+    if (!is_new) continue;
+    for (const Value* item : ItemsOf(container))
+      found->second.push_back(noted(*item));
+  }
   return state;
 }
 
 std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
   std::vector<Slot> slots;
+  // Of attributes that did not change: a list or dict that did is an error.
+  std::set<const void*> compared;
   for (const auto& [path, object] : ObjectsOf(module)) {
     for (const auto& [name, now] : object->attributes) {
       const auto found = before_.find({path, name});
-      if (found != before_.end() && !IsChanged(found->second, now, 0)) continue;
+      if (found != before_.end() && !IsChanged(found->second, now, compared))
+        continue;
       Slot slot;
       slot.object = path;
       slot.attribute = name;

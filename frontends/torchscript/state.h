@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,14 +52,15 @@ class ModuleState {
   struct Before {
     Value value;
     uint64_t stamp = 0;
-    std::vector<Before> items;
   };
-  // left: how many more items are looked at; what is behind them is seen as
-  // changed.
-  static Before Snapshot(const Value& value, int depth, size_t& left);
-  static bool IsChanged(const Before& before, const Value& now, int depth);
+  // compared: lists and dicts that are not looked at again.
+  bool IsChanged(const Before& before, const Value& now,
+                 std::set<const void*>& compared) const;
 
   std::map<std::pair<std::string, std::string>, Before> before_;
+  // What lists and dicts held. Each is here once: they may hold one another,
+  // and be held many times.
+  std::map<const void*, std::vector<Before>> items_;
 };
 
 // All objects of a module, by path.

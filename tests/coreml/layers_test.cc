@@ -223,21 +223,21 @@ TEST(Operations, PlacesWindowsAndSequences) {
 }
 
 // A state of two numbers, to which a program adds x of these dims.
-std::string Summing(const std::vector<int64_t>& dims) {
+std::string Summing(const std::vector<int64_t>& dims,
+                    const OperationInputs& updated = {{"state", {"sum"}},
+                                                      {"value", {"after"}}}) {
   Message description =
       Description({ArrayFeature("x", dims)}, {ArrayFeature("y", {})});
   const Message array = Message().Integers(1, {2}).Integer(2, 65568);
   description.Put(13, Message().Text(1, "sum").Put(
                           3, Message().Put(8, Message().Put(1, array))));
-  return ModelOf(
-             description, 502,
-             ProgramOf(
-                 {OperationOf("read_state", {{"input", {"sum"}}}, "before"),
-                  OperationOf("add", {{"x", {"before"}}, {"y", {"x"}}},
-                              "after"),
-                  OperationOf("coreml_update_state",
-                              {{"state", {"sum"}}, {"value", {"after"}}}, "y")},
-                 {"y"}))
+  return ModelOf(description, 502,
+                 ProgramOf(
+                     {OperationOf("read_state", {{"input", {"sum"}}}, "before"),
+                      OperationOf("add", {{"x", {"before"}}, {"y", {"x"}}},
+                                  "after"),
+                      OperationOf("coreml_update_state", updated, "y")},
+                     {"y"}))
       .bytes();
 }
 
@@ -248,6 +248,19 @@ TEST(Operations, KeepState) {
   ASSERT_FALSE(wrong.ok());
   EXPECT_NE(wrong.status().message().find(
                 "input 'value': expected the state's dims [2], found [3, 2]"),
+            std::string::npos)
+      << wrong.status().message();
+}
+
+TEST(Operations, InputsAreGivenOnce) {
+  // The first of the two names no state.
+  const auto wrong = RunModel(
+      Summing({2}, {{"state", {}}, {"state", {"sum"}}, {"value", {"after"}}}),
+      {});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_NE(wrong.status().message().find(
+                "node 'y (coreml_update_state)': expected input 'state' once, "
+                "found it twice"),
             std::string::npos)
       << wrong.status().message();
 }

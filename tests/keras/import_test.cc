@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/archive/testing/zip_builder.h"
 #include "frontends/keras/testing/model_builder.h"
 #include "tests/keras/one_layer.h"
 
@@ -207,6 +208,28 @@ TEST(KerasErrors, Configurations) {
       "model 'm.h5': node 'd (Dense)': dtype policy 'QuantizedDTypePolicy int8 "
       "of float32': expected a float type (quantized weights are not read: "
       "save the model before quantize())");
+}
+
+// What is wrong with an archive's weights is said of them, not of their name.
+TEST(KerasErrors, WeightsOfArchives) {
+  const auto archive = [](const std::string& name) {
+    archive::ZipBuilder zip;
+    zip.Add("config.json",
+            R"({"class_name": "Sequential", "config": {"name": "s",
+                "layers": []}})");
+    zip.AddDeflated(name, std::string(100, 'x'));
+    return zip.Finish();
+  };
+  EXPECT_EQ(ErrorOf(archive("model.weights.json")),
+            "model 'm.h5': expected model.weights.h5, found "
+            "'model.weights.json'");
+  const std::string name = "model.weights.h5";
+  std::string damaged = archive(name);
+  // The first block of deflated data, of a kind that there is none of.
+  damaged[damaged.find(name) + name.size()] = 7;
+  EXPECT_EQ(ErrorOf(damaged),
+            "model 'm.h5': 'model.weights.h5' of the ZIP archive: its deflated "
+            "data are damaged");
 }
 
 TEST(KerasErrors, Models) {

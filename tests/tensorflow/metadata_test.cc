@@ -16,6 +16,7 @@ namespace ember::tests {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
@@ -39,6 +40,26 @@ TEST(TensorFlowMetadata, IsKept) {
   const std::string graph = tensorflow::SampleModel("layers");
   EXPECT_THAT(KeptMetadata(tensorflow::ImportModelBytes(AsBytes(graph), {})),
               IsEmpty());
+}
+
+// A folder of assets that leads elsewhere puts none of its files into a module.
+TEST(TensorFlowMetadata, AssetsOfAnotherFolderAreLeftOut) {
+  const std::string top = testing::TempDir() + "linked_saved_model";
+  std::filesystem::remove_all(top);
+  const std::string folder = top + "/model";
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_directories(top + "/secret");
+  tensorflow::WriteSavedModel(folder, tensorflow::SampleSavedModel(),
+                              tensorflow::SampleCheckpoint(false));
+  ASSERT_TRUE(WriteFileAtomically(top + "/secret/words.txt", "hidden").ok());
+  std::filesystem::create_directory_symlink("../secret", folder + "/assets");
+  const graph::Metadata metadata =
+      KeptMetadata(tensorflow::ImportModel(folder + "/saved_model.pb", {}));
+  EXPECT_FALSE(metadata.contains("tensorflow.asset.words.txt"));
+  EXPECT_THAT(metadata.at("tensorflow.left_out"),
+              HasSubstr("asset.words.txt: asset 'assets/words.txt': expected a "
+                        "file inside the model's folder, found a link out of "
+                        "it\n"));
 }
 
 }  // namespace

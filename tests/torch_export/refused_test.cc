@@ -168,6 +168,22 @@ TEST(Refused, GraphsThatAreNestedWithoutEnd) {
                     "expected at most 32 graphs within each other");
 }
 
+// What a program says of its results' names may be nested as deep as it likes:
+// they then have those of the nodes.
+TEST(Refused, NamesOfResultsThatAreNestedWithoutEnd) {
+  constexpr size_t kDepth = 1'000'000;
+  ProgramBuilder p;
+  p.Input("x", DType::kF32, {"2"});
+  p.Node("aten.neg.default", {T("x")}, "neg");
+  p.Output("neg");
+  p.Arranged(
+      R"([1, {"type": "builtins.dict", "children_spec": [], "context": )" +
+      std::string(kDepth, '[') + std::string(kDepth, ']') + "}]");
+  const StatusOr<graph::Graph> graph = ImportArchive(p.Archive());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->output_names()[0], "neg");
+}
+
 TEST(Refused, WeightsThatAreNotThere) {
   ProgramBuilder p;
   p.Parameter("p_w", "w", DType::kF32, {4}, {0, 0, 0, 0});

@@ -404,6 +404,91 @@ TEST(Import, WorkIsBounded) {
   fails_with("return x0" + std::string(5000, '.') + "y", "expected a name");
 }
 
+// Whatever walks through lists ends, and charges for what it meets.
+TEST(Import, ListsThatHoldThemselves) {
+  const auto expect_error = [](const std::string& body,
+                               const std::string& part) {
+    ExpectError(TorchArchive(body, {kInput}), part);
+  };
+  const std::string itself =
+      "l = annotate(List[int], [])\n"
+      "_0 = torch.append(l, l)\n";
+  expect_error(itself +
+                   "while bool(torch.gt(torch.sum(x0), 0)):\n"
+                   "  l = l\n"
+                   "  x0 = torch.neg(x0)\n"
+                   "return x0",
+               "expected lists that are at most 32 deep to be carried by a "
+               "loop of unknown length, found 'l'");
+  expect_error(itself +
+                   "_1 = torch.append(l, l)\n"
+                   "if bool(torch.gt(torch.sum(x0), 0)):\n"
+                   "  l = [l, l]\n"
+                   "else:\n"
+                   "  l = [l, l]\n"
+                   "return x0",
+               "code: expected at most 1000000 tensors and items of lists, "
+               "found more");
+  expect_error(itself + "return l",
+               "results: expected at most 8 levels of tuples");
+}
+
+// 8 levels of 8 items: few lists that are 16 million items, seen as a tree.
+TEST(Import, ListsThatAreHeldManyTimes) {
+  const std::string nested = "[l, l, l, l, l, l, l, l]\n";
+  const std::string lists =
+      "l = annotate(List[int], [])\n"
+      "for i in range(8):\n"
+      "  l = " +
+      nested;
+  ExpectError(TorchArchive(lists + "return l", {kInput}),
+              "results: expected at most 1000000 items");
+  const std::string code = "code: expected at most 1000000 tensors and items";
+  const std::string other =
+      "k = l\n"
+      "l = annotate(List[int], [])\n"
+      "for i in range(8):\n"
+      "  l = " +
+      nested;
+  ExpectError(TorchArchive(lists + other +
+                               "if torch.eq(k, l):\n"
+                               "  pass\n"
+                               "else:\n"
+                               "  pass\n"
+                               "return x0",
+                           {kInput}),
+              code);
+  ExpectError(TorchArchive("l = annotate(List[int], [])\n"
+                           "for i in range(7):\n"
+                           "  l = " +
+                               nested + "return torch.tensor(l)",
+                           {kInput}),
+              code);
+}
+
+// What nothing changes is no state, however the lists hold one another and
+// however long they are.
+TEST(Import, ListsOfModulesStayAsTheyAre) {
+  // Memoized, with 200 items that are the list itself.
+  std::string itself = "]q\x01(";
+  for (int i = 0; i < 200; ++i) itself += "h\x01";
+  std::string numbers = "](";
+  for (int i = 0; i < 150'000; ++i) numbers += torchscript::PickleInteger(i);
+  for (const std::string& list : {itself, numbers}) {
+    ArchiveBuilder archive;
+    archive.Code(R"(class Net(Module):
+  l : List[int]
+  def forward(self: __torch__.Net,
+    x0: Tensor) -> Tensor:
+    return torch.neg(x0)
+)");
+    archive.Pickled("l", list + "e");
+    archive.TracedInput(DType::kF32, {1});
+    ExpectNumbers(RunTorchArchive(archive.Finish(), {F32({1}, {2})}),
+                  {F32({1}, {-2})});
+  }
+}
+
 // No truncation or changed byte may do harm.
 TEST(Import, DamagedFiles) {
   for (const std::string_view name : torchscript::SampleModelNames()) {

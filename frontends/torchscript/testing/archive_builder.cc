@@ -118,6 +118,10 @@ void ArchiveBuilder::Flag(const std::string& name, bool value) {
 void ArchiveBuilder::None(const std::string& name) {
   attributes_ += PickleText(name) + "N";
 }
+void ArchiveBuilder::Pickled(const std::string& name,
+                             const std::string& instructions) {
+  attributes_ += PickleText(name) + instructions;
+}
 
 void ArchiveBuilder::Begin(const std::string& name,
                            const std::string& class_name) {

@@ -45,6 +45,8 @@ class ArchiveBuilder {
   void Float(const std::string& name, double value);
   void Flag(const std::string& name, bool value);
   void None(const std::string& name);
+  // Of any instructions.
+  void Pickled(const std::string& name, const std::string& instructions);
   // An attribute that is an object, whose attributes follow until End.
   void Begin(const std::string& name, const std::string& class_name);
   void End();
