@@ -51,11 +51,38 @@ bool ShouldFold(const Operation& operation) {
   return result_bytes <= 2 * operand_bytes + kFreeGrowthBytes;
 }
 
+// Bytes that folding makes in all: some, and in proportion to the constants
+// that the graph has. A chain of operations may double its constant at each.
+class Budget {
+ public:
+  explicit Budget(const graph::Graph& graph) {
+    for (const Operation* operation : graph.Operations()) {
+      if (!IsConstantOperation(operation)) continue;
+      left_ += 4 * ByteSize(operation->result()->type());
+    }
+  }
+  // Whether there is so much left, which it takes away.
+  bool Take(int64_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
+  }
+
+ private:
+  int64_t left_ = int64_t{64} << 20;
+};
+
 // Runs the definition; returns one buffer per result.
-StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation) {
+StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation,
+                                             Budget& budget) {
   EMBER_ASSIGN_OR_RETURN(tensor::Dispatch dispatch,
                          graph::DispatchOf(operation));
   if (!dispatch.parameters.empty()) return UnimplementedError("symbolic");
+  int64_t result_bytes = 0;
+  for (const auto& result : operation.results())
+    result_bytes += ByteSize(result->type());
+  if (!budget.Take(result_bytes))
+    return ResourceExhaustedError("more than is folded");
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Plan> plan,
                          vm::Plan::Make(dispatch, {}, {}));
   std::vector<void*> buffers;
@@ -83,9 +110,10 @@ StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation) {
 
 Status FoldConstants(graph::Graph& graph) {
   Rewriter rewriter(graph);
+  Budget budget(graph);
   for (Operation* operation : graph.Operations()) {
     if (!ShouldFold(*operation)) continue;
-    StatusOr<std::vector<ConstantData>> values = Evaluate(*operation);
+    StatusOr<std::vector<ConstantData>> values = Evaluate(*operation, budget);
     if (!values.ok()) {
       // An index out of range in a constant gather is the model's error: it
       // must fail when run, not when compiled, as another path may be taken.

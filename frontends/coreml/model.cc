@@ -215,6 +215,13 @@ StatusOr<Model> Model::Open(const std::string& path) {
   std::error_code error;
   const std::string in_package =
       fs::is_directory(path, error) ? FileOfPackage(path) : "";
+  if (!in_package.empty()) {
+    // Weights are looked up beside it: it is not elsewhere by a link.
+    const std::string relative =
+        fs::path(in_package).lexically_relative(path).string();
+    EMBER_RETURN_IF_ERROR(
+        frontends::FileInside(path, relative, "package's file").status());
+  }
   const std::string& file = in_package.empty() ? path : in_package;
   EMBER_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
   auto owner = std::make_shared<const MappedFile>(std::move(mapped));
