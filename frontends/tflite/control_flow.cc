@@ -90,6 +90,15 @@ StatusOr<Tensor> GraphImporter::Variable(const std::string& resource,
 
 bool GraphImporter::Assigns(int subgraph, int depth) const {
   if (depth > kMaximumCallDepth) return true;
+  // Once each, as a subgraph may be called from many.
+  const auto known = assigns_.find(subgraph);
+  if (known != assigns_.end()) return known->second;
+  const bool assigns = AssignsItself(subgraph, depth);
+  assigns_.emplace(subgraph, assigns);
+  return assigns;
+}
+
+bool GraphImporter::AssignsItself(int subgraph, int depth) const {
   const auto inner = [&](int64_t number) {
     const StatusOr<int> called = Subgraph(number);
     return called.ok() && Assigns(*called, depth + 1);

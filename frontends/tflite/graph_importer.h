@@ -111,6 +111,7 @@ class GraphImporter {
   StatusOr<std::string> Resource(int tensor, const Scope& scope) const;
   // Whether a subgraph, or one that it calls, assigns resources.
   bool Assigns(int subgraph, int depth) const;
+  bool AssignsItself(int subgraph, int depth) const;
 
   StatusOr<Tensor> Lookup(int tensor, Scope& scope);
   std::string OriginOf(const schema::Operator& op, const Scope& scope) const;
@@ -128,6 +129,7 @@ class GraphImporter {
   std::map<int, std::string> variable_tensors_;
   std::map<std::string, std::string> resource_states_;
   std::map<int, std::string> once_;
+  mutable std::map<int, bool> assigns_;  // by subgraph, what Assigns found
 };
 
 }  // namespace ember::tflite

@@ -170,6 +170,13 @@ class PickleReader {
       Fail("expected a call of a class with a tuple, found other values");
       return;
     }
+    // One tuple may be the arguments of many calls.
+    copied_ += arguments->items.size();
+    if (copied_ > Pickle::kMostValues) {
+      Fail("expected at most " + std::to_string(Pickle::kMostValues) +
+           " arguments of calls, found more");
+      return;
+    }
     PickleValue* value = Make(Kind::kCall);
     value->callee = callee;
     value->items = arguments->items;
@@ -395,6 +402,7 @@ class PickleReader {
   std::vector<PickleValue*> stack_;
   std::vector<size_t> marks_;
   std::map<uint64_t, PickleValue*> memo_;
+  size_t copied_ = 0;  // items of arguments
   const PickleValue* result_ = nullptr;
 };
 
