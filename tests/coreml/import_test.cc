@@ -400,7 +400,7 @@ TEST(Package, WeightsOfAnotherFile) {
   EXPECT_NE(run().status().message().find("expected a blob at byte 65"),
             std::string_view::npos);
   write("@model_path/../../../secret", 64);
-  EXPECT_NE(run().status().message().find("within the model's folder"),
+  EXPECT_NE(run().status().message().find("inside the model's folder"),
             std::string_view::npos);
 }
 
