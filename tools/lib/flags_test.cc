@@ -126,7 +126,7 @@ TEST_F(FlagsTest, NoMemoryIsOneLine) {
       testing::ExitedWithCode(1), "^vm-test: out of memory\n$");
 }
 
-TEST_F(FlagsTest, ErrorsAreOneLine) {
+TEST_F(FlagsTest, WhatFailsIsOneLine) {
   const char* arguments[] = {"vm-test", "a"};
   EXPECT_EXIT(std::exit(RunTool(2, const_cast<char**>(arguments), flags_,
                                 [] { return DataLossError("a\n\x1b[31mb"); })),
