@@ -1,5 +1,6 @@
 #include "compiler/passes/fold_constants.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -51,38 +52,38 @@ bool ShouldFold(const Operation& operation) {
   return result_bytes <= 2 * operand_bytes + kFreeGrowthBytes;
 }
 
-// Bytes that folding makes in all: some, and in proportion to the constants
-// that the graph has. A chain of operations may double its constant at each.
-class Budget {
+// How much larger folding makes the constants of a graph in all: some, and in
+// proportion to those that it has. A chain of operations may double one at
+// each.
+class Growth {
  public:
-  explicit Budget(const graph::Graph& graph) {
+  explicit Growth(const graph::Graph& graph) {
     for (const Operation* operation : graph.Operations()) {
-      if (!IsConstantOperation(operation)) continue;
-      left_ += 4 * ByteSize(operation->result()->type());
+      if (IsConstantOperation(operation))
+        left_ += 2 * ByteSize(operation->result()->type());
     }
   }
-  // Whether there is so much left, which it takes away.
-  bool Take(int64_t bytes) {
+  // Whether the operation's may be added, which it is then.
+  bool Take(const Operation& operation) {
+    int64_t bytes = 0;
+    for (const auto& result : operation.results())
+      bytes += ByteSize(result->type());
+    for (const graph::Value* operand : operation.operands())
+      bytes -= ByteSize(operand->type());
     if (bytes > left_) return false;
-    left_ -= bytes;
+    left_ -= std::max<int64_t>(bytes, 0);
     return true;
   }
 
  private:
-  int64_t left_ = int64_t{64} << 20;
+  int64_t left_ = int64_t{16} << 20;
 };
 
 // Runs the definition; returns one buffer per result.
-StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation,
-                                             Budget& budget) {
+StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation) {
   EMBER_ASSIGN_OR_RETURN(tensor::Dispatch dispatch,
                          graph::DispatchOf(operation));
   if (!dispatch.parameters.empty()) return UnimplementedError("symbolic");
-  int64_t result_bytes = 0;
-  for (const auto& result : operation.results())
-    result_bytes += ByteSize(result->type());
-  if (!budget.Take(result_bytes))
-    return ResourceExhaustedError("more than is folded");
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Plan> plan,
                          vm::Plan::Make(dispatch, {}, {}));
   std::vector<void*> buffers;
@@ -110,10 +111,10 @@ StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation,
 
 Status FoldConstants(graph::Graph& graph) {
   Rewriter rewriter(graph);
-  Budget budget(graph);
+  Growth growth(graph);
   for (Operation* operation : graph.Operations()) {
-    if (!ShouldFold(*operation)) continue;
-    StatusOr<std::vector<ConstantData>> values = Evaluate(*operation, budget);
+    if (!ShouldFold(*operation) || !growth.Take(*operation)) continue;
+    StatusOr<std::vector<ConstantData>> values = Evaluate(*operation);
     if (!values.ok()) {
       // An index out of range in a constant gather is the model's error: it
       // must fail when run, not when compiled, as another path may be taken.

@@ -148,6 +148,22 @@ Feature ReadFeature(const ProtobufView& description) {
   return feature;
 }
 
+// Of a file of a package that it is in the package itself, not by a link:
+// weights are looked up beside it.
+Status CheckIsInPackage(const fs::path& file) {
+  for (fs::path folder = file.parent_path(); !folder.empty();
+       folder = folder.parent_path()) {
+    if (folder.extension() == ".mlpackage") {
+      return frontends::FileInside(folder.string(),
+                                   file.lexically_relative(folder).string(),
+                                   "package's file")
+          .status();
+    }
+    if (folder == folder.parent_path()) break;
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 std::string_view KindName(uint64_t number) {
@@ -215,14 +231,8 @@ StatusOr<Model> Model::Open(const std::string& path) {
   std::error_code error;
   const std::string in_package =
       fs::is_directory(path, error) ? FileOfPackage(path) : "";
-  if (!in_package.empty()) {
-    // Weights are looked up beside it: it is not elsewhere by a link.
-    const std::string relative =
-        fs::path(in_package).lexically_relative(path).string();
-    EMBER_RETURN_IF_ERROR(
-        frontends::FileInside(path, relative, "package's file").status());
-  }
   const std::string& file = in_package.empty() ? path : in_package;
+  EMBER_RETURN_IF_ERROR(CheckIsInPackage(file));
   EMBER_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(file));
   auto owner = std::make_shared<const MappedFile>(std::move(mapped));
   EMBER_ASSIGN_OR_RETURN(Model model, Read(owner->bytes(), owner));

@@ -402,6 +402,16 @@ TEST(Package, WeightsOfAnotherFile) {
   write("@model_path/../../../secret", 64);
   EXPECT_NE(run().status().message().find("inside the model's folder"),
             std::string_view::npos);
+  // A link in the place of a folder of the package.
+  const fs::path elsewhere = fs::path(package) += ".elsewhere";
+  fs::remove_all(elsewhere);
+  fs::rename(package / "Data", elsewhere);
+  fs::create_directory_symlink(elsewhere, package / "Data");
+  EXPECT_NE(run().status().message().find("found a link out of it"),
+            std::string_view::npos)
+      << run().status().ToString();
+  fs::remove_all(elsewhere);
+  fs::remove_all(package);
 }
 
 TEST(Import, AllThatIsNotSupportedInOneError) {
