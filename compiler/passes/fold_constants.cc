@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <set>
 
 #include "base/parallel.h"
 #include "compiler/graph/operation_dispatch.h"
@@ -68,7 +69,10 @@ class Growth {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
       bytes += ByteSize(result->type());
-    for (const graph::Value* operand : operation.operands())
+    // Each once, however often the operation has it.
+    const std::set<const graph::Value*> operands(operation.operands().begin(),
+                                                 operation.operands().end());
+    for (const graph::Value* operand : operands)
       bytes -= ByteSize(operand->type());
     if (bytes > left_) return false;
     left_ -= std::max<int64_t>(bytes, 0);
