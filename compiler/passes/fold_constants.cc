@@ -61,7 +61,7 @@ class Growth {
   explicit Growth(const graph::Graph& graph) {
     for (const Operation* operation : graph.Operations()) {
       if (IsConstantOperation(operation))
-        left_ += 2 * ByteSize(operation->result()->type());
+        left_ += ByteSize(operation->result()->type());
     }
   }
   // Whether the operation's may be added, which it is then.
@@ -80,7 +80,7 @@ class Growth {
   }
 
  private:
-  int64_t left_ = int64_t{16} << 20;
+  int64_t left_ = int64_t{4} << 20;
 };
 
 // Runs the definition; returns one buffer per result.
