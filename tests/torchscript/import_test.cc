@@ -434,6 +434,11 @@ TEST(Import, BranchesLeaveNoListThatHoldsItself) {
 }
 
 // 8 levels of 8 items: few lists that are 16 million items, seen as a tree.
+TEST(Import, LooksForItemsInListsOnly) {
+  ExpectError(TorchArchive("return torch.__contains__(3, x0)", {kInput}),
+              "expected something to look in, found the int 3");
+}
+
 TEST(Import, ListsThatAreHeldManyTimes) {
   const std::string nested = "[l, l, l, l, l, l, l, l]\n";
   const std::string lists =
