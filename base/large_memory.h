@@ -1,11 +1,12 @@
-// Clears, fills and copies memory that may be much, so that whoever waits for
-// it can stop it.
+// Fills, clears and copies large memory in pieces of a megabyte, between which
+// somebody else can stop it.
 //
 //   if (!ClearMemory(data, bytes, runner.interrupt()))
 //     return runner.interrupt()->status();
 //
-// In pieces of a megabyte, before each of which the interrupt is asked. False:
-// it said stop, and some is not done. interrupt may be null.
+// The interrupt, which may be null, is asked before each piece. The functions
+// return false where it said stop: the pieces from there on are untouched then.
+// Thread-safe.
 #ifndef EMBER_BASE_LARGE_MEMORY_H_
 #define EMBER_BASE_LARGE_MEMORY_H_
 
@@ -20,7 +21,7 @@ bool FillMemory(void* data, uint8_t value, int64_t bytes,
 inline bool ClearMemory(void* data, int64_t bytes, const Interrupt* interrupt) {
   return FillMemory(data, 0, bytes, interrupt);
 }
-// Memory that does not overlap.
+// from and to must not overlap.
 bool CopyMemory(void* to, const void* from, int64_t bytes,
                 const Interrupt* interrupt);
 

@@ -52,15 +52,16 @@ class CompileQueue {
   CompileQueue& operator=(const CompileQueue&) = delete;
 
   void Add(Job job);
-  // The same, and waits until the job is done or the interrupt says stop: seen
-  // within kMostDelay. The job stays and is done then, too.
+  // Adds the job and waits until it is done, or until the interrupt says stop,
+  // which is seen within kMostDelay. A job that is waited for no longer stays
+  // in the queue, and a thread does it all the same.
   void AddAndWait(Job job, const Interrupt& interrupt);
   // Until nothing is waiting or in work.
   void Wait();
   // Something is waiting or in work.
   bool is_busy() const;
 
-  // Of what waits and sees an interrupt.
+  // How long a caller of AddAndWait takes to see its interrupt.
   static constexpr std::chrono::milliseconds kMostDelay{2};
 
  private:

@@ -53,9 +53,9 @@ bool ShouldFold(const Operation& operation) {
   return result_bytes <= 2 * operand_bytes + kFreeGrowthBytes;
 }
 
-// How much larger folding makes the constants of a graph in all: some, and in
-// proportion to those that it has. A chain of operations may double one at
-// each.
+// By how many bytes folding may still enlarge the constants of a graph in all:
+// at first a few megabytes and as much as the graph has. kFreeGrowthBytes alone
+// bounds nothing, as a chain of operations may double a constant at each.
 class Growth {
  public:
   explicit Growth(const graph::Graph& graph) {
@@ -64,12 +64,13 @@ class Growth {
         left_ += ByteSize(operation->result()->type());
     }
   }
-  // Whether the operation's may be added, which it is then.
+  // Takes away by how much the operation's results are larger than its
+  // operands. False, and nothing is taken, if that is more than is left.
   bool Take(const Operation& operation) {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
       bytes += ByteSize(result->type());
-    // Each once, however often the operation has it.
+    // An operation may have one operand many times.
     const std::set<const graph::Value*> operands(operation.operands().begin(),
                                                  operation.operands().end());
     for (const graph::Value* operand : operands)

@@ -45,8 +45,8 @@ std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
   return dims;
 }
 
-// Whether an input that nobody gives is less than `left` bytes, which it takes
-// away.
+// Takes the bytes of an input that nobody gives from those that are left; an
+// error if they are more.
 Status TakeMemory(const vm::TensorSignature& signature,
                   const std::vector<int64_t>& dims, int64_t& left) {
   constexpr int64_t kBytesOfString = 64;

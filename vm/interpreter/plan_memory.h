@@ -7,7 +7,7 @@
 //                          memory.Allocate(bytes, "scratch"));
 //
 // Not thread-safe. Errors are ResourceExhausted, and name the dispatch and what
-// the memory is for: what and name, one behind the other.
+// the memory is for, of which the message has `what` and behind it `name`.
 #ifndef EMBER_VM_INTERPRETER_PLAN_MEMORY_H_
 #define EMBER_VM_INTERPRETER_PLAN_MEMORY_H_
 

@@ -51,7 +51,7 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
   // The best so far, and behind them the next ones.
   int64_t kept = 0;
   for (int64_t next = 0; next < n;) {
-    EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
+    EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
     const int64_t size = std::min(kAtOnce, kept + n - next);
     std::iota(order.begin() + kept, order.begin() + size, next);
     next += size - kept;
@@ -198,7 +198,7 @@ Status Unique(const LibraryCall& call) {
       Sort(call, {order.begin(), order.end()}, precedes, rows_at_once));
   for (int64_t position = 0; position < count; ++position) {
     if (position % rows_at_once == 0)
-      EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
     const int64_t row = order[position];
     if (groups.size() == 0 ||
         compare(groups[groups.size() - 1].first, row) != 0) {
@@ -294,7 +294,7 @@ Status Suppress(const LibraryCall& call, NonMaxWork& work, const float* scores,
     if (work.kept.size() >= most) break;
     looked_at += work.kept.size() + 1;
     if (looked_at >= kAtOnce) {
-      EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
       looked_at = 0;
     }
     const bool suppressed =

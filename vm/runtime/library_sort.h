@@ -14,6 +14,7 @@
 #include <span>
 #include <utility>
 
+#include "base/interrupt.h"
 #include "base/status.h"
 #include "vm/runtime/library.h"
 #include "vm/runtime/library_scratch.h"
@@ -24,10 +25,10 @@ namespace ember::vm {
 // to go on: a millisecond or so.
 inline constexpr int64_t kAtOnce = 1 << 14;
 
-inline Status CheckInterrupt(const LibraryCall& call) {
-  if (call.interrupt == nullptr || !call.interrupt->ShouldStop())
-    return OkStatus();
-  return call.interrupt->status();
+// What an interrupt, which may be null, says.
+inline Status CheckInterrupt(const Interrupt* interrupt) {
+  if (interrupt == nullptr || !interrupt->ShouldStop()) return OkStatus();
+  return interrupt->status();
 }
 
 // Calls work(begin, end) for all of 0 <= i < count, in pieces of at_once, which
@@ -36,7 +37,7 @@ template <typename Work>
 Status ForPieces(const LibraryCall& call, int64_t count, const Work& work,
                  int64_t at_once = kAtOnce) {
   for (int64_t begin = 0; begin < count; begin += at_once) {
-    EMBER_RETURN_IF_ERROR(CheckInterrupt(call));
+    EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
     work(begin, std::min(begin + at_once, count));
   }
   return OkStatus();

@@ -93,7 +93,7 @@ class Strings final : public StringSupport {
   Status Intern(std::span<const std::string> strings,
                 int64_t* handles) override {
     for (const std::string& text : strings) {
-      EMBER_RETURN_IF_ERROR(CheckInterrupt());
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       EMBER_ASSIGN_OR_RETURN(*handles++, table_.Intern(text));
     }
     return OkStatus();
@@ -103,7 +103,7 @@ class Strings final : public StringSupport {
       std::shared_ptr<const std::vector<std::string>>* strings) override {
     auto resolved = std::make_shared<std::vector<std::string>>();
     for (const int64_t handle : handles) {
-      EMBER_RETURN_IF_ERROR(CheckInterrupt());
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       EMBER_ASSIGN_OR_RETURN(const std::string_view text, table_.Get(handle));
       EMBER_RETURN_IF_ERROR(table_.Charge(text));
       resolved->emplace_back(text);
@@ -129,10 +129,6 @@ class Strings final : public StringSupport {
   }
 
  private:
-  Status CheckInterrupt() const {
-    if (interrupt_ == nullptr || !interrupt_->ShouldStop()) return OkStatus();
-    return interrupt_->status();
-  }
   // The string of a handle, whose bytes count as work; `times`: how often they
   // are looked at.
   StatusOr<std::string_view> Text(const LibraryCall& call, int64_t handle,
@@ -222,7 +218,7 @@ class Strings final : public StringSupport {
   Status Split(std::string_view text, std::string_view delimiter, int64_t most,
                Scratch<int64_t>& parts) {
     const Found found = [&](std::string_view part) -> Status {
-      EMBER_RETURN_IF_ERROR(CheckInterrupt());
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       EMBER_ASSIGN_OR_RETURN(const int64_t handle, table_.Intern(part));
       if (parts.size() >= table_.byte_limit() / kHandleSize) {
         return ResourceExhaustedError(
@@ -244,7 +240,7 @@ class Strings final : public StringSupport {
     EMBER_ASSIGN_OR_RETURN(const int64_t empty, table_.Intern(""));
     int64_t next = 0;
     for (int64_t i = 0; i < count; ++i) {
-      EMBER_RETURN_IF_ERROR(CheckInterrupt());
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       const int64_t found = HandleAt(call.memory[1], i);
       for (int64_t k = 0; k < most_parts; ++k) {
         const bool is_part = k < found && next < parts.size();

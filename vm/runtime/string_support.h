@@ -28,7 +28,8 @@ class StringSupport {
 
   // At the beginning of a run: only the module's strings have handles, 0, 1, …;
   // the caller keeps them alive. interrupt, which may be null, is asked here,
-  // by Intern and by Resolve, which return what it says. It stays.
+  // by Intern and by Resolve, which return what it says; it lives as long as
+  // the run.
   virtual Status Start(std::span<const std::string> module_strings,
                        const Interrupt* interrupt) = 0;
   // The handles of strings. ResourceExhausted past the limit.
