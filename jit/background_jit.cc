@@ -19,7 +19,7 @@ namespace {
 CompileQueue::Options QueueOptionsOf(const JitOptions& options) {
   if (options.threads > 0)
     return {.threads = options.threads, .niceness = NicenessOf(options.place)};
-  // Each has a run that waits for it, or did.
+  // A thread for each run that waits for its kernel, or has waited.
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
   return {.threads = static_cast<int>(cores), .niceness = 0};
 }

@@ -10,8 +10,9 @@
 //   };
 //
 // vm never waits for a kernel: the slot may be filled at any time, from any
-// thread, even after the module's sessions are gone. A provider that compiles
-// at once may keep a request for that long, or until its interrupt says stop.
+// thread, even after the module's sessions are gone. In a provider that
+// compiles at once RequestKernel returns when the kernel is made, or when the
+// request's interrupt says stop.
 #ifndef EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 #define EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 
@@ -165,7 +166,7 @@ struct KernelRequest {
   std::vector<bool> constant_inputs;
   std::vector<std::span<const uint8_t>> constant_data;
   // Of the run that asks, for providers that compile at once; null: nobody
-  // stops it. Stays while RequestKernel runs, no longer.
+  // stops it. It may be gone when RequestKernel has returned.
   const Interrupt* interrupt = nullptr;
 };
 
