@@ -69,7 +69,7 @@ constexpr Stage kPipeline[] = {
      DequantizeLate},
     {"fold-constants",
      "computes operations on constants by running their definition",
-     FoldConstants},
+     FoldConstants, nullptr, /*is_of_all_regions=*/true},
     // Weights that were computed outside; regions fold them from here on.
     {"capture-constants", "constants that regions use become theirs",
      CaptureConstants},
@@ -82,15 +82,16 @@ constexpr Stage kPipeline[] = {
      SinkTransposes},
     {"simplify", "what the moved transposes left", Simplify},
     // The weights' own transposes; fold-scales looks for constant weights.
-    {"fold-constants", "constants that were transposed", FoldConstants},
+    {"fold-constants", "constants that were transposed", FoldConstants, nullptr,
+     /*is_of_all_regions=*/true},
     {"fold-pads", "zero pads become the padding of convolutions and windows",
      FoldPads},
     {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
     // Where transposes and constants have come to rest.
     {"narrow-products", "products of quantized tensors read bytes",
      NarrowProducts},
-    {"fold-constants", "scaled weights, biases, sums of weights",
-     FoldConstants},
+    {"fold-constants", "scaled weights, biases, sums of weights", FoldConstants,
+     nullptr, /*is_of_all_regions=*/true},
     // Behind what would fold them again.
     {"narrow-weights", "weights that f16 or bf16 hold are stored so",
      NarrowWeights},
@@ -140,6 +141,7 @@ std::span<const Stage> GraphPipeline() {
 
 // The regions inside first: what they do not use any more then shows outside.
 Status RunPass(const Stage& pass, graph::Graph& graph) {
+  if (pass.is_of_all_regions) return pass.pass(graph);
   for (graph::Operation* operation : graph.Operations()) {
     for (const auto& region : operation->regions())
       EMBER_RETURN_IF_ERROR(RunPass(pass, *region));

@@ -50,6 +50,9 @@ struct Stage {
   std::string_view doc;
   Status (*pass)(graph::Graph& graph) = nullptr;
   const Lowering* lowering = nullptr;
+  // The pass is called once, for the outermost graph, and goes through the
+  // regions itself: what it holds to limits, it holds for all of them together.
+  bool is_of_all_regions = false;
 
   bool may_be_disabled() const {
     return pass != nullptr || lowering->run_disabled != nullptr;

@@ -10,6 +10,8 @@
 #include "compiler/graph/operators.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/rewriter.h"
+#include "tensor/concrete_header.h"
+#include "tensor/dispatch_cost.h"
 #include "vm/interpreter/plan.h"
 
 namespace ember::compiler {
@@ -53,20 +55,18 @@ bool ShouldFold(const Operation& operation) {
   return result_bytes <= 2 * operand_bytes + kFreeGrowthBytes;
 }
 
-// By how many bytes folding may still enlarge the constants of a graph in all:
-// at first a few megabytes and as much as the graph has. kFreeGrowthBytes alone
-// bounds nothing, as a chain of operations may double a constant at each.
-class Growth {
+// What folding may still do to a model. At first the constants may grow by a
+// few megabytes and as much as there is, and a second's work may be done and as
+// much as any transformation of large weights needs.
+class Allowance {
  public:
-  explicit Growth(const graph::Graph& graph) {
-    for (const Operation* operation : graph.Operations()) {
-      if (IsConstantOperation(operation))
-        left_ += ByteSize(operation->result()->type());
-    }
+  explicit Allowance(const graph::Graph& graph) {
+    std::set<const uint8_t*> counted;
+    AddConstants(graph, counted);
   }
-  // Takes away by how much the operation's results are larger than its
-  // operands. False, and nothing is taken, if that is more than is left.
-  bool Take(const Operation& operation) {
+  // Takes the points, and by how much the operation's results are larger than
+  // its operands. False, and nothing is taken, if that is more than is left.
+  bool Take(const Operation& operation, int64_t points) {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
       bytes += ByteSize(result->type());
@@ -75,20 +75,45 @@ class Growth {
                                                  operation.operands().end());
     for (const graph::Value* operand : operands)
       bytes -= ByteSize(operand->type());
-    if (bytes > left_) return false;
-    left_ -= std::max<int64_t>(bytes, 0);
+    if (bytes > bytes_left_ || points > points_left_) return false;
+    bytes_left_ -= std::max<int64_t>(bytes, 0);
+    points_left_ -= points;
     return true;
   }
 
  private:
-  int64_t left_ = int64_t{4} << 20;
+  static constexpr int64_t kPointsPerByte = 64;
+
+  // Regions share the bytes of constants that they have captured.
+  void AddConstants(const graph::Graph& graph,
+                    std::set<const uint8_t*>& counted) {
+    for (const Operation* operation : graph.Operations()) {
+      for (const auto& region : operation->regions())
+        AddConstants(*region, counted);
+      if (!IsConstantOperation(operation)) continue;
+      const auto& data = operation->attributes().Get<ConstantData>("value");
+      if (!counted.insert(data.bytes.data()).second) continue;
+      const auto size = static_cast<int64_t>(data.bytes.size());
+      bytes_left_ += size;
+      points_left_ += kPointsPerByte * size;
+    }
+  }
+
+  int64_t bytes_left_ = int64_t{4} << 20;
+  int64_t points_left_ = int64_t{1} << 28;
 };
 
-// Runs the definition; returns one buffer per result.
-StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation) {
+// Runs the definition; returns one buffer per result. ResourceExhausted where
+// that is more than is allowed.
+StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation,
+                                             Allowance& allowance) {
   EMBER_ASSIGN_OR_RETURN(tensor::Dispatch dispatch,
                          graph::DispatchOf(operation));
   if (!dispatch.parameters.empty()) return UnimplementedError("symbolic");
+  EMBER_ASSIGN_OR_RETURN(const tensor::ConcreteHeader header,
+                         tensor::ConcreteHeader::Evaluate(dispatch, {}));
+  if (!allowance.Take(operation, tensor::PointsOf(dispatch, header)))
+    return ResourceExhaustedError("more than folding may do");
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Plan> plan,
                          vm::Plan::Make(dispatch, {}, {}));
   std::vector<void*> buffers;
@@ -112,14 +137,14 @@ StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation) {
   return values;
 }
 
-}  // namespace
-
-Status FoldConstants(graph::Graph& graph) {
+Status Fold(graph::Graph& graph, Allowance& allowance) {
   Rewriter rewriter(graph);
-  Growth growth(graph);
   for (Operation* operation : graph.Operations()) {
-    if (!ShouldFold(*operation) || !growth.Take(*operation)) continue;
-    StatusOr<std::vector<ConstantData>> values = Evaluate(*operation);
+    for (const auto& region : operation->regions())
+      EMBER_RETURN_IF_ERROR(Fold(*region, allowance));
+    if (!ShouldFold(*operation)) continue;
+    StatusOr<std::vector<ConstantData>> values =
+        Evaluate(*operation, allowance);
     if (!values.ok()) {
       // An index out of range in a constant gather is the model's error: it
       // must fail when run, not when compiled, as another path may be taken.
@@ -136,6 +161,13 @@ Status FoldConstants(graph::Graph& graph) {
     graph.Erase(operation);
   }
   return OkStatus();
+}
+
+}  // namespace
+
+Status FoldConstants(graph::Graph& graph) {
+  Allowance allowance(graph);
+  return Fold(graph, allowance);
 }
 
 }  // namespace ember::compiler

@@ -5,7 +5,10 @@
 //   %a = constant() {1, 2};  %b = neg(%a)     →     %b = constant() {-1, -2}
 //
 // Not folded: values that grow by folding (a broadcast of a scalar), which cost
-// less as index expressions, and operations with symbolic dims.
+// less as index expressions; operations with symbolic dims; and what is above
+// the limits of a model on growth and on points to evaluate, as a chain of
+// operations may double a constant at each, and a small constant may be summed
+// for ever.
 #ifndef EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 #define EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 
@@ -14,6 +17,7 @@
 
 namespace ember::compiler {
 
+// In all regions, too.
 Status FoldConstants(graph::Graph& graph);
 
 }  // namespace ember::compiler

@@ -121,7 +121,7 @@ TEST(HostileKernels, LongChainsStayInterpreted) {
 }
 
 // Turns of a stage's loops, those around loops of no turns counted, as a kernel
-// makes them all. Sessions count them as work (vm/runtime/dispatch_cost.h);
+// makes them all. Sessions count them as work (tensor/dispatch_cost.h);
 // here no session is there that would.
 bool TurnsTooOften(const tensor::RandomCase& random) {
   constexpr double kMost = 1 << 26;

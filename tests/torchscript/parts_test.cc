@@ -72,6 +72,17 @@ TEST(Pickle, Malformed) {
             "0x7f");
 }
 
+// A tuple of 2048 values is the arguments of 4096 calls.
+TEST(Pickle, ArgumentsAreCounted) {
+  std::string text =
+      "(" + std::string(2048, 'N') + "tq\x01" + "0cos\nsystem\nq\x02" + "0]";
+  for (int i = 0; i < 4096; ++i) text += "h\x02h\x01Ra";
+  EXPECT_EQ(
+      PickleError(text + "."),
+      "pickle, offset 14360: expected at most 4194304 arguments of calls, "
+      "found more");
+}
+
 TEST(Syntax, ClassesAndFunctions) {
   const StatusOr<SourceFile> file = ParseSource(R"(op_version_set = 1
 import __torch__.layers

@@ -12,6 +12,7 @@
 #include "hal/cpu/cpu_target.h"
 #include "hal/device_target.h"
 #include "tensor/concrete_header.h"
+#include "tensor/dispatch_cost.h"
 #include "vm/format/module_signature.h"
 #include "vm/format/native_kernels.h"
 #include "vm/format/native_section.h"
@@ -20,7 +21,6 @@
 #include "vm/isa/limits.h"
 #include "vm/runtime/code_memory.h"
 #include "vm/runtime/cpu_kernel.h"
-#include "vm/runtime/dispatch_cost.h"
 #include "vm/runtime/first_run.h"
 #include "vm/runtime/kernel_layout.h"
 
@@ -142,7 +142,7 @@ void ReadWhatIsRead(const KernelRequest& request) {
   if (!dispatch.parameters.empty()) return;
   const auto header = tensor::ConcreteHeader::Evaluate(dispatch, {});
   if (!header.ok()) return;
-  const int64_t points = PointsOf(dispatch, *header);
+  const int64_t points = tensor::PointsOf(dispatch, *header);
   for (size_t i = 0; i < request.constant_data.size(); ++i) {
     const std::span<const uint8_t> data = request.constant_data[i];
     const int64_t elements = header->ElementCount(dispatch.buffers[i]);

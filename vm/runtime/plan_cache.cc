@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "vm/runtime/dispatch_cost.h"
+#include "tensor/dispatch_cost.h"
+#include "vm/runtime/run_limits.h"
 
 namespace ember::vm {
 
@@ -18,7 +19,7 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   EMBER_ASSIGN_OR_RETURN(
       const tensor::ConcreteHeader header,
       tensor::ConcreteHeader::Evaluate(dispatch_, parameters));
-  const int64_t points = PointsOf(dispatch_, header);
+  const int64_t points = tensor::PointsOf(dispatch_, header);
   if (points > most_points)
     return TooManyPoints(dispatch_, points, most_points);
   std::unique_ptr<Plan> plan;

@@ -3,7 +3,6 @@
 #include "base/concat.h"
 #include "vm/isa/limits.h"
 #include "vm/runtime/default_limits.h"
-#include "vm/runtime/dispatch_cost.h"
 #include "vm/runtime/steady_clock.h"
 
 namespace ember::vm {
@@ -42,6 +41,14 @@ Status RunLimits::StepError(const Program& program) const {
   return ResourceExhaustedError(
       Concat({"program ", program.name, ": expected at most ", step_limit_,
               " backward branches and calls (--max-steps), found more"}));
+}
+
+Status TooManyPoints(const tensor::Dispatch& dispatch, int64_t points,
+                     int64_t most) {
+  return ResourceExhaustedError(
+      Concat({"dispatch @", dispatch.name, ": expected at most ", most,
+              " points that the run may still evaluate (--max-work), found ",
+              points}));
 }
 
 Status RunLimits::WorkError(const tensor::Dispatch& dispatch,

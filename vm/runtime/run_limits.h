@@ -21,6 +21,10 @@
 
 namespace ember::vm {
 
+// ResourceExhausted: these points are more than the run may still evaluate.
+Status TooManyPoints(const tensor::Dispatch& dispatch, int64_t points,
+                     int64_t most);
+
 class RunLimits {
  public:
   struct Options {

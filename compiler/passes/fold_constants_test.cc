@@ -1,0 +1,104 @@
+#include "compiler/passes/fold_constants.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/concat.h"
+#include "base/dtype.h"
+#include "compiler/graph/graph.h"
+#include "compiler/graph/text.h"
+#include "gtest/gtest.h"
+
+namespace ember::compiler {
+namespace {
+
+graph::Graph Parse(std::string_view text) {
+  auto graph = graph::Parse(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().ToString();
+  return *std::move(graph);
+}
+
+int CountOf(const graph::Graph& graph, std::string_view name) {
+  int count = 0;
+  for (const graph::Operation* operation : graph.Operations()) {
+    if (operation->name() == name) ++count;
+    for (const auto& region : operation->regions())
+      count += CountOf(*region, name);
+  }
+  return count;
+}
+
+int64_t ConstantBytes(const graph::Graph& graph) {
+  int64_t bytes = 0;
+  for (const graph::Operation* operation : graph.Operations()) {
+    for (const auto& region : operation->regions())
+      bytes += ConstantBytes(*region);
+    if (operation->name() != "constant") continue;
+    const auto& type = operation->result()->type();
+    bytes += ElementCount(type.shape).constant() * DTypeByteSize(type.dtype);
+  }
+  return bytes;
+}
+
+TEST(FoldConstants, ComputesInRegionsToo) {
+  graph::Graph graph = Parse(R"(graph @g(%c: bool[]) -> (%y) {
+    %y: f32[2] = if(%c) {defines = [], shapes = [2]} then graph @then() -> (%s) {
+      %a: f32[2] = constant() {value = [1.0, 2.0]}
+      %s: f32[2] = add(%a, %a)
+    } else graph @else() -> (%d) {
+      %b: f32[2] = constant() {value = [3.0, 5.0]}
+      %d: f32[2] = neg(%b)
+    }
+  })");
+  ASSERT_TRUE(FoldConstants(graph).ok());
+  EXPECT_EQ(CountOf(graph, "add"), 0);
+  EXPECT_EQ(CountOf(graph, "neg"), 0);
+}
+
+// The operands are 64 KiB each, the result is one number, and 2^30 products
+// are on the way to it.
+TEST(FoldConstants, LeavesWhatTakesLong) {
+  graph::Graph graph = Parse(R"(graph @g() -> (%y, %z) {
+    %c: f16[] = constant() {value = [1.0]}
+    %a: f16[32768] = broadcast(%c) {shape = [32768]}
+    %b: f16[32768] = add(%a, %a)
+    %y: f32[] = contract(%a, %b) {spec = "i,j->"}
+    %z: f32[] = contract(%a, %b) {spec = "i,i->"}
+  })");
+  ASSERT_TRUE(FoldConstants(graph).ok());
+  // That of as many products as elements is folded.
+  EXPECT_EQ(CountOf(graph, "contract"), 1);
+  EXPECT_EQ(CountOf(graph, "add"), 0);
+}
+
+// Each of the branches doubles its constant 24 times.
+TEST(FoldConstants, AllRegionsHaveOneLimitOnGrowth) {
+  std::string text = "graph @g(%c: bool[]) -> (";
+  constexpr int kCount = 8;
+  for (int i = 0; i < kCount; ++i)
+    text += Concat({i == 0 ? "" : ", ", "%y", i});
+  text += ") {\n";
+  std::string branch = "  %x0: f32[2] = constant() {value = [1.0, 2.0]}\n";
+  for (int64_t i = 1, size = 4; i <= 24; ++i, size *= 2) {
+    branch += Concat({"  %x", i, ": f32[", size, "] = concat(%x", i - 1, ", %x",
+                      i - 1, ") {axis = 0}\n"});
+  }
+  branch +=
+      "  %r: f32[1] = slice(%x24) {starts = [0], sizes = [1], steps = [1]}\n";
+  for (int i = 0; i < kCount; ++i) {
+    text +=
+        Concat({"%y", i,
+                ": f32[1] = if(%c) {defines = [], shapes = [1]} then graph @t",
+                i, "() -> (%r) {\n", branch, "} else graph @e", i,
+                "() -> (%r) {\n", branch, "}\n"});
+  }
+  graph::Graph graph = Parse(text + "}\n");
+  ASSERT_TRUE(FoldConstants(graph).ok());
+  EXPECT_GT(CountOf(graph, "concat"), 0);
+  EXPECT_LT(CountOf(graph, "concat"), 2 * kCount * 24);
+  EXPECT_LE(ConstantBytes(graph), 24 << 20);
+}
+
+}  // namespace
+}  // namespace ember::compiler
