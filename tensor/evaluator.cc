@@ -84,7 +84,6 @@ class Evaluator {
         results[i] = Initial(stage, i);
       if (HasPoints(reduction)) {
         do {
-          if (IsStopped()) return options_.interrupt->status();
           EMBER_RETURN_IF_ERROR(Evaluate(stage, Part::kValues));
           EMBER_RETURN_IF_ERROR(Accumulate(stage, results));
         } while (NextPoint(reduction_point, reduction));
@@ -95,9 +94,13 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Asked at every point, looks at every 1024th.
-  bool IsStopped() {
-    if ((++points_ & 1023) != 0 || options_.interrupt == nullptr) return false;
+  // Before so many instructions are evaluated; looks at the interrupt once for
+  // some thousands of them.
+  bool IsStopped(uint32_t instructions) {
+    constexpr uint32_t kAtOnce = 8192;
+    steps_ += instructions + 1;
+    if (steps_ < kAtOnce || options_.interrupt == nullptr) return false;
+    steps_ = 0;
     return options_.interrupt->ShouldStop();
   }
 
@@ -139,7 +142,9 @@ class Evaluator {
     }
   }
 
+  // At every point at least once, also where there is nothing to sum up.
   Status Evaluate(const Stage& stage, Part part) {
+    if (IsStopped(stage.end - stage.begin)) return options_.interrupt->status();
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
       if ((parts_[reg - stage.begin] & static_cast<uint8_t>(part)) == 0)
         continue;
@@ -305,7 +310,7 @@ class Evaluator {
   const Dispatch& dispatch_;
   const ConcreteHeader& header_;
   const EvaluateOptions options_;
-  uint32_t points_ = 0;
+  uint32_t steps_ = 0;                         // since the interrupt was asked
   std::vector<std::vector<int64_t>> extents_;  // per buffer
   std::vector<void*> memory_;                  // per buffer
   std::vector<std::vector<uint8_t>> temporaries_;

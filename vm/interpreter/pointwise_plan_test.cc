@@ -111,6 +111,26 @@ TEST(PointwisePlanTest, AnInterruptEndsIt) {
   EXPECT_EQ((*plan)->Run(buffers, runner).code(), StatusCode::kCancelled);
 }
 
+// Each point has a result, though there is nothing to sum up: as many as the
+// file likes, in the memory of one.
+TEST(PointwisePlanTest, AnInterruptEndsPointsWithoutTerms) {
+  const tensor::Dispatch dispatch =
+      Parse(R"(dispatch @nothing<n>(%x: f32[8]) -> (%y: f32[]) {
+  %y[] = 0.0
+  for (i < n) %y[] += sum(k < 0) %x[k]
+})");
+  std::vector<float> x(8);
+  float y = 0;
+  auto plan = MakePlan(dispatch, {1 << 20});
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  Interrupt interrupt;
+  interrupt.Start();
+  interrupt.Cancel();
+  SerialRunner runner(&interrupt);
+  const std::vector<void*> buffers = {x.data(), &y};
+  EXPECT_EQ((*plan)->Run(buffers, runner).code(), StatusCode::kCancelled);
+}
+
 class Budget final : public MemoryBudget {
  public:
   Status Charge(int64_t bytes) override {
