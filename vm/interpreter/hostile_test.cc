@@ -1,5 +1,6 @@
 // Dispatches that pass verification and that nobody would write: a plan runs
 // them as they are defined, or refuses them with a message.
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
 #include "tensor/hostile_dispatch.h"
@@ -229,6 +231,46 @@ TEST(HostileTest, PlansAreCharged) {
   EXPECT_EQ(PlanError(text, {}, &small), "dispatch @d: plan: too much");
   Budget budget(int64_t{1} << 24);
   EXPECT_EQ(PlanError(text, {}, &budget), "OK");
+}
+
+// A point of a hundred thousand instructions takes as long as that many points.
+TEST(HostileTest, AnInterruptEndsPointsOfManyInstructions) {
+  for (const bool sums : {false, true}) {
+    std::string text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[4096]) {
+      for (i < 4096)" + std::string(sums ? "" : ", k < 4096") +
+                       ") {\n";
+    // Of a stage with a sum, the terms.
+    if (sums) {
+      text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[4096]) {
+        for (i < 4096) fold (k < 4096) {
+)";
+    }
+    constexpr int kLets = 50'000;
+    text += "let %v0 = %x[mod(k, 8)] + f64(i)\n";
+    for (int i = 1; i < kLets; ++i) {
+      text += "let %v" + std::to_string(i) + " = sin(%v" +
+              std::to_string(i - 1) + ")\n";
+    }
+    const std::string last = "%v" + std::to_string(kLets - 1);
+    text += sums ? "element %e0: f64 = " + last +
+                       " from 0.0\nnext %a0 = %a0 + %e0\n%y[i] = %a0\n}\n}"
+                 : "%y[i] = " + last + "\n}\n}";
+    const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(text);
+    ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+    const auto plan = Plan::Make(*dispatch, {}, {});
+    ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+    std::vector<double> x(8), y(4096);
+    const std::vector<void*> buffers = {x.data(), y.data()};
+    using Clock = std::chrono::steady_clock;
+    const auto now = [] { return Clock::now().time_since_epoch().count(); };
+    Interrupt interrupt;
+    const int64_t begin = now();
+    interrupt.Start(begin + 10'000'000, 0.01);
+    SerialRunner runner(&interrupt);
+    EXPECT_EQ((*plan)->Run(buffers, runner).code(),
+              StatusCode::kResourceExhausted);
+    EXPECT_LT(now() - begin, 500'000'000) << "sums: " << sums;
+  }
 }
 
 TEST(HostileTest, ScratchIsCharged) {

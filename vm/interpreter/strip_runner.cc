@@ -11,6 +11,8 @@ namespace {
 // Points between two questions whether to go on: some tens of microseconds of
 // simple instructions.
 constexpr int64_t kPointsPerQuestion = 16384;
+// So many instructions of a point count as so many points.
+constexpr int kOpsPerQuestion = 16;
 
 // Where in a tile a clipped reduction step begins.
 struct Clip {
@@ -512,10 +514,19 @@ class Runner {
 
   void RunOps(const std::vector<StripOp>& ops, int64_t rows, int64_t columns,
               const Clip& clip) {
+    if (stops_) return;
     const bool clipped = (clip.first_row | clip.first_column) != 0;
     TileArguments t;
     t.failure = &index_failure_;
+    int since_question = 0;
     for (const StripOp& op : ops) {
+      // A file may have a hundred thousand for one tile. What is left of them
+      // is not done then, nor what comes behind: indices may be unchecked.
+      if (++since_question == kOpsPerQuestion) {
+        since_question = 0;
+        CountPoints(kOpsPerQuestion * rows * columns);
+        if (stops_) return;
+      }
       const bool vertical = op.shape.rows && !op.shape.columns;
       t.rows = op.shape.rows && op.shape.columns ? rows : 1;
       t.columns = op.shape.columns ? columns : (op.shape.rows ? rows : 1);
