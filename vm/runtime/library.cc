@@ -38,6 +38,14 @@ uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
   return (pattern & kSignBit) != 0 ? ~pattern : pattern ^ kSignBit;
 }
 
+// 0, 1, 2, …
+Status Enumerate(const LibraryCall& call, std::span<int64_t> values) {
+  const auto fill = [&](int64_t begin, int64_t end) {
+    std::iota(values.begin() + begin, values.begin() + end, begin);
+  };
+  return ForPieces(call, static_cast<int64_t>(values.size()), fill);
+}
+
 // The k least of 0, 1, …, n - 1, in order, at the front of `order`, which has
 // room for n.
 template <typename Less>
@@ -45,7 +53,7 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
                    const Less& less) {
   const auto n = static_cast<int64_t>(order.size());
   if (k > kAtOnce / 2) {
-    std::iota(order.begin(), order.end(), int64_t{0});
+    EMBER_RETURN_IF_ERROR(Enumerate(call, order));
     return Sort(call, order, less);
   }
   // The best so far, and behind them the next ones.
@@ -177,7 +185,7 @@ Status Unique(const LibraryCall& call) {
       ForPieces(call, elements, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) keys[i] = OrderKey(x, i, type);
       }));
-  std::iota(order.begin(), order.end(), int64_t{0});
+  EMBER_RETURN_IF_ERROR(Enumerate(call, {order.begin(), order.end()}));
   // Below 0, 0 or above 0: row a before, equal to or after row b.
   const auto compare = [&](int64_t a, int64_t b) {
     for (int64_t i = 0; i < width; ++i) {
@@ -209,11 +217,14 @@ Status Unique(const LibraryCall& call) {
   }
   const int64_t found = groups.size();
   EMBER_RETURN_IF_ERROR(by_rank.Resize(found));
-  std::iota(by_rank.begin(), by_rank.end(), int64_t{0});
+  EMBER_RETURN_IF_ERROR(Enumerate(call, {by_rank.begin(), by_rank.end()}));
   if (!sorted) {
     EMBER_RETURN_IF_ERROR(keys.Resize(found));
-    for (int64_t i = 0; i < found; ++i)
-      keys[i] = static_cast<uint64_t>(groups[i].first);
+    EMBER_RETURN_IF_ERROR(
+        ForPieces(call, found, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i)
+            keys[i] = static_cast<uint64_t>(groups[i].first);
+        }));
     EMBER_RETURN_IF_ERROR(
         Sort(call, {by_rank.begin(), by_rank.end()}, KeyOrder{keys.data()}));
   }

@@ -83,8 +83,11 @@ Status Sort(const LibraryCall& call, std::span<int64_t> values,
     }
     std::swap(from, to);
   }
-  if (from != values.data()) std::copy(from, from + count, values.begin());
-  return OkStatus();
+  if (from == values.data()) return OkStatus();
+  const auto copy = [&](int64_t begin, int64_t end) {
+    std::copy(from + begin, from + end, values.begin() + begin);
+  };
+  return ForPieces(call, count, copy);
 }
 
 }  // namespace ember::vm

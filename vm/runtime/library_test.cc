@@ -234,5 +234,21 @@ TEST_F(LibraryTest, CancelEndsThem) {
       StatusCode::kCancelled);
 }
 
+// Rows of no elements take no memory, so that a file may have any number of
+// them: what is written for each is written in pieces.
+TEST_F(LibraryTest, CancelEndsWhatIsWrittenForRows) {
+  std::vector<float> x = {1};
+  Memory(x);
+  interrupt_.Cancel();
+  constexpr int64_t kRows = 1 << 20;
+  EXPECT_EQ(Call(LibraryFunction::kUnique, {kF32, kRows, 0, 1}, 1, 4).code(),
+            StatusCode::kCancelled);
+  // Where the rows' numbers were to be: they are not there.
+  for (int i = 0; i < 4; ++i) {
+    MemoryBlock* const block = *pool_.Acquire(kRows * 8);
+    EXPECT_EQ(reinterpret_cast<const int64_t*>(block->data())[kRows - 1], 0);
+  }
+}
+
 }  // namespace
 }  // namespace ember::vm
