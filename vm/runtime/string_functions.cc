@@ -48,7 +48,7 @@ void SetHandle(const LibraryMemory& memory, int64_t index, int64_t handle) {
                        static_cast<uint64_t>(handle));
 }
 
-// Calls found(part) for each part, in order. most: splits; below 0: any number.
+// Calls found(part) for each part, in order. most: splits.
 using Found = std::function<Status(std::string_view)>;
 
 Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
@@ -199,13 +199,17 @@ class Strings final : public StringSupport {
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "counts"));
+    // As many as there may be parts: counting down from there does not
+    // overflow.
+    const int64_t most_splits =
+        call.integers[2] < 0 ? INT64_MAX : call.integers[2];
     Scratch<int64_t> parts(call.pool);  // of all strings
     int64_t most_parts = 0;
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view text,
                              Text(call, HandleAt(call.memory[0], i)));
       const int64_t before = parts.size();
-      EMBER_RETURN_IF_ERROR(Split(text, delimiter, call.integers[2], parts));
+      EMBER_RETURN_IF_ERROR(Split(text, delimiter, most_splits, parts));
       const int64_t found = parts.size() - before;
       SetHandle(call.memory[1], i, found);
       most_parts = std::max(most_parts, found);

@@ -264,6 +264,7 @@ TEST_F(StringFunctionsTest, Split) {
             (Texts{"a||b||4", "||||1", "x||||1"}));
   EXPECT_EQ(Split({"a.b.c", "d"}, dot, 1), (Texts{"a|b.c|2", "d||1"}));
   EXPECT_EQ(Split({"a.b"}, dot, 0), (Texts{"a.b|1"}));
+  EXPECT_EQ(Split({"a.b.c"}, dot, INT64_MIN), (Texts{"a|b|c|3"}));
   EXPECT_EQ(Split({}, dot, -1), Texts());
   EXPECT_EQ(written_, 0);
   const int64_t wide = Handles({"--"})[0];
@@ -276,6 +277,7 @@ TEST_F(StringFunctionsTest, Split) {
     EXPECT_EQ(Split({"", "  "}, space, -1), (Texts{"0", "0"}));
     EXPECT_EQ(Split({" a  b  c "}, space, 1), (Texts{"a|b  c |2"}));
     EXPECT_EQ(Split({" a b "}, space, 0), (Texts{"a b |1"}));
+    EXPECT_EQ(Split({" a b "}, space, INT64_MIN), (Texts{"a|b|2"}));
     EXPECT_EQ(Split({"ä\u3000ö"}, space, -1), (Texts{"ä|ö|2"}));
   }
 }
