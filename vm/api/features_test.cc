@@ -69,6 +69,20 @@ TEST(ReaderTest, SaysWhatIsMissing) {
   EXPECT_EQ(Api().module_load_reader(nullptr, &module), EMBER_INVALID_ARGUMENT);
 }
 
+// A file may have one long name, and say at a million places that it means it.
+TEST(ShapesTest, LongNamesOfDimsAreNotCopied) {
+  const std::string name(1000, 'N');
+  const LoadedModule module(
+      ParseSample("module \"by hand\" from \"long\"\nprogram main<" + name +
+                  ">(x: f32[$0, $0]) -> (y: f32[$0]) {\n"
+                  "  i0 = input_dim x, 0\n  b0 = input x\n"
+                  "  result y = b0 [i0]\n  return\n}\n"));
+  const char* const dim = Api().module_input_dim(module.get(), 0, 0);
+  EXPECT_EQ(dim, name);
+  EXPECT_EQ(Api().module_input_dim(module.get(), 0, 1), dim);
+  EXPECT_EQ(Api().module_result_dim(module.get(), 0, 0), dim);
+}
+
 TEST(ShapesTest, DimsAndResultShapes) {
   const LoadedModule module(SampleNamed("loop"));
   EXPECT_STREQ(Api().module_input_dim(module.get(), 0, 0), "N");

@@ -33,6 +33,8 @@ struct TensorInfo {
   std::string name;
   EmberType type = EMBER_F32;
   std::vector<int64_t> dims;
+  // Empty: the name of the dim's symbol, which is not copied, as the file may
+  // name a long one many times.
   std::vector<std::string> dim_texts;
   bool is_string = false;
 };

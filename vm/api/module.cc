@@ -15,8 +15,7 @@ using vm::Module;
 using vm::Tensor;
 using vm::TensorSignature;
 
-std::vector<TensorInfo> MakeInfos(std::span<const TensorSignature> signatures,
-                                  const std::vector<std::string>& symbols) {
+std::vector<TensorInfo> MakeInfos(std::span<const TensorSignature> signatures) {
   std::vector<TensorInfo> infos;
   for (const TensorSignature& signature : signatures) {
     TensorInfo info{signature.name,
@@ -25,9 +24,7 @@ std::vector<TensorInfo> MakeInfos(std::span<const TensorSignature> signatures,
                     {},
                     signature.logical_type == vm::kStringType};
     for (int64_t& dim : info.dims) {
-      info.dim_texts.push_back(dim >= 0
-                                   ? std::to_string(dim)
-                                   : symbols[static_cast<size_t>(-1 - dim)]);
+      info.dim_texts.push_back(dim >= 0 ? std::to_string(dim) : "");
       dim = std::max<int64_t>(dim, -1);
     }
     infos.push_back(std::move(info));
@@ -41,12 +38,15 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   auto result = std::make_unique<EmberModule>();
   result->module = *std::move(module);
   const vm::Program& entry = result->module->entry();
-  result->inputs = MakeInfos(entry.inputs, entry.symbols);
-  result->results = MakeInfos(entry.results, entry.symbols);
+  result->inputs = MakeInfos(entry.inputs);
+  result->results = MakeInfos(entry.results);
   const vm::ResultExtents extents = vm::DescribeResults(*result->module);
   for (size_t i = 0; i < extents.size(); ++i) {
-    for (size_t d = 0; d < extents[i].size(); ++d)
-      result->results[i].dim_texts[d] = extents[i][d].text;
+    for (size_t d = 0; d < extents[i].size(); ++d) {
+      // Else the symbol says as much.
+      if (extents[i][d].text != "?")
+        result->results[i].dim_texts[d] = extents[i][d].text;
+    }
   }
   *out = result.release();
   return OkStatus();
@@ -145,13 +145,19 @@ const vm::MetadataEntry* FindEntry(const EmberModule* module, int32_t index) {
   return at < entries.size() ? &entries[at] : nullptr;
 }
 
-const char* DimText(const std::vector<TensorInfo>& infos, int32_t index,
+// signatures: those that the infos are of, of the program's inputs or results.
+const char* DimText(const std::vector<TensorInfo>& infos,
+                    const vm::Program& program,
+                    std::span<const TensorSignature> signatures, int32_t index,
                     int32_t dim) {
   if (index < 0 || static_cast<size_t>(index) >= infos.size()) return nullptr;
-  const std::vector<std::string>& texts =
-      infos[static_cast<size_t>(index)].dim_texts;
+  const auto at = static_cast<size_t>(index);
+  const std::vector<std::string>& texts = infos[at].dim_texts;
   if (dim < 0 || static_cast<size_t>(dim) >= texts.size()) return nullptr;
-  return texts[static_cast<size_t>(dim)].c_str();
+  const std::string& text = texts[static_cast<size_t>(dim)];
+  if (!text.empty()) return text.c_str();
+  const int64_t symbol = -1 - signatures[at].dims[static_cast<size_t>(dim)];
+  return program.symbols[static_cast<size_t>(symbol)].c_str();
 }
 
 Status FindShape(const EmberModule& module, std::span<const EmberShape> inputs,
@@ -232,10 +238,14 @@ const char* ResultLogicalType(const EmberModule* module, int32_t index) {
 }
 
 const char* InputDim(const EmberModule* module, int32_t index, int32_t dim) {
-  return module == nullptr ? nullptr : DimText(module->inputs, index, dim);
+  if (module == nullptr) return nullptr;
+  const vm::Program& entry = module->module->entry();
+  return DimText(module->inputs, entry, entry.inputs, index, dim);
 }
 const char* ResultDim(const EmberModule* module, int32_t index, int32_t dim) {
-  return module == nullptr ? nullptr : DimText(module->results, index, dim);
+  if (module == nullptr) return nullptr;
+  const vm::Program& entry = module->module->entry();
+  return DimText(module->results, entry, entry.results, index, dim);
 }
 
 EmberStatus ModuleResultShape(const EmberModule* module,

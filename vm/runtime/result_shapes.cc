@@ -12,8 +12,8 @@
 namespace ember::vm {
 namespace {
 
-// Longer expressions help nobody, and a module could double one at every
-// instruction.
+// Longer names and expressions help nobody, and a module could double one at
+// every instruction.
 constexpr size_t kLongestText = 100;
 // Instructions and operands of calls, after which the rest is not known: some
 // milliseconds.
@@ -133,8 +133,9 @@ Value Walker::DimOf(const TensorSignature& signature, size_t dim) const {
   if (value >= 0) return Value::Number(value);
   const std::string& name =
       program_.symbols[static_cast<size_t>(-1 - declared)];
-  // "?" stands for any number, at each place another.
-  if (name == "?") return {};
+  // "?" stands for any number, at each place another. A file may name a long
+  // one at every place.
+  if (name == "?" || name.size() > kLongestText) return {};
   return {false, 0, name, Binding::kWhole};
 }
 

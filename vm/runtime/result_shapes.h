@@ -22,8 +22,9 @@
 namespace ember::vm {
 
 // An extent: a number, else what it is computed from, in the names of the
-// inputs' symbols, else (it depends on data, or on which way a program goes)
-// "?". Expressions: + - * // % min max, with floor division and its remainder.
+// inputs' symbols, else (it depends on data, on which way a program goes, or is
+// a text of more than 100 bytes) "?". Expressions: + - * // % min max, with
+// floor division and its remainder.
 struct ExtentValue {
   int64_t number = -1;  // -1: not known
   std::string text;     // of a number its digits

@@ -152,5 +152,18 @@ program main<N, "?">(x: f32[N]) -> (y: f32[$1]) {
             "bits, found overflow or division by zero");
 }
 
+// A file may have one long name, and say at a million places that it means it.
+TEST(ResultShapesTest, LongNamesAreNotRepeated) {
+  const auto text = [](size_t size) {
+    return "module \"by hand\" from \"long\"\nprogram main<" +
+           std::string(size, 'N') +
+           ">(x: f32[$0]) -> (y: f32[$0]) {\n  i0 = input_dim x, 0\n"
+           "  b0 = input x\n  result y = b0 [i0]\n  return\n}\n";
+  };
+  EXPECT_EQ(Texts(DescribeResults(*Load(text(100)))),
+            "[" + std::string(100, 'N') + "]");
+  EXPECT_EQ(Texts(DescribeResults(*Load(text(101)))), "[?]");
+}
+
 }  // namespace
 }  // namespace ember::vm
