@@ -1,6 +1,9 @@
 #include "vm/api/callbacks.h"
 
+#include <string>
+
 #include "base/check.h"
+#include "base/one_line.h"
 
 namespace ember::api {
 namespace {
@@ -82,8 +85,12 @@ StatusOr<Logger> Logger::Of(const EmberLogger* given) {
   return logger;
 }
 
+void Logger::Log(EmberLogLevel level, std::string_view line) const {
+  if (log_ != nullptr) log_(context_, level, OnOneLine(line).c_str());
+}
+
 const Status& Logger::Note(const Status& status) const {
-  if (!status.ok()) Log(EMBER_LOG_ERROR, std::string(status.message()));
+  if (!status.ok()) Log(EMBER_LOG_ERROR, status.message());
   return status;
 }
 

@@ -6,7 +6,7 @@
 #define EMBER_VM_API_CALLBACKS_H_
 
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "base/host_allocator.h"
 #include "base/parallel.h"
@@ -23,9 +23,8 @@ class Logger {
   // given may be null.
   static StatusOr<Logger> Of(const EmberLogger* given);
 
-  void Log(EmberLogLevel level, const std::string& line) const {
-    if (log_ != nullptr) log_(context_, level, line.c_str());
-  }
+  // Names of a stranger's module may have line feeds; the line has none.
+  void Log(EmberLogLevel level, std::string_view line) const;
   // Of an error its message; of OK nothing.
   const Status& Note(const Status& status) const;
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/dtype.h"
+#include "base/one_line.h"
 #include "vm/api/handles.h"
 
 // The header's numbers are ours.
@@ -89,7 +90,8 @@ constexpr EmberApi kApi = {
 }  // namespace
 
 EmberStatus Report(const Status& status) {
-  if (!status.ok()) last_error = std::string(status.message());
+  // Of a stranger's module, in which names may be anything.
+  if (!status.ok()) last_error = OnOneLine(status.message());
   return static_cast<EmberStatus>(status.code());
 }
 

@@ -388,6 +388,43 @@ TEST(LoggerTest, IsToldOfErrors) {
   EXPECT_EQ(lines.lines[0], "2 result: expected an index below 1, found 3");
 }
 
+struct Message {
+  std::mutex mutex;
+  std::string text;
+};
+
+// A stranger's module names its inputs as it likes: nobody who keeps a log may
+// find a line in it that is the module's.
+TEST(LoggerTest, NamesOfAModuleAddNoLines) {
+  ModuleDefinition definition = SampleNamed("static");
+  definition.programs[0].inputs[0].name = "x\n2 a line of its own\x1b[2J";
+  const LoadedModule module(definition);
+  Lines lines;
+  const EmberLogger logger = {sizeof(logger), &lines, KeepLine};
+  EmberSessionOptions options = Options();
+  options.logger = &logger;
+  const NewSession session(module, options);
+  constexpr const char* kExpected =
+      "input 'x\\x0a2 a line of its own\\x1b[2J': expected 2x3xf32, found "
+      "1xf32";
+  ASSERT_EQ(SetX(session, kX, {1}), EMBER_OK);
+  EXPECT_EQ(Api().session_run(session), EMBER_INVALID_ARGUMENT);
+  EXPECT_EQ(LastError(), kExpected);
+  ASSERT_EQ(lines.lines.size(), 1u);
+  EXPECT_EQ(lines.lines[0], std::string("2 ") + kExpected);
+  Message message;
+  const auto keep = [](void* context, EmberStatus, const char* text) {
+    Message& kept = *static_cast<Message*>(context);
+    const std::lock_guard<std::mutex> lock(kept.mutex);
+    kept.text = text;
+  };
+  EmberFence* fence = nullptr;
+  ASSERT_EQ(Api().session_run_async(session, keep, &message, &fence), EMBER_OK);
+  EXPECT_EQ(Api().fence_wait(fence, -1), EMBER_INVALID_ARGUMENT);
+  Api().fence_release(fence);
+  EXPECT_EQ(message.text, kExpected);
+}
+
 TEST(TierTest, WithoutJitAutoIsTheInterpreter) {
   const LoadedModule module(SampleNamed("static"));
   Lines lines;

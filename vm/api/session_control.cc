@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "base/one_line.h"
 #include "vm/api/handles.h"
 
 struct EmberFence {
@@ -21,7 +22,7 @@ Status RunAndTell(EmberSession& session, EmberRunDone done, void* context) {
   }
   session.logger.Note(status);
   if (done != nullptr) {
-    const std::string message(status.message());
+    const std::string message = OnOneLine(status.message());
     done(context, static_cast<EmberStatus>(status.code()), message.c_str());
   }
   return status;

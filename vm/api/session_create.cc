@@ -5,6 +5,7 @@
 
 #include "base/concat.h"
 #include "base/ed25519.h"
+#include "base/one_line.h"
 #include "vm/api/handles.h"
 #include "vm/api/parts.h"
 #include "vm/format/module_signature.h"
@@ -182,9 +183,9 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   const vm::NativeReport report =
       vm::InstallNativeKernels(*kernels.tiering, natives);
   EMBER_RETURN_IF_ERROR(report.status);
-  kernels.native_text = report.Text();
-  for (const std::string& line : report.refused)
-    kernels.native_text += "; " + line;
+  std::string text = report.Text();
+  for (const std::string& line : report.refused) text += "; " + line;
+  kernels.native_text = OnOneLine(text);
   return kernels;
 }
 
