@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace ember::vm {
@@ -37,13 +38,23 @@ std::shared_ptr<DeviceConstants> DeviceConstants::Of(
 DeviceConstants::DeviceConstants(std::shared_ptr<hal::Device> device,
                                  std::shared_ptr<const Module> module)
     : device_(std::move(device)), module_(std::move(module)) {
+  std::vector<std::span<const uint8_t>> all;
   for (const Constant& constant : module_->definition().constants) {
-    if (!constant.data.empty()) {
-      entries_.push_back({constant.data.data(),
-                          static_cast<int64_t>(constant.data.size()), nullptr});
-    }
+    if (!constant.data.empty()) all.push_back(constant.data);
   }
-  std::ranges::sort(entries_, {}, &Entry::begin);
+  std::ranges::sort(all, {}, [](const auto& data) { return data.data(); });
+  for (const std::span<const uint8_t> data : all) {
+    const auto size = static_cast<int64_t>(data.size());
+    if (!entries_.empty()) {
+      Entry& last = entries_.back();
+      const int64_t offset = data.data() - last.begin;
+      if (offset < last.size) {
+        last.size = std::max(last.size, offset + size);
+        continue;
+      }
+    }
+    entries_.push_back({data.data(), size, nullptr});
+  }
 }
 
 StatusOr<hal::BufferRange> DeviceConstants::Find(const uint8_t* address,

@@ -35,6 +35,8 @@ class DeviceConstants {
   StatusOr<hal::BufferRange> Find(const uint8_t* address, int64_t bytes);
 
  private:
+  // One constant, or several that share bytes in the file: those are brought
+  // once, however many there are.
   struct Entry {
     const uint8_t* begin;
     int64_t size;

@@ -238,6 +238,50 @@ TEST(DeviceSessionTest, OtherShapesAndBackAgainAreReplayed) {
   EXPECT_EQ(subject.provider->records(), records);
 }
 
+// Constants may be the same bytes of the file, or parts of each other.
+constexpr std::string_view kOverlapping = R"(module "m" from "test"
+constant part: f32[2] = [0, 0]
+constant whole: f32[32] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+constant begin: f32[1] = [0]
+dispatch @add(%x: f32[16], %c: f32[16], %d: f32[2], %e: f32[1], %f: f32[32]) -> (%y: f32[16]) {
+  %y[i] = %x[i] + %c[i] + %d[1] + %e[0] + %f[i * 2]
+}
+program main(x: f32[16]) -> (y: f32[16]) {
+  b0 = input x
+  b1 = constant 1 (whole)
+  i0 = integer 64
+  b2 = view b1, i0, 64
+  b3 = allocate i0
+  b4 = constant 0 (part)
+  b5 = constant 2 (begin)
+  dispatch @add(b0, b2, b4, b5, b1 -> b3)
+  i1 = integer 16
+  result y = b3 [i1]
+  return
+})";
+
+TEST(DeviceSessionTest, ConstantsMayShareBytes) {
+  ModuleDefinition definition = ParseSample(kOverlapping);
+  // Whole ones stay at a multiple of 64 bytes, as they are in files.
+  StatusOr<std::shared_ptr<const Module>> aligned =
+      Module::FromDefinition(definition);
+  ASSERT_TRUE(aligned.ok()) << aligned.status().ToString();
+  const std::span<const uint8_t> whole =
+      (*aligned)->definition().constants[1].data;
+  definition.constants[0].data = whole.subspan(64, 8);
+  definition.constants[1].data = whole;
+  definition.constants[2].data = whole.first(4);
+  for (Constant& constant : definition.constants) constant.owner = *aligned;
+  const auto module = *Module::FromDefinition(definition);
+  const auto host = OnHost(module);
+  const Tensor x = Floats({16}, std::vector<float>(16, 1));
+  const std::string want = Outcome(*host, {&x, 1});
+  for (const Setting& setting : Settings()) {
+    const Subject subject = NewSubject(module, setting);
+    EXPECT_EQ(Outcome(*subject.session, {&x, 1}), want) << setting.name;
+  }
+}
+
 // Results that the user keeps must not move what programs use.
 TEST(DeviceSessionTest, KeptResultsDoNotStopReplays) {
   for (const bool shares : {false, true}) {
