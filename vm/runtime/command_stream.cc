@@ -113,7 +113,15 @@ Status CommandStream::Append(const StreamCommand& command) {
     segment_ = nullptr;
     is_recording_ = false;
   }
-  return restored.ok() ? status : restored;
+  EMBER_RETURN_IF_ERROR(restored);
+  if (status.code() != StatusCode::kResourceExhausted ||
+      scratch_.device_bytes() == 0)
+    return status;
+  // There may be room for its temporaries without those of all other calls.
+  EMBER_RETURN_IF_ERROR(Flush());
+  DropAll();
+  scratch_.Clear();
+  return Append(command);
 }
 
 CommandStream::Segment* CommandStream::Find(

@@ -62,6 +62,9 @@ class CommandStream {
   CommandStream(const CommandStream&) = delete;
   CommandStream& operator=(const CommandStream&) = delete;
 
+  // Of the device's memory, for temporaries of recorded calls.
+  void set_scratch_limit(int64_t bytes) { scratch_.set_limit(bytes); }
+
   // A run begins: what follows is compared with what the last one began with.
   void Restart();
   // An error of kind Unimplemented is the kernel's: it cannot be recorded with

@@ -127,13 +127,14 @@ TEST_F(CommandStreamTest, TurnsOfALoopAreOneSegment) {
   EXPECT_EQ(stream_.counters().submissions, 10);
 }
 
-// Does nothing, with temporaries of 1000 bytes.
+// Does nothing, with temporaries of some bytes.
 class ScratchKernel final : public RecordedKernel {
  public:
+  explicit ScratchKernel(int64_t bytes = 1000) : bytes_(bytes) {}
   StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const override {
     EMBER_ASSIGN_OR_RETURN(const hal::BufferRange range,
-                           call.scratch->Take(1000));
+                           call.scratch->Take(bytes_));
     ranges_.push_back(range);
     return std::unique_ptr<Recording>();
   }
@@ -144,6 +145,7 @@ class ScratchKernel final : public RecordedKernel {
   const std::vector<hal::BufferRange>& ranges() const { return ranges_; }
 
  private:
+  const int64_t bytes_;
   mutable std::vector<hal::BufferRange> ranges_;
 };
 
@@ -172,6 +174,49 @@ TEST_F(CommandStreamTest, CallsShareTemporariesAcrossBarriersOnly) {
   EXPECT_EQ(fourth.buffer, first.buffer);
   EXPECT_EQ(fourth.offset, first.offset);
   EXPECT_EQ(stream_.scratch_bytes(), first.buffer->size());
+}
+
+// On some devices it is the host's memory.
+TEST_F(CommandStreamTest, TemporariesHaveALimit) {
+  const ScratchKernel kernel;
+  const hal::BufferRange ranges[] = {At(0), At(1)};
+  const StreamCommand command = {
+      .kernel = &kernel, .input_count = 1, .ranges = ranges};
+  stream_.set_scratch_limit(500);
+  const Status status = stream_.Append(command);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "session: expected at most 500 more bytes of temporaries on the "
+            "device under its memory limit of 500 (--max-memory), found a "
+            "request for 1000");
+  EXPECT_EQ(stream_.scratch_bytes(), 0);
+  stream_.set_scratch_limit(1500);
+  EXPECT_TRUE(stream_.Append(command).ok());
+  Flush();
+  EXPECT_EQ(stream_.scratch_bytes(), 1500);
+}
+
+// Of all calls together; one alone may have all of it.
+TEST_F(CommandStreamTest, TemporariesOfManyCallsKeepTheLimit) {
+  stream_.set_scratch_limit(4000);
+  std::vector<std::unique_ptr<ScratchKernel>> kernels;
+  for (int64_t bytes = 200; bytes <= 4000; bytes += 200)
+    kernels.push_back(std::make_unique<ScratchKernel>(bytes));
+  for (int run = 0; run < 3; ++run) {
+    stream_.Restart();
+    values()[0] = 0;
+    for (const auto& kernel : kernels) {
+      const hal::BufferRange ranges[] = {At(2), At(3)};
+      const Status status = stream_.Append(
+          {.kernel = kernel.get(), .input_count = 1, .ranges = ranges});
+      EXPECT_TRUE(status.ok()) << status.ToString();
+      Increment(0, 1);
+      Increment(1, 0);
+      EXPECT_LE(stream_.scratch_bytes(), 4000);
+    }
+    Flush();
+    EXPECT_EQ(values()[0], 2.0f * static_cast<float>(kernels.size()));
+  }
 }
 
 TEST_F(CommandStreamTest, TouchesTellsWhatIsPending) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/concat.h"
 #include "base/rounding.h"
 
 namespace ember::vm {
@@ -26,7 +27,15 @@ StatusOr<hal::BufferRange> DeviceScratch::Take(int64_t bytes) {
     used_ = offset + bytes;
     return hal::BufferRange{chunk, offset, bytes};
   }
-  const int64_t size = std::max(bytes, kChunkBytes);
+  const int64_t room = std::max<int64_t>(limit_ - bytes_, 0);
+  if (bytes > room) {
+    return ResourceExhaustedError(
+        Concat({"session: expected at most ", room,
+                " more bytes of temporaries on the device under its memory "
+                "limit of ",
+                limit_, " (--max-memory), found a request for ", bytes}));
+  }
+  const int64_t size = std::max(bytes, std::min(kChunkBytes, room));
   EMBER_ASSIGN_OR_RETURN(
       std::unique_ptr<hal::Buffer> chunk,
       device_->Allocate(size, hal::MemoryKind::kDeviceLocal));

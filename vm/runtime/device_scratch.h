@@ -7,7 +7,8 @@
 //   scratch.Reuse();   // a barrier: what follows may have the memory of a and b
 //
 // Ranges are aligned as the device binds them, and stay valid as long as this
-// does; memory only grows. Contents are unspecified. Not thread-safe.
+// does, or until Clear; before, memory only grows. Contents are unspecified.
+// Not thread-safe.
 #ifndef EMBER_VM_RUNTIME_DEVICE_SCRATCH_H_
 #define EMBER_VM_RUNTIME_DEVICE_SCRATCH_H_
 
@@ -24,10 +25,18 @@ class DeviceScratch {
  public:
   explicit DeviceScratch(std::shared_ptr<hal::Device> device);
 
+  // Of all that is taken from the device, from now on; none before it is set.
+  void set_limit(int64_t bytes) { limit_ = bytes; }
+
   // Bytes that nothing else has which was taken since the last Reuse. Errors:
-  // the device's, of allocating.
+  // the limit; the device's, of allocating.
   StatusOr<hal::BufferRange> Take(int64_t bytes);
   void Reuse() { chunk_ = used_ = 0; }
+  // Gives all back to the device: no range that was taken is valid any more.
+  void Clear() {
+    chunks_.clear();
+    chunk_ = used_ = bytes_ = 0;
+  }
 
   // Of the device's memory.
   int64_t device_bytes() const { return bytes_; }
@@ -39,6 +48,7 @@ class DeviceScratch {
   int64_t chunk_ = 0;  // the one that is taken from
   int64_t used_ = 0;   // bytes of it
   int64_t bytes_ = 0;
+  int64_t limit_ = INT64_MAX;
 };
 
 }  // namespace ember::vm

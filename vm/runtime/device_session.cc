@@ -90,6 +90,9 @@ class DeviceSession final : public DeviceSupport {
   void StartRun(MemoryPool& pool) override {
     ++runs_;
     pool.OrderIdleBlocks();
+    // Not charged, as a flush may need some while the pool frees blocks: at
+    // most once more what the limit allows, as scratch of the host.
+    stream_.set_scratch_limit(pool.limit());
     stream_.Restart();
   }
   StatusOr<MemoryReference> BindInput(size_t input, const Tensor& tensor,

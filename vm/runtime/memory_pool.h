@@ -82,6 +82,7 @@ class MemoryPool final : public MemoryBudget {
   // program that runs again gets the blocks that it got the last time.
   void OrderIdleBlocks();
 
+  int64_t limit() const { return limit_; }
   int64_t used_bytes() const;
   int64_t peak_bytes() const;
 
