@@ -93,6 +93,9 @@ class DeviceSession final : public DeviceSupport {
     // Not charged, as a flush may need some while the pool frees blocks: at
     // most once more what the limit allows, as scratch of the host.
     stream_.set_scratch_limit(pool.limit());
+    constexpr int64_t kIdleShare = 8;
+    if (result_pool_ != nullptr)
+      result_pool_->FreeIdle(pool.limit() / kIdleShare);
     stream_.Restart();
   }
   StatusOr<MemoryReference> BindInput(size_t input, const Tensor& tensor,
@@ -182,6 +185,8 @@ class DeviceSession final : public DeviceSupport {
   std::unique_ptr<hal::Buffer> empty_;
   std::vector<MemoryBlock*> inputs_;
   std::vector<Result> results_;
+  // Its idle blocks count against the limit of the session's pool, which cannot
+  // free them: they are few, and after an error none.
   std::shared_ptr<MemoryPool> result_pool_;
   std::vector<Site> sites_;
   std::map<std::pair<uint32_t, uint32_t>, HostWork> host_work_;
@@ -272,6 +277,7 @@ Status DeviceSession::EndRun(Status status,
     status = memory.status();
     if (memory.ok()) results[i].memory = *std::move(memory);
   }
+  if (!status.ok() && result_pool_ != nullptr) result_pool_->FreeIdle(0);
   DropHeld();
   return status;
 }
@@ -442,13 +448,18 @@ StatusOr<std::shared_ptr<void>> DeviceSession::TakeResult(
         device_, 0, std::make_shared<ResultMemory>(pool, device_));
   }
   const Result& result = results_[index];
-  EMBER_ASSIGN_OR_RETURN(MemoryBlock * block,
-                         result_pool_->Acquire(result.bytes));
-  if (result.bytes > 0)
-    std::memcpy(block->data(), result.source,
+  StatusOr<MemoryBlock*> block = result_pool_->Acquire(result.bytes);
+  if (!block.ok()) {
+    result_pool_->FreeIdle(0);
+    block = result_pool_->Acquire(result.bytes);
+  }
+  if (!block.ok()) return block.status();
+  if (result.bytes > 0) {
+    std::memcpy((*block)->data(), result.source,
                 static_cast<size_t>(result.bytes));
-  *data = block->data();
-  return Share(result_pool_, block);
+  }
+  *data = (*block)->data();
+  return Share(result_pool_, *block);
 }
 
 void DeviceSession::Close() {

@@ -282,6 +282,35 @@ TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   }
 }
 
+// What the host has dropped of results is there for later runs.
+TEST(DeviceSessionTest, DroppedResultsDoNotUseUpTheLimit) {
+  for (const bool shares : {false, true}) {
+    Setting setting = {.device = {.limits = {.shares_memory = shares}}};
+    setting.session.memory_limit = 1 << 20;
+    const Subject subject = NewSubject(ModuleOf(R"(module "m" from "test"
+dispatch @fill<n>(%x: f32[n]) -> (%y: f32[n]) {
+  %y[i] = %x[i] + 1.0
+}
+program main<N>(x: f32[N]) -> (y: f32[N]) {
+  b0 = input x
+  i0 = input_dim x, 0
+  i1 = integer 4
+  i2 = mul i0, i1
+  b1 = allocate i2
+  dispatch @fill(i0; b0 -> b1)
+  result y = b1 [i0]
+  return
+})"),
+                                       setting);
+    for (int64_t n = 64; n <= 32 << 10; n += n / 4) {
+      const Tensor x = *Tensor::Allocate(DType::kF32, {n});
+      std::vector<Tensor> results;
+      const Status status = subject.session->Run({&x, 1}, &results);
+      EXPECT_TRUE(status.ok()) << n << " elements: " << status.ToString();
+    }
+  }
+}
+
 // Results that the user keeps must not move what programs use.
 TEST(DeviceSessionTest, KeptResultsDoNotStopReplays) {
   for (const bool shares : {false, true}) {

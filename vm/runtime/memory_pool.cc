@@ -109,6 +109,14 @@ void MemoryPool::FreeIdleBlocks() {
   blocks_.erase(kept, blocks_.end());
 }
 
+void MemoryPool::FreeIdle(int64_t most) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  int64_t bytes = 0;
+  for (const std::unique_ptr<MemoryBlock>& block : blocks_)
+    bytes += block->is_idle_ ? block->capacity() : 0;
+  if (bytes > most) FreeIdleBlocks();
+}
+
 Status MemoryPool::Charge(int64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   return Reserve(bytes);

@@ -81,6 +81,8 @@ class MemoryPool final : public MemoryBudget {
   // From now on idle blocks are used in the order in which they were made: a
   // program that runs again gets the blocks that it got the last time.
   void OrderIdleBlocks();
+  // Frees idle blocks, if they are more bytes than `most`.
+  void FreeIdle(int64_t most);
 
   int64_t limit() const { return limit_; }
   int64_t used_bytes() const;
