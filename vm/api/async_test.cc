@@ -149,6 +149,32 @@ TEST(AsyncTest, OneRunAtATime) {
 }
 
 // It ends the run, and the fence still tells.
+// Nor does a run on one thread begin while one goes on on another.
+TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
+  const LoadedModule module(Endless());
+  EmberSessionOptions options = EndlessOptions();
+  options.max_seconds = 20;
+  const NewSession session(module, options);
+  ASSERT_EQ(SetX(session, kX, {1}), EMBER_OK);
+  std::atomic<EmberStatus> status = EMBER_OK;
+  std::thread other([&] { status = Api().session_run(session); });
+  // Until it has begun.
+  EmberSessionInfo info = {};
+  info.struct_size = sizeof(info);
+  while (Api().session_info(session, &info) == EMBER_OK && status == EMBER_OK)
+    std::this_thread::yield();
+  EXPECT_EQ(Api().session_run(session), EMBER_FAILED_PRECONDITION);
+  EXPECT_EQ(LastError(), "session: expected that no run goes on, found one");
+  EXPECT_EQ(Api().session_run_async(session, nullptr, nullptr, nullptr),
+            EMBER_FAILED_PRECONDITION);
+  Api().session_cancel(session);
+  other.join();
+  EXPECT_EQ(status, EMBER_CANCELLED);
+  // What was cancelled is over.
+  EXPECT_EQ(Api().session_set_max_seconds(session, 0.01), EMBER_OK);
+  EXPECT_EQ(Api().session_run(session), EMBER_RESOURCE_EXHAUSTED);
+}
+
 TEST(AsyncTest, ReleaseEndsTheRun) {
   const LoadedModule module(Endless());
   for (int i = 0; i < 20; ++i) {

@@ -13,7 +13,8 @@
  *
  * Ownership: each create and load has its release; releasing NULL does nothing.
  * A module may be released while sessions use it. Threads: modules may be
- * shared; a session is for one thread at a time, but for session_cancel.
+ * shared; a session is for one thread at a time, but for session_cancel. While
+ * a run goes on, another one of its session is EMBER_FAILED_PRECONDITION.
  * Modules need not be trusted: what one takes is bounded by the session's
  * options, and what is over a limit is EMBER_RESOURCE_EXHAUSTED. So is memory
  * of tensors (copied constants, arenas, results, packed operands, scratch) that

@@ -112,15 +112,19 @@ struct EmberSession {
   std::vector<std::vector<EmberString>> strings;
   std::atomic<int64_t> expected_dispatches{0};
 
-  // Of a run on its own thread.
   std::mutex mutex;  // guards what follows, and cancels
   bool is_running = false;
   bool is_closing = false;
+  // Of runs on a thread of their own.
   std::optional<ember::api::RunThread> thread;
 
-  // An error while such a run goes on.
+  // An error while a run goes on, on whatever thread.
   ember::Status CheckIdle();
+  // The same, and that one goes on from now on.
+  ember::Status BeginRun();
+  // Between the two.
   ember::Status Run();
+  void EndRun();
 };
 
 // The functions of the table, by file.

@@ -10,11 +10,28 @@ using ember::InvalidArgumentError;
 using ember::OkStatus;
 using ember::Status;
 
-Status EmberSession::CheckIdle() {
-  const std::lock_guard<std::mutex> lock(mutex);
+static Status CheckStands(bool is_running) {
   if (!is_running) return OkStatus();
   return FailedPreconditionError(
       "session: expected that no run goes on, found one");
+}
+
+Status EmberSession::CheckIdle() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  return CheckStands(is_running);
+}
+
+Status EmberSession::BeginRun() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  EMBER_RETURN_IF_ERROR(CheckStands(is_running));
+  is_running = true;
+  return OkStatus();
+}
+
+void EmberSession::EndRun() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  is_running = false;
+  cancels = is_closing;
 }
 
 Status EmberSession::Run() {
@@ -170,8 +187,12 @@ EmberStatus SessionSetOutput(EmberSession* session, int32_t index, void* data,
 
 EmberStatus SessionRun(EmberSession* session) {
   if (session == nullptr) return Report(NullError("session_run"));
-  const Status idle = session->CheckIdle();
-  return Tell(*session, idle.ok() ? session->Run() : idle);
+  Status status = session->BeginRun();
+  if (status.ok()) {
+    status = session->Run();
+    session->EndRun();
+  }
+  return Tell(*session, status);
 }
 
 EmberStatus SessionResult(EmberSession* session, int32_t index,

@@ -15,11 +15,7 @@ namespace {
 // On the session's thread.
 Status RunAndTell(EmberSession& session, EmberRunDone done, void* context) {
   Status status = session.Run();
-  {
-    const std::lock_guard<std::mutex> lock(session.mutex);
-    session.is_running = false;
-    session.cancels = session.is_closing;
-  }
+  session.EndRun();
   session.logger.Note(status);
   if (done != nullptr) {
     const std::string message = OnOneLine(status.message());
@@ -28,21 +24,31 @@ Status RunAndTell(EmberSession& session, EmberRunDone done, void* context) {
   return status;
 }
 
-Status RunAsync(EmberSession& session, EmberRunDone done, void* context,
-                EmberFence** fence) {
-  EMBER_RETURN_IF_ERROR(session.CheckIdle());
-  auto handle = fence == nullptr ? nullptr : std::make_unique<EmberFence>();
-  if (handle != nullptr) handle->fence = std::make_shared<Fence>();
+// Of a run that has begun.
+Status Start(EmberSession& session, EmberRunDone done, void* context,
+             std::shared_ptr<Fence> fence) {
   const std::lock_guard<std::mutex> lock(session.mutex);
   if (session.is_closing) {
     return FailedPreconditionError(
         "session_run_async: expected a session, found its release");
   }
   if (!session.thread) session.thread.emplace();
-  EMBER_RETURN_IF_ERROR(session.thread->Start(
+  return session.thread->Start(
       [&session, done, context] { return RunAndTell(session, done, context); },
-      handle == nullptr ? nullptr : handle->fence));
-  session.is_running = true;
+      std::move(fence));
+}
+
+Status RunAsync(EmberSession& session, EmberRunDone done, void* context,
+                EmberFence** fence) {
+  auto handle = fence == nullptr ? nullptr : std::make_unique<EmberFence>();
+  if (handle != nullptr) handle->fence = std::make_shared<Fence>();
+  EMBER_RETURN_IF_ERROR(session.BeginRun());
+  const Status started = Start(session, done, context,
+                               handle == nullptr ? nullptr : handle->fence);
+  if (!started.ok()) {
+    session.EndRun();
+    return started;
+  }
   if (fence != nullptr) *fence = handle.release();
   return OkStatus();
 }
