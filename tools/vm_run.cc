@@ -202,7 +202,7 @@ Status WriteTrace(const std::string& path, const std::string& model,
     shown.end_ns = event.end_ns;
     shown.thread = event.thread;
     const vm::SiteProfile& site = profile[event.site];
-    shown.details = {{"nodes", site.origin}, {"how", site.plan}};
+    shown.details = {{"nodes", std::string(site.origin)}, {"how", site.plan}};
   }
   return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
 }

@@ -101,14 +101,14 @@ StatusOr<Speed> TimedModel::Measure(double seconds) {
 std::vector<std::string> TimedModel::Dispatches() const {
   std::vector<std::string> names;
   for (const vm::SiteProfile& site : session_->Profile())
-    names.push_back(site.dispatch);
+    names.emplace_back(site.dispatch);
   return names;
 }
 
 std::vector<std::string> TimedModel::Interpreted() const {
   std::vector<std::string> names;
   for (const vm::SiteProfile& site : session_->Profile()) {
-    if (site.calls > site.tier_calls[2]) names.push_back(site.dispatch);
+    if (site.calls > site.tier_calls[2]) names.emplace_back(site.dispatch);
   }
   return names;
 }

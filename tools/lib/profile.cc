@@ -13,7 +13,7 @@ namespace {
 std::vector<vm::SiteProfile> MergeByDispatch(
     std::span<const vm::SiteProfile> sites) {
   std::vector<vm::SiteProfile> merged;
-  std::map<std::string, size_t> rows;
+  std::map<std::string_view, size_t> rows;
   for (const vm::SiteProfile& site : sites) {
     if (site.calls == 0) continue;
     const auto [row, inserted] = rows.emplace(site.dispatch, merged.size());
@@ -112,11 +112,11 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
   return text + summary;
 }
 
-std::string Shortened(const std::string& text, size_t length) {
-  if (text.size() <= length) return text;
+std::string Shortened(std::string_view text, size_t length) {
+  if (text.size() <= length) return std::string(text);
   // Not within a UTF-8 character.
   while (length > 0 && (text[length] & 0xc0) == 0x80) --length;
-  return text.substr(0, length) + "…";
+  return std::string(text.substr(0, length)) + "…";
 }
 
 std::string TierMix(std::span<const vm::SiteProfile> sites) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "vm/runtime/session.h"
 
@@ -25,7 +26,7 @@ std::string WhereText(const vm::SiteProfile& site, const std::string& device);
 std::string TierMix(std::span<const vm::SiteProfile> sites);
 
 // At most so many bytes of UTF-8, and "…" for the rest.
-std::string Shortened(const std::string& text, size_t length);
+std::string Shortened(std::string_view text, size_t length);
 
 }  // namespace ember::tools
 

@@ -20,9 +20,9 @@ EmberStatus SessionProfileRow(const EmberSession* session, int32_t index,
   if (!found.ok()) return Report(found);
   const vm::SiteProfile& site = session->profile[static_cast<size_t>(index)];
   EmberProfileRow all = {};
-  all.dispatch = site.dispatch.c_str();
-  all.origin = site.origin.c_str();
-  all.program = site.program.c_str();
+  all.dispatch = site.dispatch.data();
+  all.origin = site.origin.data();
+  all.program = site.program.data();
   all.plan = site.plan.c_str();
   all.calls = site.calls;
   all.total_ns = site.total_ns;

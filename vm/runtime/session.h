@@ -29,6 +29,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/host_allocator.h"
@@ -109,9 +110,11 @@ struct SessionOptions {
 
 // Counters of one dispatch instruction of a program since the session was made.
 struct SiteProfile {
-  std::string dispatch;  // name
-  std::string origin;    // the model's node names
-  std::string program;
+  // Of the module, as long as that lives: a file may name a long text once, and
+  // use it in a million instructions. A byte 0 follows each.
+  std::string_view dispatch = "";  // name
+  std::string_view origin = "";    // the model's node names
+  std::string_view program = "";
   uint32_t instruction = 0;  // within the program
   int64_t calls = 0;
   int64_t total_ns = 0;  // of timed calls: all with SessionOptions::profile

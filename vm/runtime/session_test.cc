@@ -409,6 +409,9 @@ TEST(SessionTest, ProfilesAndTraces) {
   ASSERT_EQ(profile.size(), 2u);
   EXPECT_EQ(profile[0].dispatch, "gemm");
   EXPECT_EQ(profile[0].origin, "Gemm_0 + Relu_1");
+  // However long, it is not copied for each instruction.
+  EXPECT_EQ(static_cast<const void*>(profile[0].origin.data()),
+            session->module().definition().dispatch_origins[0].data());
   EXPECT_EQ(profile[0].calls, 3);
   EXPECT_GT(profile[0].total_ns, 0);
   EXPECT_EQ(profile[0].tier, 0);
