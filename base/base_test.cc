@@ -14,7 +14,9 @@
 #include "base/large_memory.h"
 #include "base/parallel.h"
 #include "base/printer.h"
+#include "base/shortened.h"
 #include "base/status.h"
+#include "base/unique_names.h"
 #include "gtest/gtest.h"
 
 namespace ember {
@@ -39,6 +41,42 @@ TEST(ByteCursorTest, ReadsLittleEndianAndNeverBeyondTheEnd) {
   EXPECT_EQ(in.remaining(), 0u);
   EXPECT_EQ(in.Unsigned(1), 0u);
   EXPECT_FALSE(in.Matches(""));
+}
+
+TEST(ShortenedTest, LongTextsAreCut) {
+  EXPECT_EQ(Shortened("", 0), "");
+  EXPECT_EQ(Shortened("abc", 3), "abc");
+  EXPECT_EQ(Shortened("abcd", 3), "abc…");
+  // Between characters of UTF-8, and wherever it is among other bytes.
+  EXPECT_EQ(Shortened("aä€", 2), "a…");
+  EXPECT_EQ(Shortened("aä€", 3), "aä…");
+  EXPECT_EQ(Shortened("aä€", 5), "aä…");
+  EXPECT_EQ(Shortened(std::string(9, '\x80'), 5), std::string(2, '\x80') + "…");
+}
+
+TEST(UniqueNamesTest, NumbersThatNobodyHas) {
+  UniqueNames names;
+  names.Reserve("y");
+  names.Reserve("y");
+  EXPECT_EQ(names.Take("x"), "x");
+  EXPECT_EQ(names.Take("x_2"), "x_2");
+  EXPECT_EQ(names.Take("x"), "x_3");
+  EXPECT_EQ(names.Take("x_2"), "x_2_2");
+  EXPECT_EQ(names.Take("y"), "y_2");
+  EXPECT_EQ(names.TakeNumbered("z"), "z_2");
+  EXPECT_EQ(names.Take("z"), "z");
+  EXPECT_EQ(names.Take("z"), "z_3");
+  UniqueNames from_one(1);
+  EXPECT_EQ(from_one.Take("x"), "x");
+  EXPECT_EQ(from_one.Take("x"), "x_1");
+}
+
+// Each used to try all numbers before its own: here for hours.
+TEST(UniqueNamesTest, VeryManyAlike) {
+  UniqueNames names;
+  std::string last;
+  for (int i = 0; i < 300'000; ++i) last = names.Take("x");
+  EXPECT_EQ(last, "x_300000");
 }
 
 TEST(ConcatTest, TextsAndIntegersOfEveryKind) {

@@ -1,5 +1,6 @@
 #include "compiler/graph/control_flow.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -230,7 +231,10 @@ Region::Region(GraphBuilder& outer, std::string name)
 std::string Region::UniqueName(std::string name) {
   if (name.empty()) name = "captured";
   const std::string stem = name;
-  for (int i = 1; !names_.insert(name).second; ++i)
+  // Where very many are alike, the next number is about how many there are.
+  constexpr size_t kTries = 8;
+  for (size_t i = 1; !names_.insert(name).second;
+       i = std::max(i + 1, i < kTries ? i : names_.size()))
     name = stem + "_" + std::to_string(i);
   return name;
 }

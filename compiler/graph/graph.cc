@@ -9,6 +9,18 @@
 namespace ember::graph {
 namespace {
 
+// Of an origin, which only people read: a model may give very many operations
+// one that is very long.
+constexpr size_t kLongestOrigin = 512;
+
+std::string Cut(std::string origin) {
+  if (origin.size() <= kLongestOrigin) return origin;
+  // Not in the middle of a character: of UTF-8 they are 4 bytes at most.
+  size_t end = kLongestOrigin;
+  for (int i = 0; i < 3 && (origin[end] & 0xc0) == 0x80; ++i) --end;
+  return origin.substr(0, end) + "…";
+}
+
 std::string_view KindName(AttributeKind kind) {
   switch (kind) {
     case AttributeKind::kInteger:
@@ -225,7 +237,7 @@ StatusOr<Operation*> Graph::Add(const OperatorRecord& record,
   auto operation = std::make_unique<Operation>();
   operation->record_ = &record;
   operation->operands_ = std::move(operands);
-  operation->origin_ = std::move(origin);
+  operation->origin_ = Cut(std::move(origin));
   const auto context = [&](const Status& status) {
     return status.WithContext(DescribeOperation(*operation));
   };

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/one_line.h"
+#include "base/unique_names.h"
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"
 #include "frontends/metadata.h"
@@ -251,7 +252,7 @@ class GraphImporter {
   }
 
   Status AddOutputs() {
-    std::set<std::string> used;
+    UniqueNames unique;
     for (const Entry& head : symbol_.heads) {
       const Node& node = symbol_.nodes[head.node];
       const std::vector<Tensor>& results = values_[head.node];
@@ -266,10 +267,8 @@ class GraphImporter {
         name += "_output";
         if (results.size() > 1) name += std::to_string(head.result);
       }
-      const std::string stem = name;
-      for (int i = 2; !used.insert(name).second; ++i)
-        name = stem + "_" + std::to_string(i);
-      builder_.Output(name, results[static_cast<size_t>(head.result)].value());
+      builder_.Output(unique.Take(name),
+                      results[static_cast<size_t>(head.result)].value());
     }
     return builder_.status();
   }

@@ -35,12 +35,19 @@ class SymbolNames {
   }
 
  private:
-  std::string Unique(std::string name) {
-    while (!used_.insert(name).second) name += "_";
-    return name;
-  }
   std::map<std::string, std::string> by_parameter_;
+  // The second is name_, the third name_3: names of a model may differ only in
+  // what an identifier does not have.
+  std::string Unique(const std::string& name) {
+    if (used_.insert(name).second) return name;
+    std::string other = name + "_";
+    for (int& last = last_.try_emplace(name, 2).first->second;
+         !used_.insert(other).second;)
+      other = name + "_" + std::to_string(++last);
+    return other;
+  }
   std::set<std::string> used_;
+  std::map<std::string, int> last_;  // number of a name
 };
 
 bool IsNameOfUnknown(const std::string& parameter) {

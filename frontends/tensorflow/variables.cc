@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/unique_names.h"
 #include "frontends/tensorflow/constants.h"
 #include "frontends/tensorflow/data_types.h"
 #include "frontends/tensorflow/graph_importer.h"
@@ -81,23 +82,17 @@ StatusOr<Tensor> GraphImporter::InitialValue(const std::string& name,
 }
 
 Status GraphImporter::AddStates(Scope& scope) {
-  std::set<std::string> taken;
-  for (const EntryInput& input : entry_.inputs) taken.insert(input.name);
-  for (const EntryOutput& output : entry_.outputs) taken.insert(output.name);
-  const auto unique = [&](const std::string& name) {
-    std::string candidate = name;
-    for (int i = 2; !taken.insert(candidate).second; ++i)
-      candidate = name + "_" + std::to_string(i);
-    return candidate;
-  };
+  UniqueNames names;
+  for (const EntryInput& input : entry_.inputs) names.Reserve(input.name);
+  for (const EntryOutput& output : entry_.outputs) names.Reserve(output.name);
   if (assigned_variables_.empty()) return OkStatus();
-  initialized_ = unique("initialized");
+  initialized_ = names.Take("initialized");
   Tensor initialized;
   for (const std::string& variable : assigned_variables_) {
     EMBER_ASSIGN_OR_RETURN(const Tensor initial,
                            InitialValue(variable, *builder_));
     EMBER_RETURN_IF_ERROR(builder_->status());
-    State state{variable, unique(variable), Tensor()};
+    State state{variable, names.Take(variable), Tensor()};
     const Tensor input(builder_.get(),
                        builder_->Input(state.name, initial.value()->type(),
                                        std::string(frontends::kStateType)));

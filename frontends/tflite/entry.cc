@@ -1,10 +1,10 @@
 #include "frontends/tflite/entry.h"
 
 #include <map>
-#include <set>
 #include <span>
 
 #include "base/one_line.h"
+#include "base/unique_names.h"
 
 namespace ember::tflite {
 namespace {
@@ -25,17 +25,14 @@ std::vector<EntryTensor> Named(const Model& model, int subgraph,
                                const std::map<uint32_t, std::string>& names,
                                const std::string& otherwise) {
   std::vector<EntryTensor> result;
-  std::set<std::string> used;
+  UniqueNames unique;
   for (const int32_t tensor : tensors) {
     const auto given = names.find(static_cast<uint32_t>(tensor));
     std::string name = given != names.end()
                            ? given->second
                            : NameOfTensor(model.tensor(subgraph, tensor));
     if (name.empty()) name = otherwise + std::to_string(result.size());
-    const std::string stem = name;
-    for (int i = 2; !used.insert(name).second; ++i)
-      name = stem + "_" + std::to_string(i);
-    result.push_back({name, tensor});
+    result.push_back({unique.Take(name), tensor});
   }
   return result;
 }

@@ -346,10 +346,12 @@ Status ProgramImporter::AddOutputs(const Results& results,
   std::set<std::string> used;
   for (const auto& [name, state] : states_) used.insert(name);
   if (started_) used.insert(FlagName());
+  std::map<std::string, int> last;  // number of each name
   for (size_t i = 0; i < results.values.size(); ++i) {
     std::string name = results.names[i];
-    for (int k = 2; !used.insert(name).second; ++k)
-      name = results.names[i] + "_" + std::to_string(k);
+    for (int& k = last.try_emplace(name, 1).first->second;
+         !used.insert(name).second;)
+      name = results.names[i] + "_" + std::to_string(++k);
     builder.Output(name, results.values[i]);
   }
   const std::string type(frontends::kStateType);

@@ -1,6 +1,7 @@
 #include "frontends/torchscript/model_importer.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -168,10 +169,12 @@ Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
                                  const std::vector<std::string>& names,
                                  const std::vector<graph::Value*>& values) {
   std::set<std::string> used;
+  std::map<std::string, int> last;  // number of each name
   for (size_t i = 0; i < values.size(); ++i) {
     std::string name = names[i];
-    for (int k = 2; !used.insert(name).second; ++k)
-      name = names[i] + "_" + std::to_string(k);
+    for (int& k = last.try_emplace(name, 1).first->second;
+         !used.insert(name).second;)
+      name = names[i] + "_" + std::to_string(++k);
     builder.Output(name, values[i]);
   }
   return builder.status();
