@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kMaximumRank = 32;
 constexpr int64_t kMaximumElements = int64_t{1} << 40;
+// What it counts to look for an attribute.
+constexpr uint64_t kBytesPerSearch = 32;
 
 Status Malformed(std::string_view what) {
   return DataLossError("HDF5 " + std::string(what) + ": malformed");
@@ -114,7 +116,7 @@ StatusOr<std::vector<int64_t>> File::ReadDims(
   return dims;
 }
 
-StatusOr<File::Attribute> File::ReadAttribute(
+StatusOr<File::AttributeParts> File::TakeApart(
     std::span<const uint8_t> message) {
   ByteCursor in(message);
   const uint64_t version = in.Unsigned(1);
@@ -124,32 +126,49 @@ StatusOr<File::Attribute> File::ReadAttribute(
   const uint64_t space_size = in.Unsigned(2);
   if (version < 1 || version > 3) return Malformed("attribute");
   if (version == 3) in.Skip(1);
-  if (version > 1 && (flags & 3) != 0)
-    return UnimplementedError("HDF5 attribute with a shared type");
   const auto part = [&](uint64_t size) {
     return in.Take(version == 1 ? Padded(size) : size);
   };
-  Attribute attribute;
+  AttributeParts parts;
   const std::string_view name = AsText(part(name_size));
-  attribute.name = name.substr(0, name.find('\0'));
-  const std::span<const uint8_t> type = part(type_size);
-  const std::span<const uint8_t> space = part(space_size);
+  parts.name = name.substr(0, name.find('\0'));
+  parts.is_shared = version > 1 && (flags & 3) != 0;
+  parts.type = part(type_size);
+  parts.space = part(space_size);
   if (!in.ok()) return Malformed("attribute");
-  EMBER_ASSIGN_OR_RETURN(attribute.type, ReadType(type));
-  EMBER_ASSIGN_OR_RETURN(attribute.dims, ReadDims(space));
-  attribute.data = in.Take(in.remaining());
+  parts.data = in.Take(in.remaining());
+  return parts;
+}
+
+StatusOr<File::Attribute> File::ReadAttribute(
+    const AttributeParts& parts) const {
+  if (parts.is_shared)
+    return UnimplementedError("HDF5 attribute with a shared type");
+  Attribute attribute;
+  EMBER_ASSIGN_OR_RETURN(attribute.type, ReadType(parts.type));
+  EMBER_ASSIGN_OR_RETURN(attribute.dims, ReadDims(parts.space));
+  attribute.data = parts.data;
   return attribute;
 }
 
-StatusOr<std::optional<File::Attribute>> File::FindAttribute(
-    uint64_t address, std::string_view name) {
+StatusOr<const File::AttributesByName*> File::AttributesAt(uint64_t address) {
+  const auto found = attributes_.find(address);
+  if (found != attributes_.end()) return &found->second;
+  EMBER_ASSIGN_OR_RETURN(AttributesByName attributes, ReadAttributes(address));
+  return &attributes_.emplace(address, std::move(attributes)).first->second;
+}
+
+StatusOr<File::AttributesByName> File::ReadAttributes(uint64_t address) {
   EMBER_ASSIGN_OR_RETURN(const Messages* const messages, Header(address));
+  AttributesByName attributes;
+  const auto add = [&](std::span<const uint8_t> message) -> Status {
+    EMBER_ASSIGN_OR_RETURN(const AttributeParts parts, TakeApart(message));
+    attributes.emplace(parts.name, parts);
+    return OkStatus();
+  };
   for (const Message& message : *messages) {
     if (message.type == kAttribute) {
-      if (message.shared) continue;
-      EMBER_ASSIGN_OR_RETURN(const Attribute attribute,
-                             ReadAttribute(message.data));
-      if (attribute.name == name) return std::optional<Attribute>(attribute);
+      if (!message.shared) EMBER_RETURN_IF_ERROR(add(message.data));
     } else if (message.type == kAttributeInfo) {
       ByteCursor in(message.data);
       in.Skip(1);
@@ -159,14 +178,24 @@ StatusOr<std::optional<File::Attribute>> File::FindAttribute(
       if (!in.ok()) return Malformed("attribute information");
       if (!IsDefined(heap)) continue;
       EMBER_ASSIGN_OR_RETURN(const auto objects, ReadDense(heap, tree));
-      for (const std::span<const uint8_t> object : objects) {
-        EMBER_ASSIGN_OR_RETURN(const Attribute attribute,
-                               ReadAttribute(object));
-        if (attribute.name == name) return std::optional<Attribute>(attribute);
-      }
+      for (const std::span<const uint8_t> object : objects)
+        EMBER_RETURN_IF_ERROR(add(object));
     }
   }
-  return std::optional<Attribute>();
+  return attributes;
+}
+
+StatusOr<std::optional<File::Attribute>> File::FindAttribute(
+    uint64_t address, std::string_view name) {
+  // Objects may be links to one, whose attributes are then looked for as often.
+  EMBER_RETURN_IF_ERROR(Charge(kBytesPerSearch));
+  EMBER_ASSIGN_OR_RETURN(const AttributesByName* const attributes,
+                         AttributesAt(address));
+  const auto found = attributes->find(name);
+  if (found == attributes->end()) return std::optional<Attribute>();
+  EMBER_ASSIGN_OR_RETURN(const Attribute attribute,
+                         ReadAttribute(found->second));
+  return std::optional<Attribute>(attribute);
 }
 
 StatusOr<std::vector<std::string>> File::ReadTexts(const Attribute& attribute) {

@@ -89,6 +89,13 @@ StatusOr<std::vector<File::Filter>> File::ReadFilters(
           ": expected deflate, shuffle or fletcher32 (save the model without "
           "compression)");
     }
+    // What is undone costs a chunk's bytes each time.
+    for (const Filter& before : filters) {
+      if (before.id != filter.id) continue;
+      return UnimplementedError(
+          "HDF5 filters: expected each at most once, found number " +
+          std::to_string(filter.id) + " twice");
+    }
     filters.push_back(filter);
   }
   return filters;
@@ -136,27 +143,25 @@ Status File::CopyChunk(const Chunks& chunks, std::span<const uint64_t> offset,
       const std::vector<uint8_t> bytes,
       Unfilter(stored, chunks.filters, mask, chunks.chunk_bytes));
   const size_t rank = chunks.dims.size();
-  // Rows along the last dim, cut at the dataset's edges.
-  std::vector<uint64_t> at(rank, 0);
-  for (size_t i = 0; i < rank; ++i)
+  // What of the chunk is within the dataset.
+  std::vector<uint64_t> extents(rank);
+  for (size_t i = 0; i < rank; ++i) {
     if (offset[i] >= chunks.dims[i]) return Malformed("chunk's place");
-  const uint64_t row = std::min(chunks.chunk[rank - 1],
-                                chunks.dims[rank - 1] - offset[rank - 1]);
+    extents[i] = std::min(chunks.chunk[i], chunks.dims[i] - offset[i]);
+  }
+  // Rows along the last dim.
+  std::vector<uint64_t> at(rank, 0);
   while (true) {
     uint64_t from = 0, to = 0;
-    bool inside = true;
     for (size_t i = 0; i < rank; ++i) {
       from = from * chunks.chunk[i] + at[i];
       to = to * chunks.dims[i] + offset[i] + at[i];
-      inside = inside && offset[i] + at[i] < chunks.dims[i];
     }
-    if (inside) {
-      std::memcpy(result.data() + to * chunks.element_size,
-                  bytes.data() + from * chunks.element_size,
-                  row * chunks.element_size);
-    }
+    std::memcpy(result.data() + to * chunks.element_size,
+                bytes.data() + from * chunks.element_size,
+                extents[rank - 1] * chunks.element_size);
     size_t axis = rank - 1;
-    while (axis > 0 && ++at[axis - 1] == chunks.chunk[axis - 1]) {
+    while (axis > 0 && ++at[axis - 1] == extents[axis - 1]) {
       at[axis - 1] = 0;
       --axis;
     }
@@ -208,6 +213,13 @@ void SwapBytes(std::span<uint8_t> bytes, uint64_t width) {
 }
 
 }  // namespace
+
+StatusOr<Dataset> File::DatasetAt(uint64_t address) {
+  const auto found = datasets_.find(address);
+  if (found != datasets_.end()) return found->second;
+  EMBER_ASSIGN_OR_RETURN(Dataset dataset, ReadDataset(address));
+  return datasets_.emplace(address, std::move(dataset)).first->second;
+}
 
 StatusOr<Dataset> File::ReadDataset(uint64_t address) {
   EMBER_ASSIGN_OR_RETURN(const Messages* const messages, Header(address));
@@ -324,6 +336,8 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     // Nothing that the file holds inflates to more.
     const uint64_t most = bytes_.size() * kMostInflation;
     if (size > most || chunks.chunk_bytes > most) return Malformed("layout");
+    // Several datasets may be of the same chunks, or of none.
+    EMBER_RETURN_IF_ERROR(Charge(size / 128));
     auto result = std::make_shared<std::vector<uint8_t>>(size);
     if (chunk_index == 0) {
       EMBER_RETURN_IF_ERROR(ReadChunkTree(data, -1, chunks, *result));
@@ -344,6 +358,7 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     return UnimplementedError("HDF5 virtual dataset");
   }
   if (type.is_big_endian && type.size > 1) {
+    EMBER_RETURN_IF_ERROR(Charge(size));
     auto swapped = std::make_shared<std::vector<uint8_t>>(dataset.bytes.begin(),
                                                           dataset.bytes.end());
     SwapBytes(*swapped, type.size);

@@ -58,7 +58,7 @@ StatusOr<std::optional<std::vector<std::string>>> Object::Strings(
   return std::optional<std::vector<std::string>>(*std::move(texts));
 }
 
-StatusOr<Dataset> Object::Read() const { return file_->ReadDataset(address_); }
+StatusOr<Dataset> Object::Read() const { return file_->DatasetAt(address_); }
 
 File::File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
     : bytes_(bytes),

@@ -25,9 +25,9 @@
 //
 // Contiguous little-endian data stay in the file's memory, which Dataset's
 // owner keeps. All that is read is checked against the file's end; what
-// structures, names and strings take is bounded by a multiple of the file's
-// size, however they refer to each other. Errors are one line. Not thread-safe:
-// a File remembers the groups that it has read.
+// structures, names, strings and chunks take is bounded by a multiple of the
+// file's size, however they refer to each other. Errors are one line. Not
+// thread-safe: a File remembers what it has read.
 #ifndef EMBER_FRONTENDS_HDF5_FILE_H_
 #define EMBER_FRONTENDS_HDF5_FILE_H_
 
@@ -121,8 +121,14 @@ class File {
     bool is_big_endian = false;
     uint64_t description = 0;  // the class's number, of kOther
   };
-  struct Attribute {
+  // An attribute's message, taken apart.
+  struct AttributeParts {
     std::string_view name;
+    bool is_shared = false;  // its type is elsewhere
+    std::span<const uint8_t> type, space, data;
+  };
+  using AttributesByName = std::map<std::string_view, AttributeParts>;
+  struct Attribute {
     Type type;
     std::vector<int64_t> dims;
     std::span<const uint8_t> data;
@@ -177,7 +183,11 @@ class File {
   // attributes.cc
   StatusOr<std::optional<Attribute>> FindAttribute(uint64_t address,
                                                    std::string_view name);
-  StatusOr<Attribute> ReadAttribute(std::span<const uint8_t> message);
+  // Of an object, of several of one name the first.
+  StatusOr<const AttributesByName*> AttributesAt(uint64_t address);
+  StatusOr<AttributesByName> ReadAttributes(uint64_t address);
+  static StatusOr<AttributeParts> TakeApart(std::span<const uint8_t> message);
+  StatusOr<Attribute> ReadAttribute(const AttributeParts& parts) const;
   StatusOr<Type> ReadType(std::span<const uint8_t> message) const;
   StatusOr<std::vector<int64_t>> ReadDims(
       std::span<const uint8_t> message) const;
@@ -185,6 +195,7 @@ class File {
   StatusOr<std::string> ReadVlenText(std::span<const uint8_t> reference);
 
   // datasets.cc
+  StatusOr<Dataset> DatasetAt(uint64_t address);
   StatusOr<Dataset> ReadDataset(uint64_t address);
   StatusOr<std::vector<Filter>> ReadFilters(
       std::span<const uint8_t> message) const;
@@ -208,6 +219,8 @@ class File {
   uint64_t budget_ = 0;
   std::map<uint64_t, Messages> headers_;
   std::map<uint64_t, Group> groups_;
+  std::map<uint64_t, AttributesByName> attributes_;
+  std::map<uint64_t, Dataset> datasets_;
 };
 
 }  // namespace ember::hdf5

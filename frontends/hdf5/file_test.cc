@@ -3,6 +3,7 @@
 #include "frontends/hdf5/file.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cstring>
 #include <string>
@@ -174,6 +175,73 @@ TEST(Hdf5File, BuiltForTests) {
   EXPECT_EQ(Read(opened, "a/b").values, std::vector<double>{2});
   EXPECT_EQ(**(*opened.file->Root()->Find("a"))->Strings("text"),
             std::vector<std::string>{"hello"});
+}
+
+std::string Deflated(const std::string& bytes) {
+  std::string deflated(compressBound(bytes.size()), '\0');
+  uLongf size = deflated.size();
+  EXPECT_EQ(
+      compress(reinterpret_cast<Bytef*>(deflated.data()), &size,
+               reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()),
+      Z_OK);
+  deflated.resize(size);
+  return deflated;
+}
+
+// Each filter costs a chunk's bytes, which may be a thousand times the file's.
+TEST(Hdf5File, FiltersOnce) {
+  const std::string stored = Deflated(std::string(8, '\0'));
+  FileBuilder builder;
+  builder.Chunk("a", DType::kF32, {2}, {2, 1}, stored);
+  builder.Chunk("b", DType::kF32, {2}, {2, 2, 1}, stored);
+  builder.Chunk("c", DType::kF32, {2}, std::vector<int>(250, 2), stored);
+  const Opened opened = Open(builder.Finish());
+  EXPECT_EQ(Read(opened, "a").values, (std::vector<double>{0, 0}));
+  for (const std::string name : {"b", "c"}) {
+    EXPECT_EQ(Read(opened, name).error,
+              "HDF5 filters: expected each at most once, found number 2 twice");
+  }
+}
+
+// What is looked at often takes no more than a multiple of the file's size.
+TEST(Hdf5File, DatasetsOfOneChunk) {
+  constexpr int kCount = 300;
+  const std::string stored = Deflated(std::string(1 << 21, '\0'));
+  FileBuilder builder;
+  for (int i = 0; i < kCount; ++i) {
+    builder.Chunk("d" + std::to_string(i), DType::kF32, {1 << 19}, {1}, stored);
+  }
+  const Opened opened = Open(builder.Finish());
+  const auto object = opened.file->Root()->Find("d0");
+  ASSERT_TRUE(object.ok() && *object);
+  const auto first = (*object)->Read(), again = (*object)->Read();
+  ASSERT_TRUE(first.ok() && again.ok());
+  EXPECT_EQ(first->bytes.data(), again->bytes.data());
+  int read = 1;
+  while (read < kCount) {
+    const auto other = opened.file->Root()->Find("d" + std::to_string(read));
+    ASSERT_TRUE(other.ok() && *other);
+    if (!(*other)->Read().ok()) break;
+    ++read;
+  }
+  EXPECT_GT(read, 10);
+  EXPECT_LT(read, kCount);
+}
+
+TEST(Hdf5File, AttributesThatAreLookedForVeryOften) {
+  FileBuilder builder;
+  for (int i = 0; i < 2'000; ++i)
+    builder.Texts("", "names" + std::to_string(i), {});
+  const Opened opened = Open(builder.Finish());
+  const auto root = opened.file->Root();
+  int found = 0;
+  for (; found < 200'000; ++found) {
+    const auto names = root->Strings("names" + std::to_string(found % 2'000));
+    if (!names.ok()) break;
+    ASSERT_TRUE(names->has_value());
+  }
+  EXPECT_GT(found, 10'000);
+  EXPECT_LT(found, 200'000);
 }
 
 // Visits all that there is; any result but a crash or a hang.

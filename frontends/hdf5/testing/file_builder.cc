@@ -1,6 +1,7 @@
 #include "frontends/hdf5/testing/file_builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace ember::hdf5 {
@@ -70,6 +71,7 @@ struct FileBuilder::Node {
   std::vector<std::pair<std::string, std::vector<std::string>>> lists;
   std::vector<std::pair<std::string, std::unique_ptr<Node>>> links;
   bool is_dataset = false;
+  std::optional<std::vector<int>> filters;  // of a chunk
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
   std::string bytes;
@@ -117,8 +119,16 @@ void FileBuilder::Dataset(const std::string& path, DType dtype,
   node.bytes = bytes;
 }
 
+void FileBuilder::Chunk(const std::string& path, DType dtype,
+                        const std::vector<int64_t>& dims,
+                        const std::vector<int>& filters,
+                        const std::string& stored) {
+  Dataset(path, dtype, dims, stored);
+  At(path).filters = filters;
+}
+
 // Children first, so that their addresses are known. Where the header is.
-uint64_t FileBuilder::Write(const Node& node, std::string& out) const {
+uint64_t FileBuilder::Write(const Node& node, std::string& out) {
   std::string messages;
   for (const auto& [name, child] : node.links) {
     const uint64_t address = Write(*child, out);
@@ -152,7 +162,27 @@ uint64_t FileBuilder::Write(const Node& node, std::string& out) const {
         AttributeMessage(name, TextType(longest),
                          Dataspace({static_cast<int64_t>(texts.size())}), data);
   }
-  if (node.is_dataset) {
+  if (node.filters) {
+    const auto [chunk, is_new] = chunks_.emplace(node.bytes, out.size());
+    if (is_new) out += node.bytes;
+    std::string filters = Number(2, 1) + Number(node.filters->size(), 1);
+    for (const int filter : *node.filters) {
+      // The width of elements that are shuffled.
+      filters += Number(static_cast<uint64_t>(filter), 2) + Number(0, 2) +
+                 Number(1, 2) + Number(4, 4);
+    }
+    std::string layout = Number(4, 1) + Number(2, 1) + Number(2, 1) +
+                         Number(node.dims.size() + 1, 1) + Number(8, 1);
+    for (const int64_t dim : node.dims)
+      layout += Number(static_cast<uint64_t>(dim), 8);
+    layout += Number(static_cast<uint64_t>(DTypeByteSize(node.dtype)), 8) +
+              Number(1, 1) + Number(node.bytes.size(), 8) + Number(0, 4) +
+              Number(chunk->second, 8);
+    messages += Message(1, Dataspace(node.dims));
+    messages += Message(3, NumberType(node.dtype));
+    messages += Message(11, filters);
+    messages += Message(8, layout);
+  } else if (node.is_dataset) {
     Align(out);
     const uint64_t data = out.size();
     out += node.bytes;

@@ -36,14 +36,20 @@ class FileBuilder {
   void Group(const std::string& path) { At(path); }
   void Dataset(const std::string& path, DType dtype,
                const std::vector<int64_t>& dims, const std::string& bytes);
+  // A dataset that is one chunk: `stored` is what the filters (1 deflate, 2
+  // shuffle) have made of it. Chunks that are alike are there once.
+  void Chunk(const std::string& path, DType dtype,
+             const std::vector<int64_t>& dims, const std::vector<int>& filters,
+             const std::string& stored);
   std::string Finish();
 
  private:
   struct Node;
   Node& At(const std::string& path);
-  uint64_t Write(const Node& node, std::string& out) const;
+  uint64_t Write(const Node& node, std::string& out);
 
   std::unique_ptr<Node> root_;
+  std::map<std::string, uint64_t> chunks_;  // where they are
 };
 
 }  // namespace ember::hdf5
