@@ -161,31 +161,39 @@ std::vector<Role> ReversibleEmbeddingWeights(const Config& config) {
 std::vector<Role> AlphaWeights(const Config&) { return {{"alpha"}}; }
 std::vector<Role> LayerScaleWeights(const Config&) { return {{"gamma"}}; }
 
-std::vector<Role> CellWeights(const Config& config) {
-  // Of RNN: a cell, or several, that the configuration has.
-  const Config cell = config.Entry("cell");
-  if (cell.json() != nullptr) {
-    const Config inner = cell.Entry("config");
-    std::vector<Role> roles;
-    std::map<std::string, int> counts;
-    for (const Config& one : inner.Items("cells")) {
-      std::string name = ToSnakeCase(one.Text("class_name"));
-      const int count = counts[name]++;
-      if (count > 0) name += "_" + std::to_string(count);
-      Append(roles, CellWeights(one.Entry("config")),
-             "cell/cells/" + name + "/", true);
-    }
-    for (Role& role : roles) {
-      // "cell/cells/lstm_cell/cell/kernel": the cells are cells themselves.
-      const size_t at = role.path.rfind("cell/");
-      role.path.erase(at, 5);
-    }
-    if (!roles.empty()) return roles;
-    return CellWeights(inner);
-  }
+namespace {
+
+// Of a cell by itself.
+std::vector<Role> OwnCellWeights(const Config& config) {
   std::vector<Role> roles = {{"cell/kernel"}, {"cell/recurrent_kernel"}};
   if (config.Flag("use_bias", true)) roles.push_back({"cell/bias"});
   return roles;
+}
+
+}  // namespace
+
+std::vector<Role> CellWeights(const Config& config) {
+  // Of RNN: a cell, or several, that the configuration has. What cells are made
+  // of is not looked into any deeper: importing refuses all but those that are
+  // known.
+  const Config cell = config.Entry("cell");
+  if (cell.json() == nullptr) return OwnCellWeights(config);
+  const Config inner = cell.Entry("config");
+  std::vector<Role> roles;
+  std::map<std::string, int> counts;
+  for (const Config& one : inner.Items("cells")) {
+    std::string name = ToSnakeCase(one.Text("class_name"));
+    const int count = counts[name]++;
+    if (count > 0) name += "_" + std::to_string(count);
+    Append(roles, OwnCellWeights(one.Entry("config")),
+           "cell/cells/" + name + "/", true);
+  }
+  for (Role& role : roles) {
+    // "cell/cells/lstm_cell/cell/kernel": the cells are cells themselves.
+    const size_t at = role.path.rfind("cell/");
+    role.path.erase(at, 5);
+  }
+  return roles.empty() ? OwnCellWeights(inner) : roles;
 }
 
 std::vector<Role> AttentionWeights(const Config& config) {

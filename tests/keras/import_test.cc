@@ -232,6 +232,24 @@ TEST(KerasErrors, WeightsOfArchives) {
             "data are damaged");
 }
 
+// Cells of cells used to be looked into as deep as they are.
+TEST(KerasErrors, CellsInCells) {
+  std::string open, close;
+  for (int i = 0; i < 20'000; ++i) {
+    open += R"({"cell": {"config": )";
+    close += "}}";
+  }
+  ModelBuilder model;
+  model.Input("x", DType::kF32, {1, 4, 3});
+  model.Layer("RNN", "r",
+              R"({"cell": {"config": )" + open + "{}" + close + "}}",
+              R"([["x", 0, 0, {}]])");
+  model.Output("r");
+  EXPECT_EQ(ErrorOf(model.Finish()),
+            "model 'm.h5': layer 'r': expected weights (cell/kernel, "
+            "cell/recurrent_kernel, cell/bias), found none in the file");
+}
+
 TEST(KerasErrors, Models) {
   EXPECT_EQ(ErrorOf(Hdf5Model(R"({"class_name": "MyModel", "config": {}})",
                               "2.15.0", {})),
