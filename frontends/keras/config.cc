@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/shortened.h"
 #include "frontends/json_text.h"
 
 namespace ember::keras {
 namespace {
 
 constexpr size_t kMaximumItems = 1 << 22;
+constexpr size_t kLongestKey = 200;  // in messages
 
 // Of lists and objects only small ones, as printing goes as deep as they do.
 std::string Shown(const Json& json) {
@@ -75,8 +77,16 @@ const Json* Config::Find(std::string_view key) const {
   return &Plain(*found);
 }
 
+std::string Config::where() const {
+  std::string text = where_ == nullptr ? "" : *where_;
+  if (item_ >= 0) text += "[" + std::to_string(item_) + "]";
+  return text;
+}
+
 std::string Config::Named(std::string_view key) const {
-  return where_ + (where_.empty() ? "'" : ": '") + OnOneLine(key) + "'";
+  const std::string around = where();
+  return around + (around.empty() ? "'" : ": '") +
+         OnOneLine(Shortened(key, kLongestKey)) + "'";
 }
 
 void Config::Fail(std::string message) const {
@@ -198,11 +208,19 @@ Config Config::Entry(std::string_view key) const {
 std::vector<Config> Config::Items() const {
   std::vector<Config> items;
   if (!is_list()) return items;
-  for (const Json& item : *json_)
-    items.emplace_back(&item, where_ + "[" + std::to_string(items.size()) + "]",
-                       error_);
+  items.reserve(json_->size());
+  const auto list = std::make_shared<const std::string>(where());
+  for (const Json& json : *json_) {
+    Config item = *this;
+    item.json_ = &json;
+    item.where_ = list;
+    item.item_ = static_cast<int64_t>(items.size());
+    items.push_back(std::move(item));
+  }
   return items;
 }
+
+size_t Config::size() const { return is_list() ? json_->size() : 0; }
 
 std::vector<Config> Config::Items(std::string_view key) const {
   const Config list = Entry(key);

@@ -30,12 +30,14 @@ class Config {
   // An empty object.
   Config() = default;
   Config(const Json* json, std::string where, Status* error)
-      : json_(json), where_(std::move(where)), error_(error) {}
+      : json_(json),
+        where_(std::make_shared<const std::string>(std::move(where))),
+        error_(error) {}
 
   // Null for a config that is not there.
   const Json* json() const { return json_; }
   // Where it stands, for errors: "layer 'conv1': strides".
-  const std::string& where() const { return where_; }
+  std::string where() const;
 
   // The same, called otherwise in errors.
   Config At(std::string where) const {
@@ -67,6 +69,7 @@ class Config {
   std::vector<Config> Items(std::string_view key) const;
   // Of a list itself.
   std::vector<Config> Items() const;
+  size_t size() const;  // of a list
   // Of an object itself.
   std::vector<std::string> Keys() const;
 
@@ -85,7 +88,10 @@ class Config {
   std::string Named(std::string_view key) const;
 
   const Json* json_ = nullptr;
-  std::string where_;
+  // Where it stands, or of a list's item where the list does: a list is as long
+  // as the file makes it, and may stand under long names.
+  std::shared_ptr<const std::string> where_;
+  int64_t item_ = -1;
   Status* error_ = nullptr;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_math.h"
 #include "base/one_line.h"
 #include "frontends/keras/activation.h"
 #include "frontends/keras/layer_table.h"
@@ -26,7 +27,6 @@ std::optional<Tensor> ConstantOf(LayerContext& c, const Config& config,
     if (items.empty()) return std::nullopt;
     at = items[0];
   }
-  Status ignored;
   // Under a name, as lists are read from objects.
   std::vector<double> values;
   std::vector<Config> open{config};
@@ -42,8 +42,9 @@ std::optional<Tensor> ConstantOf(LayerContext& c, const Config& config,
     for (size_t i = items.size(); i-- > 0;) open.push_back(items[i]);
   }
   const auto constants = ops::AsConstants(shape);
-  int64_t count = 1;
-  for (const int64_t dim : *constants) count *= dim;
+  std::optional<int64_t> count = 1;
+  for (const int64_t dim : *constants)
+    if (count) count = CheckedMultiply(*count, dim);
   if (count != static_cast<int64_t>(values.size()) || shape.empty())
     return std::nullopt;
   return Cast(Reshape(c.Vector(values), shape), type);

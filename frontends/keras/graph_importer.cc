@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/shortened.h"
 #include "frontends/inputs.h"
 #include "frontends/keras/dtypes.h"
 #include "frontends/keras/layer_table.h"
@@ -173,6 +174,9 @@ std::vector<Signal> GraphImporter::CallNetwork(
                        " inputs, found " + std::to_string(inputs.size())));
     return {};
   }
+  if (!TakeCalls(network.layers.size() + network.inputs.size() +
+                 network.outputs.size()))
+    return {};
   const std::vector<std::string> names = StoredNames(network);
   // By layer and call; empty until it is made.
   std::vector<std::vector<Results>> values;
@@ -253,6 +257,12 @@ std::vector<Signal> GraphImporter::CallNetwork(
 
 namespace {
 
+size_t CountOf(const Argument& argument) {
+  size_t count = 1;
+  for (const Argument& item : argument.items) count += CountOf(item);
+  return count;
+}
+
 // An argument with its references resolved; false if one has no such result.
 bool Resolve(const Argument& argument,
              const std::vector<std::vector<std::vector<Signal>>>& values,
@@ -284,6 +294,7 @@ GraphImporter::Results GraphImporter::MakeCall(
     const std::vector<std::vector<Results>>& values, int depth) {
   LayerContext c(*this, builder_, layer, path, depth);
   const auto resolve = [&](const Argument& argument, Given& given) {
+    if (!TakeCalls(CountOf(argument))) return false;
     if (Resolve(argument, values, given)) return true;
     Fail(DataLossError("layer '" + OnOneLine(layer.name) +
                        "': expected results that the layers before it have"));
@@ -318,14 +329,19 @@ std::vector<Signal> GraphImporter::CallLayer(const Layer& layer,
   return Run(c);
 }
 
+bool GraphImporter::TakeCalls(size_t count) {
+  calls_left_ -= static_cast<int64_t>(count);
+  if (calls_left_ >= 0) return true;
+  Fail(ResourceExhaustedError("expected at most " +
+                              std::to_string(kMaximumCalls) +
+                              " calls of layers, arguments of them and layers "
+                              "of models that are called"));
+  return false;
+}
+
 GraphImporter::Results GraphImporter::Run(LayerContext& c) {
   const Layer& layer = c.layer();
-  if (--calls_left_ < 0) {
-    Fail(ResourceExhaustedError("expected at most " +
-                                std::to_string(kMaximumCalls) +
-                                " calls of layers"));
-    return {};
-  }
+  if (!TakeCalls(1)) return {};
   if (layer.network != nullptr) {
     if (c.depth() >= kMaximumNesting) {
       Fail(ResourceExhaustedError("models within models: nested too deeply"));
@@ -340,7 +356,8 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
     Fail(going);
     return {};
   }
-  builder_.SetOrigin(OnOneLine(layer.name) + " (" + ClassNameOf(layer) + ")");
+  builder_.SetOrigin(OnOneLine(Shortened(layer.name, kLongestName)) + " (" +
+                     ClassNameOf(layer) + ")");
   const LayerRow* row = FindRow(layer);
   if (row == nullptr || row->import == nullptr) {
     Fail(UnimplementedError("unsupported layer " + ClassNameOf(layer)));
@@ -371,7 +388,7 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
       return {};
     }
     if (result.value.value() != nullptr && result.value.value()->name().empty())
-      result.value.value()->set_name(layer.name);
+      result.value.value()->set_name(Shortened(layer.name, kLongestName));
   }
   if (row->masking == Masking::kPass && !results.empty() && !c.inputs.empty()) {
     // Of several inputs, what counts in all of them.

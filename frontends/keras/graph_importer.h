@@ -19,8 +19,10 @@
 
 namespace ember::keras {
 
-// Calls of a model, those of models within it counted for each of theirs.
-inline constexpr int kMaximumCalls = 1 << 18;
+// Calls of a model, those of models within it counted for each of theirs, with
+// their arguments. The layers, inputs and outputs of a model count whenever it
+// is called, whether it calls them or not.
+inline constexpr int64_t kMaximumCalls = 1 << 20;
 
 // What InputLayers say of a model's inputs, by their names.
 struct NetworkInput {
@@ -63,6 +65,8 @@ class GraphImporter : public Host {
   Results MakeCall(const Layer& layer, const Call& call,
                    const std::string& path,
                    const std::vector<std::vector<Results>>& values, int depth);
+  // False, and an error, if there may not be as many more.
+  bool TakeCalls(size_t count);
   Results Run(LayerContext& c);
   void AddOutputs(const std::vector<Signal>& outputs);
   void Fail(const Status& status) { builder_.Fail(status); }
@@ -74,7 +78,7 @@ class GraphImporter : public Host {
   const Status& error_;
   graph::GraphBuilder builder_;
   frontends::ImportSteps steps_;
-  int calls_left_ = kMaximumCalls;
+  int64_t calls_left_ = kMaximumCalls;
   std::map<std::string, Tensor> constants_;  // weights, by path
   struct Kept {
     std::string name;

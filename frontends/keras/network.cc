@@ -186,9 +186,9 @@ class NetworkReader {
 
   // [name, call, result], where there may be more behind.
   static bool IsReference(const Config& json) {
+    if (json.size() < 3 || json.size() > 4) return false;
     const std::vector<Config> items = json.Items();
-    return items.size() >= 3 && items.size() <= 4 && items[0].is_text() &&
-           items[1].AsInteger() && items[2].AsInteger();
+    return items[0].is_text() && items[1].AsInteger() && items[2].AsInteger();
   }
 
   StatusOr<Reference> ReadReference(const Config& json) {

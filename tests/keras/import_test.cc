@@ -250,6 +250,52 @@ TEST(KerasErrors, CellsInCells) {
             "cell/recurrent_kernel, cell/bias), found none in the file");
 }
 
+// Models in models, each called by the one around it several times, all with
+// the layers of the innermost that nobody calls.
+TEST(KerasErrors, ModelsThatAreCalledVeryOften) {
+  std::string layers =
+      R"({"class_name": "InputLayer", "name": "x", "config": {"name": "x",
+          "batch_input_shape": [1, 1], "dtype": "float32"}})";
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string name = "u" + std::to_string(i);
+    layers += R"(, {"class_name": "Dropout", "name": ")" + name +
+              R"(", "config": {"name": ")" + name + R"("}})";
+  }
+  const auto model = [](const std::string& all, const std::string& output,
+                        const std::string& more) {
+    return R"({"class_name": "Functional", "name": "n", "config": {"name": "n",
+               "layers": [)" +
+           all + R"(], "input_layers": [["x", 0, 0]], "output_layers": [)" +
+           output + "]}" + more + "}";
+  };
+  std::string inner = model(layers, R"(["x", 0, 0])", "");
+  for (int depth = 0; depth < 5; ++depth) {
+    std::string calls = R"([["x", 0, 0, {}]])";
+    for (int i = 0; i < 15; ++i)
+      calls += R"(, [["n", )" + std::to_string(i) + ", 0, {}]]";
+    inner.back() = ',';
+    inner = model(layers.substr(0, layers.find("}}") + 2) + ", " + inner +
+                      R"("inbound_nodes": [)" + calls + "]}",
+                  R"(["n", 15, 0])", "");
+  }
+  EXPECT_EQ(ErrorOf(Hdf5Model(inner, "2.15.0", {})),
+            "model 'm.h5': expected at most 1048576 calls of layers, arguments "
+            "of them and layers of models that are called");
+}
+
+// Where a list stands is not written with each of its items.
+TEST(KerasModels, LongListsUnderLongNames) {
+  std::string list = "1";
+  for (int i = 0; i < 200'000; ++i) list += ",1";
+  ModelBuilder model;
+  model.Input("x", DType::kF32, {1, 1});
+  model.Layer("Dropout", "d", "{}",
+              R"([["x", 0, 0, {")" + std::string(200'000, 'a') + R"(": [)" +
+                  list + "]}]]");
+  model.Output("d");
+  EXPECT_EQ(ErrorOf(model.Finish()), "imported");
+}
+
 TEST(KerasErrors, Models) {
   EXPECT_EQ(ErrorOf(Hdf5Model(R"({"class_name": "MyModel", "config": {}})",
                               "2.15.0", {})),
