@@ -99,6 +99,8 @@ class SparseReader {
     for (const int64_t dim : shape_) {
       if (__builtin_mul_overflow(count, dim, &count)) return Malformed();
     }
+    // There is data, which a tensor without elements has no place for.
+    if (count == 0) return Malformed();
     if (count > kMaximumDenseBytes / static_cast<int64_t>(width_)) {
       return ResourceExhaustedError(
           "sparse tensor: expected at most 2 GB once it is dense");
@@ -128,10 +130,12 @@ class SparseReader {
     const auto blocks = SpanOf(sparsity_.block_map());
     const auto* metadata = sparsity_.dim_metadata();
     const size_t rank = shape_.size();
+    // A dim is in blocks once: so there are no more levels than twice as many
+    // as dims, which Walk goes down.
     if (metadata == nullptr || metadata->size() != order.size() ||
-        order.size() != rank + blocks.size())
+        blocks.size() > rank || order.size() != rank + blocks.size())
       return Malformed();
-    std::vector<bool> seen(order.size());
+    std::vector<bool> seen(order.size()), has_blocks(rank);
     block_size_.assign(rank, 1);
     for (size_t i = 0; i < order.size(); ++i) {
       if (order[i] < 0 || order[i] >= static_cast<int32_t>(order.size()) ||
@@ -153,13 +157,24 @@ class SparseReader {
       if (level.dim >= rank) {
         const int32_t owner = blocks[level.dim - rank];
         if (owner < 0 || owner >= static_cast<int32_t>(rank) ||
-            level.compressed || level.size < 1)
+            has_blocks[static_cast<size_t>(owner)] || level.compressed ||
+            level.size < 1)
           return Malformed();
+        has_blocks[static_cast<size_t>(owner)] = true;
         block_owner_.resize(blocks.size());
         block_owner_[level.dim - rank] = static_cast<size_t>(owner);
         block_size_[static_cast<size_t>(owner)] = level.size;
       }
       levels_.push_back(std::move(level));
+    }
+    // A dim is as long as its blocks and how many there are of them say: so
+    // whatever Walk passes through is an element, or has a place in the lists
+    // of a compressed level.
+    for (const Level& level : levels_) {
+      if (level.dim >= rank) continue;
+      const int64_t block = block_size_[level.dim], dim = shape_[level.dim];
+      if (dim % block != 0 || (!level.compressed && level.size != dim / block))
+        return Malformed();
     }
     place_.assign(order.size(), 0);
     return OkStatus();
@@ -177,8 +192,6 @@ class SparseReader {
       end = level.segments[static_cast<size_t>(segment) + 1];
       if (begin < 0 || end < begin || end > std::ssize(level.indices))
         return Malformed();
-    } else if (end < 0 || end > kMaximumDenseBytes) {
-      return Malformed();
     }
     for (int64_t i = begin; i < end; ++i) {
       place_[level.dim] =

@@ -16,6 +16,7 @@ using Code = schema::BuiltinOperator;
 using schema::TensorType;
 using ::testing::HasSubstr;
 using tflite::ModelBuilder;
+using tflite::TestTensor;
 
 std::string ErrorOf(const std::string& file,
                     const frontends::ImportOptions& options = {}) {
@@ -146,6 +147,45 @@ TEST(Import, SparseConstants) {
   m.Operator(Code::ADD, {x, dense}, {m.Output({.shape = {3, 2}})});
   ExpectNumbers(RunFile(m.Finish(), {F32({3, 2}, {0, 0, 0, 0, 0, 0})}),
                 {F32({3, 2}, {0, 0, 0, 5, 6, 0})});
+}
+
+// Of a constant [1, 1] of one element with these levels, all of them dense.
+std::string SparseError(const std::vector<int32_t>& sizes,
+                        const std::vector<int32_t>& blocks,
+                        const std::vector<int32_t>& shape = {1, 1}) {
+  ModelBuilder m;
+  auto& fbb = m.fbb();
+  std::vector<int32_t> order;
+  std::vector<flatbuffers::Offset<schema::DimensionMetadata>> levels;
+  for (const int32_t size : sizes) {
+    order.push_back(static_cast<int32_t>(order.size()));
+    levels.push_back(schema::CreateDimensionMetadata(
+        fbb, schema::DimensionType::DENSE, size));
+  }
+  m.Sparsity(
+      schema::CreateSparsityParametersDirect(fbb, &order, &blocks, &levels));
+  const int x = m.Input({.shape = {1, 1}});
+  const int sparse = m.Constant<float>({.shape = shape, .sparse = true}, {5});
+  m.Operator(Code::ADD, {x, sparse}, {m.Output({.shape = {1, 1}})});
+  return ErrorOf(m.Finish());
+}
+
+// Blocks in blocks were walked through by as many calls in each other, and
+// dense levels that hold nothing turn by turn, however long they were.
+TEST(Import, SparseLevelsThatTheShapeDoesNotHave) {
+  EXPECT_EQ(SparseError({1, 1}, {}), "");
+  EXPECT_EQ(SparseError({1, 1, 1, 1}, {0, 1}), "");
+  const auto malformed =
+      HasSubstr("expected levels that its shape, blocks and data fit");
+  EXPECT_THAT(SparseError(std::vector<int32_t>(200'002, 1),
+                          std::vector<int32_t>(200'000, 0)),
+              malformed);
+  EXPECT_THAT(SparseError({1, 1, 1, 1}, {0, 0}), malformed);
+  EXPECT_THAT(SparseError({INT32_MAX, INT32_MAX, 0}, {}, {1, 1, 1}), malformed);
+  EXPECT_THAT(
+      SparseError({INT32_MAX, INT32_MAX, 0}, {}, {INT32_MAX, INT32_MAX, 0}),
+      malformed);
+  EXPECT_THAT(SparseError({0, 0, INT32_MAX, INT32_MAX}, {0, 1}), malformed);
 }
 
 }  // namespace
