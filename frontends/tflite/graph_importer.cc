@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/shortened.h"
 #include "frontends/tflite/constants.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
@@ -51,7 +52,10 @@ GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
       options_(options),
       steps_(steps),
       fixed_(fixed),
-      builder_("main", options.operation_limit) {}
+      builder_("main", options.operation_limit) {
+  for (const EntryTensor& input : entry.inputs) names_.Reserve(input.name);
+  for (const EntryTensor& output : entry.outputs) names_.Reserve(output.name);
+}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   // Calls of other subgraphs make it more.
@@ -113,18 +117,8 @@ Status GraphImporter::AddInputs(Scope& scope) {
 
 StatusOr<Tensor> GraphImporter::StateInput(const std::string& name, DType dtype,
                                            const Shape& shape) {
-  std::string unique = name;
-  const auto taken = [&](const std::string& candidate) {
-    const auto same = [&](const auto& other) {
-      return other.name == candidate;
-    };
-    return candidate.empty() ||
-           std::any_of(entry_.inputs.begin(), entry_.inputs.end(), same) ||
-           std::any_of(entry_.outputs.begin(), entry_.outputs.end(), same) ||
-           std::any_of(states_.begin(), states_.end(), same);
-  };
-  for (int i = 2; taken(unique); ++i)
-    unique = (name.empty() ? "state" : name) + "_" + std::to_string(i);
+  const std::string unique =
+      name.empty() ? names_.TakeNumbered("state") : names_.Take(name);
   const Tensor value(&builder_,
                      builder_.Input(unique, {dtype, shape},
                                     std::string(frontends::kStateType)));
@@ -186,14 +180,20 @@ std::string GraphImporter::OriginOf(const schema::Operator& op,
                                     const Scope& scope) const {
   const auto outputs = SpanOf(op.outputs());
   std::string name;
-  if (!outputs.empty())
-    name = NameOfTensor(model_->tensor(scope.subgraph, outputs[0]));
-  // Converters join the names of all that an operator was made of.
-  const size_t last = name.rfind(';');
-  if (last != std::string::npos && last + 1 < name.size())
-    name = name.substr(last + 1);
+  if (!outputs.empty()) {
+    std::string_view all =
+        ViewOf(model_->tensor(scope.subgraph, outputs[0]).name());
+    // Converters join the names of all that an operator was made of.
+    const std::string_view end =
+        all.substr(all.size() - std::min(all.size(), kLongestName));
+    const size_t last = end.rfind(';');
+    if (last != std::string_view::npos && last + 1 < end.size())
+      all = end.substr(last + 1);
+    name = OnOneLine(Shortened(all, kLongestName));
+  }
   if (name.empty()) name = "operator " + std::to_string(imported_operators_);
-  return scope.prefix + name + " (" + model_->NameOf(op) + ")";
+  return Shortened(scope.prefix + name + " (" + model_->NameOf(op) + ")",
+                   kLongestOrigin);
 }
 
 StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
@@ -218,6 +218,23 @@ StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
   return *constant;
 }
 
+Status GraphImporter::TakeOperands(int64_t count) {
+  imported_operands_ += count;
+  if (imported_operands_ <= kMaximumOperands) return OkStatus();
+  return ResourceExhaustedError(
+      "expected operators with at most " + std::to_string(kMaximumOperands) +
+      " operands and results and scales of them, each call of a subgraph "
+      "counted");
+}
+
+StatusOr<std::optional<Quantization>> GraphImporter::TakeQuantization(
+    const schema::Tensor& tensor) {
+  const schema::QuantizationParameters* parameters = tensor.quantization();
+  if (parameters != nullptr && parameters->scale() != nullptr)
+    EMBER_RETURN_IF_ERROR(TakeOperands(parameters->scale()->size()));
+  return StoredQuantization(tensor);
+}
+
 Status GraphImporter::ImportOperators(Scope& scope) {
   for (const schema::Operator* op : model_->OperatorsOf(scope.subgraph))
     EMBER_RETURN_IF_ERROR(ImportOperator(*op, scope));
@@ -238,6 +255,8 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
     return UnimplementedError("unsupported operator " + model_->NameOf(op));
   const auto in = SpanOf(op.inputs());
   const auto out = SpanOf(op.outputs());
+  EMBER_RETURN_IF_ERROR(
+      TakeOperands(static_cast<int64_t>(in.size() + out.size())));
   size_t given = in.size();
   while (given > 0 && in[given - 1] < 0) --given;
   if (static_cast<int>(in.size()) < row->minimum_inputs ||
@@ -270,7 +289,8 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
       if (!value.ok())
         return value.status().WithContext("node '" + origin + "'");
       operand.value = *value;
-      operand.quantization = StoredQuantization(*operand.info);
+      EMBER_ASSIGN_OR_RETURN(operand.quantization,
+                             TakeQuantization(*operand.info));
     }
     inputs.push_back(std::move(operand));
   }
@@ -278,7 +298,7 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
   for (const int32_t tensor : out) {
     OperatorContext::Result result;
     result.info = &model_->tensor(scope.subgraph, tensor);
-    result.quantization = StoredQuantization(*result.info);
+    EMBER_ASSIGN_OR_RETURN(result.quantization, TakeQuantization(*result.info));
     outputs.push_back(std::move(result));
   }
   // Of results that stay as they are stored in the operand.
@@ -320,7 +340,8 @@ Status GraphImporter::SetResults(const OperatorContext& c,
           std::string(DTypeName(value.dtype())));
     }
     if (value.value()->name().empty())
-      value.value()->set_name(NameOfTensor(*result.info));
+      value.value()->set_name(
+          OnOneLine(Shortened(ViewOf(result.info->name()), kLongestName)));
     scope.values[out[i]] = value;
   }
   // Operators that keep state change it in place.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/unique_names.h"
 #include "compiler/graph/builder.h"
 #include "compiler/graph/control_flow.h"
 #include "frontends/frontend.h"
@@ -33,6 +34,9 @@ inline constexpr int kMaximumCallDepth = 32;
 // Operators of a model, each call of a subgraph counted: what a small file can
 // make of itself.
 inline constexpr int kMaximumOperators = 1 << 20;
+// Operands and results of all of them, with the scales of each: an operator may
+// have very many, and a tensor may be used very often.
+inline constexpr int64_t kMaximumOperands = int64_t{1} << 26;
 
 class GraphImporter {
  public:
@@ -79,6 +83,10 @@ class GraphImporter {
 
   Status ImportOperators(Scope& scope);
   Status ImportOperator(const schema::Operator& op, Scope& scope);
+  Status TakeOperands(int64_t count);
+  // The quantization that operators see of a tensor.
+  StatusOr<std::optional<Quantization>> TakeQuantization(
+      const schema::Tensor& tensor);
   Status SetResults(const OperatorContext& c, const OperatorRow& row,
                     const std::optional<Quantization>& moved, Scope& scope);
 
@@ -123,7 +131,9 @@ class GraphImporter {
   bool fixed_;
   graph::GraphBuilder builder_;
   int imported_operators_ = 0;
+  int64_t imported_operands_ = 0;
   std::vector<State> states_;
+  UniqueNames names_;  // of inputs, outputs and states
   // Names of states: of variable tensors of the entry's subgraph, of resources,
   // and of subgraphs that are called once.
   std::map<int, std::string> variable_tensors_;

@@ -27,11 +27,6 @@ constexpr uint32_t kMaximumDepth = 32, kMaximumTables = 1 << 16;
 // Of a list; vectors may name one table many times.
 constexpr uint32_t kMostItems = 4096;
 
-std::string_view ViewOf(const flatbuffers::String* text) {
-  return text == nullptr ? std::string_view()
-                         : std::string_view(text->c_str(), text->size());
-}
-
 // Buffers are padded with bytes 0.
 std::string_view WithoutPadding(std::string_view text) {
   while (text.ends_with('\0')) text.remove_suffix(1);

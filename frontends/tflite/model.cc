@@ -14,6 +14,8 @@ namespace {
 // by them.
 constexpr uint32_t kMaximumDepth = 64, kMaximumTables = 10'000'000;
 constexpr int kMaximumRank = 16;
+// What a table counts, whatever is in it.
+constexpr uint64_t kTableBytes = 64;
 // Offsets up to 1 mean that the data is in the FlatBuffer.
 constexpr uint64_t kNoOffset = 1;
 
@@ -23,6 +25,14 @@ Status Malformed(std::string message) {
 
 std::string Quoted(std::string_view text) {
   return "'" + OnOneLine(text) + "'";
+}
+
+template <typename T>
+uint64_t BytesIn(const flatbuffers::Vector<T>* vector) {
+  return vector == nullptr ? 0 : uint64_t{vector->size()} * sizeof(T);
+}
+uint64_t BytesIn(const flatbuffers::String* text) {
+  return text == nullptr ? 0 : text->size();
 }
 
 // The elements' count, nullopt if it is negative somewhere or overflows.
@@ -37,10 +47,13 @@ std::optional<int64_t> ElementCount(std::span<const int32_t> shape) {
 
 }  // namespace
 
+std::string_view ViewOf(const flatbuffers::String* text) {
+  return text == nullptr ? std::string_view()
+                         : std::string_view(text->c_str(), text->size());
+}
+
 std::string TextOf(const flatbuffers::String* text) {
-  return text == nullptr
-             ? std::string()
-             : OnOneLine(std::string_view(text->c_str(), text->size()));
+  return OnOneLine(ViewOf(text));
 }
 
 std::string NameOfTensor(const schema::Tensor& tensor) {
@@ -146,7 +159,49 @@ StatusOr<std::shared_ptr<const Model>> Model::Read(
   return std::shared_ptr<const Model>(std::move(model));
 }
 
-Status Model::Check() const {
+Model::Model(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
+    : bytes_(bytes),
+      owner_(std::move(owner)),
+      budget_(16 * bytes.size() + (1 << 20)) {}
+
+Status Model::Charge(uint64_t bytes) {
+  if (bytes > budget_) {
+    return Malformed(
+        "expected tables that take about as much as the file's " +
+        std::to_string(bytes_.size()) +
+        " bytes, found tables that are named so often that they take many "
+        "times as much");
+  }
+  budget_ -= bytes;
+  return OkStatus();
+}
+
+Status Model::ChargeTensor(const schema::Tensor& tensor) {
+  uint64_t bytes = kTableBytes + BytesIn(tensor.name()) +
+                   BytesIn(tensor.shape()) + BytesIn(tensor.shape_signature());
+  if (const schema::QuantizationParameters* q = tensor.quantization())
+    bytes += BytesIn(q->scale()) + BytesIn(q->zero_point());
+  return Charge(bytes);
+}
+
+Status Model::ChargeOperator(const schema::Operator& op) {
+  uint64_t bytes = kTableBytes + BytesIn(op.inputs()) + BytesIn(op.outputs()) +
+                   BytesIn(op.intermediates()) + BytesIn(op.custom_options());
+  if (const auto* o = op.builtin_options_as_VarHandleOptions())
+    bytes += BytesIn(o->container()) + BytesIn(o->shared_name());
+  if (const auto* o = op.builtin_options_as_ReshapeOptions())
+    bytes += BytesIn(o->new_shape());
+  if (const auto* o = op.builtin_options_as_SqueezeOptions())
+    bytes += BytesIn(o->squeeze_dims());
+  if (const auto* o = op.builtin_options_as_BucketizeOptions())
+    bytes += BytesIn(o->boundaries());
+  const auto* codes = root_->operator_codes();
+  if (codes != nullptr && op.opcode_index() < codes->size())
+    bytes += BytesIn(codes->Get(op.opcode_index())->custom_code());
+  return Charge(bytes);
+}
+
+Status Model::Check() {
   if (root_->version() != 3) {
     return UnimplementedError("expected version 3 of the format, found " +
                               std::to_string(root_->version()));
@@ -155,6 +210,7 @@ Status Model::Check() const {
     return Malformed("expected a model with subgraphs, found none");
   if (root_->buffers() != nullptr) {
     for (const schema::Buffer* buffer : *root_->buffers()) {
+      EMBER_RETURN_IF_ERROR(Charge(kTableBytes));
       const uint64_t offset = buffer->offset(), size = buffer->size();
       if (offset > kNoOffset &&
           (offset > bytes_.size() || size > bytes_.size() - offset)) {
@@ -228,7 +284,8 @@ Status Model::CheckTensor(const schema::Tensor& tensor) const {
   int64_t expected = 0;
   if (__builtin_mul_overflow(*count, int64_t{DTypeByteSize(*dtype)}, &expected))
     expected = -1;
-  if (tensor.type() == schema::TensorType::INT4) expected = (*count + 1) / 2;
+  if (tensor.type() == schema::TensorType::INT4)
+    expected = *count / 2 + *count % 2;
   if (static_cast<int64_t>(bytes.size()) != expected) {
     return Malformed(name + ": expected " + std::to_string(expected) +
                      " bytes of data, found " + std::to_string(bytes.size()));
@@ -236,8 +293,10 @@ Status Model::CheckTensor(const schema::Tensor& tensor) const {
   return OkStatus();
 }
 
-Status Model::CheckSubgraph(int index) const {
+Status Model::CheckSubgraph(int index) {
   const schema::SubGraph& graph = subgraph(index);
+  EMBER_RETURN_IF_ERROR(
+      Charge(kTableBytes + BytesIn(graph.inputs()) + BytesIn(graph.outputs())));
   const int64_t tensors =
       graph.tensors() == nullptr ? 0 : graph.tensors()->size();
   const auto check = [&](std::span<const int32_t> indices, int64_t least,
@@ -250,8 +309,10 @@ Status Model::CheckSubgraph(int index) const {
     return OkStatus();
   };
   if (graph.tensors() != nullptr) {
-    for (const schema::Tensor* tensor : *graph.tensors())
+    for (const schema::Tensor* tensor : *graph.tensors()) {
+      EMBER_RETURN_IF_ERROR(ChargeTensor(*tensor));
       EMBER_RETURN_IF_ERROR(CheckTensor(*tensor));
+    }
   }
   EMBER_RETURN_IF_ERROR(check(SpanOf(graph.inputs()), 0, "inputs"));
   EMBER_RETURN_IF_ERROR(check(SpanOf(graph.outputs()), 0, "outputs"));
@@ -259,6 +320,7 @@ Status Model::CheckSubgraph(int index) const {
       root_->operator_codes() == nullptr ? 0 : root_->operator_codes()->size();
   int number = 0;
   for (const schema::Operator* op : OperatorsOf(index)) {
+    EMBER_RETURN_IF_ERROR(ChargeOperator(*op));
     const std::string what = "operator " + std::to_string(number++);
     if (op->opcode_index() >= codes) {
       return Malformed(what + ": expected one of " + std::to_string(codes) +
@@ -278,9 +340,16 @@ Status Model::CheckSubgraph(int index) const {
   return OkStatus();
 }
 
-Status Model::CheckSignatures() const {
+Status Model::CheckSignatures() {
   if (root_->signature_defs() == nullptr) return OkStatus();
   for (const schema::SignatureDef* signature : *root_->signature_defs()) {
+    EMBER_RETURN_IF_ERROR(
+        Charge(kTableBytes + BytesIn(signature->signature_key())));
+    for (const auto* maps : {signature->inputs(), signature->outputs()}) {
+      if (maps == nullptr) continue;
+      for (const schema::TensorMap* map : *maps)
+        EMBER_RETURN_IF_ERROR(Charge(kTableBytes + BytesIn(map->name())));
+    }
     const std::string what =
         "signature " + Quoted(TextOf(signature->signature_key()));
     if (signature->subgraph_index() >=

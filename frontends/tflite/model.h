@@ -78,16 +78,21 @@ class Model {
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
  private:
-  Model(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
-      : bytes_(bytes), owner_(std::move(owner)) {}
-  Status Check() const;
-  Status CheckSubgraph(int index) const;
+  Model(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
+  Status Check();
+  Status CheckSubgraph(int index);
   Status CheckTensor(const schema::Tensor& tensor) const;
-  Status CheckSignatures() const;
+  Status CheckSignatures();
+  // Whatever is named counts as often as it is named, so that what a model
+  // takes in memory and time is no more than a multiple of its file's size.
+  Status Charge(uint64_t bytes);
+  Status ChargeTensor(const schema::Tensor& tensor);
+  Status ChargeOperator(const schema::Operator& op);
 
   std::span<const uint8_t> bytes_;
   std::shared_ptr<const void> owner_;
   const schema::Model* root_ = nullptr;
+  uint64_t budget_;
 };
 
 // Elements of a vector that may be absent. Not of 8 bytes: a verified file has
@@ -99,6 +104,7 @@ std::span<const T> SpanOf(const flatbuffers::Vector<T>* vector) {
   return {vector->data(), vector->size()};
 }
 std::vector<int64_t> IntegersOf(const flatbuffers::Vector<int64_t>* vector);
+std::string_view ViewOf(const flatbuffers::String* text);
 std::string TextOf(const flatbuffers::String* text);  // on one line
 std::string NameOfTensor(const schema::Tensor& tensor);
 

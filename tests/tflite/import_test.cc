@@ -188,5 +188,83 @@ TEST(Import, SparseLevelsThatTheShapeDoesNotHave) {
   EXPECT_THAT(SparseError({0, 0, INT32_MAX, INT32_MAX}, {0, 1}), malformed);
 }
 
+// The same table may be named again and again; what it holds then counts as
+// often.
+TEST(Import, TablesThatAreNamedVeryOften) {
+  const auto model = [](uint32_t subgraphs, uint32_t tensors, size_t name,
+                        size_t scales) {
+    flatbuffers::FlatBufferBuilder b;
+    const auto quantization =
+        scales == 0
+            ? 0
+            : schema::CreateQuantizationParameters(
+                  b, 0, 0, b.CreateVector(std::vector<float>(scales, 1)));
+    const std::vector<int32_t> shape(1, static_cast<int32_t>(scales));
+    const auto text = b.CreateString(std::string(name, 'n'));
+    const auto dims = b.CreateVector(shape);
+    const auto tensor =
+        schema::CreateTensor(b, dims, TensorType::INT8, 0, text, quantization);
+    const auto all = b.CreateVector(std::vector(tensors, tensor));
+    const std::vector<int32_t> ends(1, 0);
+    const auto inputs = b.CreateVector(ends), outputs = b.CreateVector(ends);
+    const auto graph = schema::CreateSubGraph(b, all, inputs, outputs);
+    const auto graphs = b.CreateVector(std::vector(subgraphs, graph));
+    schema::FinishModelBuffer(b, schema::CreateModel(b, 3, 0, graphs));
+    return std::string(reinterpret_cast<const char*>(b.GetBufferPointer()),
+                       b.GetSize());
+  };
+  EXPECT_EQ(ErrorOf(model(1, 100, 10, 0)), "");
+  for (const std::string& file :
+       {model(1500, 1500, 8000, 0), model(1, 20'000, 80'000, 0),
+        model(1000, 1000, 0, 2000)}) {
+    EXPECT_THAT(ErrorOf(file), HasSubstr("named so often that they take many "
+                                         "times as much"));
+  }
+}
+
+// Inputs, results and variables of one name.
+TEST(Import, VeryManyOfOneName) {
+  ModelBuilder m;
+  const int x = m.Input({.shape = {1}, .name = "x"});
+  for (int i = 0; i < 30'000; ++i) {
+    m.MakeOutput(x);
+    m.Tensor({.shape = {1}, .name = "x", .is_variable = true});
+  }
+  EXPECT_EQ(ErrorOf(m.Finish()), "");
+}
+
+// Subgraphs that call each other several times: an operator's long name is cut
+// before it is a part of each node's.
+TEST(Import, LongNamesOfOperatorsThatAreCalledVeryOften) {
+  constexpr int kDepth = 4, kTimes = 20;
+  const std::string name(200'000, 'n');
+  ModelBuilder m;
+  for (int depth = 0; depth < kDepth; ++depth) {
+    if (depth > 0) m.Subgraph("inner");
+    int at = m.Input({.shape = {1}});
+    for (int i = 0; i < kTimes; ++i) {
+      const bool last = i + 1 == kTimes;
+      const TestTensor result{.shape = {1}, .name = last ? name : ""};
+      const int next = last ? m.Output(result) : m.Tensor(result);
+      if (depth + 1 == kDepth) {
+        m.Operator(Code::ABS, {at}, {next});
+      } else {
+        m.Operator(
+            Code::CALL, {at}, {next}, schema::BuiltinOptions::CallOptions,
+            schema::CreateCallOptions(m.fbb(), static_cast<uint32_t>(depth + 1))
+                .Union());
+      }
+      at = next;
+    }
+  }
+  const std::string file = m.Finish();
+  const auto graph = tflite::ImportModelBytes(
+      {reinterpret_cast<const uint8_t*>(file.data()), file.size()}, nullptr,
+      {});
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  for (const auto& operation : graph->operations())
+    ASSERT_LT(operation->origin().size(), 600u);
+}
+
 }  // namespace
 }  // namespace ember::tests
