@@ -20,6 +20,9 @@ namespace {
 using tf_common::FilledUp;
 using tf_common::KeptBoxes;
 
+// Far above what any has.
+constexpr size_t kMostOptionBytes = 1 << 14;
+
 struct PostProcessOptions {
   int64_t most = 0, most_classes = 1, classes = 0, most_per_class = 100;
   bool regular = false;
@@ -29,6 +32,13 @@ struct PostProcessOptions {
 
 std::optional<PostProcessOptions> ReadOptions(OperatorContext& c) {
   const auto bytes = c.model().CustomOptions(c.op());
+  // Verifying looks at each element of each vector, and vectors may overlap.
+  if (bytes.size() > kMostOptionBytes) {
+    c.FailInvalid("custom options: expected at most " +
+                  std::to_string(kMostOptionBytes) + " bytes, found " +
+                  std::to_string(bytes.size()));
+    return std::nullopt;
+  }
   std::vector<uint8_t> reuse;
   if (bytes.size() < 3 ||
       !flexbuffers::VerifyBuffer(bytes.data(), bytes.size(), &reuse)) {

@@ -266,5 +266,20 @@ TEST(Import, LongNamesOfOperatorsThatAreCalledVeryOften) {
     ASSERT_LT(operation->origin().size(), 600u);
 }
 
+// A FlexBuffer's verifier takes time by the square of its size.
+TEST(Import, LongCustomOptions) {
+  ModelBuilder m;
+  std::vector<int32_t> operands, results;
+  for (const std::vector<int32_t>& shape :
+       {std::vector<int32_t>{1, 3, 4}, {1, 3, 3}, {3, 4}})
+    operands.push_back(m.Input({.shape = shape}));
+  for (int i = 0; i < 4; ++i) results.push_back(m.Output({.shape = {1}}));
+  m.Custom("TFLite_Detection_PostProcess", operands, results,
+           std::vector<uint8_t>(20'000, 1));
+  EXPECT_THAT(ErrorOf(m.Finish()),
+              HasSubstr("custom options: expected at most 16384 bytes, found "
+                        "20000"));
+}
+
 }  // namespace
 }  // namespace ember::tests
