@@ -57,11 +57,11 @@ bool IsPrintable(std::string_view text) {
 // name (1) and op (2), in this order in every file that was written in the
 // order of the fields.
 bool BeginsWithNode(std::string_view graph) {
-  const auto node = TakeField(graph);
-  if (!node || node->kind != 2) return false;
-  if (node->number == 2 || node->number == 4)  // library, versions
-    return BeginsWithNode(graph);
-  if (node->number != 1) return false;
+  auto node = TakeField(graph);
+  while (node && node->kind == 2 &&
+         (node->number == 2 || node->number == 4))  // library, versions
+    node = TakeField(graph);
+  if (!node || node->kind != 2 || node->number != 1) return false;
   std::string_view rest = node->contents;
   const auto name = TakeField(rest);
   const auto op = TakeField(rest);

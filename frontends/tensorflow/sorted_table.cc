@@ -2,6 +2,7 @@
 
 #include <snappy-c.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,9 @@ using Entries = std::map<std::string, std::string, std::less<>>;
 
 constexpr uint64_t kMagic = 0xdb4775248b80fb57u;
 constexpr size_t kFooterBytes = 48;
+// Compression, and what keys share, makes a table larger than its file: by this
+// much at most, which is far above any checkpoint's.
+constexpr int64_t kMostExpansion = 64;
 constexpr size_t kTrailerBytes = 5;  // of a block: compression, checksum
 
 Status Malformed(const std::string& what) {
@@ -50,7 +54,11 @@ bool TakeHandle(Bytes& bytes, Handle& handle) {
 
 class TableReader {
  public:
-  explicit TableReader(Bytes bytes) : bytes_(bytes) {}
+  explicit TableReader(Bytes bytes)
+      : bytes_(bytes),
+        limit_(std::min<int64_t>(
+            kMaximumTableBytes,
+            kMostExpansion * static_cast<int64_t>(bytes.size()) + (1 << 20))) {}
 
   StatusOr<Entries> Read() {
     if (bytes_.size() < kFooterBytes) {
@@ -65,12 +73,10 @@ class TableReader {
         !TakeHandle(footer, index))
       return Malformed("expected the footer of a sorted table, found none");
     EMBER_ASSIGN_OR_RETURN(const std::string blocks, ReadBlock(index));
-    Status status = OkStatus();
     EMBER_RETURN_IF_ERROR(
         ForEach(blocks, [&](const std::string&, std::string_view value) {
-          if (status.ok()) status = AddBlock(value);
+          return AddBlock(value);
         }));
-    EMBER_RETURN_IF_ERROR(status);
     return std::move(entries_);
   }
 
@@ -96,8 +102,8 @@ class TableReader {
     } else if (*trailer == 1) {
       size_t size = 0;
       if (snappy_uncompressed_length(begin, block.size(), &size) != SNAPPY_OK ||
-          size > static_cast<size_t>(kMaximumTableBytes - total_))
-        return Malformed("expected blocks of at most 1 GB");
+          size > static_cast<size_t>(limit_ - total_))
+        return TooMuch();
       contents.resize(size);
       if (snappy_uncompress(begin, block.size(), contents.data(), &size) !=
           SNAPPY_OK)
@@ -106,16 +112,14 @@ class TableReader {
       return Malformed("expected blocks as they are or by Snappy, found kind " +
                        std::to_string(*trailer));
     }
-    total_ += static_cast<int64_t>(contents.size());
-    if (total_ > kMaximumTableBytes)
-      return Malformed("expected blocks of at most 1 GB");
+    EMBER_RETURN_IF_ERROR(Charge(contents.size()));
     return contents;
   }
 
   // Entries: how much of the key before is shared, the rest of the key, the
   // value; behind them restart points, and how many there are.
   template <typename Function>
-  static Status ForEach(const std::string& block, const Function& function) {
+  Status ForEach(const std::string& block, const Function& function) {
     const auto malformed = [] {
       return Malformed("expected blocks of keys and values in order");
     };
@@ -132,14 +136,16 @@ class TableReader {
           !TakeVarint(rest, size) || shared > key.size() || own > rest.size() ||
           size > rest.size() - own)
         return malformed();
+      // What keys share is stored once, and so counts here.
+      EMBER_RETURN_IF_ERROR(Charge(shared + own + size));
       std::string next = key.substr(0, shared);
       next.append(reinterpret_cast<const char*>(rest.data()), own);
       if (!first && next <= key) return malformed();
       key = std::move(next);
       first = false;
-      function(key,
-               std::string_view(
-                   reinterpret_cast<const char*>(rest.data()) + own, size));
+      EMBER_RETURN_IF_ERROR(function(
+          key, std::string_view(
+                   reinterpret_cast<const char*>(rest.data()) + own, size)));
       rest = rest.subspan(own + size);
     }
     return OkStatus();
@@ -153,13 +159,23 @@ class TableReader {
       return Malformed("expected the places of blocks");
     EMBER_ASSIGN_OR_RETURN(const std::string block, ReadBlock(handle));
     return ForEach(block, [&](const std::string& key, std::string_view value) {
-      // What keys and values share is stored once, and so counts here.
-      total_ += static_cast<int64_t>(key.size() + value.size());
-      if (total_ <= kMaximumTableBytes) entries_.emplace(key, value);
+      entries_.emplace(key, value);
+      return OkStatus();
     });
   }
 
+  Status TooMuch() const {
+    return Malformed("expected blocks, keys and values of at most " +
+                     std::to_string(limit_) + " bytes in all, found more");
+  }
+  Status Charge(uint64_t bytes) {
+    if (bytes > static_cast<uint64_t>(limit_ - total_)) return TooMuch();
+    total_ += static_cast<int64_t>(bytes);
+    return OkStatus();
+  }
+
   const Bytes bytes_;
+  const int64_t limit_;
   int64_t total_ = 0;
   Entries entries_;
 };

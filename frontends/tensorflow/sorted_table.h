@@ -20,7 +20,8 @@
 
 namespace ember::tensorflow {
 
-// All blocks together, uncompressed: far above any index of a checkpoint.
+// All blocks, keys and values together: far above any index of a checkpoint.
+// They may also be no more than a multiple of the file's size.
 inline constexpr int64_t kMaximumTableBytes = int64_t{1} << 30;
 
 StatusOr<std::map<std::string, std::string, std::less<>>> ReadSortedTable(

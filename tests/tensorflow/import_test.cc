@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "frontends/formats.h"
 #include "frontends/tensorflow/checkpoint.h"
 #include "frontends/tensorflow/sorted_table.h"
+#include "frontends/tensorflow/testing/checkpoint_writer.h"
 #include "frontends/tensorflow/testing/sample_models.h"
 #include "tests/tensorflow/one_op.h"
 
@@ -133,6 +135,10 @@ TEST(GraphDefs, Malformed) {
   EXPECT_EQ(ErrorOf(RunBytes("node { name: \"x\" op: 3 }", {})),
             "model 'model': text of a TensorFlow graph: line 1, column 22: "
             "Expected string, got: 3");
+  // Fields that stand in front of a graph are passed over one by one.
+  std::string fields;
+  for (int i = 0; i < 2'000'000; ++i) fields += std::string("\x12\0", 2);
+  EXPECT_EQ(frontends::FindFormat(fields), nullptr);
   EXPECT_EQ(ErrorOf(RunBytes("rubbish", {})),
             "model 'model': expected a GraphDef or a SavedModel of at most 2 "
             "GB, found 7 bytes that begin otherwise");
@@ -184,6 +190,20 @@ TEST(SavedModels, DamagedCheckpoints) {
       ErrorOf(RunPath(file, {F32({1, 2}, {1, 2})}))
           .find("variable 'layer/scale': the checkpoint has no value for it"),
       std::string::npos);
+}
+
+// Keys that share all but a byte with the one before grow with each.
+TEST(SavedModels, IndexesThatGrow) {
+  std::map<std::string, std::string> entries;
+  std::string key;
+  for (int i = 0; i < 20'000; ++i) entries[key += 'a'] = "";
+  const std::string index = tensorflow::MakeSortedTable(entries, false);
+  const auto read = tensorflow::ReadSortedTable(tensorflow::AsBytes(index));
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.status().message(),
+            "index: expected blocks, keys and values of at most " +
+                std::to_string(64 * index.size() + (1 << 20)) +
+                " bytes in all, found more");
 }
 
 // Each byte of the index changed, each truncation: an error, or what it said.
