@@ -97,20 +97,26 @@ StatusOr<const NameAttrList*> FunctionAttribute(const Node& node,
 
 StatusOr<GraphImporter::Scope> GraphImporter::Inner(
     Scope& scope, const NameAttrList& function, Region* region) {
+  return Inner(scope, function.name(), function.attr(), region);
+}
+
+StatusOr<GraphImporter::Scope> GraphImporter::Inner(
+    Scope& scope, std::string_view function, const AttributeMap& attributes,
+    Region* region) {
   if (scope.depth >= kMaximumDepth) {
     return InvalidArgumentError("expected at most " +
                                 std::to_string(kMaximumDepth) +
                                 " functions in each other, found more");
   }
   Scope inner;
-  EMBER_ASSIGN_OR_RETURN(inner.body, model_->Function(function.name()));
+  EMBER_ASSIGN_OR_RETURN(inner.body, model_->Function(function));
   EMBER_ASSIGN_OR_RETURN(inner.plan, PlanOf(*inner.body));
   inner.builder = region != nullptr ? &region->builder() : scope.builder;
   inner.caller = &scope;
   inner.region = region != nullptr ? region : scope.region;
   inner.depth = scope.depth + 1;
   inner.prefix = scope.builder->origin() + "/";
-  inner.attributes = &function.attr();
+  inner.attributes = &attributes;
   return inner;
 }
 
@@ -220,18 +226,18 @@ Status GraphImporter::ImportControl(const Node& node, Scope& scope,
 
 Status GraphImporter::ImportCall(const Node& node, Scope& scope,
                                  std::vector<Value>& results) {
-  NameAttrList own;
-  const NameAttrList* function = &own;
-  if (model_->Definition(node.op) != nullptr) {
-    own.set_name(std::string(node.op));
-    *own.mutable_attr() = node.def->attr();
-  } else {
-    EMBER_ASSIGN_OR_RETURN(function,
+  std::string_view function = node.op;
+  const AttributeMap* attributes = &node.def->attr();
+  if (model_->Definition(node.op) == nullptr) {
+    EMBER_ASSIGN_OR_RETURN(const NameAttrList* named,
                            FunctionAttribute(node, "f", scope.attributes));
+    function = named->name();
+    attributes = &named->attr();
   }
   EMBER_ASSIGN_OR_RETURN(std::vector<Value> arguments,
                          Operands(node, 0, scope));
-  EMBER_ASSIGN_OR_RETURN(Scope inner, Inner(scope, *function, nullptr));
+  EMBER_ASSIGN_OR_RETURN(Scope inner,
+                         Inner(scope, function, *attributes, nullptr));
   EMBER_ASSIGN_OR_RETURN(results, RunFunction(inner, std::move(arguments)));
   for (const std::string& variable : inner.assigned) {
     scope.variables[variable] = inner.variables[variable];

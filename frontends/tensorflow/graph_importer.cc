@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/shortened.h"
 #include "frontends/inputs.h"
 #include "frontends/tensorflow/constants.h"
 #include "frontends/tensorflow/data_types.h"
@@ -42,6 +43,7 @@ StatusOr<graph::Graph> GraphImporter::ImportOnce() {
   // Calls of functions and loops make it more.
   steps_.StartOver();
   steps_.Expect(operators_);
+  imported_operands_ = 0;
   states_.clear();
   initialized_.clear();
   Scope scope;
@@ -142,20 +144,22 @@ Value GraphImporter::Captured(const Value& value, graph::Region& region) {
   return captured;
 }
 
-GraphImporter::Scope& GraphImporter::OwnerOf(int node, Scope& scope) const {
+bool GraphImporter::LivesIn(int node, const Scope& scope) {
   const auto number = static_cast<size_t>(node);
+  if (scope.plan->frame[number] != scope.frame) return false;
+  const auto& conditions = scope.plan->conditions[number];
+  return std::all_of(
+      conditions.begin(), conditions.end(), [&](const Condition& condition) {
+        const auto found = scope.decided.find(condition.predicate);
+        return found != scope.decided.end() &&
+               found->second == condition.branch;
+      });
+}
+
+GraphImporter::Scope& GraphImporter::OwnerOf(int node, Scope& scope) const {
   Scope* owner = &scope;
-  for (Scope* part = scope.outer; part != nullptr; part = part->outer) {
-    if (scope.plan->frame[number] != part->frame) continue;
-    const auto& conditions = scope.plan->conditions[number];
-    const bool lives = std::all_of(
-        conditions.begin(), conditions.end(), [&](const Condition& condition) {
-          const auto found = part->decided.find(condition.predicate);
-          return found != part->decided.end() &&
-                 found->second == condition.branch;
-        });
-    if (lives) owner = part;
-  }
+  for (Scope* part = scope.outer; part != nullptr; part = part->outer)
+    if (LivesIn(node, *part)) owner = part;
   return *owner;
 }
 
@@ -186,6 +190,20 @@ StatusOr<Value> GraphImporter::Lookup(Source source, Scope& scope) {
 }
 
 Status GraphImporter::Evaluate(int root, Scope& scope) {
+  if (evaluations_ >= kMaximumEvaluations) {
+    return ResourceExhaustedError(
+        "node '" + OriginOf(scope.body->nodes[static_cast<size_t>(root)]) +
+        "': expected at most " + std::to_string(kMaximumEvaluations) +
+        " branches and functions that are in each other or need each other's "
+        "results");
+  }
+  ++evaluations_;
+  const Status status = EvaluateNodes(root, scope);
+  --evaluations_;
+  return status;
+}
+
+Status GraphImporter::EvaluateNodes(int root, Scope& scope) {
   std::vector<int> stack{root};
   std::vector<Source> required;
   while (!stack.empty()) {
@@ -237,6 +255,8 @@ Status GraphImporter::FindRequired(int number, Scope& scope,
     if (branch) {
       required.push_back(
           node.inputs[static_cast<size_t>(choice.input[*branch])]);
+    } else {
+      FindSharedByBranches(node, scope, required);
     }
     return OkStatus();
   }
@@ -254,6 +274,36 @@ Status GraphImporter::FindRequired(int number, Scope& scope,
   for (const int control : node.controls)
     if (effects[static_cast<size_t>(control)]) required.push_back({control, 0});
   return OkStatus();
+}
+
+// Branches are imported within the import of their merge, and look up there
+// what they need. Where that is the result of another merge, which has branches
+// of its own, a row of them would be as many imports in each other.
+void GraphImporter::FindSharedByBranches(const Node& merge, const Scope& scope,
+                                         std::vector<Source>& required) {
+  const Body& body = *scope.body;
+  std::vector<Source> stack(merge.inputs);
+  std::set<Source> seen;
+  while (!stack.empty()) {
+    const Source source = stack.back();
+    stack.pop_back();
+    if (!seen.insert(source).second) continue;
+    if (LivesIn(source.node, scope)) {
+      required.push_back(source);
+      continue;
+    }
+    const Node& node = body.nodes[static_cast<size_t>(source.node)];
+    if (IsMerge(node) || IsEnter(node)) continue;
+    if (IsExit(node)) {
+      const int frame =
+          scope.plan->frame[static_cast<size_t>(node.inputs[0].node)];
+      for (const int enter :
+           scope.plan->frames[static_cast<size_t>(frame)].enters)
+        stack.push_back(body.nodes[static_cast<size_t>(enter)].inputs[0]);
+      continue;
+    }
+    stack.insert(stack.end(), node.inputs.begin(), node.inputs.end());
+  }
 }
 
 StatusOr<Value> GraphImporter::Operand(const Node& node, size_t index,
@@ -293,9 +343,17 @@ Status GraphImporter::ImportNode(int number, Scope& scope) {
                                   std::to_string(kMaximumImports) +
                                   " nodes, each call of a function counted");
   }
+  imported_operands_ +=
+      static_cast<int64_t>(node.inputs.size() + node.controls.size());
+  if (imported_operands_ > kMaximumOperands) {
+    return ResourceExhaustedError("expected nodes with at most " +
+                                  std::to_string(kMaximumOperands) +
+                                  " inputs, each call of a function counted");
+  }
   EMBER_RETURN_IF_ERROR(steps_.Begin(node.op));
   const std::string before = scope.builder->origin();
-  const std::string origin = scope.prefix + OriginOf(node);
+  const std::string origin =
+      Shortened(scope.prefix + OriginOf(node), kLongestOrigin);
   scope.builder->SetOrigin(origin);
   std::vector<Value> results;
   const OperatorRow* row = FindRow(node.op);
@@ -328,7 +386,7 @@ Status GraphImporter::ImportNode(int number, Scope& scope) {
     for (Value& value : results) {
       if (value.tensor && value.tensor.value() != nullptr &&
           value.tensor.value()->name().empty())
-        value.tensor.value()->set_name(std::string(node.name));
+        value.tensor.value()->set_name(Shortened(node.name, kLongestName));
     }
     scope.values[number] = std::move(results);
   }

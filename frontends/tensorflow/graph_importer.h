@@ -35,9 +35,14 @@ namespace ember::tensorflow {
 
 // Functions, loops and branches in each other.
 inline constexpr int kMaximumDepth = 64;
+// Evaluations in each other, which branches in functions, and what they take
+// from around them, bring about.
+inline constexpr int kMaximumEvaluations = 256;
 // Nodes that are imported, each call of a function and each turn of finding a
 // loop's shapes counted: what a small file can make of itself.
 inline constexpr int64_t kMaximumImports = 1 << 22;
+// Inputs of all of them, as a node may have very many.
+inline constexpr int64_t kMaximumOperands = int64_t{1} << 26;
 
 class GraphImporter {
  public:
@@ -88,11 +93,17 @@ class GraphImporter {
 
   // Values.
   StatusOr<Value> Lookup(Source source, Scope& scope);
+  // Whether the node is in this part of the body, or in one around it.
+  static bool LivesIn(int node, const Scope& scope);
   // The outermost part of the body that the node belongs to.
   Scope& OwnerOf(int node, Scope& scope) const;
   Status Evaluate(int node, Scope& scope);
   // What must be there before a node is imported.
   Status FindRequired(int node, Scope& scope, std::vector<Source>& required);
+  // What the branches that meet at a merge take from the part around them.
+  void FindSharedByBranches(const Node& merge, const Scope& scope,
+                            std::vector<Source>& required);
+  Status EvaluateNodes(int root, Scope& scope);
   Status ImportNode(int node, Scope& scope);
   Status ImportOperator(const Node& node, const OperatorRow& row, Scope& scope,
                         std::vector<Value>& results);
@@ -112,6 +123,8 @@ class GraphImporter {
   Status ImportControl(const Node& node, Scope& scope,
                        std::vector<Value>& results);
   StatusOr<const Plan*> PlanOf(const Body& body);
+  StatusOr<Scope> Inner(Scope& scope, std::string_view function,
+                        const AttributeMap& attributes, graph::Region* region);
   StatusOr<Scope> Inner(Scope& scope, const NameAttrList& function,
                         graph::Region* region);
   StatusOr<std::vector<Value>> RunFunction(Scope& scope,
@@ -190,6 +203,8 @@ class GraphImporter {
   std::unique_ptr<graph::GraphBuilder> builder_;
   size_t operators_;
   frontends::ImportSteps steps_;
+  int64_t imported_operands_ = 0;
+  int evaluations_ = 0;  // that are going on
   std::map<const Body*, std::unique_ptr<Plan>> plans_;
   std::map<const Body*, std::vector<bool>> effects_before_;
   std::map<std::string, bool> function_effects_;

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/one_line.h"
+#include "base/shortened.h"
 #include "frontends/tensorflow/model_file.h"
 #include "frontends/tensorflow/operator_names.h"
 
@@ -165,7 +166,8 @@ const AttrValue* FindAttribute(const Node& node, std::string_view name) {
 }
 
 std::string OriginOf(const Node& node) {
-  return OnOneLine(std::string(node.name) + " (" + std::string(node.op) + ")");
+  return OnOneLine(Shortened(node.name, kLongestName) + " (" +
+                   Shortened(node.op, kLongestName) + ")");
 }
 
 bool Model::IsModel(std::string_view contents) {

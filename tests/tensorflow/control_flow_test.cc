@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/tensorflow/import.h"
 #include "tests/tensorflow/one_op.h"
 
 namespace ember::tests {
@@ -196,6 +197,61 @@ TEST(Version1, CondThatIsDecided) {
   graph.Node("y", "Merge", {"dropped", "switch"});
   ExpectNumbers(RunBytes(graph.Finish(), {F32({2}, {3, 4})}, {.entry = "->y"}),
                 {F32({2}, {3, 4})});
+}
+
+// One after the other, each of what the one before gives.
+TEST(Version1, CondsInARow) {
+  const auto graph = [](int count, bool nested) {
+    GraphMaker graph;
+    graph.Placeholder("x", DT_FLOAT, {1});
+    graph.Placeholder("p", DT_BOOL, {});
+    graph.Placeholder("q", DT_BOOL, {});
+    graph.Node("switch_x", "Switch", {"x", "p"});
+    graph.Node("last", "Add", {"x", "x"});
+    std::string before = "last";
+    for (int i = 0; i < count; ++i) {
+      const std::string n = std::to_string(i);
+      graph.Node("switch_" + n, "Switch", {before, "p"});
+      if (nested) {
+        // Where only a cond in the branch takes what is before.
+        graph.Node("inner_" + n, "Switch", {"switch_" + n + ":1", "q"});
+        graph.Node("then_" + n, "Neg", {"inner_" + n + ":1"});
+        graph.Node("else_" + n, "Abs", {"inner_" + n});
+        graph.Node("true_" + n, "Merge", {"else_" + n, "then_" + n});
+        graph.Node("false_" + n, "Abs", {"switch_x"});
+      } else {
+        graph.Node("true_" + n, "Neg", {"switch_" + n + ":1"});
+        graph.Node("false_" + n, "Abs", {"switch_" + n});
+      }
+      before = "merge_" + n;
+      graph.Node(before, "Merge", {"false_" + n, "true_" + n});
+    }
+    graph.Node("y", "Add", {before, "q_as_number"});
+    graph.Node("q_as_number", "Cast", {"q"},
+               {Type("SrcT", DT_BOOL), Type("DstT", DT_FLOAT)});
+    return graph.Finish();
+  };
+  const frontends::ImportOptions options{.entry = "->y"};
+  for (const double p : {0.0, 1.0}) {
+    ExpectNumbers(
+        RunBytes(graph(301, false),
+                 {F32({1}, {-2}), Bool({}, {p}), Bool({}, {0})}, options),
+        {F32({1}, {4})});
+    ExpectNumbers(
+        RunBytes(graph(3, true), {F32({1}, {2}), Bool({}, {p}), Bool({}, {1})},
+                 options),
+        {F32({1}, {p != 0 ? -3.0 : 3.0})});
+  }
+  const auto import = [&](int count, bool nested) {
+    return tensorflow::ImportModelBytes(
+               tensorflow::AsBytes(graph(count, nested)), options)
+        .status();
+  };
+  EXPECT_TRUE(import(3000, false).ok()) << import(3000, false).ToString();
+  const Status deep = import(3000, true);
+  EXPECT_NE(deep.message().find("expected at most 256 branches"),
+            std::string_view::npos)
+      << deep.ToString();
 }
 
 // while (i < n) { total = total + row[i]; i = i + 1 }, rows in a TensorArray,
