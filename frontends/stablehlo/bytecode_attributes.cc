@@ -105,7 +105,10 @@ StatusOr<const BytecodeAttributes::Known<T>*> BytecodeAttributes::Find(
   known.value = ReadEntry<T>(entry, cursor);
   --depth_;
   known.extent = std::exchange(extent_, extent_before);
-  if (entry.is_text) known.extent = ExtentOf(known.value);
+  if (entry.is_text)
+    known.extent = ExtentOf(known.value);
+  else
+    known.extent.size += OwnTextSize(known.value);
   const Status status = std::exchange(status_, status_before);
   if (!status.ok()) return status.WithContext(what);
   if (!cursor.ok() || known.extent.size > kMaximumSize ||

@@ -3,6 +3,8 @@
 namespace ember::stablehlo {
 namespace {
 
+constexpr size_t kTextOfOneValue = 64, kDimsOfOneValue = 8;
+
 std::string Listed(const std::vector<Type>& types) {
   std::string text;
   for (const Type& type : types)
@@ -90,8 +92,21 @@ const Attribute* FindAttribute(const AttributeList& attributes,
   return nullptr;
 }
 
+int64_t OwnTextSize(const Type& type) {
+  return static_cast<int64_t>((type.element.size() + type.encoding.size()) /
+                                  kTextOfOneValue +
+                              type.dims.size() / kDimsOfOneValue);
+}
+
+int64_t OwnTextSize(const Attribute& attribute) {
+  size_t bytes = attribute.text.size();
+  for (const auto& [name, part] : attribute.entries) bytes += name.size();
+  return static_cast<int64_t>(bytes / kTextOfOneValue);
+}
+
 Extent ExtentOf(const Type& type) {
   Extent extent;
+  extent.size += OwnTextSize(type);
   for (const auto* parts : {&type.inputs, &type.results})
     for (const Type& part : *parts) extent.Add(ExtentOf(part));
   return extent;
@@ -99,8 +114,9 @@ Extent ExtentOf(const Type& type) {
 
 Extent ExtentOf(const Attribute& attribute) {
   Extent extent = ExtentOf(attribute.type);
-  extent.size += static_cast<int64_t>(attribute.integers.size() +
-                                      attribute.numbers.size());
+  extent.size +=
+      OwnTextSize(attribute) + static_cast<int64_t>(attribute.integers.size() +
+                                                    attribute.numbers.size());
   for (const Attribute& part : attribute.array) extent.Add(ExtentOf(part));
   for (const auto& [name, part] : attribute.entries) extent.Add(ExtentOf(part));
   return extent;

@@ -179,7 +179,8 @@ struct Module {
 };
 
 // How many values a value is with all that is in it, and how deep they are in
-// each other: what names stand for may not grow without end.
+// each other: what names stand for may not grow without end. A text counts as a
+// value for each 64 bytes, so do 8 dims.
 struct Extent {
   int64_t size = 1;
   int depth = 1;
@@ -191,6 +192,10 @@ struct Extent {
 };
 Extent ExtentOf(const Type& type);
 Extent ExtentOf(const Attribute& attribute);
+// What the texts and dims of a value itself count, without those of the values
+// in it.
+int64_t OwnTextSize(const Type& type);
+int64_t OwnTextSize(const Attribute& attribute);
 // Of all that names stand for in one file.
 inline constexpr int64_t kMaximumNamedSize = 1 << 22;
 

@@ -109,6 +109,24 @@ TEST(Bytecode, Nesting) {
   }
 }
 
+// A text is there once in the file, and as often in memory as it is named.
+TEST(Bytecode, LongTextsNamedOften) {
+  const auto read = [](size_t length, size_t times) {
+    BytecodeBuilder b;
+    const int list =
+        b.List(std::vector<int>(times, b.Text(std::string(length, 'e'))));
+    const std::string end = b.Operation("return_v1", {{"a", list}}, {}, {});
+    return stablehlo::ReadBytecode(
+               b.Finish(b.Function({}, {}),
+                        BytecodeBuilder::Region({}, 0, {end})))
+        .status();
+  };
+  EXPECT_TRUE(read(1 << 18, 3).ok());
+  EXPECT_TRUE(read(10, 20'000).ok());
+  EXPECT_NE(read(1 << 18, 20'000).message().find("attribute"),
+            std::string_view::npos);
+}
+
 TEST(Bytecode, Errors) {
   const auto error = [](const std::string& bytes) {
     const auto module = stablehlo::ReadBytecode(bytes);

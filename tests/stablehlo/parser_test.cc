@@ -262,5 +262,36 @@ TEST(Parser, Aliases) {
   }
 }
 
+// What a tensor's elements are is a text: it grows as well when tuples of such
+// tensors are the elements of others, and so does what a text is named for.
+TEST(Parser, AliasesOfTexts) {
+  std::string growing = "!a0 = tensor<1xf32>\n";
+  for (int i = 0; i < 12; ++i) {
+    const std::string before = "!a" + std::to_string(i);
+    const std::string tuple = "!b" + std::to_string(i);
+    growing += tuple + " = tuple<" + before;
+    for (int k = 1; k < 10; ++k) growing += ", " + before;
+    growing += ">\n!a" + std::to_string(i + 1) + " = tensor<1x" + tuple + ">\n";
+  }
+  const auto named_often = [](const std::string& value, const std::string& open,
+                              const std::string& close,
+                              const std::string& sign) {
+    std::string text = sign + "a = " + value + "\n" + sign + "b = " + open;
+    for (int i = 0; i < 20'000; ++i) text += (i == 0 ? "" : ", ") + sign + "a";
+    return text + close + "\n";
+  };
+  const std::string long_text(1 << 18, 'e');
+  for (const std::string& text :
+       {growing, named_often("\"" + long_text + "\"", "[", "]", "#"),
+        named_often("tensor<1xf32, #e<\"" + long_text + "\">>", "tuple<", ">",
+                    "!")}) {
+    const auto module = ParseModule(text);
+    ASSERT_FALSE(module.ok());
+    EXPECT_NE(module.status().message().find("aliases"), std::string_view::npos)
+        << module.status().ToString();
+  }
+  EXPECT_TRUE(ParseModule(named_often("\"text\"", "[", "]", "#")).ok());
+}
+
 }  // namespace
 }  // namespace ember::tests
