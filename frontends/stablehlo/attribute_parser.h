@@ -44,6 +44,8 @@ class AttributeParser {
   Status ParseAlias();
   // {-# … #-}
   Status ParseResources(Module& module);
+  // Fails where what a name stands for is too deep, or all of it too much.
+  Status CheckNamed(const Extent& extent);
 
  private:
   // Counts how deep a value is in others.
@@ -57,8 +59,6 @@ class AttributeParser {
   };
 
   Status CheckDepth() const;
-  // Fails where what a name stands for is too deep, or all of it too much.
-  Status CheckNamed(const Extent& extent);
   // The brackets that begin here, and what is in them.
   StatusOr<std::string> TakeBracket();
   StatusOr<Type> ParseTensorType();

@@ -417,6 +417,10 @@ class BytecodeReader {
           "bytecode: expected one block in a region, "
           "found " +
           std::to_string(blocks));
+    // Each value is defined once, in its region or one in it.
+    region_values_ += values;
+    if (region_values_ > (kMaximumDepth + 1) * bytes_.size())
+      return Damaged("number of values");
     const size_t before = scope.values.size();
     const size_t next = std::exchange(scope.next, before);
     scope.values.resize(before + values, -1);
@@ -500,6 +504,7 @@ class BytecodeReader {
   std::vector<std::span<const uint8_t>> properties_;
   std::unique_ptr<BytecodeAttributes> attributes_;
   int operations_ = 0;
+  uint64_t region_values_ = 0;  // as all regions say
   Module module_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/unique_names.h"
 #include "frontends/ops/compositions.h"
 
 namespace ember::stablehlo {
@@ -14,6 +15,8 @@ constexpr int kMaximumScopes = 200;
 // Operations, each as often as it is inlined: a few calls of calls are
 // more than any file could hold.
 constexpr int64_t kMaximumOperations = 2'000'000;
+// Operands and attributes of all of them, as one may have very many.
+constexpr int64_t kMaximumOperands = int64_t{1} << 24;
 
 bool IsEnd(const Operation& operation) {
   return operation.name == "stablehlo.return" ||
@@ -170,6 +173,13 @@ Imported Captured(const Imported& value, graph::Region& region) {
   return inside;
 }
 
+// With all that is in it: types have limited how deep tuples are.
+int64_t CountOf(const Imported& value) {
+  int64_t count = 1;
+  for (const Imported& member : value.members) count += CountOf(member);
+  return count;
+}
+
 Imported Part(const Imported& value, bool imaginary) {
   return {.tensor =
               imaginary && value.is_complex() ? value.imaginary : value.tensor};
@@ -258,7 +268,7 @@ StatusOr<const Function*> GraphImporter::Entry() const {
 StatusOr<std::vector<frontends::ModelInput>> GraphImporter::Inputs() const {
   EMBER_ASSIGN_OR_RETURN(const Function* entry, Entry());
   std::vector<frontends::ModelInput> inputs;
-  std::set<std::string> names;
+  UniqueNames names;
   for (size_t i = 0; i < entry->type.inputs.size(); ++i) {
     const Type& type = entry->type.inputs[i];
     frontends::ModelInput input;
@@ -269,9 +279,7 @@ StatusOr<std::vector<frontends::ModelInput>> GraphImporter::Inputs() const {
             ? info->text
             : entry->values[static_cast<size_t>(entry->body.arguments[i])].name;
     if (input.name.empty()) input.name = "arg" + std::to_string(i);
-    const std::string stem = input.name;
-    for (int k = 2; !names.insert(input.name).second; ++k)
-      input.name = stem + "_" + std::to_string(k);
+    input.name = names.Take(input.name);
     const auto dtype = DTypeOf(type.element);
     if (!type.is_tensor() || !dtype ||
         type.dims.size() > static_cast<size_t>(kMaximumRank))
@@ -355,6 +363,22 @@ StatusOr<Imported> GraphImporter::Lookup(int value, Scope& scope) {
   return outside;
 }
 
+StatusOr<Imported> GraphImporter::Operand(int value, Scope& scope) {
+  StatusOr<Imported> operand = Lookup(value, scope);
+  if (!operand.ok()) return operand;
+  EMBER_RETURN_IF_ERROR(TakeOperands(CountOf(*operand)));
+  return operand;
+}
+
+Status GraphImporter::TakeOperands(int64_t count) {
+  imported_operands_ += count;
+  if (imported_operands_ <= kMaximumOperands) return OkStatus();
+  return ResourceExhaustedError(
+      "expected operations with at most " + std::to_string(kMaximumOperands) +
+      " operands, members of tuples and attributes, with all calls inlined, "
+      "found more");
+}
+
 std::vector<Imported> GraphImporter::RunRegion(const Region& region,
                                                std::vector<Imported> arguments,
                                                Scope& scope) {
@@ -431,7 +455,7 @@ StatusOr<std::vector<Imported>> GraphImporter::RunOperations(
           ": expected nothing behind what a region returns");
     std::vector<Imported> results;
     for (const int value : operation.operands) {
-      EMBER_ASSIGN_OR_RETURN(results.emplace_back(), Lookup(value, scope));
+      EMBER_ASSIGN_OR_RETURN(results.emplace_back(), Operand(value, scope));
     }
     return results;
   }
@@ -473,6 +497,9 @@ Status GraphImporter::ImportOperation(const Operation& operation,
   EMBER_RETURN_IF_ERROR(steps_.Begin(builder.origin()));
   const OperatorRow* row = FindRow(operation.name);
   EMBER_CHECK(row != nullptr && row->import != nullptr) << operation.name;
+  // They are looked through for each that is asked for.
+  EMBER_RETURN_IF_ERROR(
+      TakeOperands(static_cast<int64_t>(operation.attributes.size())));
   const auto count = static_cast<int>(operation.operands.size());
   if (count < row->minimum_operands || count > row->maximum_operands)
     return in_context(InvalidArgumentError(
@@ -481,7 +508,7 @@ Status GraphImporter::ImportOperation(const Operation& operation,
         " operands, found " + std::to_string(count)));
   std::vector<Imported> operands;
   for (const int value : operation.operands) {
-    EMBER_ASSIGN_OR_RETURN(operands.emplace_back(), Lookup(value, scope));
+    EMBER_ASSIGN_OR_RETURN(operands.emplace_back(), Operand(value, scope));
   }
   std::vector<Type> types;
   for (const int value : operation.results)

@@ -68,11 +68,15 @@ class GraphImporter {
   Status CheckLifted(const OperatorRow& row, const Operation& operation,
                      const Scope& scope) const;
   StatusOr<Imported> Lookup(int value, Scope& scope);
+  Status TakeOperands(int64_t count);
+  // The same of an operand: each counts, with all members of a tuple.
+  StatusOr<Imported> Operand(int value, Scope& scope);
 
   const Module& module_;
   const frontends::ImportOptions& options_;
   graph::GraphBuilder builder_;
   frontends::ImportSteps steps_{options_.progress};
+  int64_t imported_operands_ = 0;
   std::map<std::string, int> output_names_;
 };
 

@@ -1,12 +1,14 @@
 #include "frontends/stablehlo/operation_parser.h"
 
 #include "base/one_line.h"
+#include "base/shortened.h"
 
 namespace ember::stablehlo {
 namespace {
 
 // How many results one name may stand for.
 constexpr int64_t kMaximumResults = 1 << 16;
+constexpr size_t kShownType = 200;  // of a type, in a message
 
 // Names of today, with their dialects.
 std::string FullName(std::string_view name) {
@@ -222,6 +224,16 @@ Status OperationParser::ParseFunctionType(const Operation& operation,
   return CheckOperands(operation, operands, at);
 }
 
+Status OperationParser::CheckOperand(const Operation& operation, size_t index,
+                                     const Type& type, const Token& at) const {
+  const Type& found = TypeOf(operation.operands[index]);
+  if (found == type) return OkStatus();
+  return ErrorAt(at, "operand " + std::to_string(index) + ": expected " +
+                         OnOneLine(Shortened(ToString(type), kShownType)) +
+                         ", found " +
+                         OnOneLine(Shortened(ToString(found), kShownType)));
+}
+
 Status OperationParser::CheckOperands(const Operation& operation,
                                       const std::vector<Type>& types,
                                       const Token& at) const {
@@ -229,13 +241,8 @@ Status OperationParser::CheckOperands(const Operation& operation,
     return ErrorAt(at, "expected types of " +
                            std::to_string(operation.operands.size()) +
                            " operands, found " + std::to_string(types.size()));
-  for (size_t i = 0; i < types.size(); ++i) {
-    const Type& found = TypeOf(operation.operands[i]);
-    if (found != types[i])
-      return ErrorAt(at, "operand " + std::to_string(i) + ": expected " +
-                             OnOneLine(ToString(types[i])) + ", found " +
-                             OnOneLine(ToString(found)));
-  }
+  for (size_t i = 0; i < types.size(); ++i)
+    EMBER_RETURN_IF_ERROR(CheckOperand(operation, i, types[i], at));
   return OkStatus();
 }
 

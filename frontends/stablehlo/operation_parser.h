@@ -71,6 +71,8 @@ class OperationParser {
   // (type) -> type, checked against the operands.
   Status ParseFunctionType(const Operation& operation, const Token& at,
                            std::vector<Type>& results);
+  Status CheckOperand(const Operation& operation, size_t index,
+                      const Type& type, const Token& at) const;
   Status CheckOperands(const Operation& operation,
                        const std::vector<Type>& types, const Token& at) const;
 

@@ -234,7 +234,11 @@ Status OperationParser::ParseTrailingTypes(Operation& operation,
       break;
   }
   results = {types.back()};
-  if (types.size() == 1) types.assign(operation.operands.size(), types.front());
+  if (types.size() == 1) {
+    for (size_t i = 0; i < operation.operands.size(); ++i)
+      EMBER_RETURN_IF_ERROR(CheckOperand(operation, i, types.front(), at));
+    return OkStatus();
+  }
   if (types.size() == operation.operands.size() + 1) types.pop_back();
   return CheckOperands(operation, types, at);
 }
@@ -329,7 +333,10 @@ Status OperationParser::ParseWhile(Operation& operation, const Token& at,
     lexer_.Next();
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_ASSIGN_OR_RETURN(operation.operands.emplace_back(), ParseOperand());
-    arguments.emplace_back(name, TypeOf(operation.operands.back()));
+    // In each of the regions once more.
+    const Type& type = TypeOf(operation.operands.back());
+    EMBER_RETURN_IF_ERROR(attributes_.CheckNamed(ExtentOf(type)));
+    arguments.emplace_back(name, type);
   }
   if (lexer_.Accept(":")) {
     do {

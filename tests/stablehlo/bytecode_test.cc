@@ -127,6 +127,24 @@ TEST(Bytecode, LongTextsNamedOften) {
             std::string_view::npos);
 }
 
+// A region says how many values it has, which are made room for.
+TEST(Bytecode, RegionsThatSayTheyHaveManyValues) {
+  const auto read = [](int values) {
+    BytecodeBuilder b;
+    std::vector<std::string> regions(10'000,
+                                     BytecodeBuilder::Region({}, values, {}));
+    // No region may have more values than there are bytes behind it.
+    regions.resize(15'000, BytecodeBuilder::Region({}, 0, {}));
+    const std::string end = b.Operation("return_v1", {}, {}, {}, regions);
+    return stablehlo::ReadBytecode(
+               b.Finish(b.Function({}, {}),
+                        BytecodeBuilder::Region({}, 0, {end})))
+        .status();
+  };
+  EXPECT_TRUE(read(10).ok()) << read(10).ToString();
+  EXPECT_EQ(read(10'000).message(), "bytecode: damaged number of values");
+}
+
 TEST(Bytecode, Errors) {
   const auto error = [](const std::string& bytes) {
     const auto module = stablehlo::ReadBytecode(bytes);

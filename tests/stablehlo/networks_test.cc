@@ -227,5 +227,36 @@ TEST(Networks, ErrorsNameTheOperation) {
             "model 'm': argument 'a': unsupported type tensor<2xf8E4M3FN>");
 }
 
+// Functions that call each other several times hand a tuple on, member by
+// member.
+TEST(Networks, LargeTuplesThatAreHandedOnVeryOften) {
+  constexpr int kMembers = 1000, kDepth = 15;
+  std::string members = "tensor<f32>", operands = "%x";
+  for (int i = 1; i < kMembers; ++i) {
+    members += ", tensor<f32>";
+    operands += ", %x";
+  }
+  std::string text = "!t = tuple<" + members +
+                     ">\nfunc.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
+                     "%t = \"stablehlo.tuple\"(" +
+                     operands + ") : (" + members +
+                     ") -> !t\n%r = func.call @f0(%t) : (!t) -> tensor<f32>\n"
+                     "return %r : tensor<f32>\n}\n";
+  for (int i = 0; i <= kDepth; ++i) {
+    text += "func.func private @f" + std::to_string(i) +
+            "(%t: !t) -> tensor<f32> {\n";
+    const std::string call =
+        "func.call @f" + std::to_string(i + 1) + "(%t) : (!t) -> tensor<f32>\n";
+    text += i < kDepth ? "%a = " + call + "%b = " + call
+                       : "%b = \"stablehlo.get_tuple_element\"(%t) "
+                         "<{index = 0 : i32}> : (!t) -> tensor<f32>\n";
+    text += "return %b : tensor<f32>\n}\n";
+  }
+  EXPECT_EQ(ErrorOf(text),
+            "model 'm': expected operations with at most 16777216 operands, "
+            "members of tuples and attributes, with all calls inlined, found "
+            "more");
+}
+
 }  // namespace
 }  // namespace ember::tests

@@ -262,6 +262,30 @@ TEST(Parser, Aliases) {
   }
 }
 
+// One type for very many operands is there once, and what values of a large
+// type are handed on to counts as what names stand for.
+TEST(Parser, LargeTypesOfManyOperands) {
+  std::string type = "!t = tuple<tensor<f32>", operands = "%x", arguments;
+  for (int i = 0; i < 10'000; ++i) {
+    type += ", tensor<f32>";
+    operands += ", %x";
+  }
+  for (int i = 0; i < 2'000; ++i) {
+    arguments += (i == 0 ? "%a" : ", %a") + std::to_string(i) + " = %x";
+  }
+  const auto error = [&](const std::string& body) {
+    const auto module = ParseModule(type + ">\nfunc.func @f(%x: !t) {\n" +
+                                    body + "\nreturn\n}");
+    return module.ok() ? "parsed" : std::string(module.status().message());
+  };
+  EXPECT_EQ(error("%r = stablehlo.add " + operands + " : !t"), "parsed");
+  EXPECT_NE(error("stablehlo.while(" + arguments +
+                  ") cond { return } do { "
+                  "return }")
+                .find("aliases"),
+            std::string::npos);
+}
+
 // What a tensor's elements are is a text: it grows as well when tuples of such
 // tensors are the elements of others, and so does what a text is named for.
 TEST(Parser, AliasesOfTexts) {
