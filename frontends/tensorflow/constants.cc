@@ -99,12 +99,12 @@ StatusOr<ConstantData> Strings(const TensorProto& proto, int64_t count,
   if (count > (1 << 24))
     return ResourceExhaustedError("constant: expected at most 2^24 strings");
   std::vector<int64_t> handles;
-  for (int64_t i = 0; i < count; ++i) {
-    handles.push_back(builder.StringHandle(
-        given == 0
-            ? std::string()
-            : proto.string_val(static_cast<int>(std::min(i, given - 1)))));
-  }
+  for (const std::string& text : proto.string_val())
+    handles.push_back(builder.StringHandle(text));
+  // Looked up once, as it may be long.
+  if (given < count)
+    handles.resize(static_cast<size_t>(count),
+                   given == 0 ? builder.StringHandle("") : handles.back());
   const auto* begin = reinterpret_cast<const uint8_t*>(handles.data());
   return ConstantData::Copy({begin, handles.size() * sizeof(int64_t)});
 }

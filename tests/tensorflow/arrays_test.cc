@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/tensorflow/import.h"
 #include "tests/tensorflow/one_op.h"
 
 namespace ember::tests {
@@ -538,6 +539,22 @@ TEST(Arrays, ConstantsOfLists) {
   graph.Node("yb", "Cast", {"b"}, {Type("DstT", tensorflow::DT_FLOAT)});
   ExpectNumbers(RunBytes(graph.Finish(), {}),
                 {F32({4}, {1, 2, 2, 2}), F32({}, {1.5})});
+}
+
+// The last of them is looked up once: it may be long, and stand for very many.
+TEST(Arrays, ConstantsOfStrings) {
+  tensorflow::GraphMaker graph;
+  tensorflow::AttrValue value;
+  value.mutable_tensor()->set_dtype(tensorflow::DT_STRING);
+  value.mutable_tensor()->mutable_tensor_shape()->add_dim()->set_size(1 << 22);
+  value.mutable_tensor()->add_string_val("short");
+  value.mutable_tensor()->add_string_val(std::string(1 << 21, 's'));
+  graph.Node("a", "Const", {}, {{"value", value}});
+  graph.Node("y", "Identity", {"a"});
+  const auto imported = tensorflow::ImportModelBytes(
+      tensorflow::AsBytes(graph.Finish()), {.entry = "->y"});
+  ASSERT_TRUE(imported.ok()) << imported.status().ToString();
+  EXPECT_EQ(imported->strings().size(), 2u);
 }
 
 }  // namespace
