@@ -286,12 +286,17 @@ StatusOr<Source> Model::FindSource(std::string_view name) const {
 }
 
 StatusOr<CheckpointTensor> Model::Variable(const std::string& name) const {
+  const auto found = found_variables_.find(name);
+  if (found != found_variables_.end()) return found->second;
   const auto key = variables_.find(name);
   if (key == variables_.end()) {
     return DataLossError("variable " + Quoted(name) +
                          ": the checkpoint has no value for it");
   }
-  return checkpoint_->Find(key->second);
+  EMBER_ASSIGN_OR_RETURN(const CheckpointTensor tensor,
+                         checkpoint_->Find(key->second));
+  found_variables_.emplace(name, tensor);
+  return tensor;
 }
 
 // What the graph itself would do to restore its variables says which key of the

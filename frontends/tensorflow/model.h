@@ -114,6 +114,9 @@ class Model {
   // Keys of the checkpoint, by variable.
   std::map<std::string, std::string> variables_;
   std::shared_ptr<const Checkpoint> checkpoint_;
+  // Those that were asked for, as each call of a function may do so: finding
+  // one compares its checksum.
+  mutable std::map<std::string, CheckpointTensor> found_variables_;
   std::string folder_;
 };
 

@@ -1,5 +1,7 @@
 // Files: binary and text, SavedModels with their variables, entries, and what
 // is wrong with them.
+#include "frontends/tensorflow/import.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -190,6 +192,57 @@ TEST(SavedModels, DamagedCheckpoints) {
       ErrorOf(RunPath(file, {F32({1, 2}, {1, 2})}))
           .find("variable 'layer/scale': the checkpoint has no value for it"),
       std::string::npos);
+}
+
+// Each read compared the checksum of all of it.
+TEST(SavedModels, VariablesThatAreReadVeryOften) {
+  constexpr int kDepth = 14;
+  constexpr int64_t kElements = 1 << 20;
+  GraphMaker graph;
+  graph.Node("v", "VarHandleOp", {},
+             {tensorflow::Text("shared_name", "v"),
+              tensorflow::Type("dtype", DT_FLOAT),
+              tensorflow::ShapeOf("shape", {kElements})});
+  tensorflow::AttrValue names;
+  names.mutable_tensor()->set_dtype(DT_STRING);
+  names.mutable_tensor()->mutable_tensor_shape()->add_dim()->set_size(1);
+  names.mutable_tensor()->add_string_val("v");
+  graph.Node("names", "Const", {}, {{"value", names}});
+  graph.Node("restored", "RestoreV2", {"names", "names", "names"});
+  graph.Node("assign", "AssignVariableOp", {"v", "restored"});
+  using tensorflow::MakeNode;
+  for (int i = 0; i < kDepth; ++i) {
+    const std::string next = "f" + std::to_string(i + 1);
+    graph.Function("f" + std::to_string(i), {"h"},
+                   {MakeNode("a", next, {"h"}), MakeNode("b", next, {"h"}),
+                    MakeNode("c", "AddV2", {"a:r:0", "b:r:0"})},
+                   {{"r", "c:z:0"}});
+  }
+  graph.Function("f" + std::to_string(kDepth), {"h"},
+                 {MakeNode("read", "ReadVariableOp", {"h"})},
+                 {{"r", "read:value:0"}});
+  graph.Node("y", "f0", {"v"});
+  tensorflow::SavedModel model;
+  model.set_saved_model_schema_version(1);
+  tensorflow::MetaGraphDef& meta = *model.add_meta_graphs();
+  meta.mutable_meta_info_def()->add_tags("serve");
+  *meta.mutable_graph_def() = graph.graph();
+  tensorflow::TensorInfo& y =
+      (*(*meta.mutable_signature_def())["serving_default"]
+            .mutable_outputs())["y"];
+  y.set_name("y:0");
+  y.set_dtype(DT_FLOAT);
+  const std::string folder = NewFolder("read_often");
+  tensorflow::WriteSavedModel(
+      folder, model,
+      tensorflow::MakeCheckpoint(
+          {{"v",
+            {.type = DT_FLOAT,
+             .dims = {kElements},
+             .bytes = std::string(kElements * sizeof(float), '\0')}}},
+          false));
+  const auto imported = tensorflow::ImportModel(folder + "/saved_model.pb", {});
+  EXPECT_TRUE(imported.ok()) << imported.status().ToString();
 }
 
 // Keys that share all but a byte with the one before grow with each.
