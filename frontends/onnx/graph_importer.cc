@@ -15,6 +15,9 @@ namespace ember::onnx {
 namespace {
 
 constexpr int64_t kMaximumNodes = 2'000'000;
+// Bytes of a value's name, which only people read: functions are imported as
+// often as they are called, with all that is in them.
+constexpr size_t kLongestName = 256;
 
 // A copy of the node with the attributes that refer to those of the call filled
 // in.
@@ -433,7 +436,7 @@ Status GraphImporter::ImportOperator(std::shared_ptr<const void> owner,
     if (*moved_type != 0) output = output.Marked(*moved_type);
     graph::Value* value = output.value();
     if (value != nullptr && value->name().empty())
-      value->set_name(node.output(i));
+      value->set_name(node.output(i).substr(0, kLongestName));
     scope.values[node.output(i)] = output;
   }
   return OkStatus();

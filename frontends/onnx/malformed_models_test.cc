@@ -496,6 +496,25 @@ TEST(Malformed, FunctionsThatDouble) {
               "more");
 }
 
+// Of names in a function that is called very often, each call has a part.
+TEST(Malformed, FunctionsWithLongNames) {
+  ModelBuilder m = Calls(10, "Abs", "");
+  for (int i = 0; i < 10; ++i) {
+    NodeProto& first = *m.proto().mutable_functions(i)->mutable_node(0);
+    NodeProto& second = *m.proto().mutable_functions(i)->add_node();
+    first.set_name(std::string(100'000, 'n'));
+    second = first;
+    first.set_output(0, std::string(100'000, 't'));
+    second.set_input(0, first.output(0));
+  }
+  const StatusOr<graph::Graph> graph = m.Import();
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  for (const auto& operation : graph->operations()) {
+    EXPECT_LE(operation->origin().size(), 520u);
+    EXPECT_LE(operation->result()->name().size(), 256u);
+  }
+}
+
 TEST(Malformed, SparseTensors) {
   // y = x + w, of which two elements are given.
   const auto with_indices = [](std::vector<int64_t> dims,

@@ -210,9 +210,11 @@ std::string_view CanonicalDomain(std::string_view domain) {
 }
 
 std::string NodeLabel(const NodeProto& node, int index) {
-  return OnOneLine(node.name().empty()
-                       ? node.op_type() + "_" + std::to_string(index)
-                       : node.name());
+  if (node.name().empty())
+    return OnOneLine(node.op_type() + "_" + std::to_string(index));
+  // Functions are imported as often as they are called, with all nodes in them.
+  constexpr size_t kLongestLabel = 256;
+  return OnOneLine(node.name().substr(0, kLongestLabel));
 }
 
 std::string NodeOrigin(const NodeProto& node, int index) {
