@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/shortened.h"
 #include "jit/decline_reasons.h"
 #include "tools/lib/dispatch_work.h"
 #include "tools/lib/profile.h"

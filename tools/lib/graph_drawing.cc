@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/shortened.h"
+
 namespace ember::tools {
 namespace {
 
 // --- text
 // ----------------------------------------------------------------------------------------
-
-std::string Shortened(const std::string& text, size_t length) {
-  if (text.size() <= length) return text;
-  while (length > 0 && (text[length] & 0xc0) == 0x80) --length;
-  return text.substr(0, length) + "…";
-}
 
 // Lines of a node's box.
 std::vector<std::string> Label(const GraphNode& node) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <string_view>
 #include <vector>
 
+#include "base/shortened.h"
 #include "tools/lib/table.h"
 
 namespace ember::tools {
@@ -110,13 +112,6 @@ std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
                 static_cast<long long>(calls), merged.size(),
                 1e-6 * static_cast<double>(total_ns));
   return text + summary;
-}
-
-std::string Shortened(std::string_view text, size_t length) {
-  if (text.size() <= length) return std::string(text);
-  // Not within a UTF-8 character.
-  while (length > 0 && (text[length] & 0xc0) == 0x80) --length;
-  return std::string(text.substr(0, length)) + "…";
 }
 
 std::string TierMix(std::span<const vm::SiteProfile> sites) {

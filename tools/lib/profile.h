@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "vm/runtime/session.h"
 
@@ -24,9 +23,6 @@ std::string WhereText(const vm::SiteProfile& site, const std::string& device);
 
 // How many calls ran in which tier: "tier 0 100%".
 std::string TierMix(std::span<const vm::SiteProfile> sites);
-
-// At most so many bytes of UTF-8, and "…" for the rest.
-std::string Shortened(std::string_view text, size_t length);
 
 }  // namespace ember::tools
 
