@@ -35,7 +35,6 @@ class SymbolNames {
   }
 
  private:
-  std::map<std::string, std::string> by_parameter_;
   // The second is name_, the third name_3: names of a model may differ only in
   // what an identifier does not have.
   std::string Unique(const std::string& name) {
@@ -46,6 +45,8 @@ class SymbolNames {
       other = name + "_" + std::to_string(++last);
     return other;
   }
+
+  std::map<std::string, std::string> by_parameter_;
   std::set<std::string> used_;
   std::map<std::string, int> last_;  // number of a name
 };
