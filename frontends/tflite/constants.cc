@@ -231,10 +231,23 @@ class SparseReader {
   size_t next_ = 0;
 };
 
+StatusOr<graph::ConstantData> Unpack(const schema::Tensor& tensor,
+                                     std::span<const uint8_t> bytes,
+                                     DType dtype) {
+  if (tensor.sparsity() == nullptr)
+    return graph::ConstantData::Copy(Unpacked(bytes, Count(tensor)));
+  if (tensor.type() == schema::TensorType::INT4)
+    return UnimplementedError("sparse tensors of 4-bit integers");
+  SparseReader reader(tensor, bytes, DTypeByteSize(dtype));
+  EMBER_ASSIGN_OR_RETURN(const std::vector<uint8_t> dense, reader.Read());
+  return graph::ConstantData::Copy(dense);
+}
+
 }  // namespace
 
 StatusOr<ops::Tensor> ConstantTensor(const Model& model,
                                      const schema::Tensor& tensor,
+                                     UnpackedConstants& unpacked,
                                      graph::GraphBuilder& builder) {
   const std::optional<DType> dtype = DTypeOf(tensor.type());
   if (!dtype) {
@@ -251,14 +264,15 @@ StatusOr<ops::Tensor> ConstantTensor(const Model& model,
       handles.push_back(builder.StringHandle(text));
     const auto* begin = reinterpret_cast<const uint8_t*>(handles.data());
     data = graph::ConstantData::Copy({begin, handles.size() * sizeof(int64_t)});
-  } else if (tensor.sparsity() != nullptr && !bytes.empty()) {
-    if (tensor.type() == schema::TensorType::INT4)
-      return UnimplementedError("sparse tensors of 4-bit integers");
-    SparseReader reader(tensor, bytes, DTypeByteSize(*dtype));
-    EMBER_ASSIGN_OR_RETURN(const std::vector<uint8_t> dense, reader.Read());
-    data = graph::ConstantData::Copy(dense);
-  } else if (tensor.type() == schema::TensorType::INT4) {
-    data = graph::ConstantData::Copy(Unpacked(bytes, Count(tensor)));
+  } else if ((tensor.sparsity() != nullptr && !bytes.empty()) ||
+             tensor.type() == schema::TensorType::INT4) {
+    const auto found = unpacked.find(&tensor);
+    if (found != unpacked.end()) {
+      data = found->second;
+    } else {
+      EMBER_ASSIGN_OR_RETURN(data, Unpack(tensor, bytes, *dtype));
+      unpacked.emplace(&tensor, data);
+    }
   }
   ops::Tensor constant(
       &builder, builder.Constant(*dtype, ShapeOf(tensor), std::move(data)));

@@ -4,16 +4,24 @@
 #ifndef EMBER_FRONTENDS_TFLITE_CONSTANTS_H_
 #define EMBER_FRONTENDS_TFLITE_CONSTANTS_H_
 
+#include <map>
+
 #include "base/status.h"
 #include "compiler/graph/builder.h"
+#include "compiler/graph/graph.h"
 #include "frontends/ops/tensor.h"
 #include "frontends/tflite/model.h"
 
 namespace ember::tflite {
 
+// What was unpacked or made dense already: a subgraph that is called a thousand
+// times has one copy.
+using UnpackedConstants = std::map<const schema::Tensor*, graph::ConstantData>;
+
 // Errors: types without a dtype, data that its own index does not fit.
 StatusOr<ops::Tensor> ConstantTensor(const Model& model,
                                      const schema::Tensor& tensor,
+                                     UnpackedConstants& unpacked,
                                      graph::GraphBuilder& builder);
 
 }  // namespace ember::tflite

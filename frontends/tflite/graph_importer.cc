@@ -210,7 +210,8 @@ StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
                            "an operator before it, found none");
     }
   }
-  StatusOr<Tensor> constant = ConstantTensor(*model_, info, *scope.builder);
+  StatusOr<Tensor> constant =
+      ConstantTensor(*model_, info, unpacked_, *scope.builder);
   if (!constant.ok()) {
     return constant.status().WithContext("tensor '" + NameOfTensor(info) + "'");
   }

@@ -22,6 +22,7 @@
 #include "frontends/frontend.h"
 #include "frontends/import_steps.h"
 #include "frontends/inputs.h"
+#include "frontends/tflite/constants.h"
 #include "frontends/tflite/entry.h"
 #include "frontends/tflite/model.h"
 #include "frontends/tflite/operator_context.h"
@@ -133,6 +134,7 @@ class GraphImporter {
   int imported_operators_ = 0;
   int64_t imported_operands_ = 0;
   std::vector<State> states_;
+  UnpackedConstants unpacked_;
   UniqueNames names_;  // of inputs, outputs and states
   // Names of states: of variable tensors of the entry's subgraph, of resources,
   // and of subgraphs that are called once.

@@ -121,6 +121,36 @@ TEST(Import, FourBitConstants) {
                 {I8({3}, {1, -1, -8})});
 }
 
+// A subgraph that is called often has one copy of what it unpacks.
+TEST(Import, FourBitConstantsAreUnpackedOnce) {
+  ModelBuilder m;
+  const TestTensor bytes{.type = TensorType::INT8, .shape = {3}};
+  const int x = m.Input(bytes), y = m.Tensor(bytes), z = m.Output(bytes);
+  for (const auto& [from, to] : {std::pair(x, y), std::pair(y, z)}) {
+    m.Operator(Code::CALL, {from}, {to}, schema::BuiltinOptions::CallOptions,
+               schema::CreateCallOptions(m.fbb(), 1).Union());
+  }
+  m.Subgraph("called");
+  const int a = m.Input(bytes);
+  const int w = m.Tensor({.type = TensorType::INT4,
+                          .shape = {3},
+                          .data = std::string("\xf1\x08")});
+  m.Operator(Code::MAXIMUM, {a, w}, {m.Output(bytes)});
+  const std::string file = m.Finish();
+  const auto graph = tflite::ImportModelBytes(
+      {reinterpret_cast<const uint8_t*>(file.data()), file.size()}, nullptr, {},
+      "m.tflite");
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  std::vector<const uint8_t*> unpacked;
+  for (const auto& operation : graph->operations()) {
+    if (operation->name() != "constant") continue;
+    unpacked.push_back(
+        operation->attributes().Get<graph::ConstantData>("value").bytes.data());
+  }
+  ASSERT_EQ(unpacked.size(), 2u);
+  EXPECT_EQ(unpacked[0], unpacked[1]);
+}
+
 // Rows compressed: the first is empty, the others have one element each.
 TEST(Import, SparseConstants) {
   ModelBuilder m;

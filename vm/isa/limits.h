@@ -22,7 +22,9 @@ inline constexpr uint32_t kMaxParameters = 4096;
 // Basic blocks times registers of a program: bounds the time and memory of its
 // verification.
 inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;
-// Bytes of names and messages.
+// Bytes of a dispatch's name, a target and the texts of a kernel's image. Other
+// texts of a module have no limit but the file's size: they are held once, and
+// whoever uses one refers to it.
 inline constexpr uint32_t kMaxTextLength = 1 << 16;
 // Shapes of a dispatch in a module's profile.
 inline constexpr uint32_t kMaxProfileShapes = 64;
