@@ -21,6 +21,31 @@ constexpr int64_t kChunksPerWorker = 4;
 constexpr int64_t kPointsPerChunk = int64_t{1} << 24;
 constexpr int64_t kMostChunks = int64_t{1} << 20;
 
+// Temporaries of calls that need no more stand on the stack: a call of a small
+// kernel takes less time than two locks of a mutex.
+constexpr int64_t kStackBytes = 4096;
+
+// So many values; a few need no allocation.
+template <typename T, size_t kFew>
+class CallArray {
+ public:
+  explicit CallArray(size_t size) {
+    if (size > kFew) {
+      many_.resize(size);
+      data_ = many_.data();
+    }
+  }
+  CallArray(const CallArray&) = delete;
+  CallArray& operator=(const CallArray&) = delete;
+  T* data() { return data_; }
+  T& operator[](size_t i) { return data_[i]; }
+
+ private:
+  T few_[kFew] = {};
+  std::vector<T> many_;
+  T* data_ = few_;
+};
+
 // Of a call, while it runs.
 class Charge {
  public:
@@ -206,14 +231,16 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
                             std::span<void* const> arguments) const {
   const std::vector<KernelBuffer>& buffers = definition_.image.buffers;
   const int workers = call.runner.worker_count();
+  alignas(kAlignment) uint8_t small[kStackBytes];
   ScratchBlocks::Block block;
   const int64_t bytes = layout.call_bytes + layout.task_bytes * workers;
-  const Charge charge(bytes > 0 ? call.budget : nullptr, bytes);
+  const bool is_small = bytes <= kStackBytes;
+  const Charge charge(is_small ? nullptr : call.budget, bytes);
   if (!charge.status().ok()) {
     return charge.status().WithContext(
         Concat({"dispatch @", definition_.image.dispatch, ": temporaries"}));
   }
-  if (bytes > 0) {
+  if (!is_small) {
     block = scratch_->Take(bytes);
     if (block.memory == nullptr) {
       return ResourceExhaustedError(
@@ -223,8 +250,9 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
   }
   // Pointers for each worker, which differ in the memory of tasks.
   const size_t count = buffers.size();
-  std::vector<void*> pointers(count * static_cast<size_t>(workers));
-  auto* const base = static_cast<uint8_t*>(block.memory.get());
+  CallArray<void*, 32> pointers(count * static_cast<size_t>(workers));
+  auto* const base =
+      is_small ? small : static_cast<uint8_t*>(block.memory.get());
   for (int worker = 0; worker < workers; ++worker) {
     void** const row = pointers.data() + count * static_cast<size_t>(worker);
     for (size_t i = 0; i < count; ++i) {
@@ -249,7 +277,7 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
       }
     }
   }
-  std::vector<IndexFailure> failures(static_cast<size_t>(workers));
+  CallArray<IndexFailure, 4> failures(static_cast<size_t>(workers));
   std::atomic<int> failed{-1};
   const Interrupt* const interrupt = call.runner.interrupt();
   for (size_t i = first; i < end && failed.load() < 0; ++i) {
