@@ -292,6 +292,7 @@ Status Suppress(const LibraryCall& call, NonMaxWork& work, const float* scores,
   work.candidates.Clear();
   work.kept.Clear();
   for (int64_t i = 0; i < work.boxes.size(); ++i) {
+    if (i % kAtOnce == 0) EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
     if (!(scores[i] > thresholds[1])) continue;
     EMBER_RETURN_IF_ERROR(work.candidates.Add(i));
     work.keys[i] =
@@ -344,10 +345,13 @@ Status NonMaxSuppression(const LibraryCall& call) {
     EMBER_RETURN_IF_ERROR(work.keys.Resize(count));
   }
   for (int64_t batch = 0; batch < used_batches; ++batch) {
-    for (int64_t i = 0; i < count; ++i) {
-      work.boxes[i] =
-          ReadBox(raw_boxes + (batch * count + i) * 4, call.integers[4] != 0);
-    }
+    EMBER_RETURN_IF_ERROR(
+        ForPieces(call, count, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            work.boxes[i] = ReadBox(raw_boxes + (batch * count + i) * 4,
+                                    call.integers[4] != 0);
+          }
+        }));
     for (int64_t c = 0; c < classes; ++c) {
       const float* class_scores = scores + (batch * classes + c) * count;
       EMBER_RETURN_IF_ERROR(

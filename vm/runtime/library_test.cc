@@ -232,6 +232,11 @@ TEST_F(LibraryTest, CancelEndsThem) {
   EXPECT_EQ(
       Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
       StatusCode::kCancelled);
+  // Though no score is above the threshold, so that there is nothing to sort.
+  thresholds[1] = 1;
+  EXPECT_EQ(
+      Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
+      StatusCode::kCancelled);
 }
 
 // Rows of no elements take no memory, so that a file may have any number of

@@ -247,6 +247,8 @@ class Strings final : public StringSupport {
       EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       const int64_t found = HandleAt(call.memory[1], i);
       for (int64_t k = 0; k < most_parts; ++k) {
+        if (k % kAtOnce == kAtOnce - 1)
+          EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
         const bool is_part = k < found && next < parts.size();
         SetHandle(call.allocated[0], i * most_parts + k,
                   is_part ? parts[next++] : empty);
@@ -278,6 +280,7 @@ class Strings final : public StringSupport {
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "result"));
     for (int64_t i = 0; i < count; ++i) {
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       EMBER_ASSIGN_OR_RETURN(
           const int64_t handle,
           table_.Intern(NumberText(
@@ -352,6 +355,7 @@ class Strings final : public StringSupport {
         std::max<int64_t>(2, kAtOnce / (1 + longest / kComparedAtOnce))));
     for (int64_t i = 0; i < used.size(); ++i) ranks[used[i]] = i;
     for (int64_t i = 0; i < count; ++i) {
+      EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       const int64_t handle = HandleAt(call.memory[0], i);
       // Somebody else may have written it meanwhile.
       EMBER_RETURN_IF_ERROR(table_.Get(handle).status());

@@ -356,6 +356,26 @@ TEST_F(StringFunctionsTest, BytesOfStringsAreWork) {
   EXPECT_EQ(change(1).code(), StatusCode::kCancelled);
 }
 
+// Of functions that look at no bytes of strings, too.
+TEST_F(StringFunctionsTest, CancelEndsWhatMakesOrRanksStrings) {
+  Interrupt interrupt;
+  ASSERT_TRUE(strings_->Start({}, &interrupt).ok());
+  std::vector<int64_t> x = Handles({"a", "b"}), w(2);
+  constexpr auto kI64 = static_cast<int64_t>(DType::kI64);
+  const auto make = [&] {
+    return Call(LibraryFunction::kNumberToString, {kI64, 2},
+                {Memory(x), Memory(w)});
+  };
+  const auto rank = [&] {
+    return Call(LibraryFunction::kStringRank, {2}, {Memory(x), Memory(w)});
+  };
+  EXPECT_TRUE(make().ok());
+  EXPECT_TRUE(rank().ok());
+  interrupt.Cancel();
+  EXPECT_EQ(make().code(), StatusCode::kCancelled);
+  EXPECT_EQ(rank().code(), StatusCode::kCancelled);
+}
+
 TEST_F(StringFunctionsTest, PatternsAndMatchesAreBounded) {
   const std::vector<int64_t> handles =
       Handles({std::string(4097, 'a'), std::string(40000, 'a'),
