@@ -132,6 +132,8 @@ void SideBySide::Describe(size_t site, const KernelCall& call,
   kept.parameters = call.parameters;
   kept.points = call.points;
   kept.budget = call.budget;
+  // A runner that is stopped leaves out calls.
+  kept.status = OkStatus();
   kept.buffers.assign(call.buffers.begin(), call.buffers.end());
   kept.ranges.clear();
   for (size_t i = 0; i < call.buffers.size(); ++i) {

@@ -23,7 +23,7 @@ class TwoWorkers final : public ParallelRunner {
     most_at_once = std::max(most_at_once, std::min<int64_t>(chunk_count, 2));
     const int64_t begin = clock_ns;
     int64_t ends[2] = {begin, begin};
-    for (int64_t chunk = 0; chunk < chunk_count; ++chunk) {
+    for (int64_t chunk = 0; chunk < chunk_count && !is_stopped; ++chunk) {
       const int worker = ends[1] < ends[0];
       clock_ns = ends[worker];
       function(chunk, worker);
@@ -32,6 +32,7 @@ class TwoWorkers final : public ParallelRunner {
     clock_ns = std::max(ends[0], ends[1]);
   }
   int64_t most_at_once = 1;
+  bool is_stopped = false;  // as by Cancel
 };
 
 // Adds up its inputs and a number; takes so long alone, and so long where it
@@ -206,6 +207,20 @@ TEST_F(SideBySideTest, TheFirstErrorInOrderCounts) {
   EXPECT_EQ(Run(steps, cells).message(), "kernel 2");
   kernels_[1]->fails = false;
   EXPECT_TRUE(Run(steps, cells).ok());
+}
+
+// A run that is stopped has no error of an earlier one.
+TEST_F(SideBySideTest, CallsThatAreLeftOutHaveNoError) {
+  AddKernel({.alone_ns = 3000, .shared_ns = 3000});
+  AddKernel({.alone_ns = 2000, .shared_ns = 3000});
+  const std::vector<Step> steps = {{{0}, 1}, {{0}, 2}};
+  Decide(steps);
+  ASSERT_EQ(side_by_side_->batch_count(), 1);
+  Cells cells(8);
+  kernels_[0]->fails = kernels_[1]->fails = true;
+  EXPECT_EQ(Run(steps, cells).message(), "kernel 1");
+  workers_.is_stopped = true;
+  EXPECT_EQ(Run(steps, cells).message(), "");
 }
 
 // Any program computes the same in every run, whatever is tried in it; on
