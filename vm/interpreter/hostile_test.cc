@@ -1,5 +1,6 @@
 // Dispatches that pass verification and that nobody would write: a plan runs
 // them as they are defined, or refuses them with a message.
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "base/interrupt.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
@@ -179,6 +181,31 @@ TEST(HostileTest, MoreValuesThanSixteenBitsCount) {
   const Status verified = tensor::Verify(many);
   ASSERT_TRUE(verified.ok()) << verified.ToString();
   ExpectMatchesDefinition(many);
+}
+
+// As many as a dispatch may have, each of which reads what the last ones have
+// stored. A plan looks at each touch of a buffer a few times: with pairs of
+// them this takes minutes, and nobody can stop it.
+TEST(HostileTest, ThousandsOfStagesOverThousandsOfBuffers) {
+  constexpr int kStages = 4000;
+  constexpr int kReads = 12;
+  for (const bool are_rows_alike : {true, false}) {
+    std::string temporaries, stages;
+    for (int i = 1; i <= kStages; ++i) {
+      const std::string name = i < kStages ? Concat({"%t", i}) : "%y";
+      const bool is_longer = !are_rows_alike && i % 2 == 0 && i < kStages;
+      if (i < kStages)
+        temporaries +=
+            Concat({"temp ", name, ": f32[", is_longer ? 40 : 20, "]\n"});
+      std::string value = "%x[i]";
+      for (int read = std::max(1, i - kReads); read < i; ++read)
+        value = Concat({"max(", value, ", %t", read, "[i])"});
+      stages += Concat({"for (i < 20) ", name, "[i] = ", value, "\n"});
+    }
+    ExpectMatchesDefinition(
+        Concat({"dispatch @d(%x: f32[20]) -> (%y: f32[20]) {\n", temporaries,
+                stages, "}"}));
+  }
 }
 
 // Counts what it gives.

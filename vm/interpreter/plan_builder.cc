@@ -55,8 +55,7 @@ class PlanBuilder {
                         Step& step);
   bool IsWrittenBy(const Group& group, int buffer) const;
   bool ReadsOnlyConstants(const AnalyzedStage& stage, tensor::Register r) const;
-  bool IsStoredByOneStage(int buffer,
-                          const std::vector<AnalyzedStage>& stages) const;
+  bool IsStoredByOneStage(int buffer) const;
   void LayOutScratch(const RowGroup& rows,
                      const std::vector<AnalyzedStage>& stages, Group& group);
 
@@ -65,6 +64,8 @@ class PlanBuilder {
   const Plan::Options& options_;
   PlanMemory& memory_;
   PlanParts& parts_;
+  // By buffer.
+  std::vector<std::vector<const StageAnalysis*>> stages_of_;
 };
 
 Status PlanBuilder::Build() {
@@ -78,6 +79,7 @@ Status PlanBuilder::Build() {
   }
   std::vector<const StageAnalysis*> in_order;
   for (const AnalyzedStage& stage : stages) in_order.push_back(&stage.analysis);
+  stages_of_ = StagesByBuffer(in_order, dispatch_.buffers.size());
   parts_.buffers.assign(dispatch_.buffers.size() + kContractionBuffers,
                         nullptr);
   for (const tensor::Buffer& buffer : dispatch_.buffers) {
@@ -86,21 +88,20 @@ Status PlanBuilder::Build() {
   for (const RowGroup& rows : FormRowGroups(dispatch_, header_, stages)) {
     EMBER_RETURN_IF_ERROR(AddGroup(rows, stages));
   }
+  std::vector<bool> in_chunk(dispatch_.buffers.size());
+  for (const Group& group : parts_.groups) {
+    for (const ChunkBuffer& chunk : group.chunk_buffers)
+      in_chunk[static_cast<size_t>(chunk.buffer)] = true;
+  }
   // What no group keeps in its chunks is held in full.
   for (size_t i = 0; i < dispatch_.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (dispatch_.buffers[i].kind != BufferKind::kTemporary) continue;
-    const bool in_chunk = std::any_of(
-        parts_.groups.begin(), parts_.groups.end(), [&](const Group& group) {
-          return std::any_of(
-              group.chunk_buffers.begin(), group.chunk_buffers.end(),
-              [&](const ChunkBuffer& c) { return c.buffer == buffer; });
-        });
-    if (in_chunk) continue;
+    if (in_chunk[i]) continue;
     EMBER_ASSIGN_OR_RETURN(parts_.buffers[i],
                            memory_.Allocate(BytesOf(buffer), "temporary %",
                                             dispatch_.buffers[i].name));
-    if (!StoresCoverBuffer(in_order, buffer))
+    if (!StoresCoverBuffer(stages_of_[buffer], buffer))
       parts_.zeroed.push_back({parts_.buffers[i], BytesOf(buffer)});
   }
   for (int buffer = 0; buffer < parts_.io_count; ++buffer) {
@@ -108,16 +109,15 @@ Status PlanBuilder::Build() {
     parts_.facts.overwrites.push_back(
         dispatch_.buffers[static_cast<size_t>(buffer)].kind ==
             BufferKind::kOutput &&
-        StoresCoverBuffer(in_order, buffer));
+        StoresCoverBuffer(stages_of_[buffer], buffer));
   }
   return OkStatus();
 }
 
 // True if one plain stage stores to every element, before anything reads it.
-bool PlanBuilder::IsStoredByOneStage(
-    int buffer, const std::vector<AnalyzedStage>& stages) const {
-  for (const AnalyzedStage& stage : stages) {
-    if (const auto stored = stage.analysis.StoresAllOf(buffer)) return *stored;
+bool PlanBuilder::IsStoredByOneStage(int buffer) const {
+  for (const StageAnalysis* const stage : stages_of_[buffer]) {
+    if (const auto stored = stage->StoresAllOf(buffer)) return *stored;
   }
   return true;  // not used at all
 }
@@ -243,7 +243,7 @@ void PlanBuilder::LayOutScratch(const RowGroup& rows,
     chunk.row_bytes = BytesOf(buffer) / group.rows;
     // A chunk holds some of its rows. Stages that store parts of the buffer may
     // store other rows than those, so parts do not count here.
-    chunk.zero = !IsStoredByOneStage(buffer, stages);
+    chunk.zero = !IsStoredByOneStage(buffer);
     row_bytes += chunk.row_bytes;
     group.chunk_buffers.push_back(chunk);
   }

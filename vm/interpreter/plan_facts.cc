@@ -20,6 +20,7 @@ StatusOr<PlanFacts> FactsOfStrips(const tensor::Dispatch& dispatch,
   }
   std::vector<const StageAnalysis*> in_order;
   for (const StageAnalysis& stage : stages) in_order.push_back(&stage);
+  const auto by_buffer = StagesByBuffer(in_order, dispatch.buffers.size());
   PlanFacts facts;
   const int count =
       static_cast<int>(dispatch.input_count() + dispatch.output_count());
@@ -28,8 +29,9 @@ StatusOr<PlanFacts> FactsOfStrips(const tensor::Dispatch& dispatch,
         dispatch.buffers[static_cast<size_t>(buffer)];
     facts.required_bytes.push_back(values.elements[buffer] *
                                    DTypeByteSize(definition.type));
-    facts.overwrites.push_back(definition.kind == tensor::BufferKind::kOutput &&
-                               StoresCoverBuffer(in_order, buffer));
+    facts.overwrites.push_back(
+        definition.kind == tensor::BufferKind::kOutput &&
+        StoresCoverBuffer(by_buffer[static_cast<size_t>(buffer)], buffer));
   }
   return facts;
 }

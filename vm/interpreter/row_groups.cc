@@ -1,6 +1,7 @@
 #include "vm/interpreter/row_groups.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ember::vm {
 
@@ -16,7 +17,6 @@ constexpr int64_t kFewRows = 16;
 struct Touch {
   int stage;
   const Access* access;
-  bool writes;
 };
 
 struct RowChoice {
@@ -61,32 +61,48 @@ bool StaysInRow(const StageAnalysis& analysis, int prefix, int64_t rows,
   return rest.Within({0, row_size - 1});
 }
 
+// A file may have thousands of stages that touch thousands of buffers: each
+// touch is looked at a few times only, whatever the others are.
 class Grouper {
  public:
   Grouper(const Dispatch& dispatch, const PlanHeader& header,
           const std::vector<AnalyzedStage>& stages)
-      : dispatch_(dispatch), header_(header), stages_(stages) {}
+      : dispatch_(dispatch),
+        header_(header),
+        stages_(stages),
+        touches_(dispatch.buffers.size()),
+        last_write_(dispatch.buffers.size(), -1),
+        last_look_(dispatch.buffers.size(), 0) {
+    for (int i = 0; i < count(); ++i) {
+      choices_.push_back(ChoicesOf(stages_[i]));
+      for (const Access& access : stages_[i].analysis.accesses)
+        touches_[access.buffer].push_back({i, &access});
+      for (const Access& access : stages_[i].analysis.stores)
+        touches_[access.buffer].push_back({i, &access});
+    }
+  }
 
   std::vector<RowGroup> Run() {
-    for (int i = 0; i < static_cast<int>(stages_.size()); ++i) {
+    for (int i = 0; i < count(); ++i) {
       if (first_ < 0 || !TryJoin(i)) {
         Close(i);
         Open(i);
       }
     }
-    Close(static_cast<int>(stages_.size()));
-    for (RowGroup& group : groups_) FindTemporaries(group);
+    Close(count());
+    FindTemporaries();
     return std::move(groups_);
   }
 
  private:
+  int count() const { return static_cast<int>(stages_.size()); }
+
   void Open(int stage) {
     first_ = stage;
     rows_.clear();
-    for (const RowChoice& choice : ChoicesOf(stages_[stage]))
+    for (const RowChoice& choice : choices_[stage])
       rows_.push_back(choice.rows);
-    touches_.clear();
-    AddTouches(stage, touches_);
+    NoteWrites(stage);
   }
 
   void Close(int end) {
@@ -101,49 +117,59 @@ class Grouper {
   }
 
   int PrefixOf(int stage, int64_t rows) const {
-    for (const RowChoice& choice : ChoicesOf(stages_[stage])) {
+    for (const RowChoice& choice : choices_[stage]) {
       if (choice.rows == rows) return choice.prefix;
     }
     return -1;
   }
 
-  void AddTouches(int stage, std::vector<Touch>& touches) const {
-    for (const Access& access : stages_[stage].analysis.accesses) {
-      touches.push_back({stage, &access, false});
-    }
-    for (const Access& access : stages_[stage].analysis.stores) {
-      touches.push_back({stage, &access, true});
-    }
+  void NoteWrites(int stage) {
+    for (const Access& access : stages_[stage].analysis.stores)
+      last_write_[access.buffer] = stage;
   }
 
-  bool Writes(const std::vector<Touch>& touches, int buffer) const {
-    return std::any_of(touches.begin(), touches.end(),
-                       [buffer](const Touch& touch) {
-                         return touch.writes && touch.access->buffer == buffer;
-                       });
-  }
+  // In the group that is formed.
+  bool IsWritten(int buffer) const { return last_write_[buffer] >= first_; }
 
   // B is packed before any row runs, so the group must not write what it reads.
-  bool PackedOperandIsWritten(int stage,
-                              const std::vector<Touch>& touches) const {
+  bool PackedOperandIsWritten(int stage) const {
     if (!stages_[stage].contraction) return false;
     StripSpec spec;
     spec.values = {stages_[stage].contraction->b};
     for (const Access* access :
          CollectUses(stages_[stage].analysis, spec).loads) {
-      if (Writes(touches, access->buffer)) return true;
+      if (IsWritten(access->buffer)) return true;
     }
     return false;
   }
 
-  bool AllStayInRow(const std::vector<Touch>& touches, int64_t rows) const {
-    for (const Touch& touch : touches) {
-      if (!Writes(touches, touch.access->buffer)) continue;
-      const int prefix = PrefixOf(touch.stage, rows);
-      if (prefix < 0 ||
-          !StaysInRow(stages_[touch.stage].analysis, prefix, rows,
-                      *touch.access, header_.elements[touch.access->buffer])) {
+  bool Stays(const Touch& touch, int64_t rows) const {
+    const int prefix = PrefixOf(touch.stage, rows);
+    return prefix >= 0 &&
+           StaysInRow(stages_[touch.stage].analysis, prefix, rows,
+                      *touch.access, header_.elements[touch.access->buffer]);
+  }
+
+  // Whether all touches of what the stages from first_ to this one write stay
+  // in one of so many rows, if they do without this stage.
+  bool StillStay(int stage, int64_t rows) {
+    const StageAnalysis& analysis = stages_[stage].analysis;
+    for (const Access& access : analysis.accesses) {
+      if (IsWritten(access.buffer) && !Stays({stage, &access}, rows))
         return false;
+    }
+    ++looks_;
+    for (const Access& access : analysis.stores) {
+      if (!Stays({stage, &access}, rows)) return false;
+      if (IsWritten(access.buffer) ||
+          std::exchange(last_look_[access.buffer], looks_) == looks_) {
+        continue;
+      }
+      // Nothing was asked of those who read it so far.
+      const std::vector<Touch>& touches = touches_[access.buffer];
+      auto touch = std::ranges::lower_bound(touches, first_, {}, &Touch::stage);
+      for (; touch != touches.end() && touch->stage <= stage; ++touch) {
+        if (!Stays(*touch, rows)) return false;
       }
     }
     return true;
@@ -156,59 +182,59 @@ class Grouper {
         stages_[first_].analysis.SpatialPoints() == 0) {
       return false;
     }
-    std::vector<Touch> touches = touches_;
-    AddTouches(stage, touches);
-    if (PackedOperandIsWritten(stage, touches_)) return false;
+    if (PackedOperandIsWritten(stage)) return false;
     std::vector<int64_t> common;
     for (int64_t rows : rows_) {
-      if (PrefixOf(stage, rows) >= 0 && AllStayInRow(touches, rows))
-        common.push_back(rows);
+      const bool stay = PrefixOf(stage, rows) >= 0 && StillStay(stage, rows) &&
+                        // Alone, it was not asked.
+                        (stage != first_ + 1 || StillStay(first_, rows));
+      if (stay) common.push_back(rows);
     }
     if (common.empty()) return false;
-    const int64_t alone =
-        std::min(rows_.back(), ChoicesOf(stages_[stage]).back().rows);
+    const int64_t alone = std::min(rows_.back(), choices_[stage].back().rows);
     if (common.back() < std::min(alone, kFewRows)) return false;
     rows_ = std::move(common);
-    touches_ = std::move(touches);
+    NoteWrites(stage);
     return true;
   }
-
-  // Temporaries that only this group touches.
-  void FindTemporaries(RowGroup& group) const {
-    std::vector<Touch> inside;
-    for (int i = group.first; i < group.last; ++i) AddTouches(i, inside);
-    std::vector<Touch> outside;
-    for (int i = 0; i < static_cast<int>(stages_.size()); ++i) {
-      if (i < group.first || i >= group.last) AddTouches(i, outside);
-    }
-    const auto touches = [](const std::vector<Touch>& list, int buffer) {
-      return std::any_of(list.begin(), list.end(),
-                         [buffer](const Touch& touch) {
-                           return touch.access->buffer == buffer;
-                         });
-    };
+  // Temporaries that only one group touches.
+  void FindTemporaries() {
+    std::vector<RowGroup*> group_of;  // by stage
+    for (RowGroup& group : groups_)
+      group_of.resize(static_cast<size_t>(group.last), &group);
     for (size_t b = 0; b < dispatch_.buffers.size(); ++b) {
-      const int buffer = static_cast<int>(b);
-      if (dispatch_.buffers[b].kind != tensor::BufferKind::kTemporary) continue;
-      if (!touches(inside, buffer) || touches(outside, buffer)) continue;
-      std::vector<Touch> own;
-      for (const Touch& touch : inside) {
-        if (touch.access->buffer == buffer) own.push_back(touch);
+      const std::vector<Touch>& touches = touches_[b];
+      if (dispatch_.buffers[b].kind != tensor::BufferKind::kTemporary ||
+          touches.empty()) {
+        continue;
       }
-      if (group.rows > 1 && AllStayInRow(own, group.rows))
-        group.temporaries.push_back(buffer);
+      RowGroup& group = *group_of[touches.front().stage];
+      // They are in order.
+      if (group.rows <= 1 || touches.back().stage >= group.last) continue;
+      const bool stay =
+          last_write_[b] < 0 ||
+          std::ranges::all_of(
+              touches,
+              [&](const Touch& touch) { return Stays(touch, group.rows); });
+      if (stay) group.temporaries.push_back(static_cast<int>(b));
     }
   }
 
   const Dispatch& dispatch_;
   const PlanHeader& header_;
   const std::vector<AnalyzedStage>& stages_;
+  std::vector<std::vector<RowChoice>> choices_;  // by stage
+  // By buffer, in the order of the stages.
+  std::vector<std::vector<Touch>> touches_;
   std::vector<RowGroup> groups_;
-  // The group being formed: its first stage, the row spaces still possible, all
-  // its accesses.
+  // The group being formed: its first stage, and the row spaces still possible.
   int first_ = -1;
   std::vector<int64_t> rows_;
-  std::vector<Touch> touches_;
+  // By buffer: the last stage so far that writes to it; where StillStay has
+  // looked at its touches.
+  std::vector<int> last_write_;
+  std::vector<int64_t> last_look_;
+  int64_t looks_ = 0;
 };
 
 }  // namespace

@@ -128,4 +128,19 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
   return !is_stored;
 }
 
+std::vector<std::vector<const StageAnalysis*>> StagesByBuffer(
+    std::span<const StageAnalysis* const> stages, size_t buffer_count) {
+  std::vector<std::vector<const StageAnalysis*>> by_buffer(buffer_count);
+  for (const StageAnalysis* const stage : stages) {
+    const auto add = [&](int buffer) {
+      auto& touching = by_buffer[static_cast<size_t>(buffer)];
+      if (touching.empty() || touching.back() != stage)
+        touching.push_back(stage);
+    };
+    for (const Access& access : stage->accesses) add(access.buffer);
+    for (const Access& access : stage->stores) add(access.buffer);
+  }
+  return by_buffer;
+}
+
 }  // namespace ember::vm

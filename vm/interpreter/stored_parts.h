@@ -22,6 +22,11 @@ namespace ember::vm {
 bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
                        int buffer);
 
+// For each buffer the stages that touch it, in order: the others tell nothing
+// about it, and a file may have thousands of both.
+std::vector<std::vector<const StageAnalysis*>> StagesByBuffer(
+    std::span<const StageAnalysis* const> stages, size_t buffer_count);
+
 }  // namespace ember::vm
 
 #endif  // EMBER_VM_INTERPRETER_STORED_PARTS_H_
