@@ -9,6 +9,8 @@ namespace ember::vm {
 namespace {
 
 constexpr size_t kMostCalls = 8;  // of a batch
+// Of a call: each is compared with each of the others'.
+constexpr size_t kMostBuffers = 64;
 // Runs each way until a batch is decided; fewer where together is slower
 // without doubt.
 constexpr int64_t kSamples = 8;
@@ -68,6 +70,10 @@ void SideBySide::EndRun() {
 Status SideBySide::Call(size_t site, const KernelCall& call,
                         const Kernel& kernel, std::span<const int64_t> bytes,
                         size_t input_count) {
+  if (call.buffers.size() > kMostBuffers) {
+    EMBER_RETURN_IF_ERROR(Synchronize());
+    return RunOnHost(kernel, call);
+  }
   if (state_ == State::kSees) {
     if (is_seen_[site]) {
       ++synchronizations_;

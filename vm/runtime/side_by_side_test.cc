@@ -209,6 +209,21 @@ TEST_F(SideBySideTest, TheFirstErrorInOrderCounts) {
   EXPECT_TRUE(Run(steps, cells).ok());
 }
 
+// Comparing memory takes a time that nobody can stop.
+TEST_F(SideBySideTest, CallsOfManyBuffersRunApart) {
+  AddKernel({.alone_ns = 3000, .shared_ns = 3000});
+  AddKernel({.alone_ns = 3000, .shared_ns = 3000});
+  AddKernel({.alone_ns = 3000, .shared_ns = 3000});
+  const std::vector<size_t> many(64, 0);
+  const std::vector<size_t> fewer(63, 0);
+  const std::vector<Step> steps = {{fewer, 1}, {many, 2}, {fewer, 3}};
+  Decide(steps);
+  EXPECT_EQ(MostAtOnce(steps), 1);
+  const std::vector<Step> others = {{fewer, 1}, {fewer, 2}, {many, 3}};
+  Decide(others);
+  EXPECT_EQ(MostAtOnce(others), 2);
+}
+
 // A run that is stopped has no error of an earlier one.
 TEST_F(SideBySideTest, CallsThatAreLeftOutHaveNoError) {
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
