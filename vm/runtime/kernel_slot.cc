@@ -87,7 +87,11 @@ KernelSlot::Checks KernelSlot::ChecksOf(
 }
 
 void KernelSlot::NoteUnchecked(std::string reason) {
+  // They name sizes, and a program may come with other ones in each turn of a
+  // loop.
+  constexpr size_t kMostReasons = 64;
   std::lock_guard<std::mutex> lock(mutex_);
+  if (decline_reasons_.size() >= kMostReasons) return;
   if (std::ranges::find(decline_reasons_, reason) == decline_reasons_.end())
     decline_reasons_.push_back(std::move(reason));
 }

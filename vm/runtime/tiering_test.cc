@@ -450,6 +450,14 @@ TEST_F(TieringTest, WithdrawnKernelsAreNotUsedAnyMore) {
   EXPECT_TRUE(slot.kernels()->list.empty());
 }
 
+// They name sizes, and a loop may come with another one in each turn.
+TEST(KernelSlotTest, ReasonsOfWhatCannotBeCheckedAreBounded) {
+  KernelSlot slot;
+  for (int bytes = 0; bytes < 1000; ++bytes)
+    slot.NoteUnchecked("no room for " + std::to_string(bytes) + " bytes");
+  EXPECT_EQ(slot.decline_reasons().size(), 64u);
+}
+
 TEST_F(TieringTest, MaxTierIsKept) {
   Start({.tier1_calls = 1, .tier2_calls = 1, .max_tier = 1});
   Run(2);
