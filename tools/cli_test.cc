@@ -7,6 +7,8 @@
 #include "gtest/gtest.h"
 #include "third_party/onnx/onnx.pb.h"
 #include "tools/cli_fixture.h"
+#include "vm/format/writer.h"
+#include "vm/isa/text.h"
 
 namespace ember::tools {
 namespace {
@@ -181,6 +183,30 @@ TEST_F(CliTest, UnsupportedOperatorsAreListedTogether) {
               "vm-compile: odd.onnx: 2 unsupported operators: Blur (node "
               "'relu1'), Sharpen (node "
               "'relu2')");
+}
+
+// Whoever looks at a stranger's model does not let it write to the terminal.
+TEST_F(CliTest, NamesOfResultsArePrintedOnOneLine) {
+  const auto module = vm::ParseModule(R"(module "m" from "test"
+program main(x: f32[4]) -> ("a\x1b[31m\nb": f32[4]) {
+  b0 = input x
+  i0 = integer 4
+  result "a\x1b[31m\nb" = b0 [i0]
+  return
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status().ToString();
+  const auto bytes = vm::SerializeModule(*module);
+  ASSERT_TRUE(bytes.ok());
+  Write("escape.vmfb",
+        {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  for (const std::string tool : {"vm-run", "vm-diff"}) {
+    const Outcome outcome = Run(tool + " escape.vmfb");
+    EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+    EXPECT_NE(outcome.output.find("a\\x1b[31m\\x0ab"), std::string::npos)
+        << outcome.output;
+    EXPECT_EQ(outcome.output.find('\x1b'), std::string::npos);
+  }
 }
 
 TEST_F(CliTest, BadCommandLines) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/one_line.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/compare.h"
 #include "tools/lib/compile_limits.h"
@@ -85,11 +86,12 @@ void PrintDifferences(const std::vector<DispatchDifference>& differences,
       return;
     }
     const DispatchDifference& d = differences[i];
-    std::printf("%s dispatch %lld @%s%s with %s: %s\n",
-                i == 0 ? "first to differ:" : "then",
-                static_cast<long long>(d.call), d.dispatch.c_str(),
-                d.origin.empty() ? "" : (" [" + d.origin + "]").c_str(),
-                d.parameters.c_str(), d.difference.c_str());
+    std::printf(
+        "%s dispatch %lld @%s%s with %s: %s\n",
+        i == 0 ? "first to differ:" : "then", static_cast<long long>(d.call),
+        d.dispatch.c_str(),
+        d.origin.empty() ? "" : (" [" + OnOneLine(d.origin) + "]").c_str(),
+        d.parameters.c_str(), d.difference.c_str());
   }
 }
 
@@ -102,12 +104,13 @@ bool CompareResults(const Options& options, const vm::Module& module,
     const Comparison comparison =
         Compare(b[i], a[i], {options.rtol, options.atol});
     differs |= !comparison.equal;
-    const char* const name = module.results()[i].name.c_str();
+    const std::string name = OnOneLine(module.results()[i].name);
     if (comparison.equal) {
-      std::printf("result %s is equal; largest difference %.3g\n", name,
+      std::printf("result %s is equal; largest difference %.3g\n", name.c_str(),
                   comparison.max_absolute);
     } else {
-      std::printf("result %s differs: %s\n", name, comparison.message.c_str());
+      std::printf("result %s differs: %s\n", name.c_str(),
+                  comparison.message.c_str());
     }
   }
   return differs;

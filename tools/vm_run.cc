@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/one_line.h"
 #include "tools/lib/bind.h"
 #include "tools/lib/chrome_trace.h"
 #include "tools/lib/compare.h"
@@ -166,8 +167,8 @@ Status CheckExpected(const Options& options, const vm::Module& module,
       return InvalidArgumentError(
           "result '" + name + "' is not as expected: " + comparison.message);
     }
-    std::printf("%s is as expected; largest difference %.3g\n", name.c_str(),
-                comparison.max_absolute);
+    std::printf("%s is as expected; largest difference %.3g\n",
+                OnOneLine(name).c_str(), comparison.max_absolute);
   }
   return OkStatus();
 }
@@ -246,7 +247,8 @@ void PrintResults(const Options& options, const vm::Module& module,
     const std::string text = options.print == "full"
                                  ? PrintTensor(results[i])
                                  : DescribeTensor(results[i]);
-    std::printf("%s: %s\n", module.results()[i].name.c_str(), text.c_str());
+    std::printf("%s: %s\n", OnOneLine(module.results()[i].name).c_str(),
+                text.c_str());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/one_line.h"
 #include "tools/lib/json.h"
 
 namespace ember::tools {
@@ -37,7 +38,7 @@ std::string MarkdownText(const Cell& cell) {
     if (c == '|') text += '\\';
     text += c == '\n' ? ' ' : c;
   }
-  return text;
+  return OnOneLine(text);
 }
 
 }  // namespace

@@ -25,6 +25,16 @@ TEST(TableTest, Markdown) {
             "| x,\"y\"    |         – | two lines |\n");
 }
 
+// Names in models may hold what terminals act on.
+TEST(TableTest, MarkdownHasNoControlCharacters) {
+  Table table({"node"});
+  table.AddRow({"a\x1b[31m\nb"});
+  EXPECT_EQ(table.Print(TableFormat::kMarkdown),
+            "| node        |\n"
+            "| ----------- |\n"
+            "| a\\x1b[31m b |\n");
+}
+
 TEST(TableTest, Json) {
   EXPECT_EQ(
       Example().Print(TableFormat::kJson),
