@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> files;
-  std::string tiers = "0,1,2", keep = "mutants", format = "md";
+  std::string tiers = "0,1,2", device = "cpu", keep = "mutants", format = "md";
   int64_t every = 1, first = 0, most_bytes_for_bits = 4096;
   int64_t cases_per_worker = 5000;
   double cpu_seconds = 20;
@@ -110,11 +110,11 @@ Status Mutator::Keep(const std::string& path, int tier,
                            std::to_string(finding.number) + ".vmfb";
   std::printf(
       "%s, tier %d, mutant %lld (%s): %s: %s; again: mutate --as-is "
-      "--tiers=%d %s\n",
+      "--device=%s --tiers=%d %s\n",
       NameOf(path).c_str(), tier, static_cast<long long>(finding.number),
       mutant.description.c_str(),
       std::string(OutcomeName(finding.outcome)).c_str(), finding.how.c_str(),
-      tier, file.c_str());
+      options_.device.c_str(), tier, file.c_str());
   return WriteFileAtomically(
       file,
       {reinterpret_cast<const char*>(mutant.file.data()), mutant.file.size()});
@@ -130,7 +130,13 @@ Status Mutator::TryFile(const std::string& path, int tier) {
   const MutantList mutants(bytes, options_.most_bytes_for_bits);
   const SupervisedReport report = RunSupervised(
       {options_.first, mutants.size(), options_.every}, Supervision(), [&] {
-        auto trier = std::make_shared<ModuleTrier>(tier, options_.results);
+        auto made =
+            ModuleTrier::Create({tier, options_.results, options_.device});
+        if (!made.ok()) {
+          std::fprintf(stderr, "%s\n", made.status().ToString().c_str());
+          std::exit(3);
+        }
+        const std::shared_ptr<ModuleTrier> trier = *std::move(made);
         const std::optional<uint64_t> seed = trier->Prepare(bytes);
         if (!seed) {
           std::fprintf(stderr, "%s: tier %d: no inputs with which it runs\n",
@@ -158,10 +164,12 @@ Status Mutator::TryFile(const std::string& path, int tier) {
 Status Mutator::TryAsItIs(const std::string& path, int tier) {
   EMBER_ASSIGN_OR_RETURN(const std::string file,
                          ReadFile(tools::UserPath(path)));
-  ModuleTrier trier(tier, /*compares_results=*/true);
+  EMBER_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ModuleTrier> trier,
+      ModuleTrier::Create({tier, /*compares_results=*/true, options_.device}));
   for (uint64_t seed = 0; seed < 4; ++seed) {
     Status status;
-    const Outcome outcome = trier.Try(BytesOf(file), seed, &status);
+    const Outcome outcome = trier->Try(BytesOf(file), seed, &status);
     std::printf("%s, tier %d, inputs %d: %s: %s\n", NameOf(path).c_str(), tier,
                 static_cast<int>(seed),
                 std::string(OutcomeName(outcome)).c_str(),
@@ -208,6 +216,8 @@ int main(int argc, char** argv) {
       "Loads and runs every damaged copy of modules, under small limits.");
   flags.Positional("MODULE.vmfb", 1, 10000, &options.files);
   flags.Add("tiers", &options.tiers, "LIST", "On which tiers.");
+  flags.Add("device", &options.device, "NAME",
+            "Where they run, with kernels of tiers 1 and 2; see vm-run.");
   flags.Add("every", &options.every, "N", "Only every n-th mutant.");
   flags.Add("first", &options.first, "N", "The number of the first mutant.");
   flags.Add("bits", &options.most_bytes_for_bits, "BYTES",
@@ -227,6 +237,7 @@ int main(int argc, char** argv) {
   flags.Add("as-is", &options.as_is,
             "Runs the files as they are, in this process.");
   flags.Example("mutate model.vmfb --tiers=0 --every=10");
+  flags.Example("mutate model.vmfb --device=vulkan --tiers=2 --every=100");
   return ember::tools::RunTool(argc, argv, flags, [&options] {
     return ember::tests::Mutator(options).Run();
   });

@@ -122,10 +122,12 @@ class FoundModule : public testing::TestWithParam<const char*> {};
 TEST_P(FoundModule, GivesTier0sResults) {
   const std::vector<uint8_t> file = FileOf("found/" + std::string(GetParam()));
   for (const int tier : {1, 2}) {
-    ModuleTrier trier(tier, /*compares_results=*/true);
+    const auto trier =
+        ModuleTrier::Create({.tier = tier, .compares_results = true});
+    ASSERT_TRUE(trier.ok()) << trier.status().ToString();
     for (uint64_t seed = 0; seed < 8; ++seed) {
       Status status;
-      EXPECT_EQ(trier.Try(file, seed, &status), Outcome::kRan)
+      EXPECT_EQ((*trier)->Try(file, seed, &status), Outcome::kRan)
           << "tier " << tier << ", inputs " << seed << ": "
           << status.ToString();
     }
@@ -150,7 +152,8 @@ TEST_P(MutatedModule, DoesNoHarm) {
   const int64_t step = tier == 0 ? 3 : 29;
   const SupervisedReport report =
       RunSupervised({0, mutants.size(), step}, {}, [&, tier = tier] {
-        auto trier = std::make_shared<ModuleTrier>(tier);
+        const std::shared_ptr<ModuleTrier> trier =
+            *ModuleTrier::Create({.tier = tier});
         const std::optional<uint64_t> seed = trier->Prepare(file);
         if (!seed) ::_exit(3);
         return [&mutants, trier, seed](int64_t number) {

@@ -7,6 +7,8 @@
 #include "base/check.h"
 #include "hal/cpu/cpu_device.h"
 #include "tools/lib/compare.h"
+#include "tools/lib/device.h"
+#include "vm/runtime/device_session.h"
 #include "vm/runtime/string_functions.h"
 #include "vm/runtime/testing/run_anything.h"
 
@@ -37,28 +39,43 @@ Outcome OutcomeOf(const Status& status) {
 
 }  // namespace
 
-ModuleTrier::ModuleTrier(int tier, bool compares_results)
-    : tier_(tier), compares_results_(compares_results) {
-  device_ = *hal::CreateCpuDevice({.threads = 1});
-  if (tier == 0) return;
+ModuleTrier::ModuleTrier(const ModuleTrierOptions& options)
+    : options_(options),
+      host_(*hal::CreateCpuDevice({.threads = 1})),
+      device_(host_) {
+  if (options.tier == 0) return;
   auto jit = jit::NewJit({.threads = 0});
   EMBER_CHECK(jit.ok()) << jit.status().ToString();
   jit_ = *std::move(jit);
 }
 
+StatusOr<std::unique_ptr<ModuleTrier>> ModuleTrier::Create(
+    const ModuleTrierOptions& options) {
+  std::unique_ptr<ModuleTrier> trier(new ModuleTrier(options));
+  if (options.device != "cpu") {
+    EMBER_ASSIGN_OR_RETURN(trier->device_,
+                           tools::OpenDevice(options.device, /*threads=*/1));
+  }
+  return trier;
+}
+
 std::shared_ptr<vm::Tiering> ModuleTrier::NewTiering(
     const std::shared_ptr<const vm::Module>& module) {
   if (jit_ == nullptr) return nullptr;
-  return std::make_shared<vm::Tiering>(module, jit_, vm::Tiering::Eager(tier_));
+  return std::make_shared<vm::Tiering>(module, jit_,
+                                       vm::Tiering::Eager(options_.tier));
 }
 
 Status ModuleTrier::Run(const std::shared_ptr<const vm::Module>& module,
-                        uint64_t seed, std::shared_ptr<vm::Tiering> tiering,
+                        uint64_t seed,
+                        const std::shared_ptr<hal::Device>& device,
+                        std::shared_ptr<vm::Tiering> tiering,
                         std::vector<vm::Tensor>* results) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
                          vm::RandomInputs(*module, seed));
   vm::SessionOptions options;
-  options.device = device_;
+  options.device = device;
+  options.device_support = vm::NewDeviceSupport;
   options.strings = vm::NewStringSupport;
   options.memory_limit = kMemoryLimit;
   options.work_limit = kWorkLimit;
@@ -75,7 +92,7 @@ Status ModuleTrier::CompareWithTier0(
     const std::shared_ptr<const vm::Module>& module, uint64_t seed,
     const Status& end, const std::vector<vm::Tensor>& results) {
   std::vector<vm::Tensor> expected;
-  const Status end_of_tier0 = Run(module, seed, nullptr, &expected);
+  const Status end_of_tier0 = Run(module, seed, host_, nullptr, &expected);
   const auto is_limit = [](const Status& status) {
     return status.code() == StatusCode::kResourceExhausted;
   };
@@ -84,7 +101,7 @@ Status ModuleTrier::CompareWithTier0(
     return FailedPreconditionError("tier 0: " + end_of_tier0.ToString() +
                                    "; this tier: " + end.ToString());
   }
-  if (!end.ok() || !compares_results_) return OkStatus();
+  if (!end.ok() || !options_.compares_results) return OkStatus();
   for (size_t i = 0; i < expected.size(); ++i) {
     const tools::Comparison comparison =
         tools::CompareTiers(results[i], expected[i], kToleranceFactor);
@@ -104,7 +121,7 @@ Outcome ModuleTrier::Try(std::span<const uint8_t> file, uint64_t seed,
                                                         : Outcome::kRefused;
   if (module.ok()) {
     std::vector<vm::Tensor> results;
-    end = Run(*module, seed, NewTiering(*module), &results);
+    end = Run(*module, seed, device_, NewTiering(*module), &results);
     outcome = OutcomeOf(end);
     if (jit_ != nullptr) {
       Status same = CompareWithTier0(*module, seed, end, results);
@@ -124,7 +141,7 @@ std::optional<uint64_t> ModuleTrier::Prepare(std::span<const uint8_t> file) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     std::vector<vm::Tensor> results;
     kept_ = NewTiering(*module);
-    if (Run(*module, seed, kept_, &results).ok()) return seed;
+    if (Run(*module, seed, device_, kept_, &results).ok()) return seed;
   }
   return std::nullopt;
 }

@@ -1,16 +1,18 @@
 // Loads and runs the bytes of a module file as an application would that has
 // them from a stranger: at default options but for small limits, on one tier.
 //
-//   ModuleTrier trier(/*tier=*/2);
-//   Outcome outcome = trier.Try(file, seed);
+//   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<ModuleTrier> trier,
+//                          ModuleTrier::Create({.tier = 2}));
+//   Outcome outcome = trier->Try(file, seed);
 //
 // Inputs are made from the module's signature and the seed
 // (vm/runtime/testing/run_anything.h). Kernels of tiers 1 and 2 are made when
 // they are asked for, in this thread, and how a run ends is compared with tier
 // 0. So are results, if asked for: a mutant may read floats at other places
 // than where they were written, and then what rounding does to their last bits
-// can become a large difference, so such findings have to be looked at. Not
-// thread-safe.
+// can become a large difference, so such findings have to be looked at. On
+// another device than the host's, too, the end is compared with that of tier 0
+// here. Not thread-safe.
 #ifndef EMBER_TESTS_MUTATION_TRY_MODULE_H_
 #define EMBER_TESTS_MUTATION_TRY_MODULE_H_
 
@@ -18,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -31,9 +34,17 @@
 
 namespace ember::tests {
 
+struct ModuleTrierOptions {
+  int tier = 0;
+  bool compares_results = false;
+  std::string device = "cpu";  // as tools::OpenDevice takes it
+};
+
 class ModuleTrier {
  public:
-  explicit ModuleTrier(int tier, bool compares_results = false);
+  // kUnavailable and others where the device cannot be opened.
+  static StatusOr<std::unique_ptr<ModuleTrier>> Create(
+      const ModuleTrierOptions& options);
 
   // kRan, kRefused, kLimit, kFailed, kInternal, or kDiffers: tier 0 fails where
   // this tier does not, or the other way round (limits may be met by one only),
@@ -47,8 +58,10 @@ class ModuleTrier {
   std::optional<uint64_t> Prepare(std::span<const uint8_t> file);
 
  private:
+  explicit ModuleTrier(const ModuleTrierOptions& options);
   // Without a tiering at tier 0.
   Status Run(const std::shared_ptr<const vm::Module>& module, uint64_t seed,
+             const std::shared_ptr<hal::Device>& device,
              std::shared_ptr<vm::Tiering> tiering,
              std::vector<vm::Tensor>* results);
   std::shared_ptr<vm::Tiering> NewTiering(
@@ -58,9 +71,8 @@ class ModuleTrier {
                           uint64_t seed, const Status& end,
                           const std::vector<vm::Tensor>& results);
 
-  const int tier_;
-  const bool compares_results_;
-  std::shared_ptr<hal::Device> device_;
+  const ModuleTrierOptions options_;
+  std::shared_ptr<hal::Device> host_, device_;
   std::shared_ptr<jit::Jit> jit_;  // null at tier 0
   std::shared_ptr<vm::Tiering> kept_;
 };
