@@ -14,8 +14,9 @@
 
 namespace ember::tflite {
 
-// What was unpacked or made dense already: a subgraph that is called a thousand
-// times has one copy.
+// The data of tensors of the file that were unpacked or made dense already, by
+// their tables in the file. So a subgraph that is called a thousand times has
+// one copy of each.
 using UnpackedConstants = std::map<const schema::Tensor*, graph::ConstantData>;
 
 // Errors: types without a dtype, data that its own index does not fit.

@@ -40,9 +40,7 @@ Outcome OutcomeOf(const Status& status) {
 }  // namespace
 
 ModuleTrier::ModuleTrier(const ModuleTrierOptions& options)
-    : options_(options),
-      host_(*hal::CreateCpuDevice({.threads = 1})),
-      device_(host_) {
+    : options_(options), host_(*hal::CreateCpuDevice({.threads = 1})) {
   if (options.tier == 0) return;
   auto jit = jit::NewJit({.threads = 0});
   EMBER_CHECK(jit.ok()) << jit.status().ToString();
@@ -52,10 +50,8 @@ ModuleTrier::ModuleTrier(const ModuleTrierOptions& options)
 StatusOr<std::unique_ptr<ModuleTrier>> ModuleTrier::Create(
     const ModuleTrierOptions& options) {
   std::unique_ptr<ModuleTrier> trier(new ModuleTrier(options));
-  if (options.device != "cpu") {
-    EMBER_ASSIGN_OR_RETURN(trier->device_,
-                           tools::OpenDevice(options.device, /*threads=*/1));
-  }
+  EMBER_ASSIGN_OR_RETURN(trier->device_,
+                         tools::OpenDevice(options.device, /*threads=*/1));
   return trier;
 }
 

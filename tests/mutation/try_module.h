@@ -34,15 +34,16 @@
 
 namespace ember::tests {
 
+// What the files are run on, and whether their results count.
 struct ModuleTrierOptions {
   int tier = 0;
-  bool compares_results = false;
-  std::string device = "cpu";  // as tools::OpenDevice takes it
+  bool compares_results = false;  // with tier 0's; else only how runs end
+  std::string device = "cpu";     // as tools::OpenDevice takes it
 };
 
 class ModuleTrier {
  public:
-  // kUnavailable and others where the device cannot be opened.
+  // Errors: the device cannot be opened.
   static StatusOr<std::unique_ptr<ModuleTrier>> Create(
       const ModuleTrierOptions& options);
 

@@ -186,7 +186,8 @@ class Grouper {
     std::vector<int64_t> common;
     for (int64_t rows : rows_) {
       const bool stay = PrefixOf(stage, rows) >= 0 && StillStay(stage, rows) &&
-                        // Alone, it was not asked.
+                        // While the first stage was alone in the group,
+                        // nobody has asked whether its own touches stay.
                         (stage != first_ + 1 || StillStay(first_, rows));
       if (stay) common.push_back(rows);
     }
@@ -197,7 +198,8 @@ class Grouper {
     NoteWrites(stage);
     return true;
   }
-  // Temporaries that only one group touches.
+
+  // Adds to each group the temporaries that no other group touches.
   void FindTemporaries() {
     std::vector<RowGroup*> group_of;  // by stage
     for (RowGroup& group : groups_)
@@ -230,8 +232,8 @@ class Grouper {
   // The group being formed: its first stage, and the row spaces still possible.
   int first_ = -1;
   std::vector<int64_t> rows_;
-  // By buffer: the last stage so far that writes to it; where StillStay has
-  // looked at its touches.
+  // By buffer: the last stage so far that writes to it, and the number of the
+  // call of StillStay that has looked at its touches last.
   std::vector<int> last_write_;
   std::vector<int64_t> last_look_;
   int64_t looks_ = 0;
