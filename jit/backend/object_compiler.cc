@@ -26,7 +26,7 @@ StatusOr<std::unique_ptr<CompiledNest>> LoadCode(const vm::KernelCode& code,
                                                  size_t prologue_count) {
   auto result = std::make_unique<CompiledNest>();
   result->code_bytes = static_cast<int64_t>(code.bytes.size());
-  if (!code.is_of_cpu()) {
+  if (!code.is_machine_code()) {
     result->code = code;
     return result;
   }

@@ -81,13 +81,13 @@ StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
   report->origin = code->origin;
   vm::KernelImage image =
       ImageOf(request, nest, report->error_growth, code->code);
-  const bool is_of_cpu = image.code.is_of_cpu();
-  if (!is_of_cpu && request.device == nullptr) {
+  const bool is_machine_code = image.code.is_machine_code();
+  if (!is_machine_code && request.device == nullptr) {
     return Decline(DeclineReason::kTarget,
                    "expected a device to make it on, found none");
   }
   std::string description = Summary(*report, nest.phases.size());
-  if (!is_of_cpu) {
+  if (!is_machine_code) {
     return LaunchOnDevice(request, std::move(image), std::move(description),
                           report->codegen_ms, report->pack_ms);
   }

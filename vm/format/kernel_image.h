@@ -48,21 +48,28 @@
 
 namespace ember::vm {
 
+// Who can run code as it is.
+enum class KernelRunner : uint8_t {
+  kHost,      // a CPU, by offsets of functions (KernelCode::entries)
+  kDevice,    // a device's driver, by names (KernelCode::device)
+  kCompiler,  // nobody: a compiler has to make code of it first, by names
+};
+
 // What the bytes of the code are. The numbers are stored: append only. But for
 // machine code the text is the format's name for drivers (hal/executable.h).
-// Rows: (name, text, doc).
+// Rows: (name, text, runner, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_FORMAT(row) \
-  row(MachineCode, "machine-code", \
+  row(MachineCode, "machine-code", kHost, \
       "Instructions of a CPU and the constants they read, in one piece that may be put at any " \
       "address of its alignment: all relocations are resolved. Each entry is a PhaseFunction " \
       "(kernel_abi.h).") \
-  row(Spirv, "spirv", "A module of SPIR-V; each phase is an entry point (device_abi.h).") \
-  row(Ptx, "ptx", "A module of PTX as text; each phase is an entry (device_abi.h).") \
-  row(EmulatedGrid, "emulated-grid", \
+  row(Spirv, "spirv", kDevice, "A module of SPIR-V; each phase is an entry point (device_abi.h).") \
+  row(Ptx, "ptx", kDevice, "A module of PTX as text; each phase is an entry (device_abi.h).") \
+  row(EmulatedGrid, "emulated-grid", kDevice, \
       "The same as code of the process that made it, for the emulated grid: it means nothing in a " \
       "file, and readers refuse it.") \
-  row(CSource, "c-source", \
+  row(CSource, "c-source", kCompiler, \
       "Functions of C11 as text, which a compiler has to make code of: each phase names one, which " \
       "is a PhaseFunction (kernel_abi.h). Nothing runs them as they are.")
 // clang-format on
@@ -95,10 +102,22 @@ struct KernelText {
   std::string_view text, doc;
 };
 inline constexpr KernelText kKernelFormats[] = {
-#define EMBER_ROW(name, text, doc) {text, doc},
+#define EMBER_ROW(name, text, runner, doc) {text, doc},
     EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
 #undef EMBER_ROW
 };
+// kCompiler for a number that is no format, as files may hold until they are
+// verified: nobody runs it.
+constexpr KernelRunner RunnerOf(KernelFormat format) {
+  switch (format) {
+#define EMBER_ROW(name, text, runner, doc) \
+  case KernelFormat::k##name:              \
+    return KernelRunner::runner;
+    EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
+#undef EMBER_ROW
+  }
+  return KernelRunner::kCompiler;
+}
 inline constexpr KernelText kKernelScopes[] = {
 #define EMBER_ROW(name, text, doc) {text, doc},
     EMBER_FOR_EACH_KERNEL_SCOPE(EMBER_ROW)
@@ -151,13 +170,16 @@ struct DevicePhase {
 // Code without what surrounds it: equal kernels of two dispatches share it.
 struct KernelCode {
   KernelFormat format = KernelFormat::kMachineCode;
-  uint32_t alignment = 1;         // of its first byte in memory, a power of two
-  std::vector<uint32_t> entries;  // of a CPU: offset of each phase's function
-  std::vector<DevicePhase> device;    // of another device: one per phase
+  uint32_t alignment = 1;  // of its first byte in memory, a power of two
+  // Of machine code: the offset of each phase's function. Otherwise empty.
+  std::vector<uint32_t> entries;
+  // Of other code: one for each phase. Otherwise empty.
+  std::vector<DevicePhase> device;
   std::shared_ptr<const void> owner;  // keeps bytes alive
   std::span<const uint8_t> bytes;
 
-  bool is_of_cpu() const { return format == KernelFormat::kMachineCode; }
+  KernelRunner runner() const { return RunnerOf(format); }
+  bool is_machine_code() const { return runner() == KernelRunner::kHost; }
 };
 
 struct KernelImage {

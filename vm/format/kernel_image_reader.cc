@@ -60,7 +60,7 @@ Status CutOff() {
 }  // namespace
 
 void ReadDevicePhases(ByteReader& reader, KernelCode& code) {
-  if (code.is_of_cpu()) return;
+  if (code.is_machine_code()) return;
   constexpr size_t kPhaseBytes = 29;
   code.device.resize(reader.Count(kPhaseBytes));
   for (DevicePhase& phase : code.device) phase = ReadDevicePhase(reader);

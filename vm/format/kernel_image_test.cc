@@ -224,8 +224,8 @@ TEST(KernelImageTest, VerifierRefusesOfDevices) {
                 "formula, found 7");
   EXPECT_EQ(error("entries {", "entries 0 {"),
             who +
-                "code: expected offsets of entries for a CPU, names for "
-                "other devices, found both");
+                "code: expected offsets of entries for machine code, "
+                "names for other code, found both");
   EXPECT_EQ(error("phase tasks %0 iterations %2\n",
                   "phase tasks %0 iterations %2\n  phase tasks %0 iterations "
                   "%2\n"),

@@ -72,7 +72,7 @@ class Verifier {
                     image_.parameter_count);
     }
     if (!image_.iterations.empty() &&
-        (image_.code.is_of_cpu() ||
+        (image_.code.is_machine_code() ||
          image_.iterations.size() != image_.phases.size())) {
       return Refuse("iterations", "one for each phase of a device, or none",
                     static_cast<int64_t>(image_.iterations.size()));
@@ -240,15 +240,15 @@ Status VerifyKernelCode(const KernelCode& code, size_t phases) {
     return Refuse("code", "at most 1 GiB",
                   static_cast<int64_t>(code.bytes.size()));
   const size_t entries =
-      code.is_of_cpu() ? code.entries.size() : code.device.size();
+      code.is_machine_code() ? code.entries.size() : code.device.size();
   if (entries != phases) {
     return Refuse("code", Concat({"an entry for each of ", phases, " phases"}),
                   static_cast<int64_t>(entries));
   }
-  if (!(code.is_of_cpu() ? code.device.empty() : code.entries.empty())) {
+  if (!(code.is_machine_code() ? code.device.empty() : code.entries.empty())) {
     return InvalidArgumentError(
-        "code: expected offsets of entries for a CPU, names for other "
-        "devices, found both");
+        "code: expected offsets of entries for machine code, names for other "
+        "code, found both");
   }
   for (size_t i = 0; i < code.device.size(); ++i)
     EMBER_RETURN_IF_ERROR(VerifyDevicePhase(code.device[i], i));

@@ -29,7 +29,7 @@ void WriteKernelCode(const KernelCode& code, ByteWriter& writer) {
 }
 
 void WriteDevicePhases(const KernelCode& code, ByteWriter& writer) {
-  if (code.is_of_cpu()) return;
+  if (code.is_machine_code()) return;
   writer.Number(static_cast<uint32_t>(code.device.size()));
   for (const DevicePhase& phase : code.device) {
     writer.Text(phase.entry_point);

@@ -116,7 +116,7 @@ void Contraction::Multiply(Work& work, int64_t batch, int64_t begin,
   }
 }
 
-void Contraction::RunTotals(Kernel kernel, char* c, int64_t rows) const {
+void Contraction::RunTotals(TileKernel kernel, char* c, int64_t rows) const {
   const auto at = [&](int64_t block) {
     return TileOperand{c + block * block_c_bytes(), c_stride_m_ * size_, 1};
   };

@@ -113,7 +113,7 @@ class Contraction {
   void MultiplyBlock(Work& work, int64_t batch, int64_t begin,
                      int64_t end) const;
   // A kernel of long sums on so many rows of the block of C and its totals.
-  void RunTotals(Kernel kernel, char* c, int64_t rows) const;
+  void RunTotals(TileKernel kernel, char* c, int64_t rows) const;
   int64_t block_c_bytes() const {
     return direct_ ? 0 : block_m_ * c_stride_m_ * size_;
   }

@@ -13,16 +13,16 @@ using tensor::Instruction;
 using tensor::InstructionGroup;
 using tensor::Opcode;
 
-void SetBaselineKernels(KernelTable& table);
+void SetBaselineKernels(TileKernelTable& table);
 #ifdef EMBER_HAVE_X86_KERNELS
-void SetAvx2Kernels(KernelTable& table);
-void SetAvx512Kernels(KernelTable& table);
+void SetAvx2Kernels(TileKernelTable& table);
+void SetAvx512Kernels(TileKernelTable& table);
 #endif
 
 namespace {
 
-KernelTable MakeHostKernels() {
-  KernelTable table = {};
+TileKernelTable MakeHostKernels() {
+  TileKernelTable table = {};
   SetBaselineKernels(table);
 #ifdef EMBER_HAVE_X86_KERNELS
   const char* wanted = std::getenv("EMBER_ISA");
@@ -70,7 +70,7 @@ constexpr const TypeRow& TypeRowOf(DType type) {
 }
 
 KernelSteps SelectCast(DType from, DType to) {
-  const KernelTable& table = HostKernels();
+  const TileKernelTable& table = HostKernels();
   KernelSteps steps;
   const TypeRow source = TypeRowOf(from), target = TypeRowOf(to);
   if (to == DType::kF16 || to == DType::kBF16) {
@@ -95,7 +95,7 @@ KernelSteps SelectCast(DType from, DType to) {
 }
 
 KernelSteps SelectBitcast(DType from, DType to) {
-  const KernelTable& table = HostKernels();
+  const TileKernelTable& table = HostKernels();
   KernelSteps steps;
   if (from == DType::kBool || to == DType::kBool) {
     steps.Add(table.cast[TypeRowOf(from).compute][TypeRowOf(to).compute]);
@@ -115,8 +115,8 @@ KernelSteps SelectBitcast(DType from, DType to) {
 
 }  // namespace
 
-const KernelTable& HostKernels() {
-  static const KernelTable table = MakeHostKernels();
+const TileKernelTable& HostKernels() {
+  static const TileKernelTable table = MakeHostKernels();
   return table;
 }
 
@@ -140,7 +140,7 @@ bool IsUsableInPlace(DType type) {
 }
 
 KernelSteps SelectKernels(const Instruction& instruction, DType operand) {
-  const KernelTable& table = HostKernels();
+  const TileKernelTable& table = HostKernels();
   const Opcode opcode = instruction.opcode;
   if (opcode == Opcode::kCast) return SelectCast(operand, instruction.type);
   if (opcode == Opcode::kBitcast)
@@ -167,12 +167,12 @@ KernelSteps SelectKernels(const Instruction& instruction, DType operand) {
   return steps;
 }
 
-Kernel NarrowingKernel(DType type) {
+TileKernel NarrowingKernel(DType type) {
   const int8_t narrow = TypeRowOf(type).narrow;
   return narrow >= 0 ? HostKernels().narrow[narrow] : nullptr;
 }
 
-Kernel CombineKernel(Combiner combiner, DType type) {
+TileKernel CombineKernel(Combiner combiner, DType type) {
   Opcode opcode = Opcode::kAdd;
   if (combiner == Combiner::kProduct) opcode = Opcode::kMultiply;
   if (combiner == Combiner::kMinimum) opcode = Opcode::kMinimum;

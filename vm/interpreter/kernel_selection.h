@@ -12,7 +12,7 @@ namespace ember::vm {
 // The kernels of the best instruction set that this CPU has.
 // EMBER_ISA=baseline|avx2|avx512 in the environment asks for a lower one
 // (tests, bug reports).
-const KernelTable& HostKernels();
+const TileKernelTable& HostKernels();
 
 ComputeType ComputeTypeOf(DType type);
 // Bytes of one element of a tile.
@@ -27,13 +27,13 @@ bool IsUsableInPlace(DType type);
 // destination from the operands; each further step rewrites the destination in
 // place.
 struct KernelStep {
-  Kernel kernel = nullptr;
+  TileKernel kernel = nullptr;
   int64_t immediate[2] = {0, 0};
 };
 struct KernelSteps {
   KernelStep steps[3];
   int count = 0;
-  void Add(Kernel kernel, int64_t first = 0, int64_t second = 0) {
+  void Add(TileKernel kernel, int64_t first = 0, int64_t second = 0) {
     steps[count++] = {kernel, {first, second}};
   }
 };
@@ -45,10 +45,10 @@ KernelSteps SelectKernels(const tensor::Instruction& instruction,
 
 // The in-place step that brings an accumulator (kept in the compute type) into
 // `type`; may be null.
-Kernel NarrowingKernel(DType type);
+TileKernel NarrowingKernel(DType type);
 
 // combine(a, b) of a reduction, on tiles.
-Kernel CombineKernel(tensor::Combiner combiner, DType type);
+TileKernel CombineKernel(tensor::Combiner combiner, DType type);
 
 // What an empty reduction gives, and the value of a Constant instruction, as a
 // tile element.

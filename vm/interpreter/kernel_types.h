@@ -1,11 +1,11 @@
-// What a strip instruction looks like to the engine: a kernel is one tight
-// typed loop over a tile of rows x columns. Values are computed in one of seven
-// compute types; narrow integers are held as i32 and narrow floats as f32,
-// wrapped or rounded to their own type after each instruction.
+// What a strip instruction looks like to the engine: a tile kernel, which is
+// one tight typed loop over a tile of rows x columns. Values are computed in
+// one of seven compute types; narrow integers are held as i32 and narrow floats
+// as f32, wrapped or rounded to their own type after each instruction.
 //
 // The kernels are compiled once per instruction set (kernels_*.cc) and found
-// through KernelTable. Only plain data crosses this header: it is included by
-// files built with different -m flags, and an inline function here could be
+// through TileKernelTable. Only plain data crosses this header: it is included
+// by files built with different -m flags, and an inline function here could be
 // linked in a version that the running CPU does not have.
 #ifndef EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 #define EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
@@ -50,7 +50,7 @@ struct TileArguments {
   TileIndexFailure* failure;
 };
 
-using Kernel = void (*)(const TileArguments&);
+using TileKernel = void (*)(const TileArguments&);
 
 // Offsets that say "outside": gather takes its default, scatter skips the
 // element.
@@ -114,10 +114,10 @@ using TapKernel = void (*)(const TapArguments&);
 // Kernels in which a product and its sum may fuse; compiled apart from the
 // rest.
 struct ProductKernels {
-  MicroKernels micro[3];        // f32, f64, i32
-  Kernel multiply_add[2];       // f32, f64: destination[r, c] += a * b
-  Kernel multiply_add_rows[2];  // f32, f64: destination[r] += sum over columns
-                                // of a * b
+  MicroKernels micro[3];            // f32, f64, i32
+  TileKernel multiply_add[2];       // f32, f64: destination[r, c] += a * b
+  TileKernel multiply_add_rows[2];  // f32, f64: destination[r] += sum over
+                                    // columns of a * b
   TapKernel multiply_add_taps[2];
 };
 
@@ -128,37 +128,38 @@ inline constexpr int kDTypeSlots = 16;   // at least ember::kDTypeCount
 // entries, those of better instruction sets then replace what they do better.
 // (A constant table would be larger where code is position-independent: each
 // pointer in it takes a relocation.)
-struct KernelTable {
+struct TileKernelTable {
   const char* name;
   // Unary, classify, binary and compare instructions, by opcode and operand
   // compute type.
-  Kernel arithmetic[kOpcodeSlots][kComputeTypeCount];
-  Kernel select[kComputeTypeCount];
-  Kernel cast[kComputeTypeCount][kComputeTypeCount];  // [from][to]
-  Kernel cast_narrow[kComputeTypeCount]
-                    [2];      // to f16, bf16 (held as f32), rounded once
-  Kernel float_bits[2];       // f16, bf16 held as f32 -> their bits as i32
-  Kernel float_from_bits[2];  // and back
-  Kernel narrow[kNarrowTypeCount];  // wraps or rounds a tile in place of itself
-  Kernel clamp;                     // i32 to [immediate[0], immediate[1]]
-  Kernel load[kDTypeSlots];         // memory at any column stride -> tile
-  Kernel store[kDTypeSlots];        // tile -> memory at any column stride
-  Kernel
+  TileKernel arithmetic[kOpcodeSlots][kComputeTypeCount];
+  TileKernel select[kComputeTypeCount];
+  TileKernel cast[kComputeTypeCount][kComputeTypeCount];  // [from][to]
+  TileKernel cast_narrow[kComputeTypeCount]
+                        [2];      // to f16, bf16 (held as f32), rounded once
+  TileKernel float_bits[2];       // f16, bf16 held as f32 -> their bits as i32
+  TileKernel float_from_bits[2];  // and back
+  TileKernel
+      narrow[kNarrowTypeCount];   // wraps or rounds a tile in place of itself
+  TileKernel clamp;               // i32 to [immediate[0], immediate[1]]
+  TileKernel load[kDTypeSlots];   // memory at any column stride -> tile
+  TileKernel store[kDTypeSlots];  // tile -> memory at any column stride
+  TileKernel
       iota;  // immediate[0] + row * immediate[1] + column * immediate[2], i64
   // By log2 of the element size: a = memory, b = offsets, c = what kOutside
   // gives; columns lie immediate[0] elements apart beyond their offset.
-  Kernel gather[4];
-  Kernel accumulate_index[2];  // [0] failing, [1] marking kOutside; see
-                               // kernels_move.inc
+  TileKernel gather[4];
+  TileKernel accumulate_index[2];  // [0] failing, [1] marking kOutside; see
+                                   // kernels_move.inc
   // destination[r] = combine(destination[r], a[r, all columns]), by combiner -
   // 1
-  Kernel reduce_rows[4][kComputeTypeCount];
+  TileKernel reduce_rows[4][kComputeTypeCount];
   TapKernel combine_taps[4];  // f32, by combiner - 1; null for products
   // Of long sums (tensor/sum_error.h), f32 and f64: what the destination has is
   // carried to the compensated total a, whose error is b, and the destination
   // is 0 again; then the destination becomes all of it.
-  Kernel carry_sum[2];
-  Kernel finish_sum[2];
+  TileKernel carry_sum[2];
+  TileKernel finish_sum[2];
   ProductKernels products;
 };
 

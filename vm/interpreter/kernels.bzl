@@ -6,7 +6,7 @@ load("//bazel:ember.bzl", "ember_cc_library")
 _COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
 def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):
-    """Set<table>Kernels and Set<table>Products, which fill in a KernelTable.
+    """Set<table>Kernels and Set<table>Products, which fill in a TileKernelTable.
 
     Args:
       name: of the library.

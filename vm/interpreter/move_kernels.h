@@ -375,8 +375,8 @@ void GatherKernel(const TileArguments& t) {
 }
 
 template <typename From>
-inline void SetCasts(KernelTable& table, ComputeType from) {
-  Kernel* row = table.cast[from];
+inline void SetCasts(TileKernelTable& table, ComputeType from) {
+  TileKernel* row = table.cast[from];
   row[kTileBool] = &CastKernel<uint8_t, From>;
   row[kTileI32] = &CastKernel<int32_t, From>;
   row[kTileU32] = &CastKernel<uint32_t, From>;
@@ -389,12 +389,12 @@ inline void SetCasts(KernelTable& table, ComputeType from) {
 }
 
 template <typename Format>
-inline void SetFormat(KernelTable& table, DType type) {
+inline void SetFormat(TileKernelTable& table, DType type) {
   table.load[static_cast<int>(type)] = &LoadKernel<Format>;
   table.store[static_cast<int>(type)] = &StoreKernel<Format>;
 }
 
-inline void SetMoveKernels(KernelTable& table) {
+inline void SetMoveKernels(TileKernelTable& table) {
   SetFormat<BoolFormat>(table, DType::kBool);
   SetFormat<PlainFormat<int8_t, int32_t>>(table, DType::kI8);
   SetFormat<PlainFormat<int16_t, int32_t>>(table, DType::kI16);

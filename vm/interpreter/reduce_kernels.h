@@ -182,8 +182,8 @@ void FinishSumKernel(const TileArguments& t) {
 }
 
 template <typename Op>
-inline void SetReduceRows(KernelTable& table, int combiner) {
-  Kernel* row = table.reduce_rows[combiner];
+inline void SetReduceRows(TileKernelTable& table, int combiner) {
+  TileKernel* row = table.reduce_rows[combiner];
   row[kTileI32] = &ReduceRowsKernel<Op, int32_t>;
   row[kTileU32] = &ReduceRowsKernel<Op, uint32_t>;
   row[kTileI64] = &ReduceRowsKernel<Op, int64_t>;
@@ -192,7 +192,7 @@ inline void SetReduceRows(KernelTable& table, int combiner) {
   row[kTileF64] = &ReduceRowsKernel<Op, double>;
 }
 
-inline void SetReduceKernels(KernelTable& table) {
+inline void SetReduceKernels(TileKernelTable& table) {
   SetReduceRows<AddOp>(table, 0);
   SetReduceRows<MultiplyOp>(table, 1);
   SetReduceRows<MinimumOp>(table, 2);

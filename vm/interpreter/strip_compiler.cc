@@ -20,7 +20,7 @@ constexpr int64_t kBroadcastColumns = 256;
 
 }  // namespace
 
-Kernel CopyKernel(int element_size) {
+TileKernel CopyKernel(int element_size) {
   const DType type = element_size == 1   ? DType::kBool
                      : element_size == 4 ? DType::kI32
                                          : DType::kI64;
@@ -98,7 +98,7 @@ int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
   return first;
 }
 
-StripOp& StripCompiler::AddOp(Level level, TileShape shape, Kernel kernel,
+StripOp& StripCompiler::AddOp(Level level, TileShape shape, TileKernel kernel,
                               int destination, int a, int b, int c) {
   EMBER_CHECK(kernel != nullptr);
   StripOp op;

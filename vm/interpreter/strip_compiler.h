@@ -16,7 +16,7 @@
 namespace ember::vm {
 
 // Copies tiles of elements of this size.
-Kernel CopyKernel(int element_size);
+TileKernel CopyKernel(int element_size);
 
 class StripCompiler {
  public:
@@ -73,8 +73,8 @@ class StripCompiler {
   int AddSlot(StripSlot::Kind kind, TileShape shape, int element_size);
   int AddConstant(uint64_t tile_bits, int element_size);
   int AddStrides(const Affine& form, int64_t scale);
-  StripOp& AddOp(Level level, TileShape shape, Kernel kernel, int destination,
-                 int a, int b = -1, int c = -1);
+  StripOp& AddOp(Level level, TileShape shape, TileKernel kernel,
+                 int destination, int a, int b = -1, int c = -1);
   StripSpecial& AddSpecial(StripOp& op, StripOp::Kind kind);
   int AddTile(Level level, TileShape shape, int element_size);
 

@@ -106,7 +106,7 @@ inline constexpr bool kCallsLibrary =
     std::is_same_v<Op, AtanhOp>;
 
 template <typename Op, OperandKinds kKinds, typename T>
-constexpr Kernel UnaryEntry() {
+constexpr TileKernel UnaryEntry() {
   if constexpr (!Accepts<T>(kKinds) || !kIncluded<T> ||
                 (kFastTypesOnly && kCallsLibrary<Op>)) {
     return nullptr;
@@ -120,7 +120,7 @@ constexpr Kernel UnaryEntry() {
 }
 
 template <typename Op, OperandKinds kKinds, typename T>
-constexpr Kernel BinaryEntry() {
+constexpr TileKernel BinaryEntry() {
   constexpr bool kScalar =
       std::is_same_v<Op, DivideOp> || std::is_same_v<Op, FloorDivideOp> ||
       std::is_same_v<Op, RemainderOp> || std::is_same_v<Op, ModuloOp> ||
@@ -135,14 +135,15 @@ constexpr Kernel BinaryEntry() {
 }
 
 // Only entries for which this instruction set has a kernel are written.
-void SetEntry(Kernel& entry, Kernel kernel) {
+void SetEntry(TileKernel& entry, TileKernel kernel) {
   if (kernel != nullptr) entry = kernel;
 }
 
-void SetArithmeticKernels(KernelTable& table) {
+void SetArithmeticKernels(TileKernelTable& table) {
 #define EMBER_SET(name, entry, kinds)                                          \
   {                                                                            \
-    Kernel* row = table.arithmetic[static_cast<int>(tensor::Opcode::k##name)]; \
+    TileKernel* row =                                                          \
+        table.arithmetic[static_cast<int>(tensor::Opcode::k##name)];           \
     SetEntry(row[kTileBool], entry<name##Op, OperandKinds::kinds, uint8_t>()); \
     SetEntry(row[kTileI32], entry<name##Op, OperandKinds::kinds, int32_t>());  \
     SetEntry(row[kTileU32], entry<name##Op, OperandKinds::kinds, uint32_t>()); \
@@ -168,8 +169,8 @@ static_assert(tensor::kOpcodeCount <= kOpcodeSlots &&
 
 }  // namespace
 
-void EMBER_SET_KERNELS(KernelTable& table);
-void EMBER_SET_KERNELS(KernelTable& table) {
+void EMBER_SET_KERNELS(TileKernelTable& table);
+void EMBER_SET_KERNELS(TileKernelTable& table) {
   table.name = EMBER_KERNEL_NAME;
   SetArithmeticKernels(table);
   SetMoveKernels(table);

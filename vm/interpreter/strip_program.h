@@ -116,11 +116,11 @@ struct StripView {
   int first_guard = 0;
   int default_slot = -1;
   int tile_slot = -1;
-  bool in_place = true;   // if not, the tile takes a converted copy
-  Kernel load = nullptr;  // memory -> tile
-  Kernel fill = nullptr;  // default -> tile
-  bool skips = false;     // outside contributes nothing: the reduction step is
-                          // clipped instead
+  bool in_place = true;       // if not, the tile takes a converted copy
+  TileKernel load = nullptr;  // memory -> tile
+  TileKernel fill = nullptr;  // default -> tile
+  bool skips = false;  // outside contributes nothing: the reduction step is
+                       // clipped instead
 };
 
 // The same few columns in every row (a bias), spelled out as a whole tile so
@@ -128,7 +128,7 @@ struct StripView {
 struct StripBroadcast {
   int view = 0;
   int tile = 0;
-  Kernel copy = nullptr;
+  TileKernel copy = nullptr;
 };
 
 struct StripGuard {
@@ -155,7 +155,7 @@ struct StripSpecial {
 
 struct StripOp {
   enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter };
-  Kernel kernel = nullptr;
+  TileKernel kernel = nullptr;
   // Slots, of which a stage may have more than it has instructions.
   int destination = 0;
   int a = 0;

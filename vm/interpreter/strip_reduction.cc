@@ -24,7 +24,7 @@ constexpr int64_t kTabulatedTaps = 15 * kMaxTaps;
 void StripCompiler::CompileCopy() {
   const DType type = spec_.source_type;
   int slot = EmitAffineLoad(*spec_.source, type, -1, false);
-  const Kernel narrow = NarrowingKernel(spec_.stores[0].type);
+  const TileKernel narrow = NarrowingKernel(spec_.stores[0].type);
   if (narrow != nullptr && type != spec_.stores[0].type) {
     const StripSlot from = program_.slots[slot];
     const int tile = AddTile(kPrologue, from.shape, from.element_size);
@@ -219,9 +219,9 @@ void StripCompiler::CompileReduction() {
       dispatch_.instructions[value].opcode == Opcode::kMultiply &&
       (type == DType::kF32 || type == DType::kF64);
   if (product) {
-    const Kernel* kernels = horizontal
-                                ? HostKernels().products.multiply_add_rows
-                                : HostKernels().products.multiply_add;
+    const TileKernel* kernels = horizontal
+                                    ? HostKernels().products.multiply_add_rows
+                                    : HostKernels().products.multiply_add;
     const int a = Emit(dispatch_.instructions[value].a);
     const int b = Emit(dispatch_.instructions[value].b);
     AddOp(kStep, swept, kernels[type == DType::kF64], accumulator, a, b);
@@ -246,7 +246,7 @@ void StripCompiler::CompileReduction() {
   }
   EndValues();
   CarrySum(accumulator, type);
-  if (Kernel narrow = NarrowingKernel(type)) {
+  if (TileKernel narrow = NarrowingKernel(type)) {
     AddOp(kEpilogue, full, narrow, accumulator, accumulator);
   }
   if (!direct) EmitStore(kEpilogue, store, accumulator);

@@ -95,7 +95,9 @@ Status CheckCode(const KernelCode& code, const Source& source, bool is_host) {
   if (!source.functions.empty())
     return code.format == KernelFormat::kCSource ? OkStatus()
                                                  : Unfit("names of functions");
-  if (code.is_of_cpu() == is_host) return OkStatus();
+  const KernelRunner runner =
+      is_host ? KernelRunner::kHost : KernelRunner::kDevice;
+  if (code.runner() == runner) return OkStatus();
   return Unfit(is_host ? "code of a CPU" : "code of a device");
 }
 
