@@ -1,4 +1,4 @@
-"""ember_cc_library, ember_cc_test, ember_cc_fuzz_test, ember_cc_binary: how our C++ is built.
+"""ember_cc_library, ember_cc_test, ember_cc_test_library, ember_cc_fuzz_test, ember_cc_binary: how our C++ is built.
 
 On top of the plain rules:
   - No RTTI anywhere, so that a class of the runtime can be subclassed in any folder.
@@ -76,6 +76,23 @@ def ember_cc_test(name, size = "small", deps = [], copts = [], main = True, **kw
         size = size,
         copts = _copts(False, copts),
         deps = deps + ["@googletest//:gtest_main" if main else "@googletest//:gtest"],
+        **kwargs
+    )
+
+def ember_cc_test_library(name, deps = [], **kwargs):
+    """Tests that several targets run, with other arguments or parts: a dependency of ember_cc_test, compiled once.
+
+    Args:
+      name: as in cc_library.
+      deps: as in cc_library; gtest is added.
+      **kwargs: as in ember_cc_library.
+    """
+    ember_cc_library(
+        name = name,
+        testonly = True,
+        deps = deps + ["@googletest//:gtest"],
+        # Nothing refers to tests by name.
+        alwayslink = True,
         **kwargs
     )
 

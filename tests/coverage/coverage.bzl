@@ -16,6 +16,8 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
         srcs = ["coverage_page.cc"],
         hdrs = hdrs,
         deps = deps + ["//tests/coverage:coverage_page"],
+        # The test's library calls CoveragePage() and does not know whose.
+        alwayslink = True,
     )
 
     ember_cc_binary(
@@ -30,12 +32,10 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
 
     ember_cc_test(
         name = "coverage_page_test",
-        srcs = ["//tests/coverage:coverage_page_test.cc"],
         data = ["//docs:%s-coverage.md" % format],
         env = {"COVERAGE_PAGE": "docs/%s-coverage.md" % format},
         deps = [
             ":coverage_page",
-            "//base:file",
-            "//tests/coverage:coverage_page",
+            "//tests/coverage:coverage_page_tests",
         ],
     )
