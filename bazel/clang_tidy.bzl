@@ -24,7 +24,11 @@ def _command_line(ctx, context):
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
-        preprocessor_defines = depset(transitive = [context.defines, context.local_defines]),
+        # Those of the rule itself are in no provider; BUILD files write them as a shell would take them.
+        preprocessor_defines = depset(
+            [d.replace('\\"', '"') for d in getattr(ctx.rule.attr, "local_defines", [])],
+            transitive = [context.defines],
+        ),
     )
     command = cc_common.get_memory_inefficient_command_line(
         feature_configuration = features,

@@ -30,7 +30,7 @@ std::string ReplaceOthers(std::string_view name) {
   return result;
 }
 
-std::string MakeUnique(std::string name,
+std::string MakeUnique(const std::string& name,
                        const std::vector<std::string>& taken) {
   const auto is_taken = [&](const std::string& candidate) {
     return std::find(taken.begin(), taken.end(), candidate) != taken.end();

@@ -267,7 +267,7 @@ std::map<char, Dim> Extents(const std::vector<Term>& terms) {
 
 }  // namespace
 
-Tensor Einsum(graph::GraphBuilder& builder, std::string equation,
+Tensor Einsum(graph::GraphBuilder& builder, const std::string& equation,
               const std::vector<Tensor>& operands) {
   Labels result;
   StatusOr<std::vector<Term>> parsed = Parse(equation, operands, result);

@@ -11,7 +11,7 @@
 namespace ember::ops {
 
 // Fails on an equation that does not fit the operands.
-Tensor Einsum(graph::GraphBuilder& builder, std::string equation,
+Tensor Einsum(graph::GraphBuilder& builder, const std::string& equation,
               const std::vector<Tensor>& operands);
 
 }  // namespace ember::ops

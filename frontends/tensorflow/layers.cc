@@ -83,7 +83,7 @@ bool SetPadding(OperatorContext& c, const Shape& spatial, bool first,
     return false;
   }
   for (int i = 0; i < rank; ++i) {
-    const auto at = static_cast<size_t>(2 * (i + (first ? 2 : 1)));
+    const size_t at = 2 * static_cast<size_t>(i + (first ? 2 : 1));
     if (all[at] < 0 || all[at + 1] < 0 || all[at] > ops::kMaximumWindow ||
         all[at + 1] > ops::kMaximumWindow) {
       c.FailInvalid(

@@ -4,6 +4,7 @@
 // compiler.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -65,7 +66,7 @@ std::vector<int> TopThree(const float* probabilities) {
 
 std::string Bar(int digit, float probability) {
   constexpr int kWidth = 24;
-  const int filled = static_cast<int>(probability * kWidth + 0.5f);
+  const auto filled = static_cast<int>(std::lround(probability * kWidth));
   char percent[16];
   std::snprintf(percent, sizeof(percent), " %5.1f%%",
                 static_cast<double>(probability) * 100);

@@ -135,9 +135,10 @@ Status CheckResults(const std::vector<Tensor>& results, int64_t rows) {
   const auto found = results[1].elements<int64_t>();
   size_t next = 0;
   for (size_t i = 0; i < y.size(); ++i) {
-    if (y[i] != 0 &&
-        (next >= found.size() || found[next++] != static_cast<int64_t>(i)))
+    if (y[i] == 0) continue;
+    if (next >= found.size() || found[next] != static_cast<int64_t>(i))
       return InternalError("wrong positions of elements that are not zero");
+    ++next;
   }
   const auto top = results[2].elements<float>();
   const auto order = results[3].elements<int64_t>();

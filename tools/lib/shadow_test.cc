@@ -77,8 +77,8 @@ class ShadowTest : public testing::Test {
         std::make_shared<vm::Tiering>(module_, provider, vm::Tiering::Eager(2));
     session_ = NewSession(tiering_);
   }
-  void Start(std::string dispatch, FaultyKernel::Spoil spoil,
-             FaultyKernel::Applies applies, int64_t runs = 3) {
+  void Start(std::string dispatch, const FaultyKernel::Spoil& spoil,
+             const FaultyKernel::Applies& applies, int64_t runs = 3) {
     Start(
         std::move(dispatch),
         [=](std::unique_ptr<vm::Kernel> right) {

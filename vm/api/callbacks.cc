@@ -89,7 +89,7 @@ void Logger::Log(EmberLogLevel level, std::string_view line) const {
   if (log_ != nullptr) log_(context_, level, OnOneLine(line).c_str());
 }
 
-const Status& Logger::Note(const Status& status) const {
+Status Logger::Note(Status status) const {
   if (!status.ok()) Log(EMBER_LOG_ERROR, status.message());
   return status;
 }

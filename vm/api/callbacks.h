@@ -26,7 +26,7 @@ class Logger {
   // Names of a stranger's module may have line feeds; the line has none.
   void Log(EmberLogLevel level, std::string_view line) const;
   // Of an error its message; of OK nothing.
-  const Status& Note(const Status& status) const;
+  Status Note(Status status) const;
 
  private:
   void (*log_)(void*, EmberLogLevel, const char*) = nullptr;

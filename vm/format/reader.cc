@@ -414,7 +414,7 @@ StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
                                       std::shared_ptr<const void> owner,
                                       const ReaderOptions& options) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kMemoryAlignment == 0) {
-    return ReadAligned(bytes, owner, options);
+    return ReadAligned(bytes, std::move(owner), options);
   }
   const size_t room = RoundUp(bytes.size(), kMemoryAlignment);
   std::shared_ptr<void> copy(std::aligned_alloc(kMemoryAlignment, room),

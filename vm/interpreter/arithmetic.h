@@ -9,7 +9,8 @@
 #include "vm/interpreter/scalar_math.h"
 
 namespace ember::vm {
-namespace {
+// Each kernels_*.cc has functions of its own, with its own flags.
+namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
 struct UnsignedOfImplementation {

@@ -18,7 +18,8 @@
 #endif
 
 namespace ember::vm {
-namespace {
+// Each kernels_*.cc has functions of its own, with its own flags.
+namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
 T* Row(const TileOperand& operand, int64_t row) {

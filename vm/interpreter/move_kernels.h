@@ -8,7 +8,8 @@
 #include "vm/interpreter/loops.h"
 
 namespace ember::vm {
-namespace {
+// Each kernels_*.cc has functions of its own, with its own flags.
+namespace {  // NOLINT(google-build-namespaces)
 
 // --- f16 and bf16, on bits so that the loops vectorise without hardware
 // conversions ---

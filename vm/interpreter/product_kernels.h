@@ -6,7 +6,8 @@
 #include "vm/interpreter/reduce_kernels.h"
 
 namespace ember::vm {
-namespace {
+// Each kernels_*.cc has functions of its own, with its own flags.
+namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
 void MultiplyAddRowsKernel(const TileArguments& t) {

@@ -6,7 +6,8 @@
 #include "vm/interpreter/loops.h"
 
 namespace ember::vm {
-namespace {
+// Each kernels_*.cc has functions of its own, with its own flags.
+namespace {  // NOLINT(google-build-namespaces)
 
 // Partial results kept side by side: breaks the chain of dependent operations,
 // vectorises, and makes a long sum more accurate. Fixed, so that all

@@ -12,7 +12,8 @@
 #include <type_traits>
 
 namespace ember::vm {
-namespace {
+// Each kernels_*.cc has functions of its own, with its own flags.
+namespace {  // NOLINT(google-build-namespaces)
 
 #ifdef __FMA__
 inline float MulAdd(float a, float b, float c) {

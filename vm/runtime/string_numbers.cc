@@ -135,7 +135,7 @@ std::optional<uint64_t> ParseInteger(std::string_view text, DType type) {
   if (const auto value = ReadInteger<int64_t>(text))
     return FitInteger(*value, type);
   if (type == DType::kU64) {
-    if (const auto value = ReadInteger<uint64_t>(text)) return *value;
+    if (const auto value = ReadInteger<uint64_t>(text)) return value;
   }
   const std::optional<double> value = ReadFloat<double>(text);
   if (!value || std::isnan(*value)) return std::nullopt;

@@ -53,7 +53,7 @@ int BytecodeBuilder::Builtin(std::string encoding) {
   return static_cast<int>(attributes_.size()) - 1;
 }
 
-int BytecodeBuilder::Type(std::string encoding) {
+int BytecodeBuilder::Type(const std::string& encoding) {
   return NumberOf(types_, encoding);
 }
 

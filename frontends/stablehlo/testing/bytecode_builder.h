@@ -26,7 +26,7 @@ class BytecodeBuilder {
   int String(std::string_view text);
   // Of vhlo, by what its encoding is; numbers of them.
   int Attribute(std::string encoding);
-  int Type(std::string encoding);
+  int Type(const std::string& encoding);
 
   int Enum(int code, int value) {
     return Attribute(Varint(code) + Varint(value));

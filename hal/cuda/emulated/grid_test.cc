@@ -157,7 +157,7 @@ Outcome RunKernel(GridKernel function, uint32_t blocks, uint32_t threads,
   Outcome run;
   run.out.resize(blocks * threads * 4);
   uint32_t* const out = run.out.data();
-  const void* const argument = &out;
+  const void* const argument = static_cast<const void*>(&out);
   void* const arguments[] = {const_cast<void*>(argument)};
   GridLaunch launch;
   launch.kernel = {.name = "test",

@@ -64,8 +64,10 @@ class KnownFromParts {
       }
     }
     // A digit counts only where all that are larger do.
-    for (size_t i = tells.size(); i-- > 0 && tells[i];)
+    for (size_t i = tells.size(); i-- > 0;) {
+      if (!tells[i]) break;
       known_.insert(sum->terms[i].node);
+    }
   }
 
   // x floordiv c and x mod c give x; false if there are no more such pairs.

@@ -213,7 +213,7 @@ TEST(Winograd, Refusals) {
     EXPECT_FALSE(status.ok());
     EXPECT_THAT(status.message(), HasSubstr(reason));
   };
-  const auto replaced = [](std::string from, std::string to) {
+  const auto replaced = [](const std::string& from, const std::string& to) {
     std::string text = Convolution({});
     const size_t at = text.find(from);
     EXPECT_NE(at, std::string::npos) << from;

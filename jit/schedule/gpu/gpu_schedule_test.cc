@@ -31,8 +31,8 @@ constexpr std::string_view kTargets[] = {
     "vulkan1.3+dot+fast_dot+subgroup32+shared49152+invocations1024",
     "vulkan1.3+subgroup4+shared1024+invocations64+gpu",
     "vulkan1.3+dot+fast_dot+subgroup8+shared32768+invocations1024",
-    "vulkan1.3+subgroup4+shared4096+invocations64+matrix4x4x4:f16:f16:f32+"
-    "matrix4x2x8:u8:i8:i32+matrix2x4x4:i8:i8:i32+matrix4x4x4:u8:u8:i32+gpu",
+    ("vulkan1.3+subgroup4+shared4096+invocations64+matrix4x4x4:f16:f16:f32+"
+     "matrix4x2x8:u8:i8:i32+matrix2x4x4:i8:i8:i32+matrix4x4x4:u8:u8:i32+gpu"),
     "sm_80+subgroup32+shared8192+invocations64+gpu"};
 
 jit::GpuModel ModelOf(std::string_view target) {

@@ -64,7 +64,10 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
   faulty.wrapper =
       std::make_shared<ember::tools::FaultyWrapper>(options->wrapper);
   auto created = ember::jit::NewJit(std::move(faulty));
-  if (created.ok()) *jit = *std::move(created);
-  if (!created.ok()) *error = created.status().ToString();
-  return created.ok();
+  if (!created.ok()) {
+    *error = created.status().ToString();
+    return false;
+  }
+  *jit = *std::move(created);
+  return true;
 }
