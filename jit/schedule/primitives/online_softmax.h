@@ -52,6 +52,7 @@
 
 #include <cstdint>
 
+#include "base/dtype.h"
 #include "base/status.h"
 #include "jit/schedule/core/schedule.h"
 
@@ -66,6 +67,7 @@ struct SoftmaxOfProduct {
   int product = 0;
   int64_t length = 0;  // K
   size_t weights = 0;  // which factor of the product is the load of %p
+  DType weight_type = DType::kF32;  // or f16, bf16, widened in the product
 };
 
 // Why the stage is no such product is said.

@@ -93,7 +93,7 @@ class PartsMaker {
     stage.combiner = whole_.combiner;
     // First, so that parts of neighbouring results are neighbours.
     const ComputationAxis& axis = whole_.axes[part_.axis];
-    stage.axes.push_back(c_.MakeAxis(axis.name + "_part", PartExtent()));
+    stage.axes.push_back(c_.MakeAxis(NameOfPart(axis.name), PartExtent()));
     const NodeId digit = stage.axes.back().variable;
     for (int a = 0; a < whole_.spatial_count; ++a) AddCopy(a, stage);
     stage.spatial_count = static_cast<int>(stage.axes.size());
@@ -138,6 +138,16 @@ class PartsMaker {
   }
 
  private:
+  // The stage may have an axis of parts already, of blocks or another rfactor.
+  std::string NameOfPart(const std::string& axis) const {
+    std::string name = axis + "_part";
+    while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
+           whole_.axes.end()) {
+      name += "_part";
+    }
+    return name;
+  }
+
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,

@@ -53,12 +53,12 @@ class Matcher {
 
   // The stage that makes what `load` reads, as a temporary that only `readers`
   // read, if it has `rank` dims; -1: none.
-  int MakerOf(NodeId load, std::initializer_list<int> readers,
-              size_t rank) const {
+  int MakerOf(NodeId load, std::initializer_list<int> readers, size_t rank,
+              DType type = DType::kF32) const {
     const Node& node = c_.pool[load];
     if (node.opcode != Opcode::kLoad) return -1;
     const ComputationBuffer& buffer = c_.buffers[node.buffer];
-    if (buffer.role != BufferRole::kTemporary || buffer.type != DType::kF32 ||
+    if (buffer.role != BufferRole::kTemporary || buffer.type != type ||
         buffer.extents.size() != rank) {
       return -1;
     }
@@ -124,8 +124,9 @@ class Matcher {
     result_.length = *length;
     rank_ = spatial;
     for (size_t i = 0; i < 2; ++i) {
-      const NodeId load = product.operands[i];
-      const int weight = MakerOf(load, {result_.product}, spatial);
+      const NodeId load = Unwidened(product.operands[i]);
+      const DType type = c_.pool[load].type;
+      const int weight = MakerOf(load, {result_.product}, spatial, type);
       if (weight < 0 || Stage(weight).has_reduction()) continue;
       std::vector<NodeId> at = Variables(stage, spatial - 1);
       at.push_back(k);
@@ -139,6 +140,7 @@ class Matcher {
       if (reads_too) continue;
       result_.weight = weight;
       result_.weights = i;
+      result_.weight_type = type;
       return OkStatus();
     }
     return Refusal(
@@ -146,9 +148,23 @@ class Matcher {
         "else, row by row");
   }
 
+  // What f16 or bf16 is widened, or the value itself.
+  NodeId Unwidened(NodeId value) const {
+    const Node& node = c_.pool[value];
+    if (node.opcode != Opcode::kCast) return value;
+    const DType from = c_.pool[node.operands[0]].type;
+    return from == DType::kF16 || from == DType::kBF16 ? node.operands[0]
+                                                       : value;
+  }
+
   Status MatchWeight() {
-    const Node& quotient = ValueOf(result_.weight);
-    if (quotient.opcode != Opcode::kDivide)
+    const bool is_narrow = result_.weight_type != DType::kF32;
+    if (is_narrow && ValueOf(result_.weight).opcode != Opcode::kCast)
+      return Refusal("expected quotients of powers and their total");
+    const Node& quotient = is_narrow
+                               ? c_.pool[ValueOf(result_.weight).operands[0]]
+                               : ValueOf(result_.weight);
+    if (quotient.opcode != Opcode::kDivide || quotient.type != DType::kF32)
       return Refusal("expected quotients of powers and their total");
     const std::vector<NodeId> axes = Variables(Stage(result_.weight), rank_);
     result_.total = MakerOf(quotient.operands[1], {result_.weight}, rank_ - 1);
@@ -236,7 +252,8 @@ class Maker {
     MakeMost();
     MakePower();
     MakeTotal();
-    const int products = MakeProducts();
+    if (at_.weight_type != DType::kF32) MakeWeight();
+    const int products = MakeProducts(sum + ".blocks");
     MakeFold(sum, total, products);
   }
 
@@ -350,12 +367,34 @@ class Maker {
     Finish(at_.total);
   }
 
-  // In the place of the weights, but right before the product, whose other
-  // factor may be made by a stage between; its number.
-  int MakeProducts() {
+  // Weights that are rounded are powers that are rounded.
+  void MakeWeight() {
+    ComputationStage& stage = Stage(at_.weight);
+    SplitLast(stage, true);
+    const NodeId power =
+        Load(BufferOf(at_.power), Variables(stage, stage.axes.size()));
+    stage.values = {Make(Opcode::kCast, at_.weight_type, {power})};
+    Finish(at_.weight);
+  }
+
+  // In the place of weights of f32, but right before the product, whose other
+  // factor may be made by a stage between; its number. Behind rounded ones it
+  // is a stage of its own, with the name.
+  int MakeProducts(const std::string& name) {
+    const bool is_narrow = at_.weight_type != DType::kF32;
     ComputationStage stage = Stage(at_.weight);
-    schedule_.RemoveStage(at_.weight);
-    const int number = at_.product - 1;
+    int number = at_.product;
+    uint32_t weights = BufferOf(at_.power);
+    if (is_narrow) {
+      weights = BufferOf(at_.weight);
+      stage.name = name;
+      stage.stores[0].buffer = static_cast<uint32_t>(c_.buffers.size());
+      c_.buffers.push_back(
+          {.name = name, .type = DType::kF32, .role = BufferRole::kTemporary});
+    } else {
+      schedule_.RemoveStage(at_.weight);
+      --number;
+    }
     const ComputationStage whole = Stage(number);
     const size_t spatial = static_cast<size_t>(whole.spatial_count);
     stage.axes.clear();
@@ -378,10 +417,12 @@ class Maker {
               Position(stage.axes[spatial - 1], stage.axes[spatial + 1]));
     std::vector<NodeId> at(axes.begin(), axes.begin() + spatial);
     at.push_back(axes.back());
-    const NodeId power = Load(BufferOf(at_.power), at);
+    NodeId weight =
+        c_.pool.Intern(Opcode::kLoad, at_.weight_type, at, 0, 1, weights);
+    if (is_narrow) weight = Float(Opcode::kCast, {weight});
     stage.values = {at_.weights == 0
-                        ? Float(Opcode::kMultiply, {power, other})
-                        : Float(Opcode::kMultiply, {other, power})};
+                        ? Float(Opcode::kMultiply, {weight, other})
+                        : Float(Opcode::kMultiply, {other, weight})};
     schedule_.InsertStage(number, std::move(stage));
     Finish(number);
     return number;
