@@ -35,9 +35,12 @@ namespace {
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 
 // That of CPUs (jit/llvm/pipeline.cc), and what no machine has left out.
+// newgvn: counters and sums that are equal in every turn of a loop, as the
+// maxima of a row that an invocation keeps for each of its results
+// (online_softmax), become one, which gvn does not see.
 constexpr const char* kPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-    "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,"
+    "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,newgvn,"
     "instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
     "scalarize-masked-mem-intrin,early-cse)";
 // Which accesses are of shared memory, and how far they are aligned: it makes

@@ -57,7 +57,8 @@ std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
   return texts.ptx;
 }
 
-std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx) {
+std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx,
+                                     double within) {
   SCOPED_TRACE(text);
   const std::shared_ptr<hal::Device> device = TestDevice();
   const std::string target(device->target());
@@ -81,7 +82,7 @@ std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx) {
   EXPECT_TRUE(ran.ok()) << ran.ToString();
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(tensor::FirstDifferentElement(nest->buffers[i].type, expected[i],
-                                            actual[i], 0, 0),
+                                            actual[i], within, within),
               "")
         << "%" << nest->buffers[i].name;
   }

@@ -29,9 +29,12 @@ std::optional<loops::LoopNest> NestByDefault(std::string_view text,
 std::string PtxOf(const loops::LoopNest& nest, std::string_view target);
 
 // The products of matrices that warps, or warpgroups, made; nothing on a GPU,
-// which does not count them. ptx: gets the kernel's text, if not null.
+// which does not count them. ptx: gets the kernel's text, if not null; within:
+// how far results may be off, by the larger of 1 and what is expected: sums of
+// matrices have an order of their own.
 std::optional<uint64_t> ExpectOnGrid(std::string_view text,
-                                     std::string* ptx = nullptr);
+                                     std::string* ptx = nullptr,
+                                     double within = 0);
 
 }  // namespace ember::jit::ptx
 

@@ -57,7 +57,7 @@ class MatrixScheduler {
       Split(product, names[a], SizeOf(a), "_tile", "_rest");
       tiles.push_back(names[a] + "_tile");
     }
-    const std::string tasks = ScheduleTile(product, tiles, "_rest");
+    const std::string tasks = ScheduleTile(product, tiles, "_rest", "_rest");
     writer_.Do("parallel %" + product + " " + tasks);
     return tasks;
   }
@@ -105,9 +105,26 @@ class MatrixScheduler {
     if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
       return std::nullopt;
     // All of the tile is there; other axes have one point.
-    ScheduleTile(product, OtherAxesOf(product), "");
+    ScheduleTile(product, OtherAxesOf(product), "", "");
     done.insert(product);
     return point;
+  }
+
+  // The product is computed for a tile of rows.
+  bool StoreRows(const std::string& product,
+                 const std::set<std::string>& resident) {
+    if (!Pad(product)) return false;
+    FindFactors(product);
+    std::erase_if(factors_, [&](const Factor& factor) {
+      return resident.contains(factor.buffer);
+    });
+    Names tiles = OtherAxesOf(product);
+    const std::string columns =
+        AxesOf(product)[static_cast<size_t>(plan_.columns)];
+    Split(product, columns, plan_.ColumnsOfTile(), "_tile", "_rest");
+    tiles.push_back(columns + "_tile");
+    ScheduleTile(product, tiles, "", "_rest");
+    return writer_.status().ok();
   }
 
  private:
@@ -226,10 +243,11 @@ class MatrixScheduler {
     return is_whole && is_next && shape.StoresAlong(plan_.columns) ? kLanes : 1;
   }
 
-  // The loops inside a tile; rest: what the names of an axis' loop over that
-  // end with. The loop over the tiles.
+  // The loops inside a tile; of rows (and lines) and of columns, what the name
+  // of an axis' loop over that ends with. The loop over the tiles.
   std::string ScheduleTile(const std::string& product, const Names& tiles,
-                           const std::string& rest) {
+                           const std::string& rest_of_rows,
+                           const std::string& rest_of_columns) {
     const ComputationStage& stage = StageOf(product);
     const Names names = AxesOf(product);
     Names reductions;
@@ -239,7 +257,8 @@ class MatrixScheduler {
     }
     const std::string steps = stage.axes[static_cast<size_t>(plan_.steps)].name;
     const auto name_of = [&](int axis) {
-      return names[static_cast<size_t>(axis)] + rest;
+      return names[static_cast<size_t>(axis)] +
+             (axis == plan_.columns ? rest_of_columns : rest_of_rows);
     };
     const std::string rows = name_of(plan_.rows);
     const std::string columns = name_of(plan_.columns);
@@ -351,6 +370,13 @@ bool MayStoreDirectly(const Computation& c, int number,
 }
 
 }  // namespace
+
+bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
+                            const std::string& product,
+                            const std::set<std::string>& resident,
+                            ScheduleWriter& writer) {
+  return MatrixScheduler(gpu, plan, writer).StoreRows(product, resident);
+}
 
 std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                                  const std::string& root,

@@ -72,9 +72,24 @@ struct MatrixPlan {
 // such product, the device has no matrices of its types, or they would be
 // mostly empty.
 inline constexpr double kMatrixSpeed = 8;
-std::optional<MatrixPlan> PlanMatricesOnGpu(const jit::GpuModel& gpu,
-                                            const Computation& computation,
-                                            int stage, bool through_memory);
+// What of a tile is given, where other stages share the workgroup.
+struct MatrixTileLimits {
+  int64_t rows = 0;       // of the tile, on one line; 0: any
+  int64_t columns = 0;    // at most; 0: any
+  int64_t subgroups = 0;  // 0: any
+};
+std::optional<MatrixPlan> PlanMatricesOnGpu(
+    const jit::GpuModel& gpu, const Computation& computation, int stage,
+    bool through_memory, const MatrixTileLimits& limits = {});
+
+// Schedules the loops of a product that is computed inside another stage's
+// loop over tiles of `plan.RowsOfTile()` rows: tiles of columns one after the
+// other, in memory of the workgroup, as are the factors named in `resident`;
+// of others slices are copied. False if something is refused.
+bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
+                            const std::string& product,
+                            const std::set<std::string>& resident,
+                            ScheduleWriter& writer);
 
 // Schedules the product, which is `root` or computed point by point for it, as
 // ScheduleProductOnGpu does, whose results this has.

@@ -40,8 +40,12 @@ constexpr double kWideSpeed = 2;
 class MatrixTileChooser {
  public:
   MatrixTileChooser(const jit::GpuModel& gpu, const Computation& c, int stage,
-                    bool through_memory)
-      : gpu_(gpu), c_(c), shape_(c, stage), through_memory_(through_memory) {}
+                    bool through_memory, const MatrixTileLimits& limits)
+      : gpu_(gpu),
+        c_(c),
+        shape_(c, stage),
+        through_memory_(through_memory),
+        limits_(limits) {}
 
   std::optional<MatrixPlan> Choose() {
     if (gpu_.is_cpu_like || !FindFactors()) return std::nullopt;
@@ -51,6 +55,7 @@ class MatrixTileChooser {
       plan.type = type;
       plan.subgroups_together =
           gpu_.copies_async ? jit::WarpsOfMatrix(type) : 1;
+      if (plan.IsWide() && limits_.rows != 0) continue;
       if (FindAxes(plan)) ChooseTile(plan);
     }
     return best_;
@@ -148,6 +153,7 @@ class MatrixTileChooser {
       plan.line_tile = line;
       if (line > 1 && line >= 2 * lines) continue;
       if (line > lines && plan.IsWide()) continue;
+      if (line > 1 && limits_.rows != 0) continue;
       for (const int64_t rows : {1, 2, 4, 8}) {
         for (const int64_t columns : {1, 2, 4, 8}) {
           plan.row_tile.subgroups = rows;
@@ -158,6 +164,8 @@ class MatrixTileChooser {
           if (alike % plan.subgroups_together != 0) continue;
           const int64_t most = std::min(
               kMostSubgroups, gpu_.max_invocations / gpu_.subgroup_size);
+          if (limits_.subgroups != 0 && plan.Subgroups() != limits_.subgroups)
+            continue;
           if (plan.Subgroups() <= most) ChooseMatrices(plan);
         }
       }
@@ -171,6 +179,9 @@ class MatrixTileChooser {
         if (columns == 8 && plan.type.columns > 8) continue;
         plan.row_tile.matrices = rows;
         plan.column_tile.matrices = columns;
+        if (limits_.rows != 0 && plan.RowsOfTile() != limits_.rows) continue;
+        if (limits_.columns != 0 && plan.ColumnsOfTile() > limits_.columns)
+          continue;
         // A loop over fewer rows would have fewer subgroups.
         if (plan.IsWide() &&
             plan.RowsOfTile() > RoundUp(shape_.LikelyExtent(plan.rows),
@@ -358,6 +369,7 @@ class MatrixTileChooser {
   const Computation& c_;
   const StageShape shape_;
   const bool through_memory_;
+  const MatrixTileLimits limits_;
   DType sum_ = DType::kF32;
   NodeId loads_[2] = {};
   int first_ = -1;  // factor that moves along rows
@@ -369,8 +381,10 @@ class MatrixTileChooser {
 
 std::optional<MatrixPlan> PlanMatricesOnGpu(const jit::GpuModel& gpu,
                                             const Computation& computation,
-                                            int stage, bool through_memory) {
-  return MatrixTileChooser(gpu, computation, stage, through_memory).Choose();
+                                            int stage, bool through_memory,
+                                            const MatrixTileLimits& limits) {
+  return MatrixTileChooser(gpu, computation, stage, through_memory, limits)
+      .Choose();
 }
 
 }  // namespace ember::schedule

@@ -12,6 +12,7 @@
 #include "jit/schedule/gpu/gpu_points.h"
 #include "jit/schedule/gpu/gpu_product_rule.h"
 #include "jit/schedule/gpu/gpu_row_rule.h"
+#include "jit/schedule/gpu/gpu_row_tile_rule.h"
 #include "jit/schedule/gpu/gpu_vector_rule.h"
 #include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/schedule_writer.h"
@@ -42,6 +43,10 @@ class GpuChooser {
     TrySplit(root);
     std::optional<std::string> point;
     const std::string product = ProductFor(root);
+    if (!product.empty() &&
+        ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_)) {
+      return;
+    }
     if (!product.empty() && !TrySplit(product))
       point = TryProduct(root, product);
     const bool adds_parts =

@@ -1,0 +1,400 @@
+#include "jit/schedule/gpu/gpu_row_tile_rule.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/rounding.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/gpu_matrix_rule.h"
+#include "jit/schedule/gpu/gpu_points.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/rules/stage_groups.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+// Subgroups of a workgroup: as many rows of matrices, or fewer with columns of
+// their own.
+constexpr int64_t kSubgroups = 8;
+constexpr int64_t kFewestRows = 16;
+constexpr int64_t kMostRows = 128;
+// Rows of workgroup memory begin in other banks than their neighbours.
+constexpr int64_t kRowPaddingBytes = 16;
+// Of a reduction along a row that is split among invocations, each has some.
+constexpr int64_t kFewestOfPart = 8;
+// A tile costs as much beside its rows: slices of the operands, and barriers.
+constexpr int64_t kRowsOfOverhead = 32;
+// Of a processor that has one workgroup at once: nothing runs while that waits.
+constexpr double kCostOfWaiting = 1.5;
+// Of scaling sums for each block.
+constexpr double kCostOfFold = 1.1;
+// Results of an invocation, of one row: sums, with one total and maximum.
+constexpr int64_t kMostFolded = 32;
+// Elements of a row that a fold combines at once.
+constexpr int64_t kBlockChoices[] = {0, 128, 64};  // 0: all of it
+// Where dispatches know nothing better of a processor.
+constexpr int64_t kInvocationsOfProcessor = 2048;
+// Operands are read anew for each tile, from caches mostly; what stands between
+// the products is kept from memory by that.
+constexpr int64_t kMostOperands = 4;
+
+class RowTileScheduler {
+ public:
+  RowTileScheduler(const jit::GpuModel& gpu, StageGroup group, int64_t rows,
+                   ScheduleWriter& writer)
+      : gpu_(gpu), group_(std::move(group)), rows_(rows), writer_(writer) {}
+
+  bool Run() {
+    if (rows_ > Invocations() || !HasConstantRows()) return false;
+    FindFold();
+    SplitReductions();
+    const std::string tasks = ScheduleRoot();
+    // What a block needs is computed in the fold's loop over blocks.
+    std::string around = group_.root, loop = tasks;
+    for (size_t i = group_.members.size(); i-- > 0;) {
+      const std::string& member = group_.members[i];
+      if (!writer_.Try("compute_at %" + member + " %" + around + " " + loop))
+        return false;
+      if (!IsFold(member)) continue;
+      around = member;
+      loop = ScheduleFold(member);
+    }
+    for (const std::string& member : group_.members) {
+      if (IsFold(member)) continue;
+      if (IsProduct(member) ? !ScheduleProduct(member) : !ScheduleOther(member))
+        return false;
+    }
+    return writer_.status().ok() && operands_ <= kMostOperands * Kept() &&
+           SharedBytes() <= gpu_.shared_bytes && FoldFits();
+  }
+
+  // With the stages that were made of them.
+  const std::vector<std::string>& members() const { return group_.members; }
+
+  // Of all tiles, by what a row takes.
+  double Cost() const {
+    const StageShape root(c(), writer_.StageOf(group_.root));
+    const int row = group_.depth - 1;
+    const int64_t tiles = root.LikelyPoints(0, row) *
+                          DivideRoundingUp(root.LikelyExtent(row), rows_);
+    const int64_t processors =
+        gpu_.processors != 0
+            ? gpu_.processors
+            : std::max<int64_t>(gpu_.busy_invocations / kInvocationsOfProcessor,
+                                1);
+    const int64_t turns = DivideRoundingUp(tiles, processors);
+    const bool is_alone = turns > 1 && 2 * SharedBytes() > gpu_.shared_bytes;
+    return static_cast<double>(turns * (rows_ + kRowsOfOverhead)) *
+           (is_alone ? kCostOfWaiting : 1) * (blocks_ > 1 ? kCostOfFold : 1);
+  }
+
+ private:
+  const Computation& c() const { return writer_.computation(); }
+  const ComputationStage& Stage(const std::string& name) const {
+    return c().stages[static_cast<size_t>(writer_.StageOf(name))];
+  }
+  bool IsProduct(const std::string& name) const {
+    return StageShape(c(), writer_.StageOf(name)).SharesOperands();
+  }
+  bool IsFold(const std::string& name) const {
+    return Stage(name).combiner == tensor::Combiner::kFold;
+  }
+  int64_t Invocations() const { return kSubgroups * gpu_.subgroup_size; }
+  std::string LoopOf(const std::string& stage, int number) const {
+    return writer_.LoopsOf(stage)[static_cast<size_t>(number)];
+  }
+
+  // The loop over tiles, which are tasks.
+  std::string ScheduleRoot() {
+    const std::string& root = group_.root;
+    const std::string rows = LoopOf(root, group_.depth - 1);
+    writer_.Do("split %" + root + " " + rows + " " + std::to_string(rows_) +
+               " -> " + rows + "_tile " + rows + "_rest");
+    const std::string tasks =
+        writer_.FuseLoops(root, 0, static_cast<size_t>(group_.depth), "tasks");
+    writer_.Do("parallel %" + root + " " + tasks);
+    BindPoints(root, 1, writer_.LoopsOf(root).size() - 1,
+               rows_ * ColumnsOf(root));
+    return tasks;
+  }
+
+  // Blocks one after the other; of each an invocation has points of one row,
+  // as many as the others. The loop over blocks.
+  std::string ScheduleFold(const std::string& name) {
+    std::vector<std::string> order = writer_.LoopsOf(name);
+    std::ranges::rotate(order, order.end() - 1);
+    writer_.Reorder(name, order);
+    const std::string columns =
+        writer_.FuseLoops(name, static_cast<size_t>(group_.depth) + 1,
+                          order.size() - 1 - group_.depth, "columns");
+    writer_.Do("split %" + name + " " + columns + " " +
+               std::to_string(Invocations() / rows_) + " -> " + columns +
+               "_round " + columns + "_item");
+    writer_.Do("reorder %" + name + " " + columns + "_item " + columns +
+               "_round");
+    const std::string item = writer_.FuseLoops(
+        name, 1, static_cast<size_t>(group_.depth) + 1, "points");
+    writer_.Do("bind %" + name + " " + item);
+    // Then sums are registers of their invocations.
+    writer_.Do("unroll %" + name + " " + columns + "_round");
+    return order.front();
+  }
+
+  bool FoldFits() const {
+    return std::ranges::all_of(group_.members, [&](const std::string& member) {
+      const int64_t together = Invocations() / rows_;
+      return !IsFold(member) || (ColumnsOf(member) % together == 0 &&
+                                 ColumnsOf(member) / together <= kMostFolded);
+    });
+  }
+
+  // Of open extents nobody knows whether there is room.
+  bool HasConstantRows() const {
+    const auto is_constant = [&](const std::string& name) {
+      const StageShape shape(c(), writer_.StageOf(name));
+      for (int a = group_.depth; a < shape.axis_count(); ++a)
+        if (!shape.Extent(a)) return false;
+      return true;
+    };
+    return is_constant(group_.root) &&
+           std::ranges::all_of(group_.members, is_constant);
+  }
+
+  // Loops of so many points of the tile, by invocations in turns. They have as
+  // many each: guarded turns would count as rows that are needed.
+  void BindPoints(const std::string& name, size_t first, size_t count,
+                  int64_t points_of_tile) {
+    int64_t together = std::min(Invocations(), points_of_tile);
+    while (points_of_tile % together != 0) --together;
+    const std::string points = writer_.FuseLoops(name, first, count, "points");
+    writer_.Do("split %" + name + " " + points + " " +
+               std::to_string(together) + " -> " + points + "_round " + points +
+               "_item");
+    std::vector<std::string> order = writer_.LoopsOf(name);
+    std::swap(order[first], order[first + 1]);
+    writer_.Reorder(name, order);
+    writer_.Do("bind %" + name + " " + points + "_item");
+  }
+
+  // Elements of a row of the stage's buffer.
+  int64_t ColumnsOf(const std::string& name) const {
+    const auto parts = parts_.find(name);
+    if (parts != parts_.end()) return parts->second;
+    const StageShape shape(c(), writer_.StageOf(name));
+    return shape.LikelyPoints(std::min(group_.depth, shape.spatial_count()),
+                              shape.spatial_count()) /
+           TurnsOf(name);
+  }
+  // How often the stage is computed for a tile: once for each block that the
+  // fold combines, or once.
+  int64_t TurnsOf(const std::string& name) const {
+    return of_block_.contains(name) ? blocks_ : 1;
+  }
+  int64_t BytesOf(const std::string& name) const {
+    const int64_t columns = ColumnsOf(name);
+    int64_t bytes = 0;
+    for (const ComputationStore& store : Stage(name).stores) {
+      bytes += columns * DTypeByteSize(c().buffers[store.buffer].type) +
+               (columns > 1 ? kRowPaddingBytes : 0);
+    }
+    return rows_ * bytes;
+  }
+  // Elements that are stored and read in the workgroup's memory.
+  int64_t Kept() const {
+    int64_t elements = 0;
+    for (const std::string& member : group_.members)
+      elements += 2 * rows_ * ColumnsOf(member) * TurnsOf(member);
+    return elements;
+  }
+
+  // The most that is in use at once: from where a member is computed to where
+  // it is read for the last time, and a product's slices. What is of a block
+  // has a place of its own, as all of it is in one loop.
+  int64_t SharedBytes() const {
+    int64_t of_block = 0, most = 0;
+    for (const std::string& member : of_block_)
+      of_block += BytesOf(member) + SlicesOf(member);
+    for (const std::string& at : group_.members) {
+      const int number = writer_.StageOf(at);
+      int64_t bytes = of_block_.contains(at) ? of_block : SlicesOf(at);
+      for (const std::string& member : group_.members) {
+        if (of_block_.contains(member)) continue;
+        const int first = writer_.StageOf(member);
+        int last = first;
+        for (const int reader : ConsumersOf(c(), first))
+          last = std::max(last, reader);
+        if (first <= number && number <= last) bytes += BytesOf(member);
+      }
+      most = std::max(most, bytes);
+    }
+    return most;
+  }
+  int64_t SlicesOf(const std::string& member) const {
+    const auto slices = slice_bytes_.find(member);
+    return slices == slice_bytes_.end() ? 0 : slices->second;
+  }
+
+  bool ScheduleProduct(const std::string& name) {
+    const std::optional<MatrixPlan> plan = PlanMatricesOnGpu(
+        gpu_, c(), writer_.StageOf(name), /*through_memory=*/false,
+        {.rows = rows_, .columns = ColumnsOf(name), .subgroups = kSubgroups});
+    if (!plan || plan->rows != group_.depth - 1) return false;
+    std::set<std::string> resident;
+    for (const std::string& member : group_.members)
+      resident.insert(BufferOf(member));
+    const StageShape shape(c(), writer_.StageOf(name));
+    operands_ += shape.LikelyPoints(group_.depth, shape.axis_count());
+    slice_bytes_[name] = (plan->RowsOfTile() * DTypeByteSize(plan->type.a) +
+                          plan->ColumnsOfTile() * DTypeByteSize(plan->type.b)) *
+                         plan->slice *
+                         (plan->slots != 0  ? plan->slots
+                          : plan->is_double ? 2
+                                            : 1);
+    PadRows(name, plan->type.sum);
+    return ScheduleMatricesOfRows(gpu_, *plan, name, resident, writer_);
+  }
+
+  std::string BufferOf(const std::string& name) const {
+    return c().buffers[Stage(name).stores[0].buffer].name;
+  }
+
+  // Not of a stage without columns.
+  void PadRows(const std::string& name, DType type) {
+    if (ColumnsOf(name) == 1 || parts_.contains(name)) return;
+    writer_.Do("pad_rows %" + name + " " +
+               std::to_string(kRowPaddingBytes / DTypeByteSize(type)));
+  }
+
+  bool ScheduleOther(const std::string& name) {
+    const int spatial = Stage(name).spatial_count;
+    const DType type = c().buffers[Stage(name).stores[0].buffer].type;
+    if (parts_.contains(name)) {
+      // Parts of a row are neighbours.
+      std::vector<std::string> order = writer_.LoopsOf(name);
+      std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial);
+      writer_.Reorder(name, order);
+    }
+    PadRows(name, type);
+    BindPoints(name, 0, static_cast<size_t>(spatial), rows_ * ColumnsOf(name));
+    return writer_.status().ok();
+  }
+
+  // What stands before a fold over blocks is of a block.
+  void FindFold() {
+    const auto fold = std::ranges::find_if(
+        group_.members, [&](const std::string& m) { return IsFold(m); });
+    if (fold == group_.members.end()) return;
+    of_block_.insert(group_.members.begin(), fold);
+    const StageShape shape(c(), writer_.StageOf(*fold));
+    blocks_ = shape.LikelyExtent(shape.spatial_count());
+  }
+
+  // A row's reductions by several invocations, that have every so many-th
+  // element: each in two stages.
+  void SplitReductions() {
+    std::vector<std::string> members;
+    for (const std::string& member : group_.members) {
+      if (!IsProduct(member) && SplitReduction(member)) {
+        members.push_back(member + ".parts");
+        parts_[members.back()] = Invocations() / rows_;
+        if (of_block_.contains(member)) of_block_.insert(members.back());
+      }
+      members.push_back(member);
+    }
+    group_.members = std::move(members);
+  }
+
+  bool SplitReduction(const std::string& name) {
+    const ComputationStage& stage = Stage(name);
+    const auto spatial = static_cast<size_t>(stage.spatial_count);
+    if (stage.axes.size() != spatial + 1 || ColumnsOf(name) != 1 ||
+        IsFold(name)) {
+      return false;
+    }
+    const StageShape shape(c(), writer_.StageOf(name));
+    const std::optional<int64_t> length =
+        shape.Extent(static_cast<int>(spatial));
+    const int64_t parts = Invocations() / rows_;
+    return length && parts > 1 && *length % parts == 0 &&
+           *length / parts >= kFewestOfPart &&
+           writer_.Try("rfactor %" + name + " " + stage.axes[spatial].name +
+                       "%" + std::to_string(parts) + " -> " + name + ".parts");
+  }
+
+  const jit::GpuModel& gpu_;
+  StageGroup group_;
+  const int64_t rows_;
+  ScheduleWriter& writer_;
+  std::map<std::string, int64_t> parts_;  // by stage of parts, those of a row
+  std::set<std::string> of_block_;
+  int64_t blocks_ = 1;
+  int64_t operands_ = 0;  // elements of the products' columns, for a tile
+  std::map<std::string, int64_t> slice_bytes_;  // by product
+};
+
+// A product that reads what others made of another's results.
+bool HasProducts(const Schedule& schedule, const StageGroup& group) {
+  const Computation& c = schedule.computation();
+  return group.depth > 0 &&
+         std::ranges::count_if(group.members, [&](const std::string& name) {
+           return StageShape(c, c.FindStage(name)).SharesOperands();
+         }) > 1;
+}
+
+}  // namespace
+
+bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
+                           const std::string& product,
+                           std::set<std::string>& done,
+                           ScheduleWriter& writer) {
+  if (gpu.matrices.empty() || gpu.is_cpu_like || !gpu.overlays_shared ||
+      gpu.max_invocations < kSubgroups * gpu.subgroup_size || root == product ||
+      !StoresAreDistinct(writer.computation(), writer.StageOf(root))) {
+    return false;
+  }
+  std::optional<Schedule> best;
+  std::vector<std::string> members;
+  double best_cost = 0;
+  for (const int64_t block : kBlockChoices) {
+    Schedule blocked = writer.schedule();
+    ScheduleWriter blocked_writer(blocked);
+    if (block != 0 &&
+        !blocked_writer.Try("online_softmax %" + product + " " +
+                            std::to_string(block) + " -> " + product +
+                            ".running " + product + ".total")) {
+      continue;
+    }
+    const StageGroup group = GroupOf(
+        blocked, root, done, [](int, int, const StageGroup&) { return true; });
+    if (!HasProducts(blocked, group)) continue;
+    const StageShape shape(blocked.computation(), blocked_writer.StageOf(root));
+    const int64_t extent = shape.LikelyExtent(group.depth - 1);
+    for (int64_t rows = kMostRows; rows >= kFewestRows; rows /= 2) {
+      if (rows > RoundUp(extent, kFewestRows)) continue;
+      Schedule trial = blocked;
+      ScheduleWriter trial_writer(trial);
+      RowTileScheduler scheduler(gpu, group, rows, trial_writer);
+      if (!scheduler.Run()) continue;
+      const double cost = scheduler.Cost();
+      if (best && cost >= best_cost) continue;
+      // What is not aligned, or has strides of its own, is known only then.
+      if (!Lower(trial).ok()) continue;
+      best = std::move(trial);
+      best_cost = cost;
+      members = scheduler.members();
+    }
+  }
+  if (!best) return false;
+  done.insert(root);
+  done.insert(members.begin(), members.end());
+  writer.Replace(*std::move(best));
+  return true;
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,40 @@
+// Products with what stands between them, on GPUs with matrices of subgroups,
+// in one phase: attention, whose scores and weights never leave a workgroup.
+//
+//   %score[b, i, j]  = sum(d) f32(%q[b, i, d]) * f32(%k[b, j, d])
+//   %top[b, i]       = maximum(j) %score[b, i, j]
+//   %power[b, i, j]  = exp(%score[b, i, j] - %top[b, i])
+//   %total[b, i]     = sum(j) %power[b, i, j]
+//   %weight[b, i, j] = f16(%power[b, i, j] / %total[b, i])
+//   %sum[b, i, d]    = sum(j) f32(%weight[b, i, j]) * f32(%v[b, j, d])
+//   %y[b, i, d]      = f16(%sum[b, i, d])                  root: %y
+//
+// A workgroup has a tile of rows i of one b: whole rows of every stage, in its
+// memory. Of operands slices are copied, as by gpu_matrix_rule.h; a factor that
+// a stage before has made (%weight) is read where it is. Invocations take
+// elements of the other stages in turns, or parts of their rows' reductions.
+// The rows of a tile are as many as there is room for.
+//
+// Internal to the default schedule.
+#ifndef EMBER_JIT_SCHEDULE_GPU_GPU_ROW_TILE_RULE_H_
+#define EMBER_JIT_SCHEDULE_GPU_GPU_ROW_TILE_RULE_H_
+
+#include <set>
+#include <string>
+
+#include "jit/schedule/rules/schedule_writer.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+// Schedules `root`, which reads the results of `product` point by point, with
+// all stages before it that nothing else reads, and adds these to `done`. False
+// if there is no other product among them, no tile fits, or something is
+// refused; the schedule is as before then.
+bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
+                           const std::string& product,
+                           std::set<std::string>& done, ScheduleWriter& writer);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_GPU_ROW_TILE_RULE_H_
