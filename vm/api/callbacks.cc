@@ -89,9 +89,9 @@ void Logger::Log(EmberLogLevel level, std::string_view line) const {
   if (log_ != nullptr) log_(context_, level, OnOneLine(line).c_str());
 }
 
-Status Logger::Note(Status status) const {
+const Status& Logger::Note(const Status& status) const {
   if (!status.ok()) Log(EMBER_LOG_ERROR, status.message());
-  return status;
+  return status;  // NOLINT(bugprone-return-const-ref-from-parameter)
 }
 
 StatusOr<HostAllocator> AllocatorOf(const EmberAllocator* given) {

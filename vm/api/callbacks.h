@@ -25,8 +25,9 @@ class Logger {
 
   // Names of a stranger's module may have line feeds; the line has none.
   void Log(EmberLogLevel level, std::string_view line) const;
-  // Of an error its message; of OK nothing.
-  Status Note(Status status) const;
+  // Of an error its message; of OK nothing. The status itself, which has to
+  // live as long as what is done with that.
+  const Status& Note(const Status& status) const;
 
  private:
   void (*log_)(void*, EmberLogLevel, const char*) = nullptr;
