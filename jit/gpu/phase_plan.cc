@@ -13,6 +13,7 @@
 #include "jit/decline_reasons.h"
 #include "jit/gpu/barriers.h"
 #include "jit/gpu/kernel_abi.h"
+#include "jit/gpu/lifetimes.h"
 #include "jit/gpu/vector_access.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/iterations.h"
@@ -65,7 +66,8 @@ class Planner {
       : nest_(nest),
         phase_(phase),
         device_(device),
-        has_subgroups_(HasSubgroupLoop(nest)) {
+        has_subgroups_(HasSubgroupLoop(nest)),
+        lifetimes_(nest, phase.body) {
     plan_.places.resize(nest.buffers.size());
   }
 
@@ -82,7 +84,6 @@ class Planner {
     }
     EMBER_RETURN_IF_ERROR(CheckIterations());
     ChooseMode();
-    FindLifetimes();
     PlanParts(phase_.body);
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       PlaceBuffer(i);
@@ -447,34 +448,6 @@ class Planner {
 
   // --- buffers in one place ---
 
-  // Between which statements of the phase's body a buffer is in use.
-  struct Lifetime {
-    size_t begin = SIZE_MAX;
-    size_t end = 0;
-  };
-
-  void FindLifetimes() {
-    lifetimes_.resize(nest_.buffers.size());
-    for (size_t i = 0; i < phase_.body.size(); ++i)
-      NoteLifetimes(phase_.body[i], i);
-  }
-
-  void NoteLifetimes(const Statement& statement, size_t number) {
-    const auto note = [&](uint32_t buffer) {
-      Lifetime& lifetime = lifetimes_[buffer];
-      lifetime.begin = std::min(lifetime.begin, number);
-      lifetime.end = std::max(lifetime.end, number + 1);
-    };
-    for (const loops::Store& store : statement.stores) note(store.buffer);
-    for (NodeId id :
-         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
-      const tensor::Node& node = nest_.pool[id];
-      if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
-        note(node.buffer);
-    }
-    for (const Statement& inner : statement.body) NoteLifetimes(inner, number);
-  }
-
   int64_t EndOf(size_t i) const {
     return plan_.places[i].shared_offset + SharedBytes(i);
   }
@@ -490,9 +463,7 @@ class Planner {
     for (bool moves = true; moves;) {
       moves = false;
       for (const size_t other : shared_) {
-        const bool at_once = lifetimes_[i].begin < lifetimes_[other].end &&
-                             lifetimes_[other].begin < lifetimes_[i].end;
-        if (!at_once || begin >= EndOf(other) ||
+        if (!lifetimes_.MayMeet(i, other) || begin >= EndOf(other) ||
             plan_.places[other].shared_offset >= begin + bytes) {
           continue;
         }
@@ -551,8 +522,8 @@ class Planner {
   // Accumulators of products, by buffer.
   std::map<uint32_t, bool> are_unsigned_;
   int64_t largest_ = 0;
-  std::vector<Lifetime> lifetimes_;  // by buffer
-  std::vector<size_t> shared_;       // buffers that have a place
+  const Lifetimes lifetimes_;
+  std::vector<size_t> shared_;  // buffers that have a place
   int64_t parts_bytes_ = 0;
 };
 

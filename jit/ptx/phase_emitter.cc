@@ -388,10 +388,24 @@ void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   });
 }
 
+// Of kernels that multiply matrices, how many blocks a processor is to have at
+// least: two, as schedules plan for (gpu_matrix_tiles.cc), where its memory
+// allows. Not told that, ptxas spills a few registers for more of them. 0: it
+// decides, as for warpgroups' products, whose schedules plan for one block and
+// all its registers.
+int64_t BlocksOfProcessor(const PhasePlan& plan, const Target& target) {
+  const bool has_matrices =
+      std::ranges::any_of(plan.places, [](const PhasePlan::Place& place) {
+        return place.kind == PhasePlan::Kind::kMatrices;
+      });
+  if (!has_matrices || HasPanels(plan)) return 0;
+  return 2 * plan.shared_bytes <= target.shared_bytes ? 2 : 1;
+}
+
 llvm::Function* CreateFunction(const loops::LoopNest& nest,
                                const Layout& layout, bool has_checks,
                                const std::string& name, int64_t invocations,
-                               llvm::Module& module) {
+                               int64_t blocks, llvm::Module& module) {
   llvm::LLVMContext& context = module.getContext();
   const size_t pointers = layout.bindings.size() + has_checks;
   std::vector<llvm::Type*> types(pointers,
@@ -427,6 +441,7 @@ llvm::Function* CreateFunction(const loops::LoopNest& nest,
   };
   annotate("kernel", 1);
   annotate("maxntidx", invocations);
+  if (blocks > 0) annotate("minctasm", blocks);
   return function;
 }
 
@@ -453,8 +468,9 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                            " bytes of a workgroup's memory, where there are ",
                            target.shared_bytes}));
   }
-  llvm::Function* const function = CreateFunction(
-      nest, layout, plan.has_checks, name, plan.invocations, module);
+  llvm::Function* const function =
+      CreateFunction(nest, layout, plan.has_checks, name, plan.invocations,
+                     BlocksOfProcessor(plan, target), module);
   PtxArguments arguments(
       nest, plan, layout, *function,
       SharedOf(module, HasPanels(plan) ? gpu::kPanelAlignment

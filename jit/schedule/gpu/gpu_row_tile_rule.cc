@@ -30,6 +30,8 @@ constexpr int64_t kRowPaddingBytes = 16;
 constexpr int64_t kFewestOfPart = 8;
 // A tile costs as much beside its rows: slices of the operands, and barriers.
 constexpr int64_t kRowsOfOverhead = 32;
+// Workgroups with more rows need more than half of a processor's registers.
+constexpr int64_t kMostRowsOfTwo = 64;
 // Of a processor that has one workgroup at once: nothing runs while that waits.
 constexpr double kCostOfWaiting = 1.5;
 // Of scaling sums for each block.
@@ -89,7 +91,8 @@ class RowTileScheduler {
             : std::max<int64_t>(gpu_.busy_invocations / kInvocationsOfProcessor,
                                 1);
     const int64_t turns = DivideRoundingUp(tiles, processors);
-    const bool is_alone = turns > 1 && 2 * SharedBytes() > gpu_.shared_bytes;
+    const bool is_alone = tiles <= processors || rows_ > kMostRowsOfTwo ||
+                          2 * SharedBytes() > gpu_.shared_bytes;
     return static_cast<double>(turns * (rows_ + kRowsOfOverhead)) *
            (is_alone ? kCostOfWaiting : 1) * (blocks_ > 1 ? kCostOfFold : 1);
   }
@@ -214,17 +217,14 @@ class RowTileScheduler {
   }
 
   // The most that is in use at once: from where a member is computed to where
-  // it is read for the last time, and a product's slices. What is of a block
-  // has a place of its own, as all of it is in one loop.
+  // it is read for the last time, and a product's slices
+  // (jit/gpu/lifetimes.h).
   int64_t SharedBytes() const {
-    int64_t of_block = 0, most = 0;
-    for (const std::string& member : of_block_)
-      of_block += BytesOf(member) + SlicesOf(member);
+    int64_t most = 0;
     for (const std::string& at : group_.members) {
       const int number = writer_.StageOf(at);
-      int64_t bytes = of_block_.contains(at) ? of_block : SlicesOf(at);
+      int64_t bytes = SlicesOf(at);
       for (const std::string& member : group_.members) {
-        if (of_block_.contains(member)) continue;
         const int first = writer_.StageOf(member);
         int last = first;
         for (const int reader : ConsumersOf(c(), first))

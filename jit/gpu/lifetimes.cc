@@ -1,0 +1,206 @@
+#include "jit/gpu/lifetimes.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "jit/loops/walk.h"
+
+namespace ember::jit::gpu {
+namespace {
+
+using loops::Block;
+using loops::LoopNest;
+using loops::NodeId;
+using loops::Statement;
+using tensor::Opcode;
+
+bool IsLoadOf(const tensor::Node& node, uint32_t buffer) {
+  return (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad) &&
+         node.buffer == buffer;
+}
+
+// How statements touch a buffer.
+struct Touch {
+  bool stores = false;
+  bool loads = false;  // or updates
+  void Add(const Touch& other) {
+    stores |= other.stores;
+    loads |= other.loads;
+  }
+};
+
+Touch TouchOf(const LoopNest& nest, const Statement& statement,
+              uint32_t buffer) {
+  Touch touch;
+  for (const loops::Store& store : statement.stores) {
+    if (store.buffer != buffer) continue;
+    touch.stores = true;
+    touch.loads |= store.update != tensor::Update::kAssign;
+  }
+  for (NodeId id :
+       loops::NodesUnder(nest.pool, loops::RootsOf(nest.pool, statement))) {
+    touch.loads |= IsLoadOf(nest.pool[id], buffer);
+  }
+  for (const Statement& inner : statement.body)
+    touch.Add(TouchOf(nest, inner, buffer));
+  return touch;
+}
+
+void CollectTouched(const LoopNest& nest, const Statement& statement,
+                    std::vector<bool>& touched) {
+  for (const loops::Store& store : statement.stores)
+    touched[store.buffer] = true;
+  for (NodeId id :
+       loops::NodesUnder(nest.pool, loops::RootsOf(nest.pool, statement))) {
+    const tensor::Node& node = nest.pool[id];
+    if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
+      touched[node.buffer] = true;
+  }
+  for (const Statement& inner : statement.body)
+    CollectTouched(nest, inner, touched);
+}
+
+// Whether every turn of a loop stores to the same elements of a buffer; and, if
+// `loads` count, loads the same ones and uses them.
+class SameInEachTurn {
+ public:
+  SameInEachTurn(const LoopNest& nest, NodeId variable, uint32_t buffer,
+                 bool loads)
+      : nest_(nest), variable_(variable), buffer_(buffer), loads_(loads) {}
+
+  bool Holds(const Statement& statement) const {
+    if (!TouchesIt(statement)) return true;
+    if (statement.kind == Statement::Kind::kIf &&
+        !IsSame(statement.condition)) {
+      return false;
+    }
+    if (statement.kind == Statement::Kind::kFor &&
+        !IsSame(loops::ExtentOf(nest_.pool, statement.variable))) {
+      return false;
+    }
+    for (const loops::Store& store : statement.stores) {
+      if (store.buffer == buffer_ &&
+          !std::ranges::all_of(store.indices,
+                               [&](NodeId index) { return IsSame(index); })) {
+        return false;
+      }
+    }
+    if (loads_ && !HaveSameLoads(statement)) return false;
+    return std::ranges::all_of(
+        statement.body, [&](const Statement& inner) { return Holds(inner); });
+  }
+
+ private:
+  bool TouchesIt(const Statement& statement) const {
+    const Touch touch = TouchOf(nest_, statement, buffer_);
+    return touch.stores || (loads_ && touch.loads);
+  }
+
+  // Neither the turn nor what memory holds changes it.
+  bool IsSame(NodeId value) const {
+    for (NodeId id : loops::NodesUnder(nest_.pool, std::array{value})) {
+      const Opcode opcode = nest_.pool[id].opcode;
+      if (id == variable_ || opcode == Opcode::kLoad || opcode == Opcode::kPad)
+        return false;
+    }
+    return true;
+  }
+
+  // A value that is loaded in one turn may be left out by another's selection.
+  bool HaveSameLoads(const Statement& statement) const {
+    const std::vector<NodeId> nodes =
+        loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement));
+    const bool has_it = std::ranges::any_of(
+        nodes, [&](NodeId id) { return IsLoadOf(nest_.pool[id], buffer_); });
+    if (!has_it) return true;
+    return std::ranges::all_of(nodes, [&](NodeId id) {
+      const tensor::Node& node = nest_.pool[id];
+      if (node.opcode == Opcode::kSelect) return IsSame(node.operands[0]);
+      return !IsLoadOf(node, buffer_) ||
+             std::ranges::all_of(node.operands,
+                                 [&](NodeId index) { return IsSame(index); });
+    });
+  }
+
+  const LoopNest& nest_;
+  const NodeId variable_;
+  const uint32_t buffer_;
+  const bool loads_;
+};
+
+// Whether the turns of a loop, in which alone the buffer is touched, leave
+// nothing of it for each other: what a turn reads it has stored. As the first
+// turn finds nothing there, that holds if all do the same; and where one
+// statement stores the same elements in each turn before others read.
+bool LeavesNothing(const LoopNest& nest, const Statement& loop,
+                   uint32_t buffer) {
+  Touch first;
+  bool is_stored_again = false;
+  for (const Statement& statement : loop.body) {
+    const Touch touch = TouchOf(nest, statement, buffer);
+    if (!first.stores && !first.loads)
+      first = touch;
+    else
+      is_stored_again |= touch.stores;
+  }
+  const bool is_stored_first = first.stores && !first.loads && !is_stored_again;
+  const SameInEachTurn same(nest, loop.variable, buffer, !is_stored_first);
+  return std::ranges::all_of(
+      loop.body, [&](const Statement& inner) { return same.Holds(inner); });
+}
+
+}  // namespace
+
+Lifetimes::Lifetimes(const LoopNest& nest, const Block& body)
+    : intervals_(nest.buffers.size()) {
+  std::vector<uint32_t> buffers;
+  for (uint32_t i = 0; i < nest.buffers.size(); ++i) {
+    if (nest.buffers[i].scope == loops::MemoryScope::kTask)
+      buffers.push_back(i);
+  }
+  Find(nest, body, buffers, /*level=*/0);
+}
+
+void Lifetimes::Find(const LoopNest& nest, const Block& body,
+                     const std::vector<uint32_t>& buffers, size_t level) {
+  for (const uint32_t buffer : buffers) intervals_[buffer].emplace_back();
+  for (size_t i = 0; i < body.size(); ++i) {
+    std::vector<bool> touched(nest.buffers.size());
+    CollectTouched(nest, body[i], touched);
+    for (const uint32_t buffer : buffers) {
+      if (!touched[buffer]) continue;
+      Interval& interval = intervals_[buffer][level];
+      interval.begin = std::min(interval.begin, i);
+      interval.end = i + 1;
+    }
+  }
+  for (size_t i = 0; i < body.size(); ++i) {
+    const Statement& loop = body[i];
+    if (loop.kind != Statement::Kind::kFor ||
+        loop.loop != loops::LoopKind::kSerial) {
+      continue;
+    }
+    std::vector<uint32_t> inside;
+    for (const uint32_t buffer : buffers) {
+      if (intervals_[buffer][level] == Interval{i, i + 1} &&
+          LeavesNothing(nest, loop, buffer)) {
+        inside.push_back(buffer);
+      }
+    }
+    if (!inside.empty()) Find(nest, loop.body, inside, level + 1);
+  }
+}
+
+bool Lifetimes::MayMeet(size_t a, size_t b) const {
+  const size_t levels = std::min(intervals_[a].size(), intervals_[b].size());
+  for (size_t level = 0; level < levels; ++level) {
+    const Interval& of_a = intervals_[a][level];
+    const Interval& of_b = intervals_[b][level];
+    if (of_a.end <= of_b.begin || of_b.end <= of_a.begin) return false;
+    if (of_a != of_b || of_a.end != of_a.begin + 1) return true;
+  }
+  return true;
+}
+
+}  // namespace ember::jit::gpu

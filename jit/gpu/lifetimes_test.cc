@@ -1,0 +1,169 @@
+#include "jit/gpu/lifetimes.h"
+
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "jit/loops/text.h"
+
+namespace ember::jit::gpu {
+namespace {
+
+// Whether %a and %b of a nest with this body may meet.
+bool MayMeet(std::string_view body) {
+  const auto nest = loops::Parse(
+      "loops @t(%x: input f32[64], %y: output f32[64]) {\n"
+      "  task %a: f32[64]\n  task %b: f32[64]\n  task %c: f32[3, 64]\n"
+      "  phase t < 1 {\n" +
+      std::string(body) + "  }\n}\n");
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  if (!nest.ok()) return true;
+  size_t a = 0, b = 0;
+  for (size_t i = 0; i < nest->buffers.size(); ++i) {
+    if (nest->buffers[i].name == "a") a = i;
+    if (nest->buffers[i].name == "b") b = i;
+  }
+  return Lifetimes(*nest, nest->phases[0].body).MayMeet(a, b);
+}
+
+TEST(LifetimesTest, OneBehindTheOther) {
+  EXPECT_FALSE(MayMeet(R"(
+    invocation i < 64 { %a[i] = %x[i] }
+    invocation i < 64 { %y[i] = %a[63 - i] }
+    invocation i < 64 { %b[i] = %x[i] }
+    invocation i < 64 { %y[i] = %b[63 - i] }
+)"));
+  EXPECT_TRUE(MayMeet(R"(
+    invocation i < 64 { %a[i] = %x[i] }
+    invocation i < 64 { %b[i] = %x[i] }
+    invocation i < 64 { %y[i] = %a[63 - i] + %b[63 - i] }
+)"));
+}
+
+TEST(LifetimesTest, NeverUsed) {
+  EXPECT_FALSE(MayMeet("    invocation i < 64 { %a[i] = %x[i] }\n"));
+}
+
+// What a turn stores and reads is of no use to the next.
+TEST(LifetimesTest, InTheTurnsOfALoop) {
+  EXPECT_FALSE(MayMeet(R"(
+    for k < 4 {
+      invocation i < 64 { %a[i] = %x[i] }
+      invocation i < 64 { %y[i] += %a[63 - i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+)"));
+  // A selection by the turn leaves nothing either, behind the one store.
+  EXPECT_FALSE(MayMeet(R"(
+    for k < 4 {
+      invocation i < 64 { %a[i] = %x[i] }
+      invocation i < 64 { %y[i] += select(k < 2, %a[63 - i], 0.0) }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+)"));
+  // In a loop of such a loop.
+  EXPECT_FALSE(MayMeet(R"(
+    for j < 2 {
+      for k < 4 {
+        invocation i < 64 { %a[i] = %x[i] }
+        invocation i < 64 { %y[i] += %a[63 - i] }
+        invocation i < 64 { %b[i] = %x[i] }
+        invocation i < 64 { %y[i] += %b[63 - i] }
+      }
+    }
+)"));
+}
+
+TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
+  // %a is summed up over the turns.
+  EXPECT_TRUE(MayMeet(R"(
+    for k < 4 {
+      invocation i < 64 { %a[i] += %x[i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += select(k == 3, %a[i], 0.0) + %b[63 - i] }
+    }
+)"));
+  // Each turn but the first reads what the one before has stored.
+  EXPECT_TRUE(MayMeet(R"(
+    for k < 4 {
+      invocation i < 64 { %y[i] += select(0 < k, %a[63 - i], 0.0) }
+      invocation i < 64 { %a[i] = %x[i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+)"));
+  EXPECT_TRUE(MayMeet(R"(
+    for k < 4 {
+      if 0 < k { invocation i < 64 { %y[i] += %a[63 - i] } }
+      invocation i < 64 { %a[i] = %x[i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+)"));
+  // An element a turn, read in the last.
+  EXPECT_TRUE(MayMeet(R"(
+    for k < 4 {
+      invocation i < 16 { %a[k * 16 + i] = %x[i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+      if k == 3 { invocation i < 64 { %y[i] += %a[63 - i] } }
+    }
+)"));
+  // Stored in the first turn only.
+  EXPECT_TRUE(MayMeet(R"(
+    for k < 4 {
+      if k == 0 { invocation i < 64 { %a[i] = %x[i] } }
+      invocation i < 64 { %y[i] += %a[63 - i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+)"));
+  // Read behind the loop.
+  EXPECT_TRUE(MayMeet(R"(
+    for k < 4 {
+      invocation i < 64 { %a[i] = %x[i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+    invocation i < 64 { %y[i] += %a[63 - i] }
+)"));
+  // A part is stored again, what else there is may be of the turn before.
+  EXPECT_TRUE(MayMeet(R"(
+    for k < 4 {
+      invocation i < 32 { %a[i] = %x[i] }
+      invocation i < 64 { %y[i] += select(0 < k, %a[63 - i], 0.0) }
+      invocation i < 64 { %a[i] = %x[i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+)"));
+}
+
+// A ring is filled and emptied in each turn of the loop around.
+TEST(LifetimesTest, RingsInALoop) {
+  const auto nest = loops::Parse(R"(
+loops @t(%x: input f32[64], %y: output f32[64]) {
+  task %ring: f32[2, 64]
+  task %b: f32[64]
+  phase t < 1 {
+    for j < 2 {
+      invocation i < 64 { %ring[0, i] = %x[i] }
+      for k < 4 {
+        if k + 1 < 4 {
+          invocation i < 64 { %ring[mod(k + 1, 2), i] = %x[i] }
+        }
+        invocation i < 64 { %y[i] += %ring[mod(k, 2), 63 - i] }
+      }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+  }
+})");
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_FALSE(Lifetimes(*nest, nest->phases[0].body).MayMeet(2, 3));
+}
+
+}  // namespace
+}  // namespace ember::jit::gpu
