@@ -62,7 +62,7 @@ class BufferStagesContext final : public StagesContext {
   std::deque<BufferContext> stages_;
 };
 
-int AddBuffer(DispatchBuilder& builder, std::string name,
+int AddBuffer(DispatchBuilder& builder, const std::string& name,
               const TensorType& type, BufferKind kind) {
   std::vector<Scalar> extents;
   for (const Dim& dim : type.shape)

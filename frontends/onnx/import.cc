@@ -52,9 +52,9 @@ Status WithNamesOnOneLine(const Status& status) {
   return Status(status.code(), OnOneLine(status.message()));
 }
 
-StatusOr<graph::Graph> ImportParsed(std::shared_ptr<const ModelProto> model,
-                                    std::string_view folder,
-                                    const ImportOptions& options) {
+StatusOr<graph::Graph> ImportParsed(
+    const std::shared_ptr<const ModelProto>& model, std::string_view folder,
+    const ImportOptions& options) {
   frontends::ImportSteps steps(options.progress);
   BranchChoices choices;
   Status first_error;

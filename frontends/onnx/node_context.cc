@@ -198,8 +198,7 @@ std::optional<Shape> NodeContext::Sizes(int input, std::string_view what) {
 std::optional<Shape> NodeContext::SignedSizesOf(Tensor values,
                                                 std::string_view what) {
   if (!ok()) return std::nullopt;
-  if (const auto known = builder().IntegerContents(values.value()))
-    return *known;
+  if (auto known = builder().IntegerContents(values.value())) return known;
   const Tensor wide = Cast(values, DType::kI64);
   const auto above = Sizes(Maximum(wide, 0), what);
   const auto below = Sizes(Maximum(-wide, 0), what);

@@ -103,7 +103,7 @@ std::string DifferenceOf(const TracedCall& got, const TracedCall& want,
 }  // namespace
 
 StatusOr<ModuleTrace> ModuleTrace::Record(
-    std::shared_ptr<const vm::Module> module, const Side& side,
+    const std::shared_ptr<const vm::Module>& module, const Side& side,
     std::shared_ptr<jit::Jit> jit, std::shared_ptr<hal::Device> device,
     std::span<const vm::Tensor> inputs, const LimitFlags& limits) {
   ModuleTrace trace;

@@ -40,12 +40,10 @@ struct ModuleTrace {
   std::vector<vm::Tensor> results;
 
   // Runs the module once. jit: with threads = 0; may be null for tier 0.
-  static StatusOr<ModuleTrace> Record(std::shared_ptr<const vm::Module> module,
-                                      const Side& side,
-                                      std::shared_ptr<jit::Jit> jit,
-                                      std::shared_ptr<hal::Device> device,
-                                      std::span<const vm::Tensor> inputs,
-                                      const LimitFlags& limits = {});
+  static StatusOr<ModuleTrace> Record(
+      const std::shared_ptr<const vm::Module>& module, const Side& side,
+      std::shared_ptr<jit::Jit> jit, std::shared_ptr<hal::Device> device,
+      std::span<const vm::Tensor> inputs, const LimitFlags& limits = {});
 };
 
 struct TraceComparison {
