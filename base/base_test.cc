@@ -96,7 +96,8 @@ TEST(StatusTest, CarriesCodeAndMessage) {
   EXPECT_TRUE(OkStatus().ok());
   EXPECT_EQ(OkStatus().ToString(), "OK");
   const Status status = NotFoundError("file 'x'");
-  const Status copy = status;
+  const Status copy =  // NOLINT(performance-unnecessary-copy-initialization)
+      status;
   EXPECT_EQ(copy.ToString(), "NOT_FOUND: file 'x'");
   EXPECT_EQ(copy.WithContext("loading").message(), "loading: file 'x'");
   EXPECT_TRUE(OkStatus().WithContext("loading").ok());

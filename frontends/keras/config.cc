@@ -65,7 +65,7 @@ const Json& Plain(const Json& json) {
       return (*config)["value"];
     if (value != json.end() && name != json.end()) return *value;
   }
-  return json;
+  return json;  // NOLINT(bugprone-return-const-ref-from-parameter)
 }
 
 }  // namespace

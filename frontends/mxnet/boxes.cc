@@ -82,7 +82,8 @@ Tensor MarkedFirst(const Tensor& rows, const Tensor& marks, const Dim& count) {
 
 void ImportMultiBoxPrior(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
-  const auto numbers = [&](std::string_view name, std::vector<double> usual) {
+  const auto numbers = [&](std::string_view name,
+                           const std::vector<double>& usual) {
     std::vector<double> given = c.Numbers(name);
     return given.empty() ? usual : given;
   };
