@@ -7,7 +7,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "jit/loops/text.h"
 #include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/products_testing.h"
 #include "jit/schedule/core/computation.h"
@@ -70,84 +69,6 @@ TEST(PtxDefaultSchedules, BatchesOfProducts) {
         -> (%y: f32[3, 32, 32]) {
       %y[b, i, j] = sum(d < 64) f32(%q[b, i, d]) * f32(%k[b, j, d])
     })");
-}
-
-// Scores and weights stay in memory of the workgroup.
-std::string Attention(int heads, int rows, int keys, int depth,
-                      const std::string& score) {
-  const std::string h = std::to_string(heads), n = std::to_string(rows),
-                    m = std::to_string(keys), d = std::to_string(depth);
-  const std::string q = "[" + h + ", " + n + ", " + d + "]",
-                    kv = "[" + h + ", " + m + ", " + d + "]",
-                    all = "[" + h + ", " + n + ", " + m + "]",
-                    row = "[" + h + ", " + n + "]";
-  return "dispatch @attention(%q: f16" + q + ", %k: f16" + kv + ", %v: f16" +
-         kv + ") -> (%y: f16" + q + ") {\n  temp %raw: f32" + all +
-         "\n  temp %score: f32" + all + "\n  temp %top: f32" + row +
-         "\n  temp %power: f32" + all + "\n  temp %total: f32" + row +
-         "\n  temp %weight: f16" + all + "\n  temp %sum: f32" + q +
-         "\n  %raw[b, i, j] = sum(d < " + d +
-         ") f32(%q[b, i, d]) * f32(%k[b, j, d])\n  %score[b, i, j] = " + score +
-         "\n  %top[b, i] = maximum(j < " + m +
-         ") %score[b, i, j]\n  %power[b, i, j] = exp(%score[b, i, j] - "
-         "%top[b, i])\n  %total[b, i] = sum(j < " +
-         m +
-         ") %power[b, i, j]\n  %weight[b, i, j] = f16(%power[b, i, j] / "
-         "%total[b, i])\n  %sum[b, i, d] = sum(j < " +
-         m +
-         ") f32(%weight[b, i, j]) * f32(%v[b, j, d])\n  %y[b, i, d] = "
-         "f16(%sum[b, i, d])\n}\n";
-}
-
-TEST(PtxDefaultSchedules, AttentionInOnePhase) {
-  const std::string scaled = "%raw[b, i, j] * 0.25";
-  const std::string causal = "select(j <= i, %raw[b, i, j] * 0.25, -1.0e30)";
-  int in_blocks = 0;
-  for (const std::string& text :
-       {Attention(2, 32, 32, 32, scaled), Attention(1, 64, 128, 64, causal),
-        Attention(2, 40, 48, 32, causal), Attention(1, 17, 64, 64, scaled),
-        Attention(1, 64, 512, 32, scaled), Attention(1, 33, 384, 64, causal)}) {
-    const auto nest = NestByDefault(
-        text, SmallGpu("sm_90a+subgroup32+shared232448+invocations1024"));
-    ASSERT_TRUE(nest.has_value());
-    EXPECT_EQ(nest->phases.size(), 1u) << text;
-    in_blocks += loops::ToText(*nest).find("%sum.running") != std::string::npos;
-    ExpectOnGrid(text, nullptr, 1e-3);
-  }
-  EXPECT_GT(in_blocks, 0);
-}
-
-// Nobody knows whether rows of open extents have room in a workgroup.
-TEST(PtxDefaultSchedules, AttentionOfOpenExtents) {
-  std::string text = Attention(2, 32, 77, 32, "%raw[b, i, j] * 0.25");
-  for (size_t at = text.find("77"); at != std::string::npos;
-       at = text.find("77"))
-    text.replace(at, 2, "N");
-  text.replace(text.find("@attention"), 10, "@attention<N>");
-  const auto nest = NestByDefault(
-      text, SmallGpu("sm_90a+subgroup32+shared232448+invocations1024"));
-  ASSERT_TRUE(nest.has_value());
-  EXPECT_GT(nest->phases.size(), 1u);
-}
-
-// The maximum and total that an invocation keeps for each result of a row are
-// the same for all of them: their powers are computed once.
-TEST(PtxDefaultSchedules, RunningMaximaOfARowAreOne) {
-  const std::string target =
-      "sm_90a+subgroup32+shared232448+invocations1024+processors132";
-  const auto nest =
-      NestByDefault(Attention(16, 1024, 1024, 64, "%raw[b, i, j] * 0.125"),
-                    GpuModel::Of(target));
-  ASSERT_TRUE(nest.has_value());
-  EXPECT_THAT(loops::ToText(*nest), HasSubstr("%sum.running"));
-  const std::string ptx = PtxOf(*nest, target);
-  int arithmetic = 0;
-  for (size_t at = ptx.find("fma.rn"); at != std::string::npos;
-       at = ptx.find("fma.rn", at + 1)) {
-    ++arithmetic;
-  }
-  // Of three powers; written out for each result they would be hundreds.
-  EXPECT_LT(arithmetic, 100);
 }
 
 // LLVM selects the instructions of a kernel (where it cannot, the process

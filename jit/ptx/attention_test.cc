@@ -1,0 +1,162 @@
+// Attention under the default schedules of CUDA's devices, in one phase: on the
+// emulated grid beside the evaluator of nests, and through ptxas without
+// spills.
+//
+// EMBER_SEEDS=100 draws more random shapes, EMBER_SEED=N one again.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/loops/text.h"
+#include "jit/ptx/products_testing.h"
+#include "jit/target/gpu_model.h"
+#include "tensor/random_values.h"
+
+namespace ember::jit::ptx {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kTarget =
+    "sm_90a+subgroup32+shared232448+invocations1024+processors132";
+
+struct Shape {
+  int heads = 1;
+  int group = 1;  // heads that share keys and values
+  std::string rows = "1";
+  std::string keys = "1";
+  int depth = 1;
+  std::string type = "f16";
+  bool is_rows_first = false;  // [rows, heads, depth], as models project them
+};
+
+// score: of %raw[h, i, j], and maybe %mask[j].
+std::string Attention(const Shape& shape, const std::string& score) {
+  const auto dims = [&](int heads, const std::string& rows) {
+    const std::string h = std::to_string(heads);
+    return "[" + (shape.is_rows_first ? rows + ", " + h : h + ", " + rows) +
+           ", " + std::to_string(shape.depth) + "]";
+  };
+  const auto at = [&](const std::string& head, const std::string& row) {
+    return "[" + (shape.is_rows_first ? row + ", " + head : head + ", " + row) +
+           ", d]";
+  };
+  const std::string type = shape.type, d = std::to_string(shape.depth);
+  const std::string head =
+      shape.group == 1 ? "h"
+                       : "floordiv(h, " + std::to_string(shape.group) + ")";
+  const std::string q = dims(shape.heads, shape.rows),
+                    kv = dims(shape.heads / shape.group, shape.keys);
+  const std::string rows =
+      "[" + std::to_string(shape.heads) + ", " + shape.rows;
+  const std::string all = rows + ", " + shape.keys + "]",
+                    sums = rows + ", " + d + "]", row = rows + "]";
+  const std::string keys = "(j < " + shape.keys + ") ";
+  std::string text = "dispatch @attention(%q: " + type + q + ", %k: " + type;
+  text += kv + ", %v: " + type + kv + ", %mask: " + type + "[" + shape.keys;
+  text += "]) -> (%y: " + type + sums + ") {\n  temp %raw: f32" + all;
+  text += "\n  temp %score: f32" + all + "\n  temp %top: f32" + row;
+  text += "\n  temp %power: f32" + all + "\n  temp %total: f32" + row;
+  text += "\n  temp %weight: " + type + all + "\n  temp %sum: f32" + sums;
+  text += "\n  %raw[h, i, j] = sum(d < " + d + ") f32(%q" + at("h", "i");
+  text += ") * f32(%k" + at(head, "j") + ")\n  %score[h, i, j] = " + score;
+  text += "\n  %top[h, i] = maximum" + keys + "%score[h, i, j]\n";
+  text += "  %power[h, i, j] = exp(%score[h, i, j] - %top[h, i])\n";
+  text += "  %total[h, i] = sum" + keys + "%power[h, i, j]\n";
+  text += "  %weight[h, i, j] = " + type;
+  text += "(%power[h, i, j] / %total[h, i])\n  %sum[h, i, d] = sum" + keys;
+  text += "f32(%weight[h, i, j]) * f32(%v" + at(head, "j") + ")\n";
+  return text + "  %y[h, i, d] = " + type + "(%sum[h, i, d])\n}\n";
+}
+
+const char kScaled[] = "%raw[h, i, j] * 0.25";
+const char kCausal[] = "select(j <= i, %raw[h, i, j] * 0.25, -1.0e30)";
+const char kMasked[] = "%raw[h, i, j] * 0.125 + f32(%mask[j])";
+
+bool IsInBlocks(const loops::LoopNest& nest) {
+  return loops::ToText(nest).find("%sum.running") != std::string::npos;
+}
+
+TEST(PtxAttention, IsOnePhase) {
+  int in_blocks = 0;
+  for (const std::string& text :
+       {Attention({2, 1, "32", "32", 32}, kScaled),
+        Attention({1, 1, "64", "128", 64, "bf16"}, kCausal),
+        Attention({2, 1, "40", "48", 32, "f16", true}, kMasked),
+        Attention({4, 2, "17", "64", 64}, kScaled),
+        Attention({1, 1, "64", "512", 32}, kScaled),
+        Attention({1, 1, "33", "384", 64}, kCausal)}) {
+    const auto nest = NestByDefault(text, SmallGpu(kTarget));
+    ASSERT_TRUE(nest.has_value());
+    EXPECT_EQ(nest->phases.size(), 1u) << text;
+    in_blocks += IsInBlocks(*nest);
+    ExpectOnGrid(text, nullptr, 1e-2);
+  }
+  EXPECT_GT(in_blocks, 0);
+}
+
+// Nobody knows whether rows of open extents have room in a workgroup.
+TEST(PtxAttention, OfOpenExtents) {
+  std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
+  text.replace(text.find("@attention"), 10, "@attention<N>");
+  const auto nest = NestByDefault(text, SmallGpu(kTarget));
+  ASSERT_TRUE(nest.has_value());
+  EXPECT_GT(nest->phases.size(), 1u);
+}
+
+// The maximum and total that an invocation keeps for each result of a row are
+// the same for all of them: their powers are computed once.
+TEST(PtxAttention, RunningMaximaOfARowAreOne) {
+  const auto nest = NestByDefault(
+      Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
+  ASSERT_TRUE(nest.has_value());
+  EXPECT_TRUE(IsInBlocks(*nest));
+  const std::string ptx = PtxOf(*nest, kTarget);
+  int arithmetic = 0;
+  for (size_t at = ptx.find("fma.rn"); at != std::string::npos;
+       at = ptx.find("fma.rn", at + 1)) {
+    ++arithmetic;
+  }
+  // Of three powers; written out for each result they would be hundreds.
+  EXPECT_LT(arithmetic, 100);
+  // As many blocks as the schedule plans for are there at once.
+  EXPECT_THAT(ptx, HasSubstr(".minnctapersm 2"));
+}
+
+Shape RandomShape(tensor::RandomChoices& choices) {
+  Shape shape;
+  shape.group = choices.Pick(std::vector<int>{1, 1, 2});
+  shape.heads = shape.group * (1 + choices.Below(2));
+  shape.rows = std::to_string(
+      choices.Pick(std::vector<int>{16, 17, 30, 32, 49, 64, 65, 100}));
+  shape.keys = std::to_string(choices.Pick(std::vector<int>{
+      16, 24, 32, 50, 64, 77, 96, 100, 128, 192, 197, 256, 384, 512}));
+  shape.depth = choices.Pick(std::vector<int>{16, 24, 32, 40, 64, 80, 128});
+  shape.type = choices.Chance(3) ? "bf16" : "f16";
+  shape.is_rows_first = choices.Chance(2);
+  return shape;
+}
+
+// Whatever the sizes are: results are right, and there is code for the GPU.
+TEST(PtxAttention, OfRandomShapes) {
+  const tensor::SeedRange seeds = tensor::Seeds(4);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    tensor::RandomChoices choices(seed);
+    const Shape shape = RandomShape(choices);
+    const std::string text = Attention(
+        shape,
+        choices.Pick(std::vector<std::string>{kScaled, kCausal, kMasked}));
+    SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
+    ExpectOnGrid(text, nullptr, shape.type == "f16" ? 2e-3 : 2e-2);
+    const auto nest = NestByDefault(text, GpuModel::Of(kTarget));
+    ASSERT_TRUE(nest.has_value());
+    EXPECT_NE(PtxOf(*nest, kTarget), "");
+  }
+}
+
+}  // namespace
+}  // namespace ember::jit::ptx
