@@ -231,8 +231,9 @@ void Graph::AddOutput(std::string name, Value* value,
 
 StatusOr<Operation*> Graph::Add(const OperatorRecord& record,
                                 std::vector<Value*> operands,
-                                Attributes attributes, std::string origin,
-                                const Operation* before,
+                                // As the others, which are moved.
+                                Attributes attributes,  // NOLINT
+                                std::string origin, const Operation* before,
                                 std::vector<Graph> regions) {
   auto operation = std::make_unique<Operation>();
   operation->record_ = &record;

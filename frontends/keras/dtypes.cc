@@ -62,7 +62,7 @@ StatusOr<std::optional<DType>> ComputeTypeOf(const Config& config) {
                               "': expected a float type (quantized weights are "
                               "not read: save the model before quantize())");
   }
-  return IsFloat(*type) ? std::optional<DType>(*type) : std::nullopt;
+  return IsFloat(*type) ? type : std::nullopt;
 }
 
 }  // namespace ember::keras

@@ -63,7 +63,7 @@ void ImportQLinearSoftmax(NodeContext& c) {
   const int axis = c.Axis(c.Integer("axis", flattens ? 1 : -1), x.rank());
   if (!c.ok()) return;
   if (!flattens) return SetQuantized(c, Softmax(x, axis), 3);
-  const Shape shape = x.shape();
+  const Shape& shape = x.shape();
   const Dim rows = ElementCount(Shape(shape.begin(), shape.begin() + axis));
   const Dim columns = ElementCount(Shape(shape.begin() + axis, shape.end()));
   Tensor flat = Softmax(Reshape(x, {rows, columns}), 1);

@@ -19,7 +19,7 @@ namespace {
 // `parts` for the spatial dims with `lead` for the batch and channel dims
 // before them.
 template <typename T>
-std::vector<T> WithLeading(T lead, const std::vector<T>& parts) {
+std::vector<T> WithLeading(const T& lead, const std::vector<T>& parts) {
   std::vector<T> all{lead, lead};
   all.insert(all.end(), parts.begin(), parts.end());
   return all;

@@ -89,7 +89,7 @@ bool KeepAspectRatio(NodeContext& c, bool larger,
       return false;
     }
     axis.out = Dim(static_cast<int64_t>(std::floor(extent + 0.5)));
-    axis.scale = *scale;
+    axis.scale = scale;
   }
   return true;
 }

@@ -436,8 +436,9 @@ StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module) {
   // Where phases of CPUs' kernels would begin; these take other arguments.
   const std::vector<vm::PhaseFunction> functions = memory->Functions(code, 0);
   for (size_t i = 0; i < entries.size(); ++i) {
+    // By way of a number, as nothing else converts between such types.
     entries[i].function = reinterpret_cast<hal::cuda::GridKernel>(
-        reinterpret_cast<void*>(functions[i]));
+        reinterpret_cast<uintptr_t>(functions[i]));
   }
   return EmulatedCode{.image = hal::cuda::WriteGridImage(entries),
                       .resources = std::move(memory)};

@@ -6,7 +6,7 @@
 #include "frontends/onnx/tensor_proto.h"
 
 namespace ember::tests {
-OneNode::OneNode(std::string op_type, int opset, int outputs,
+OneNode::OneNode(const std::string& op_type, int opset, int outputs,
                  const std::string& domain)
     : model_(opset) {
   std::vector<std::string> names;
@@ -19,7 +19,7 @@ OneNode::OneNode(std::string op_type, int opset, int outputs,
   import.set_version(1);
 }
 
-OneNode& OneNode::Input(Numbers value, std::vector<int64_t> declared) {
+OneNode& OneNode::Input(const Numbers& value, std::vector<int64_t> declared) {
   if (declared.empty()) declared = value.dims;
   return AddInput(MakeTensor(value), onnx::DTypeToOnnx(value.type), declared);
 }
@@ -53,7 +53,7 @@ OneNode& OneNode::AddInput(vm::Tensor tensor, int32_t onnx_type,
   return *this;
 }
 
-OneNode& OneNode::Constant(Numbers value) {
+OneNode& OneNode::Constant(const Numbers& value) {
   const vm::Tensor tensor = MakeTensor(value);
   onnx::TensorProto& initializer = *model_.graph().add_initializer();
   initializer.set_name("x" + std::to_string(operands_++));

@@ -23,17 +23,17 @@ namespace ember::tests {
 class OneNode {
  public:
   // `outputs` results, all asked for.
-  OneNode(std::string op_type, int opset, int outputs = 1,
+  OneNode(const std::string& op_type, int opset, int outputs = 1,
           const std::string& domain = "");
 
   // The next operand, given when run. Dims of -1 stay symbolic: s0, s1 … by
   // position in the shape; those of -2 too, each with a name of its own.
-  OneNode& Input(Numbers value, std::vector<int64_t> declared = {});
+  OneNode& Input(const Numbers& value, std::vector<int64_t> declared = {});
   // The same, of strings.
   OneNode& Strings(std::vector<int64_t> dims, std::vector<std::string> values,
                    std::vector<int64_t> declared = {});
   // The next operand, known when compiling: an initializer.
-  OneNode& Constant(Numbers value);
+  OneNode& Constant(const Numbers& value);
   OneNode& Absent();
   OneNode& Attribute(const onnx::TestAttribute& attribute);
   onnx::NodeProto& node() { return *model_.graph().mutable_node(0); }

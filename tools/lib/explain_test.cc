@@ -20,7 +20,7 @@ class DecliningProvider : public vm::KernelProvider {
 };
 
 std::string Explain(const std::shared_ptr<const vm::Module>& module,
-                    std::shared_ptr<vm::Tiering> tiering) {
+                    const std::shared_ptr<vm::Tiering>& tiering) {
   const auto session = *vm::Session::Create(
       module, {.device = *hal::CreateCpuDevice({.threads = 1}),
                .tiering = tiering,

@@ -113,7 +113,7 @@ StatusOr<std::unique_ptr<Lockstep>> Lockstep::Create(
     session.tiering = std::make_shared<vm::Tiering>(
         module, kept.jit, vm::Tiering::Eager(kept.b.tier));
     EMBER_ASSIGN_OR_RETURN(lockstep->session_b_,
-                           vm::Session::Create(module, session));
+                           vm::Session::Create(std::move(module), session));
   }
   return lockstep;
 }

@@ -87,7 +87,9 @@ class ShadowKernel final : public vm::HostKernel {
     if (options_.runs == 0) return true;
     std::lock_guard<std::mutex> lock(mutex_);
     int64_t& taken = turns_[{parameters.begin(), parameters.end()}];
-    return taken < options_.runs && ++taken > 0;
+    if (taken >= options_.runs) return false;
+    ++taken;
+    return true;
   }
 
   Status Check(const vm::KernelCall& call) const {

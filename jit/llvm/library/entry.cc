@@ -9,9 +9,10 @@
 extern "C" __attribute__((visibility("default"))) bool EmberNewLlvmCompiler(
     std::unique_ptr<ember::jit::ObjectCompiler>* compiler, std::string* error) {
   auto created = ember::jit::NewFullCompiler();
-  if (created.ok())
-    *compiler = *std::move(created);
-  else
+  if (!created.ok()) {
     *error = created.status().message();
-  return created.ok();
+    return false;
+  }
+  *compiler = *std::move(created);
+  return true;
 }
