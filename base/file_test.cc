@@ -37,7 +37,7 @@ TEST(FileTest, WritesReadsAndMaps) {
       0);
   MappedFile moved = std::move(mapped);
   EXPECT_EQ(moved.bytes().size(), contents.size());
-  EXPECT_TRUE(mapped.bytes().empty());
+  EXPECT_TRUE(mapped.bytes().empty());  // NOLINT(bugprone-use-after-move)
 }
 
 TEST(FileTest, EmptyFilesMapToNothing) {

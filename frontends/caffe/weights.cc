@@ -258,7 +258,7 @@ void Weights::Add(const std::string& layer, std::vector<Blob> blobs) {
 }
 
 StatusOr<Caffemodel> ReadCaffemodel(Bytes bytes,
-                                    std::shared_ptr<const void> owner) {
+                                    const std::shared_ptr<const void>& owner) {
   Caffemodel model;
   std::string rest;
   ProtobufFields fields(bytes);

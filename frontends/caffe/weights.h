@@ -70,7 +70,7 @@ struct Caffemodel {
 };
 
 StatusOr<Caffemodel> ReadCaffemodel(std::span<const uint8_t> bytes,
-                                    std::shared_ptr<const void> owner);
+                                    const std::shared_ptr<const void>& owner);
 // Whether the whole of `contents` is made of a net's fields.
 bool IsCaffemodel(std::string_view contents);
 

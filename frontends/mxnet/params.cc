@@ -100,7 +100,7 @@ bool IsParams(std::string_view contents) {
 }
 
 StatusOr<Params> ReadParams(std::span<const uint8_t> bytes,
-                            std::shared_ptr<const void> owner) {
+                            const std::shared_ptr<const void>& owner) {
   ByteCursor in(bytes);
   if (in.Unsigned(8) != kListMagic)
     return DataLossError("params: expected a list of arrays, found none");

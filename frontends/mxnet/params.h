@@ -38,7 +38,7 @@ struct Array {
 using Params = std::map<std::string, Array, std::less<>>;
 
 StatusOr<Params> ReadParams(std::span<const uint8_t> bytes,
-                            std::shared_ptr<const void> owner);
+                            const std::shared_ptr<const void>& owner);
 
 // By the list's magic number.
 bool IsParams(std::string_view contents);

@@ -257,7 +257,8 @@ TEST(Malformed, AbsurdNumbersOfSizes) {
 
 TEST(Malformed, AbsurdDimsOfOperators) {
   const int64_t large = int64_t{1} << 62;
-  const auto shaped = [](const char* op_type, std::vector<int64_t> values) {
+  const auto shaped = [](const char* op_type,
+                         const std::vector<int64_t>& values) {
     ModelBuilder m = OneNode(op_type, {}, {"x", "s"});
     m.Integers("s", values);
     return m;
@@ -424,7 +425,7 @@ ModelBuilder Nested(int depth) {
       AttributeProto& branch = *node.add_attribute();
       branch.set_name(name);
       branch.set_type(AttributeProto::GRAPH);
-      *branch.mutable_g() = name[0] == 't' ? std::move(inner) : leaf;
+      *branch.mutable_g() = name[0] == 't' ? inner : leaf;
     }
     outer.add_output()->set_name("y");
     inner = std::move(outer);
@@ -517,8 +518,8 @@ TEST(Malformed, FunctionsWithLongNames) {
 
 TEST(Malformed, SparseTensors) {
   // y = x + w, of which two elements are given.
-  const auto with_indices = [](std::vector<int64_t> dims,
-                               std::vector<int64_t> indices) {
+  const auto with_indices = [](const std::vector<int64_t>& dims,
+                               const std::vector<int64_t>& indices) {
     ModelBuilder m = OneNode("Add", {}, {"x", "w"});
     SparseTensorProto& sparse = *m.graph().add_sparse_initializer();
     TensorProto& values = *sparse.mutable_values();

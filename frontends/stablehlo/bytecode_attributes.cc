@@ -180,7 +180,7 @@ Attribute BytecodeAttributes::NextNumber(BytecodeCursor& cursor,
   if (!is_float) {
     attribute.integer = static_cast<int64_t>(value);
     if (bits == 8 && element == "i8")
-      attribute.integer = static_cast<int8_t>(value);
+      attribute.integer = int64_t{static_cast<int8_t>(value)};
     if (element == "i1") attribute.kind = Attribute::Kind::kBool;
   } else if (element == "f64") {
     attribute.number = std::bit_cast<double>(value);

@@ -115,6 +115,7 @@ template <typename... Ours, typename... Theirs>
 struct AreAlike<CUresult (*)(Ours...), ::CUresult (*)(Theirs...)> {
   static constexpr bool Value() {
     if constexpr (sizeof...(Ours) == sizeof...(Theirs)) {
+      // Pointers, too: NOLINTNEXTLINE(bugprone-sizeof-expression)
       return ((sizeof(Ours) == sizeof(Theirs)) && ...);
     } else {
       return false;

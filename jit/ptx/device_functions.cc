@@ -207,8 +207,8 @@ void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
   shape.remove_prefix(shape.find('.'));
   // Registers, a's too, are as the code before left them: hence the fence.
   const std::string text = Concat(
-      {"{ .reg .pred add; setp.eq.u32 add, 0, 0; wgmma.fence.sync.aligned; "
-       "wgmma.mma_async.sync.aligned",
+      {("{ .reg .pred add; setp.eq.u32 add, 0, 0; wgmma.fence.sync.aligned; "
+        "wgmma.mma_async.sync.aligned"),
        shape, " ", OperandList(0, sums.size()), ", ",
        OperandList(sums.size(), a_count), ", $",
        static_cast<int64_t>(sums.size() + a_count), ", add, 1, 1, ",

@@ -344,11 +344,11 @@ Table Fork() {
 Generation Beams(const GraphProto& decoder, double max_length, double beams,
                  double returned, double length_penalty, bool known = true) {
   Generation node("BeamSearch", decoder, 4, 3, 2);
-  const auto add = [&](Numbers value) {
+  const auto add = [&](const Numbers& value) {
     if (known)
-      node.Constant(std::move(value));
+      node.Constant(value);
     else
-      node.Input(std::move(value));
+      node.Input(value);
   };
   node.Input(I32({1, 1}, {0}), {-1, -1});
   add(I32({1}, {max_length}));

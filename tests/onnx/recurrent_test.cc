@@ -61,11 +61,11 @@ OneNode MakeNode(const Problem& p) {
   }
   node.Input(typed(x_dims, data.x),
              p.open_dims ? std::vector<int64_t>{-1, -1, p.input} : x_dims);
-  const auto weights = [&](Numbers numbers) {
+  const auto weights = [&](const Numbers& numbers) {
     if (p.known_weights) {
-      node.Constant(std::move(numbers));
+      node.Constant(numbers);
     } else {
-      node.Input(std::move(numbers));
+      node.Input(numbers);
     }
   };
   weights(typed({directions, width, p.input}, data.w));

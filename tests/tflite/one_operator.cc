@@ -73,14 +73,14 @@ OneOperator& OneOperator::Input(Numbers value, Scale scale) {
   return *this;
 }
 
-OneOperator& OneOperator::Constant(Numbers value, Scale scale) {
+OneOperator& OneOperator::Constant(const Numbers& value, Scale scale) {
   tflite::TestTensor tensor = Described(value.type, value.dims, scale);
   tensor.data = BytesOf(value);
   inputs_.push_back(model_.Tensor(std::move(tensor)));
   return *this;
 }
 
-OneOperator& OneOperator::ConstantWithScales(Numbers value,
+OneOperator& OneOperator::ConstantWithScales(const Numbers& value,
                                              std::vector<float> scales,
                                              int axis) {
   tflite::TestTensor tensor = Described(value.type, value.dims, {});
@@ -92,7 +92,8 @@ OneOperator& OneOperator::ConstantWithScales(Numbers value,
   return *this;
 }
 
-OneOperator& OneOperator::Variable(DType dtype, std::vector<int64_t> dims) {
+OneOperator& OneOperator::Variable(DType dtype,
+                                   const std::vector<int64_t>& dims) {
   tflite::TestTensor tensor = Described(dtype, dims, {});
   tensor.is_variable = true;
   inputs_.push_back(model_.Tensor(std::move(tensor)));
@@ -104,7 +105,7 @@ OneOperator& OneOperator::Absent() {
   return *this;
 }
 
-OneOperator& OneOperator::Output(DType dtype, std::vector<int64_t> dims,
+OneOperator& OneOperator::Output(DType dtype, const std::vector<int64_t>& dims,
                                  Scale scale) {
   outputs_.push_back(model_.Output(Described(dtype, dims, scale)));
   return *this;

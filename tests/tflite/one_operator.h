@@ -46,14 +46,14 @@ class OneOperator {
   // The next operand, given when run.
   OneOperator& Input(Numbers value, Scale scale = {});
   // The next operand, known when compiling.
-  OneOperator& Constant(Numbers value, Scale scale = {});
-  OneOperator& ConstantWithScales(Numbers value, std::vector<float> scales,
-                                  int axis);
+  OneOperator& Constant(const Numbers& value, Scale scale = {});
+  OneOperator& ConstantWithScales(const Numbers& value,
+                                  std::vector<float> scales, int axis);
   // A variable, which is zeros before the first run.
-  OneOperator& Variable(DType dtype, std::vector<int64_t> dims);
+  OneOperator& Variable(DType dtype, const std::vector<int64_t>& dims);
   OneOperator& Absent();
   // The shape is what the file says, which nothing depends on.
-  OneOperator& Output(DType dtype, std::vector<int64_t> dims = {},
+  OneOperator& Output(DType dtype, const std::vector<int64_t>& dims = {},
                       Scale scale = {});
   template <typename Offset>
   OneOperator& Options(schema::BuiltinOptions kind, Offset options) {

@@ -113,8 +113,8 @@ std::string CFileText(const vm::ModuleIdentity& module,
        ByteList(vm::kNativeTableMagic),
        ",\n    ",
        vm::kPointerTableVersion,
-       ", offsetof(struct EmberKernels, rows), sizeof(struct EmberKernelRow), "
-       "1,\n    ",
+       (", offsetof(struct EmberKernels, rows), sizeof(struct EmberKernelRow), "
+        "1,\n    "),
        ByteList(module),
        ",\n    {{\"",
        section.target,

@@ -32,6 +32,8 @@ void ReportCutFiles(std::string_view tool) {
       std::string(tool.substr(0, 64)) +
       ": a file that it reads was cut off meanwhile, or could not be read\n";
   message_size = text.size();
+  // message_size says where it ends:
+  // NOLINTNEXTLINE(bugprone-not-null-terminated-result)
   std::memcpy(message, text.data(), text.size());
   struct sigaction action = {};
   action.sa_sigaction = OnBus;

@@ -157,7 +157,8 @@ void Flags::AddStandalone(std::string name, bool* value, std::string doc) {
 }
 
 void Flags::AddChoice(std::string name, std::string* value,
-                      std::vector<std::string> choices, std::string doc) {
+                      const std::vector<std::string>& choices,
+                      std::string doc) {
   Flag& flag = AddFlag(std::move(name), Join(choices, "|"), std::move(doc));
   flag.default_text = *value;
   flag.set = [value, choices,

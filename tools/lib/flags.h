@@ -59,7 +59,7 @@ class Flags {
   void AddStandalone(std::string name, bool* value, std::string doc);
   // Only these values are accepted.
   void AddChoice(std::string name, std::string* value,
-                 std::vector<std::string> choices, std::string doc);
+                 const std::vector<std::string>& choices, std::string doc);
   void Example(std::string command);
 
   Status Parse(const std::vector<std::string>& arguments);

@@ -85,7 +85,7 @@ StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
 }
 
 StatusOr<vm::Tensor> MakeTensor(DType type, std::vector<int64_t> dims) {
-  return vm::Tensor::Allocate(type, dims);
+  return vm::Tensor::Allocate(type, std::move(dims));
 }
 
 // The elements of all, one after the other; of size 0 if there are none.

@@ -31,8 +31,8 @@ StatusOr<hal::BufferRange> DeviceScratch::Take(int64_t bytes) {
   if (bytes > room) {
     return ResourceExhaustedError(
         Concat({"session: expected at most ", room,
-                " more bytes of temporaries on the device under its memory "
-                "limit of ",
+                (" more bytes of temporaries on the device under its memory "
+                 "limit of "),
                 limit_, " (--max-memory), found a request for ", bytes}));
   }
   const int64_t size = std::max(bytes, std::min(kChunkBytes, room));

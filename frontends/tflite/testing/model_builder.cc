@@ -60,25 +60,27 @@ uint32_t ModelBuilder::Code(schema::BuiltinOperator code,
 }
 
 void ModelBuilder::Operator(schema::BuiltinOperator code,
-                            std::vector<int32_t> inputs,
-                            std::vector<int32_t> outputs,
+                            const std::vector<int32_t>& inputs,
+                            const std::vector<int32_t>& outputs,
                             schema::BuiltinOptions kind,
                             flatbuffers::Offset<void> options) {
   graphs_.back().operators.push_back(schema::CreateOperatorDirect(
       fbb_, Code(code, ""), &inputs, &outputs, kind, options));
 }
 
-void ModelBuilder::Custom(const std::string& name, std::vector<int32_t> inputs,
-                          std::vector<int32_t> outputs,
+void ModelBuilder::Custom(const std::string& name,
+                          const std::vector<int32_t>& inputs,
+                          const std::vector<int32_t>& outputs,
                           const std::vector<uint8_t>& options) {
   graphs_.back().operators.push_back(schema::CreateOperatorDirect(
       fbb_, Code(schema::BuiltinOperator::CUSTOM, name), &inputs, &outputs,
       schema::BuiltinOptions::NONE, 0, &options));
 }
 
-void ModelBuilder::Signature(const std::string& key, int subgraph,
-                             std::vector<std::pair<std::string, int>> inputs,
-                             std::vector<std::pair<std::string, int>> outputs) {
+void ModelBuilder::Signature(
+    const std::string& key, int subgraph,
+    const std::vector<std::pair<std::string, int>>& inputs,
+    const std::vector<std::pair<std::string, int>>& outputs) {
   const auto maps = [&](const auto& names) {
     std::vector<flatbuffers::Offset<schema::TensorMap>> entries;
     for (const auto& [name, tensor] : names) {

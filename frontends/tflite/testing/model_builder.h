@@ -57,17 +57,18 @@ class ModelBuilder {
   // For options: schema::CreateConv2DOptions(m.fbb(), …).Union().
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
   // Inputs of -1 are left out.
-  void Operator(schema::BuiltinOperator code, std::vector<int32_t> inputs,
-                std::vector<int32_t> outputs,
+  void Operator(schema::BuiltinOperator code,
+                const std::vector<int32_t>& inputs,
+                const std::vector<int32_t>& outputs,
                 schema::BuiltinOptions kind = schema::BuiltinOptions::NONE,
                 flatbuffers::Offset<void> options = 0);
-  void Custom(const std::string& name, std::vector<int32_t> inputs,
-              std::vector<int32_t> outputs,
+  void Custom(const std::string& name, const std::vector<int32_t>& inputs,
+              const std::vector<int32_t>& outputs,
               const std::vector<uint8_t>& options = {});
   // Of tensors of the subgraph by the names that it gives them.
   void Signature(const std::string& key, int subgraph,
-                 std::vector<std::pair<std::string, int>> inputs,
-                 std::vector<std::pair<std::string, int>> outputs);
+                 const std::vector<std::pair<std::string, int>>& inputs,
+                 const std::vector<std::pair<std::string, int>>& outputs);
   // Of the next tensors that say so.
   void Sparsity(flatbuffers::Offset<schema::SparsityParameters> sparsity) {
     sparsity_ = sparsity;
