@@ -33,7 +33,7 @@ Status CheckOperators(const Model& model) {
   return missing.ToStatus();
 }
 
-StatusOr<graph::Graph> ImportRead(std::shared_ptr<const Model> model,
+StatusOr<graph::Graph> ImportRead(const std::shared_ptr<const Model>& model,
                                   const frontends::ImportOptions& options) {
   EMBER_RETURN_IF_ERROR(CheckOperators(*model));
   EMBER_ASSIGN_OR_RETURN(const Entry entry, FindEntry(*model, options.entry));

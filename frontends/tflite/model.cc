@@ -384,7 +384,8 @@ schema::BuiltinOperator Model::CodeOf(const schema::Operator& op) const {
       *root_->operator_codes()->Get(op.opcode_index());
   // Files from before the second field have 0 there; those after it have both,
   // the first as far as it reaches.
-  const auto old_code = static_cast<int>(code.deprecated_builtin_code());
+  // It never is below 0: NOLINTNEXTLINE(bugprone-signed-char-misuse)
+  const int old_code = code.deprecated_builtin_code();
   return static_cast<schema::BuiltinOperator>(
       std::max(old_code, static_cast<int>(code.builtin_code())));
 }

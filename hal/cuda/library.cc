@@ -58,7 +58,7 @@ StatusOr<std::shared_ptr<const Library>> OpenLibrary() {
   if (library.cu.function == nullptr) {                                   \
     return NotFoundError(                                                 \
         Concat({"CUDA's driver, ", name,                                  \
-                ": expected the function " #symbol " of CUDA ",           \
+                (": expected the function " #symbol " of CUDA "),         \
                 VersionText(kOldestDriver),                               \
                 " in it, found none; a newer driver has it"}));           \
   }

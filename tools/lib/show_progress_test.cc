@@ -22,7 +22,7 @@ std::string Shown(const std::string& how) {
       EXPECT_TRUE(progress->Report({"compile", "fold", 3, 18}));
     }
   }
-  std::rewind(file);
+  EXPECT_EQ(std::fseek(file, 0, SEEK_SET), 0);
   std::string text;
   for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file))
     text += static_cast<char>(c);

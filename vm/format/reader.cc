@@ -411,10 +411,11 @@ StatusOr<ModuleDefinition> ReadModule(const std::string& path,
 }
 
 StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
+                                      // Callers give it away. NOLINTNEXTLINE
                                       std::shared_ptr<const void> owner,
                                       const ReaderOptions& options) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kMemoryAlignment == 0) {
-    return ReadAligned(bytes, std::move(owner), options);
+    return ReadAligned(bytes, owner, options);
   }
   const size_t room = RoundUp(bytes.size(), kMemoryAlignment);
   std::shared_ptr<void> copy(std::aligned_alloc(kMemoryAlignment, room),

@@ -60,8 +60,8 @@ class ResultMemory final : public MemorySource {
 
 class DeviceSession final : public DeviceSupport {
  public:
-  DeviceSession(std::shared_ptr<hal::Device> device,
-                std::shared_ptr<const Module> module)
+  DeviceSession(const std::shared_ptr<hal::Device>& device,
+                const std::shared_ptr<const Module>& module)
       : device_(device),
         limits_(device->limits()),
         constants_(DeviceConstants::Of(device, module)),
@@ -492,8 +492,9 @@ std::vector<HostInstruction> DeviceSession::host_work() const {
 }  // namespace
 
 std::shared_ptr<DeviceSupport> NewDeviceSupport(
+    // As DeviceSupportFactory has them: NOLINTNEXTLINE
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module) {
-  return std::make_shared<DeviceSession>(std::move(device), std::move(module));
+  return std::make_shared<DeviceSession>(device, module);
 }
 
 }  // namespace ember::vm

@@ -201,8 +201,7 @@ class FakeKernel final : public RecordedKernel {
 
 }  // namespace
 
-FakeDevice::FakeDevice(FakeDeviceOptions options)
-    : options_(std::move(options)) {}
+FakeDevice::FakeDevice(FakeDeviceOptions options) : options_(options) {}
 
 FakeDevice::~FakeDevice() {
   // Buffers and lists must be gone before.
