@@ -49,7 +49,7 @@ const std::vector<StorePoints::Point>* StorePoints::Of(
           point[axis] >= extents_[axis])
         return &none_;
     }
-    found_.assign(1, std::move(point));
+    found_.assign(1, point);
     return &found_;
   }
   if (!has_looked_) {

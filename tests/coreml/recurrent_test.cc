@@ -346,8 +346,8 @@ TEST(Recurrent, LstmBothWays) {
   using Side = std::pair<std::string, const Lstm*>;
   for (const auto& [suffix, lstm] :
        {Side("", &forward), Side("_back", &backward)}) {
-    const auto add = [&](const std::string& name, std::vector<int64_t> dims,
-                         const auto& member,
+    const auto add = [&](const std::string& name,
+                         const std::vector<int64_t>& dims, const auto& member,
                          const std::vector<const Gate*>& gates) {
       std::vector<float> all;
       for (const Gate* gate : gates)

@@ -193,8 +193,8 @@ TEST_P(Nests, RandomNests) {
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const std::string replay =
         Concat({"replay: EMBER_SEED=", seed,
-                " bazel-bin/tests/nests/conformance_test "
-                "--gtest_filter='*RandomNests/",
+                (" bazel-bin/tests/nests/conformance_test "
+                 "--gtest_filter='*RandomNests/"),
                 runner().name, "'\n"});
     SayIfKilled(replay);
     SCOPED_TRACE(replay);
