@@ -51,11 +51,11 @@ Status TakeNet(NetParameter& net, Model& model) {
 
 StatusOr<Model> ReadModel(std::string_view prototxt,
                           std::span<const uint8_t> caffemodel,
-                          std::shared_ptr<const void> owner) {
+                          const std::shared_ptr<const void>& owner) {
   Model model;
   Caffemodel file;
   if (!caffemodel.empty()) {
-    EMBER_ASSIGN_OR_RETURN(file, ReadCaffemodel(caffemodel, std::move(owner)));
+    EMBER_ASSIGN_OR_RETURN(file, ReadCaffemodel(caffemodel, owner));
   }
   if (prototxt.empty()) {
     model.name = file.net.name();
@@ -172,8 +172,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::string_view prototxt,
                                         const frontends::ImportOptions& options,
                                         std::string_view name) {
   graph::ConstantData file = frontends::KeptBytes(caffemodel, std::move(owner));
-  const StatusOr<Model> model =
-      ReadModel(prototxt, file.bytes, std::move(file.owner));
+  const StatusOr<Model> model = ReadModel(prototxt, file.bytes, file.owner);
   if (!model.ok()) return frontends::OfModel(model.status(), name);
   StatusOr<graph::Graph> graph = ImportRead(*model, options);
   if (!graph.ok()) return frontends::OfModel(graph.status(), name);
