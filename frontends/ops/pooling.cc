@@ -10,8 +10,8 @@ namespace {
 
 // `parts` for the window's dims, `otherwise` for the others of `rank`.
 template <typename T>
-std::vector<T> ForAllDims(const std::vector<T>& parts, T otherwise, int first,
-                          int rank) {
+std::vector<T> ForAllDims(const std::vector<T>& parts, const T& otherwise,
+                          int first, int rank) {
   std::vector<T> all(static_cast<size_t>(first), otherwise);
   all.insert(all.end(), parts.begin(), parts.end());
   if (all.size() < static_cast<size_t>(rank))
