@@ -28,13 +28,21 @@ std::optional<loops::LoopNest> NestByDefault(std::string_view text,
 // The nest's code for the target; what failed of it is a failed expectation.
 std::string PtxOf(const loops::LoopNest& nest, std::string_view target);
 
+struct GridExpectations {
+  // How far results may be off, absolutely and relatively: sums of matrices
+  // have an order of their own.
+  double within = 0;
+  // Whether there are products of matrices, each loaded in one pass over the
+  // banks. Shapes that fill few of them need not have any.
+  bool has_matrices = true;
+};
+
+// Runs the dispatch under its default schedule beside the evaluator of nests.
 // The products of matrices that warps, or warpgroups, made; nothing on a GPU,
-// which does not count them. ptx: gets the kernel's text, if not null; within:
-// how far results may be off, by the larger of 1 and what is expected: sums of
-// matrices have an order of their own.
+// which does not count them. ptx: gets the kernel's text, if not null.
 std::optional<uint64_t> ExpectOnGrid(std::string_view text,
                                      std::string* ptx = nullptr,
-                                     double within = 0);
+                                     const GridExpectations& expectations = {});
 
 }  // namespace ember::jit::ptx
 
