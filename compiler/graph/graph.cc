@@ -231,9 +231,10 @@ void Graph::AddOutput(std::string name, Value* value,
 
 StatusOr<Operation*> Graph::Add(const OperatorRecord& record,
                                 std::vector<Value*> operands,
-                                // As the others, which are moved.
-                                Attributes attributes,  // NOLINT
-                                std::string origin, const Operation* before,
+                                // By value, as the others, which are moved.
+                                // NOLINTNEXTLINE(performance-*)
+                                Attributes attributes, std::string origin,
+                                const Operation* before,
                                 std::vector<Graph> regions) {
   auto operation = std::make_unique<Operation>();
   operation->record_ = &record;

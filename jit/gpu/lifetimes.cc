@@ -129,10 +129,13 @@ class SameInEachTurn {
   const bool loads_;
 };
 
-// Whether the turns of a loop, in which alone the buffer is touched, leave
-// nothing of it for each other: what a turn reads it has stored. As the first
-// turn finds nothing there, that holds if all do the same; and where one
-// statement stores the same elements in each turn before others read.
+// Whether no turn of a loop reads what an earlier turn has stored to a buffer
+// that nothing outside of the loop touches. There are two proofs. One: all
+// turns store to and load from the same elements; as the first turn finds none
+// that are stored, it must store each before it loads it, and so do the others.
+// Two: one statement, the first that touches the buffer, has all the stores to
+// it, to the same elements in each turn; then what is loaded behind that
+// statement is of this turn, or was never stored.
 bool LeavesNothing(const LoopNest& nest, const Statement& loop,
                    uint32_t buffer) {
   Touch first;

@@ -13,7 +13,7 @@ namespace {
 bool MayMeet(std::string_view body) {
   const auto nest = loops::Parse(
       "loops @t(%x: input f32[64], %y: output f32[64]) {\n"
-      "  task %a: f32[64]\n  task %b: f32[64]\n  task %c: f32[3, 64]\n"
+      "  task %a: f32[64]\n  task %b: f32[64]\n"
       "  phase t < 1 {\n" +
       std::string(body) + "  }\n}\n");
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();

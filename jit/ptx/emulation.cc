@@ -436,7 +436,8 @@ StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module) {
   // Where phases of CPUs' kernels would begin; these take other arguments.
   const std::vector<vm::PhaseFunction> functions = memory->Functions(code, 0);
   for (size_t i = 0; i < entries.size(); ++i) {
-    // By way of a number, as nothing else converts between such types.
+    // By way of a number: compilers warn of a cast from one type of functions
+    // to another.
     entries[i].function = reinterpret_cast<hal::cuda::GridKernel>(
         reinterpret_cast<uintptr_t>(functions[i]));
   }

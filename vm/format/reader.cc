@@ -411,7 +411,8 @@ StatusOr<ModuleDefinition> ReadModule(const std::string& path,
 }
 
 StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
-                                      // Callers give it away. NOLINTNEXTLINE
+                                      // Callers give it away.
+                                      // NOLINTNEXTLINE(performance-*)
                                       std::shared_ptr<const void> owner,
                                       const ReaderOptions& options) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kMemoryAlignment == 0) {

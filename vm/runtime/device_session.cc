@@ -492,7 +492,8 @@ std::vector<HostInstruction> DeviceSession::host_work() const {
 }  // namespace
 
 std::shared_ptr<DeviceSupport> NewDeviceSupport(
-    // As DeviceSupportFactory has them: NOLINTNEXTLINE
+    // As DeviceSupportFactory has them.
+    // NOLINTNEXTLINE(performance-*)
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module) {
   return std::make_shared<DeviceSession>(device, module);
 }

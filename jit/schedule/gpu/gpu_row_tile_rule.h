@@ -13,7 +13,13 @@
 // memory. Of operands slices are copied, as by gpu_matrix_rule.h; a factor that
 // a stage before has made (%weight) is read where it is. Invocations take
 // elements of the other stages in turns, or parts of their rows' reductions.
-// The rows of a tile are as many as there is room for.
+//
+// Where %top, %power, %total and %weight are a softmax whose rows %sum
+// combines, the workgroup may also go over the rows in blocks of keys j
+// (jit/schedule/primitives/online_softmax.h): then only a block of each row is
+// in its memory, and the running sums are in registers. Among tiles of 16 to
+// 128 rows, whole or in blocks, the one is taken that costs least by a model of
+// how many tiles a processor computes, and how many of them at once.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_ROW_TILE_RULE_H_

@@ -29,6 +29,13 @@
 // Its price is that maxima and totals are kept, and their powers computed, per
 // j: two powers for each j and block, against B for the block.
 //
+// Where %p is rounded to f16 or bf16, and widened again in the product, %p
+// stays a stage: of %power, rounded, before any division. The products of a
+// block are a stage of their own then, named after the sum: %sum.blocks.
+// Rounding a power is as exact, relatively, as rounding its quotient by the
+// total; powers below 2^-14 lose bits in f16, but are at most 2^-25 off beside
+// a block's largest, which is 1.
+//
 // Infinite x. Of a block with nothing but -inf the powers are exp(-inf) = 0,
 // and so are total and sums: it adds nothing. A row with nothing but -inf ends
 // as 0 / 0, NaN, as it does in the dispatch; so does a row with NaN or +inf.
