@@ -2,7 +2,7 @@
 """Figures of CUDA kernels that need no GPU, only the CUDA toolkit's ptxas.
 
     bazel build //jit/ptx:compile_dispatches
-    tools/cuda_kernels.py [DISPATCHES.txt...] [--arch=sm_80,sm_90a] [-o md|json] [--keep=DIR]
+    tools/cuda_kernels.py [DISPATCHES.txt...] [--arch=sm_80,sm_90a] [--constants=w] [-o md|json] [--keep=DIR]
 
 Compiles each dispatch (default: tests/cuda/kernels.txt) under the default schedule of
 each architecture and assembles it. A line for each kernel:
@@ -10,7 +10,7 @@ each architecture and assembles it. A line for each kernel:
   shared     bytes of a block
   occupancy  of a processor's warps that can be there at once, from the three above;
              by: what there is too little of
-  mma, fma, ldmatrix, loads, stores, barriers
+  mma, wgmma, fma, ldmatrix, loads, stores, barriers
              instructions in the code of the kernel: as written, not as often as they run
   MACs/load  multiply-adds of matrices by byte that ldmatrix loads, as written
 Exits 1 where something is declined, does not assemble, or spills; 2 without ptxas.
@@ -60,11 +60,12 @@ def bodies(ptx):
 
 def count_instructions(body):
     count = lambda pattern: len(re.findall(pattern, body))
-    products = [int(k) for k in re.findall(r"mma\.sync\S*m16n8k(\d+)", body)]
+    products = [int(k) for k in re.findall(r"\bmma\.sync\S*m16n8k(\d+)", body)]
     loaded = sum(128 * int(n) for n in re.findall(r"ldmatrix\S*\.x(\d)", body)) * 4
     macs = sum(16 * 8 * k for k in products)
     counted = {
         "mma": len(products),
+        "wgmma": count(r"wgmma\.mma_async"),
         "fma": count(r"\bfma\.rn\.f\d+"),
         "ldmatrix": count(r"\bldmatrix"),
         "loads": count(r"\bld\.(?:global|shared)"),
@@ -80,8 +81,8 @@ def count_instructions(body):
 def compile_for(options, arch, folder):
     processor = PROCESSORS[arch]
     target = (f"{arch}+subgroup32+shared{processor['most']}+invocations1024+processors{processor['count']}")
-    done = run([os.path.join(options.bin, "jit/ptx/compile_dispatches"), f"--target={target}", "-o", folder,
-                *options.files])
+    done = run([os.path.join(options.bin, "jit/ptx/compile_dispatches"), f"--target={target}",
+                f"--constants={options.constants}", "-o", folder, *options.files])
     rows, wrong = [], done.returncode != 0
     if done.stderr:
         print(done.stderr.strip(), file=sys.stderr)
@@ -123,6 +124,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", default=["tests/cuda/kernels.txt"], metavar="DISPATCHES.txt")
     parser.add_argument("--arch", default="sm_80,sm_90a", help="of " + ", ".join(PROCESSORS))
+    parser.add_argument("--constants", default="weight", metavar="NAME,...",
+                        help="inputs that never change, which kernels may pack once (default: %(default)s)")
     parser.add_argument("--bin", default="bazel-bin")
     parser.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
     parser.add_argument("--keep", metavar="DIR", help="leave PTX, nests and schedules there")

@@ -118,6 +118,8 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
     return std::nullopt;
   const bool is_row_major = b.IsRowMajor();
+  if (is_row_major && !ReadsRowMajorB(loops::TypeOf(nest, product)))
+    return std::nullopt;
   const NodeId across = is_row_major ? product.k : product.n;
   const NodeId along = is_row_major ? product.n : product.k;
   // A run is of a panel's columns, or of a whole number of panels.

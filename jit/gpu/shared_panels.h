@@ -51,7 +51,8 @@ struct SharedPanels {
 // has whole groups of so many, and b is in a buffer of the task whose last two
 // dims, but for those of extent 1 between them, are rows and columns of the
 // matrix, the same one for each of these warps, whole blocks long and beginning
-// with a block; no run of it goes beyond a panel.
+// with a block; no run of it goes beyond a panel. Rows of the buffer are
+// columns of b where the instruction does not transpose (ReadsRowMajorB).
 std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
                                      const loops::MatrixOperation& product,
                                      loops::NodeId subgroup, int64_t warps);

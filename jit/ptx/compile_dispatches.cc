@@ -3,6 +3,8 @@
 //
 //   compile_dispatches --target=sm_80+subgroup32+shared166912+… -o DIR FILE...
 //       [--schedules=DIR]   not the default ones but DIR/NAME.schedule
+//       [--constants=w,b]   inputs of these names never change; of the phases
+//                           that pack them once nothing is printed
 //
 // FILE has dispatches as text (tensor/GRAMMAR.md). Of each, DIR gets NAME.ptx,
 // NAME.loops and NAME.schedule. Prints JSON, a line for the dispatch's buffers,
@@ -14,6 +16,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/concat.h"
@@ -86,13 +89,21 @@ struct Options {
       "sm_80+subgroup32+shared166912+invocations1024+processors108";
   std::string folder;
   std::string schedules;  // a folder; "": the default ones
+  std::string constants;  // names, with commas between
   std::vector<std::string> files;
 };
 
 // That of the folder, or the default one.
 StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
                                         const Options& options) {
-  schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
+  schedule::Computation computation = schedule::Disassemble(dispatch, {});
+  const std::string constants = Concat({",", options.constants, ","});
+  for (schedule::ComputationBuffer& buffer : computation.buffers) {
+    if (buffer.role == schedule::BufferRole::kInput)
+      buffer.is_constant =
+          constants.find(Concat({",", buffer.name, ","})) != std::string::npos;
+  }
+  schedule::Schedule schedule(std::move(computation));
   if (options.schedules.empty()) {
     EMBER_RETURN_IF_ERROR(
         schedule::ScheduleForGpu(GpuModel::Of(options.target), schedule));
@@ -162,6 +173,8 @@ int main(int argc, char** argv) {
       options.target = argument.substr(9);
     } else if (argument.starts_with("--schedules=")) {
       options.schedules = argument.substr(12);
+    } else if (argument.starts_with("--constants=")) {
+      options.constants = argument.substr(12);
     } else if (argument == "-o" && i + 1 < argc) {
       options.folder = argv[++i];
     } else if (argument.starts_with("-")) {
@@ -174,10 +187,12 @@ int main(int argc, char** argv) {
   if (options.folder.empty() || options.files.empty()) {
     std::fprintf(
         stderr,
-        "Usage: compile_dispatches [--target=TARGET] [--schedules=DIR] -o DIR "
-        "FILE...\n"
+        "Usage: compile_dispatches [--target=TARGET] [--schedules=DIR]\n"
+        "       [--constants=NAME,...] -o DIR FILE...\n"
         "Writes DIR/NAME.ptx, .loops and .schedule of each dispatch, under\n"
-        "NAME.schedule of --schedules if that is given.\n");
+        "NAME.schedule of --schedules if that is given. Inputs of the names "
+        "of\n"
+        "--constants never change, so that they may be packed once.\n");
     return 2;
   }
   return ember::jit::ptx::Run(options);

@@ -153,7 +153,12 @@ std::string OperandList(size_t first, size_t count) {
   return list + "}";
 }
 
-// Assembly whose results, all f32, are the operands `sums`, changed in place.
+// What a register of the type is to assembly: one of floats, or of bits.
+std::string_view ConstraintOf(const llvm::Type* type) {
+  return type->isFloatTy() ? "f" : "r";
+}
+
+// Assembly whose results are the operands `sums`, changed in place.
 Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
                   const std::vector<Value*>& others,
                   const std::string& constraints_of_others,
@@ -163,7 +168,8 @@ Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
   std::vector<llvm::Type*> types;
   for (const Value* value : operands) types.push_back(value->getType());
   std::string constraints;
-  for (size_t i = 0; i < sums.size(); ++i) constraints += "=f,";
+  for (const Value* sum : sums)
+    constraints += Concat({"=", ConstraintOf(sum->getType()), ","});
   constraints += constraints_of_others;
   for (size_t i = 0; i < sums.size(); ++i)
     constraints += Concat({static_cast<int64_t>(i), ","});
@@ -182,6 +188,16 @@ std::vector<Value*> OperandsFrom(const llvm::CallInst& call, unsigned first) {
   for (unsigned i = first; i < call.arg_size(); ++i)
     operands.push_back(call.getArgOperand(i));
   return operands;
+}
+
+// What follows the descriptor in wgmma's operands: whether sums are added to;
+// of floats, the signs of both factors; and whether b is transposed, where the
+// instruction can do that.
+std::string FlagsOf(const loops::MatrixType& type, bool is_transposed) {
+  std::string flags = "add";
+  if (IsFloat(type.sum)) flags += ", 1, 1";
+  if (ReadsRowMajorB(type)) flags += is_transposed ? ", 1" : ", 0";
+  return flags;
 }
 
 void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
@@ -211,8 +227,8 @@ void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
         "wgmma.mma_async.sync.aligned"),
        shape, " ", OperandList(0, sums.size()), ", ",
        OperandList(sums.size(), a_count), ", $",
-       static_cast<int64_t>(sums.size() + a_count), ", add, 1, 1, ",
-       what.is_transposed ? "1" : "0", "; }"});
+       static_cast<int64_t>(sums.size() + a_count), ", ",
+       FlagsOf(what.row->type, what.is_transposed), "; }"});
   call.replaceAllUsesWith(EmitOnSums(builder, text, others, constraints, sums));
   call.eraseFromParent();
 }

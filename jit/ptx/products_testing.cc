@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -37,11 +38,19 @@ GpuModel SmallGpu(std::string_view target) {
 }
 
 std::optional<loops::LoopNest> NestByDefault(std::string_view text,
-                                             const GpuModel& gpu) {
+                                             const GpuModel& gpu,
+                                             std::string_view constant) {
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   if (!dispatch.ok()) return std::nullopt;
-  schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
+  schedule::Computation computation = schedule::Disassemble(*dispatch, {});
+  if (!constant.empty()) {
+    const int number = computation.FindBuffer(constant);
+    EXPECT_GE(number, 0) << "no %" << constant;
+    if (number < 0) return std::nullopt;
+    computation.buffers[static_cast<size_t>(number)].is_constant = true;
+  }
+  schedule::Schedule schedule(std::move(computation));
   const Status chosen = schedule::ScheduleForGpu(gpu, schedule);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
   auto nest = schedule::Lower(schedule);
@@ -62,7 +71,8 @@ std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx,
   SCOPED_TRACE(text);
   const std::shared_ptr<hal::Device> device = TestDevice();
   const std::string target(device->target());
-  const auto nest = NestByDefault(text, SmallGpu(target));
+  const auto nest =
+      NestByDefault(text, SmallGpu(target), expectations.constant);
   if (!nest) return std::nullopt;
   if (expectations.has_matrices) {
     EXPECT_THAT(loops::ToText(*nest), HasSubstr("matrix "));

@@ -21,9 +21,11 @@ namespace ember::jit::ptx {
 GpuModel SmallGpu(std::string_view target);
 
 // The dispatch's nest under the default schedule for the GPU; nothing, and a
-// failed expectation, where there is none.
+// failed expectation, where there is none. constant: an input that never
+// changes; "": none.
 std::optional<loops::LoopNest> NestByDefault(std::string_view text,
-                                             const GpuModel& gpu);
+                                             const GpuModel& gpu,
+                                             std::string_view constant = "");
 
 // The nest's code for the target; what failed of it is a failed expectation.
 std::string PtxOf(const loops::LoopNest& nest, std::string_view target);
@@ -35,6 +37,8 @@ struct GridExpectations {
   // Whether there are products of matrices, each loaded in one pass over the
   // banks. Shapes that fill few of them need not have any.
   bool has_matrices = true;
+  // As of NestByDefault.
+  std::string_view constant = "";
 };
 
 // Runs the dispatch under its default schedule beside the evaluator of nests.

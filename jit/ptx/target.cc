@@ -56,8 +56,12 @@ Target Target::Of(std::string_view text) {
     target.processor = row.processor;
     target.version = row.version;
   }
-  // But code that is for one architecture alone.
-  if (features.name() == "sm_90a") target.processor = "sm_90a";
+  // But code that is for one architecture alone, whose products of signed by
+  // unsigned bytes PTX 8.4 was the first to have.
+  if (features.name() == "sm_90a") {
+    target.processor = "sm_90a";
+    target.version = "+ptx84";
+  }
   target.matrices = MatrixTypesOf(text);
   target.uses_matrices = true;
   target.is_emulated = features.Has("emulated");

@@ -30,9 +30,11 @@ class WideProducts : public ::testing::Test {
       GTEST_SKIP() << "a device without wgmma: " << TestDevice()->target();
   }
   // How many instructions there are, and none of another kind.
-  static std::optional<uint64_t> ExpectWide(std::string_view text) {
+  static std::optional<uint64_t> ExpectWide(
+      std::string_view text, const GridExpectations& expectations = {}) {
     std::string ptx;
-    const std::optional<uint64_t> products = ExpectOnGrid(text, &ptx);
+    const std::optional<uint64_t> products =
+        ExpectOnGrid(text, &ptx, expectations);
     EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
     EXPECT_THAT(ptx, HasSubstr("fence.proxy.async"));
     EXPECT_THAT(ptx, ::testing::Not(HasSubstr("mma.sync")));
@@ -56,6 +58,45 @@ TEST_F(WideProducts, BothLayouts) {
                "[256, 128]) -> (%y: f32[128, 256]) { %y[i, j] = sum(k < 128) "
                "f32(%a[i, k]) * f32(%b[j, k]) }");
   }
+}
+
+// Wide instructions multiply bytes by matrices alone of which each column lies
+// together: factors that do, and constants, which are packed so.
+TEST_F(WideProducts, Bytes) {
+  for (const char* a : {"i8", "u8"}) {
+    for (const char* b : {"i8", "u8"}) {
+      const std::string factors = "dispatch @product(%a: " + std::string(a) +
+                                  "[64, 128], %b: " + std::string(b);
+      const std::optional<uint64_t> products = ExpectWide(
+          factors +
+          "[128, 128]) -> (%y: i32[64, 128]) { %y[i, j] = sum(k < 128) "
+          "i32(%a[i, k]) * i32(%b[j, k]) }");
+      // At most of 64 x 64 x 32, at least of 64 x 128 x 32.
+      EXPECT_GE(products.value_or(4), 4u);
+      EXPECT_LE(products.value_or(4), 8u);
+      const std::string by_rows =
+          factors +
+          "[128, 64]) -> (%y: i32[64, 64]) { %y[i, j] = sum(k < 128) "
+          "i32(%a[i, k]) * i32(%b[k, j]) }";
+      ExpectWide(by_rows, {.constant = "b"});
+      std::string ptx;
+      ExpectOnGrid(by_rows, &ptx);
+      EXPECT_THAT(ptx, HasSubstr("mma.sync"));
+      EXPECT_THAT(ptx, ::testing::Not(HasSubstr("wgmma")));
+    }
+  }
+}
+
+TEST_F(WideProducts, ConvolutionsOfBytes) {
+  ExpectWide(R"(
+    dispatch @conv(%x: u8[1, 2, 64, 128], %w: i8[3, 3, 128, 64], %c: f32[64])
+        -> (%y: u8[1, 2, 64, 64]) {
+      temp %s: i32[1, 2, 64, 64]
+      %s[n, h, w, o] = sum(dh < 3, dw < 3, c < 128)
+          i32(pad(%x[n, h + dh - 1, w + dw - 1, c], 0)) * i32(%w[dh, dw, c, o])
+      %y[n, h, w, o] = u8(max(f32(%s[n, h, w, o]) * 0.001 + %c[o], 0.0))
+    })",
+             {.constant = "w"});
 }
 
 // Results that invocations finish, and edges that tiles do not fill.
@@ -88,9 +129,9 @@ TEST_F(WideProducts, ConvolutionsAndBatches) {
     })");
 }
 
-// A product of two factors of 16 bits at random: few or many rows, a batch
-// before or between the dims of its matrices, columns or depth together, a
-// window, results as they are or finished.
+// A product of two factors of 16 bits, or of bytes, at random: few or many
+// rows, a batch before or between the dims of its matrices, columns or depth
+// together, a window, results as they are or finished.
 std::string RandomProduct(tensor::RandomChoices& choices) {
   const auto pick = [&](const std::vector<int>& sizes) {
     return std::to_string(choices.Pick(sizes));
@@ -99,7 +140,13 @@ std::string RandomProduct(tensor::RandomChoices& choices) {
   const std::string columns = pick({8, 50, 64, 96, 128, 200, 256, 1000, 2304});
   const std::string depth = pick({16, 64, 72, 100, 128, 192, 256, 768});
   const std::string heads = pick({1, 2, 12});
-  const std::string type = choices.Chance(2) ? "f16" : "bf16";
+  const bool has_bytes = choices.Chance(2);
+  const auto type = [&]() -> std::string {
+    if (has_bytes) return choices.Chance(2) ? "i8" : "u8";
+    return choices.Chance(2) ? "f16" : "bf16";
+  };
+  const std::string type_a = type(), type_b = has_bytes ? type() : type_a;
+  const std::string sum_type = has_bytes ? "i32" : "f32";
   std::string a = "[h, i, k]", a_dims = heads + ", " + rows + ", " + depth;
   if (choices.Chance(2)) {
     a = "[i, h, k]";
@@ -124,15 +171,17 @@ std::string RandomProduct(tensor::RandomChoices& choices) {
   }
   const std::string dims = "[" + heads + ", " + rows + ", " + columns + "]";
   const bool is_finished = choices.Chance(2);
-  std::string text =
-      "dispatch @product(%a: " + type + "[" + a_dims + "], %b: " + type + "[" +
-      b_dims + "]) -> (%y: " + (is_finished ? type : "f32") + dims + ") {";
-  if (is_finished) text += " temp %s: f32" + dims;
-  const std::string sum =
-      "sum(k < " + depth + ") f32(%a" + a + ") * f32(%b" + b + ")";
-  text += is_finished ? " %s[h, i, j] = " + sum + " %y[h, i, j] = " + type +
-                            "(max(%s[h, i, j], 0.0))"
-                      : " %y[h, i, j] = " + sum;
+  std::string text = "dispatch @product(%a: " + type_a + "[" + a_dims +
+                     "], %b: " + type_b + "[" + b_dims +
+                     "]) -> (%y: " + (is_finished ? type_a : sum_type) + dims +
+                     ") {";
+  if (is_finished) text += " temp %s: " + sum_type + dims;
+  const std::string sum = "sum(k < " + depth + ") " + sum_type + "(%a" + a +
+                          ") * " + sum_type + "(%b" + b + ")";
+  text += is_finished
+              ? " %s[h, i, j] = " + sum + " %y[h, i, j] = " + type_a +
+                    "(max(%s[h, i, j], " + (has_bytes ? "0" : "0.0") + "))"
+              : " %y[h, i, j] = " + sum;
   return text + " }";
 }
 
@@ -146,7 +195,8 @@ TEST_F(WideProducts, NoneIsDeclined) {
     tensor::RandomChoices choices(seed);
     const std::string text = RandomProduct(choices);
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed) + ": " + text);
-    const auto nest = NestByDefault(text, GpuModel::Of(target));
+    const auto nest =
+        NestByDefault(text, GpuModel::Of(target), choices.Chance(2) ? "b" : "");
     ASSERT_TRUE(nest.has_value());
     wide += PtxOf(*nest, target).find("wgmma") != std::string::npos;
     ++count;

@@ -82,6 +82,7 @@ GpuModel GpuModel::Of(std::string_view text) {
   if (CudaArchitecture(text) != 0) {
     gpu.processor_registers = kCudaRegisters;
     gpu.overlays_shared = true;
+    gpu.transposes_matrices = false;
   }
   gpu.copies_async = CudaArchitecture(text) >= kFirstWithAsyncCopies;
   gpu.matrices = MatricesOf(text, target);

@@ -65,6 +65,12 @@ struct GpuModel {
   // Products of matrices that subgroups have instructions for.
   std::vector<loops::MatrixType> matrices;
 
+  // Whether subgroups load matrices as fast whichever way these lie in memory
+  // of the workgroup; else those of the elements of TransposesMatricesOf
+  // (jit/target/matrix_instructions.h) alone, and others are best where steps
+  // of the sum lie together.
+  bool transposes_matrices = true;
+
   static GpuModel Of(std::string_view target);
 };
 

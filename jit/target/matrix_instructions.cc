@@ -45,6 +45,18 @@ constexpr MatrixInstruction kInstructions[] = {
      90,
      4},
     {"wgmma.m64n64k16.f32.bf16.bf16", {16, 64, 16, kBF16, kBF16, kF32}, 90, 4},
+    {"wgmma.m64n256k32.s32.s8.s8", {16, 256, 32, kI8, kI8, kI32}, 90, 4},
+    {"wgmma.m64n128k32.s32.s8.s8", {16, 128, 32, kI8, kI8, kI32}, 90, 4},
+    {"wgmma.m64n64k32.s32.s8.s8", {16, 64, 32, kI8, kI8, kI32}, 90, 4},
+    {"wgmma.m64n256k32.s32.u8.u8", {16, 256, 32, kU8, kU8, kI32}, 90, 4},
+    {"wgmma.m64n128k32.s32.u8.u8", {16, 128, 32, kU8, kU8, kI32}, 90, 4},
+    {"wgmma.m64n64k32.s32.u8.u8", {16, 64, 32, kU8, kU8, kI32}, 90, 4},
+    {"wgmma.m64n256k32.s32.s8.u8", {16, 256, 32, kI8, kU8, kI32}, 90, 4},
+    {"wgmma.m64n128k32.s32.s8.u8", {16, 128, 32, kI8, kU8, kI32}, 90, 4},
+    {"wgmma.m64n64k32.s32.s8.u8", {16, 64, 32, kI8, kU8, kI32}, 90, 4},
+    {"wgmma.m64n256k32.s32.u8.s8", {16, 256, 32, kU8, kI8, kI32}, 90, 4},
+    {"wgmma.m64n128k32.s32.u8.s8", {16, 128, 32, kU8, kI8, kI32}, 90, 4},
+    {"wgmma.m64n64k32.s32.u8.s8", {16, 64, 32, kU8, kI8, kI32}, 90, 4},
 };
 
 int64_t PerRegister(DType type) { return kRegister / DTypeByteSize(type); }
@@ -55,7 +67,15 @@ bool Has(std::string_view target, const MatrixInstruction& row) {
   return row.architecture == architecture && HasOwnInstructions(target);
 }
 
+// Bytes of elements that the hardware exchanges between lanes (ldmatrix.trans)
+// and between rows and columns of b (the operand imm-trans-b of wgmma).
+constexpr int64_t kTransposedBytes = 2;
+
 }  // namespace
+
+bool TransposesMatricesOf(DType element) {
+  return DTypeByteSize(element) == kTransposedBytes;
+}
 
 MatrixStep MatrixFragment::ElementOf(int64_t lane, int64_t r, int64_t i) const {
   const int64_t group = lane / kThreads, thread = lane % kThreads;
@@ -122,6 +142,10 @@ const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
       std::ranges::find(kInstructions, type, &MatrixInstruction::type);
   const bool has_it = row != std::end(kInstructions) && Has(target, *row);
   return has_it ? row : nullptr;
+}
+
+bool ReadsRowMajorB(const loops::MatrixType& type) {
+  return WarpsOfMatrix(type) == 1 || TransposesMatricesOf(type.b);
 }
 
 int64_t WarpsOfMatrix(const loops::MatrixType& type) {

@@ -84,6 +84,17 @@ const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
 // Of the row of the type, whichever devices have it; 1 where there is no row.
 int64_t WarpsOfMatrix(const loops::MatrixType& type);
 
+// Whether the hardware transposes matrices of such elements as it reads them
+// from shared memory: those of 16 bits alone. Of others, lanes of a warp load
+// each element of a matrix that lies the other way by itself.
+bool TransposesMatricesOf(DType element);
+
+// Whether the row of the type multiplies by a matrix b whose rows lie together
+// in memory. Wide ones of elements that are not transposed do not: they read b
+// from panels, of which each row has to be a column of b. Of a type without a
+// row it is true.
+bool ReadsRowMajorB(const loops::MatrixType& type);
+
 // A row with sums of the size and type, all of which have one layout of sums;
 // null where there is none.
 const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,

@@ -90,5 +90,17 @@ TEST(MatrixInstructions, Architectures) {
   EXPECT_EQ(FindMatrixInstruction(wide, "sm_100a"), nullptr);
 }
 
+// wgmma has no operand that transposes b but for elements of 16 bits.
+TEST(MatrixInstructions, WideOnesTransposeElementsOf16Bits) {
+  for (const MatrixInstruction& row : MatrixInstructions()) {
+    SCOPED_TRACE(row.name);
+    EXPECT_EQ(ReadsRowMajorB(row.type),
+              !row.IsWide() || DTypeByteSize(row.type.b) == 2);
+  }
+  EXPECT_FALSE(
+      ReadsRowMajorB({16, 64, 32, DType::kI8, DType::kU8, DType::kI32}));
+  EXPECT_TRUE(ReadsRowMajorB({16, 8, 32, DType::kI8, DType::kU8, DType::kI32}));
+}
+
 }  // namespace
 }  // namespace ember::jit

@@ -43,6 +43,62 @@ int64_t WholeOf(uint32_t part, DType type) {
                             : static_cast<int64_t>(part);
 }
 
+// Bits of an element of each.
+struct Factors {
+  uint32_t a = 0;
+  uint32_t b = 0;
+};
+
+// Bits of a sum after products of factors_of(k) for each k below depth.
+template <typename FactorsOf>
+uint32_t AddProducts(const WarpProduct& product, uint32_t before,
+                     const FactorsOf& factors_of) {
+  if (IsWhole(product.a)) {
+    uint32_t sum = before;
+    for (uint32_t k = 0; k < product.depth; ++k) {
+      const Factors factors = factors_of(k);
+      sum += static_cast<uint32_t>(WholeOf(factors.a, product.a) *
+                                   WholeOf(factors.b, product.b));
+    }
+    return sum;
+  }
+  double sum = FloatOf(before, product.sum);
+  for (uint32_t k = 0; k < product.depth; ++k) {
+    const Factors factors = factors_of(k);
+    sum += FloatOf(factors.a, product.a) * FloatOf(factors.b, product.b);
+  }
+  if (product.sum == DType::kF16) return ToFloat16(sum).bits;
+  uint32_t bits = 0;
+  const auto rounded = static_cast<float>(sum);
+  std::memcpy(&bits, &rounded, sizeof bits);
+  return bits;
+}
+
+// Lane 4 * (row mod 8) + column / elements mod 4, whose registers go down the
+// rows by 8, then along by four lanes' elements.
+uint32_t ElementOfA(const WarpProduct& product,
+                    std::span<const WarpOperands* const> operands, uint32_t row,
+                    uint32_t k) {
+  const uint32_t in_a = ElementsOf(product.a);
+  const uint32_t from = row % 8 * kThreads + k / in_a % kThreads;
+  const uint32_t number = row / 8 + 2 * (k / (in_a * kThreads));
+  return Part((*operands[from])[number], product.a, k % in_a);
+}
+
+struct MatrixPlace {
+  uint32_t row = 0;
+  uint32_t column = 0;
+};
+
+// Elements c0 to c3 of the lane: two neighbours of row `group`, two of row
+// `group` + 8.
+constexpr uint32_t kSumsOfLane = 4;
+
+MatrixPlace PlaceOfSum(uint32_t lane, uint32_t c) {
+  return {.row = lane / kThreads + 8 * (c / 2),
+          .column = lane % kThreads * 2 + c % 2};
+}
+
 }  // namespace
 
 WarpProduct WarpProduct::Unpack(uint32_t packed) {
@@ -65,17 +121,10 @@ size_t WarpProduct::RegistersOfSum() const {
 void MultiplyLane(const WarpProduct& product,
                   std::span<const WarpOperands* const> operands, uint32_t lane,
                   uint32_t* result) {
-  const uint32_t in_a = ElementsOf(product.a), in_b = ElementsOf(product.b);
+  const uint32_t in_b = ElementsOf(product.b);
   const size_t first_b = product.RegistersOfA();
   const size_t first_sum = first_b + product.RegistersOfB();
-  // Of a: lane 4 * (row mod 8) + column / elements mod 4, whose registers go
-  // down the rows by 8, then along by four lanes' elements.
-  const auto element_of_a = [&](uint32_t row, uint32_t k) {
-    const uint32_t from = row % 8 * kThreads + k / in_a % kThreads;
-    const uint32_t number = row / 8 + 2 * (k / (in_a * kThreads));
-    return Part((*operands[from])[number], product.a, k % in_a);
-  };
-  // Of b: lane 4 * column + row / elements mod 4.
+  // Lane 4 * column + row / elements mod 4.
   const auto element_of_b = [&](uint32_t k, uint32_t column) {
     const uint32_t from = column * kThreads + k / in_b % kThreads;
     const uint32_t number = k / (in_b * kThreads);
@@ -84,34 +133,16 @@ void MultiplyLane(const WarpProduct& product,
   const WarpOperands& own = *operands[lane];
   const uint32_t in_sum = ElementsOf(product.sum);
   for (size_t i = 0; i < product.RegistersOfSum(); ++i) result[i] = 0;
-  // Elements c0 to c3 of the lane: two neighbours of row `group`, two of row
-  // `group` + 8.
-  for (uint32_t c = 0; c < 4; ++c) {
-    const uint32_t row = lane / kThreads + 8 * (c / 2);
-    const uint32_t column = lane % kThreads * 2 + c % 2;
+  for (uint32_t c = 0; c < kSumsOfLane; ++c) {
+    const MatrixPlace place = PlaceOfSum(lane, c);
     const uint32_t number = c / in_sum, part = c % in_sum;
-    const uint32_t before = Part(own[first_sum + number], product.sum, part);
-    if (IsWhole(product.a)) {
-      uint32_t sum = before;
-      for (uint32_t k = 0; k < product.depth; ++k) {
-        sum +=
-            static_cast<uint32_t>(WholeOf(element_of_a(row, k), product.a) *
-                                  WholeOf(element_of_b(k, column), product.b));
-      }
-      result[number] = sum;
-      continue;
-    }
-    double sum = FloatOf(before, product.sum);
-    for (uint32_t k = 0; k < product.depth; ++k) {
-      sum += FloatOf(element_of_a(row, k), product.a) *
-             FloatOf(element_of_b(k, column), product.b);
-    }
-    if (product.sum == DType::kF16) {
-      result[number] |= uint32_t{ToFloat16(sum).bits} << (16 * part);
-    } else {
-      const auto rounded = static_cast<float>(sum);
-      std::memcpy(&result[number], &rounded, sizeof rounded);
-    }
+    const uint32_t sum = AddProducts(
+        product, Part(own[first_sum + number], product.sum, part),
+        [&](uint32_t k) {
+          return Factors{ElementOfA(product, operands, place.row, k),
+                         element_of_b(k, place.column)};
+        });
+    result[number] |= sum << (8 * BytesOf(product.sum) * part);
   }
 }
 
@@ -134,22 +165,14 @@ void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
                       std::span<const WarpOperands* const> operands,
                       const SharedMatrix& b, const uint8_t* shared,
                       uint32_t lane, uint32_t* sums) {
-  const uint32_t in_a = ElementsOf(product.a);
-  for (uint32_t c = 0; c < columns / kColumns * 4; ++c) {
-    const uint32_t row = lane / kThreads + 8 * (c % 4 / 2);
-    const uint32_t column = c / 4 * kColumns + lane % kThreads * 2 + c % 2;
-    double sum = FloatOf(sums[c], product.sum);
-    for (uint32_t k = 0; k < product.depth; ++k) {
-      const uint32_t from = row % 8 * kThreads + k / in_a % kThreads;
-      const uint32_t number = row / 8 + 2 * (k / (in_a * kThreads));
-      uint16_t factor = 0;
-      std::memcpy(&factor, shared + b.PlaceOf(k, column), sizeof factor);
-      sum += FloatOf(Part((*operands[from])[number], product.a, k % in_a),
-                     product.a) *
-             FloatOf(factor, product.b);
-    }
-    const auto rounded = static_cast<float>(sum);
-    std::memcpy(&sums[c], &rounded, sizeof rounded);
+  for (uint32_t c = 0; c < columns / kColumns * kSumsOfLane; ++c) {
+    const MatrixPlace place = PlaceOfSum(lane, c % kSumsOfLane);
+    const uint32_t column = c / kSumsOfLane * kColumns + place.column;
+    sums[c] = AddProducts(product, sums[c], [&](uint32_t k) {
+      uint32_t factor = 0;
+      std::memcpy(&factor, shared + b.PlaceOf(k, column), b.element_bytes);
+      return Factors{ElementOfA(product, operands, place.row, k), factor};
+    });
   }
 }
 

@@ -154,6 +154,25 @@ TEST(GpuMatrices, OfBytes) {
               Not(HasSubstr("multiply_matrices")));
 }
 
+// Of two types that are each other's mirror, the one whose columns are what
+// results lie along: a lane's neighbours are stored together.
+TEST(GpuMatrices, HaveColumnsAlongResults) {
+  constexpr std::string_view kBoth =
+      "vulkan1.3+subgroup32+shared49152+invocations1024+"
+      "matrix16x8x32:i8:u8:i32+matrix16x8x32:u8:i8:i32";
+  for (const char* type : {"u8", "i8"}) {
+    const std::string other = *type == 'u' ? "i8" : "u8";
+    const Made made = Check(
+        "dispatch @bytes(%x: " + std::string(type) + "[48, 96], %w: " + other +
+            "[96, 32]) -> (%y: i32[48, 32]) { %y[i, j] = sum(k < 96) "
+            "i32(%x[i, k]) * i32(%w[k, j]) }",
+        kBoth);
+    EXPECT_THAT(made.schedule,
+                HasSubstr("i_rest_part_matrix j_rest_part_matrix "
+                          "k_rest_matrix"));
+  }
+}
+
 // Pixels of a line are rows, and lines are shared out among subgroups.
 TEST(GpuMatrices, OfConvolutions) {
   const Made made = Check(R"(

@@ -6,6 +6,7 @@
 
 #include "jit/gpu/shared_panels.h"
 #include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/gpu_matrix_packing.h"
 #include "jit/schedule/gpu/gpu_points.h"
 #include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/lowering/lowering.h"
@@ -369,6 +370,18 @@ bool MayStoreDirectly(const Computation& c, int number,
          is_whole(plan.columns, plan.type.columns);
 }
 
+// Packs constants, if the product may be one of matrices.
+void PackFactors(const jit::GpuModel& gpu, const std::string& product,
+                 std::set<std::string>& done, Schedule& schedule) {
+  ScheduleWriter writer(schedule);
+  for (const bool through_memory : {false, true}) {
+    const std::optional<MatrixPlan> plan = PlanMatricesOnGpu(
+        gpu, schedule.computation(), writer.StageOf(product), through_memory);
+    if (!plan) continue;
+    return PackConstantsForMatrices(gpu, product, plan->steps, done, writer);
+  }
+}
+
 }  // namespace
 
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
@@ -383,13 +396,18 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                                  const std::string& product,
                                                  std::set<std::string>& done,
                                                  ScheduleWriter& writer) {
-  const int number = writer.StageOf(product);
   if (gpu.matrices.empty() ||
-      !StoresAreDistinct(writer.computation(), number)) {
+      !StoresAreDistinct(writer.computation(), writer.StageOf(product))) {
     return std::nullopt;
   }
   if (root != product && !IsReadInPlace(writer.computation(), product))
     return std::nullopt;
+  // What factors are before their slices are copied.
+  Schedule packed = writer.schedule();
+  std::set<std::string> packed_done = done;
+  PackFactors(gpu, product, packed_done, packed);
+  const Computation& c = packed.computation();
+  const int number = c.FindStage(product);
   // Instructions of several subgroups ask for more than others do, which is
   // known only when the nest is there.
   jit::GpuModel narrow = gpu;
@@ -401,14 +419,13 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
     if (directly && root != product) continue;
     for (const jit::GpuModel* model : {&gpu, &std::as_const(narrow)}) {
       if (model == &narrow && !has_wide) continue;
-      const std::optional<MatrixPlan> plan = PlanMatricesOnGpu(
-          *model, writer.computation(), number, /*through_memory=*/!directly);
+      const std::optional<MatrixPlan> plan =
+          PlanMatricesOnGpu(*model, c, number, /*through_memory=*/!directly);
       if (!plan) continue;
-      if (directly && !MayStoreDirectly(writer.computation(), number, *plan))
-        continue;
-      Schedule trial = writer.schedule();
+      if (directly && !MayStoreDirectly(c, number, *plan)) continue;
+      Schedule trial = packed;
       ScheduleWriter trial_writer(trial);
-      std::set<std::string> trial_done = done;
+      std::set<std::string> trial_done = packed_done;
       MatrixScheduler scheduler(*model, *plan, trial_writer);
       std::optional<std::string> point =
           directly ? scheduler.StoreDirectly(product)

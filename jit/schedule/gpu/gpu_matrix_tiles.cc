@@ -98,6 +98,13 @@ class MatrixTileChooser {
       const int last = LargestAxis(1 - first, first);
       if (last > LargestAxis(first, 1 - first)) return true;
     }
+    // Of two types the one with the factors the other way round has them.
+    const loops::MatrixType mirrored = {type.rows, type.columns, type.depth,
+                                        type.b,    type.a,       type.sum};
+    if (type.a != type.b &&
+        std::ranges::find(gpu_.matrices, mirrored) != gpu_.matrices.end()) {
+      return false;
+    }
     return first_ >= 0 && TypeOf(first_) == type.a &&
            TypeOf(1 - first_) == type.b;
   }
@@ -300,12 +307,13 @@ class MatrixTileChooser {
   }
 
   // Whether rows of the slice of the columns' factor are whole panels
-  // (jit/gpu/shared_panels.h).
+  // (jit/gpu/shared_panels.h), which the instruction reads.
   bool FillsPanels(const MatrixPlan& plan, int64_t slice) const {
     const NodeId load = loads_[1 - first_];
-    const int64_t row = shape_.StrideOf(load, plan.columns) == Stride::kUnit
-                            ? plan.ColumnsOfTile()
-                            : slice;
+    const bool is_row_major =
+        shape_.StrideOf(load, plan.columns) == Stride::kUnit;
+    if (is_row_major && !jit::ReadsRowMajorB(plan.type)) return false;
+    const int64_t row = is_row_major ? plan.ColumnsOfTile() : slice;
     return row * DTypeByteSize(plan.type.b) % jit::gpu::kPanelRowBytes == 0;
   }
 
