@@ -25,6 +25,9 @@ constexpr Value kValues[] = {
     {"processors", Value::Kind::kDescription},
 };
 
+// What code was allowed when it was made; no device tells it.
+constexpr std::string_view kPermission = "tf32";
+
 // "vulkan" and 1.3, "sm_" and 90; suffix: "a".
 struct Family {
   explicit Family(std::string_view name)
@@ -48,6 +51,7 @@ struct Family {
 };
 
 bool HasFeature(const TargetText& device, std::string_view feature) {
+  if (feature == kPermission) return true;
   for (const Value& value : kValues) {
     if (!feature.starts_with(value.name)) continue;
     const auto number = device.Number(value.name);

@@ -19,7 +19,9 @@ namespace ember::hal {
 // (shared, invocations, texels, iterations), but for the size of a subgroup,
 // which must be that one. A newer version of a family runs code for an older
 // one, and an architecture that is a name with a letter behind it (sm_90a) only
-// its own. Features that this function does not know must be the same.
+// its own. Code that may multiply f32 as tf32 (JitOptions::allow_tf32) runs
+// where other code does. Features that this function does not know must be the
+// same.
 std::string MissingOnDevice(std::string_view wanted, std::string_view device);
 
 }  // namespace ember::hal

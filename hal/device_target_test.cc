@@ -34,6 +34,7 @@ TEST(DeviceTargetTest, Cuda) {
   constexpr char kDevice[] =
       "sm_90a+subgroup32+shared232448+invocations1024+processors132";
   EXPECT_EQ(MissingOnDevice(kDevice, kDevice), "");
+  EXPECT_EQ(MissingOnDevice("sm_90a+subgroup32+shared49152+tf32", kDevice), "");
   EXPECT_EQ(
       MissingOnDevice("sm_80+subgroup32+shared166912+processors108", kDevice),
       "");

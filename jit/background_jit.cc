@@ -11,6 +11,7 @@
 #include "jit/jit.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/late_compiler.h"
+#include "jit/target/matrix_instructions.h"
 #include "vm/runtime/tiering.h"
 
 namespace ember::jit {
@@ -87,8 +88,10 @@ void BackgroundJit::Run(const CompileQueue::Job& job) {
   report.keep_code_text = dumps;
   report.given_schedule = GivenSchedule(job.request);
   report.is_exact = options_.exact_schedules;
+  vm::KernelRequest request = job.request;
+  if (options_.allow_tf32) request.target = WithTf32(request.target);
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
-      BuildKernel(job.request, *compiler_, &report);
+      BuildKernel(request, *compiler_, &report);
   if (dumps) Dump(job.request, report);
   {
     std::lock_guard<std::mutex> lock(mutex_);

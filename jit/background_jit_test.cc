@@ -8,7 +8,9 @@
 
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_device.h"
+#include "hal/drivers.h"
 #include "jit/jit.h"
+#include "tensor/text.h"
 #include "vm/isa/testing/sample_modules.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tiering.h"
@@ -228,6 +230,62 @@ TEST(BackgroundJit, TheWrapperSeesKernelsFirst) {
   EXPECT_EQ(wrapper->slots[0], tiering->slot(0).get());
   EXPECT_NE(wrapper->texts[0].nest.find("loops @add_bias"), std::string::npos)
       << wrapper->texts[0].nest;
+}
+
+// Keeps the schedule of the last kernel.
+class ScheduleKeeper : public KernelWrapper {
+ public:
+  std::unique_ptr<vm::Kernel> Wrap(
+      const vm::KernelRequest&, vm::KernelSlot&, KernelText text,
+      std::unique_ptr<vm::Kernel> kernel) override {
+    schedule = std::move(text.schedule);
+    return kernel;
+  }
+  std::string schedule;
+};
+
+// The schedule that a product of f32 by f32 gets on the device.
+std::string ScheduleOfProduct(const std::shared_ptr<hal::Device>& device,
+                              JitOptions options) {
+  const auto dispatch = tensor::Parse(R"(
+    dispatch @product(%a: f32[64, 128], %b: f32[128, 64]) -> (%y: f32[64, 64]) {
+      %y[i, j] = sum(k < 128) %a[i, k] * %b[k, j]
+    })");
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  const auto keeper = std::make_shared<ScheduleKeeper>();
+  options.threads = 0;
+  options.wrapper = keeper;
+  const auto jit = NewJit(options);
+  EXPECT_TRUE(jit.ok()) << jit.status().ToString();
+  vm::KernelRequest request;
+  request.dispatch = &*dispatch;
+  request.tier = 2;
+  if (!device->is_host()) request.device = device;
+  request.target = device->target();
+  const auto slot = std::make_shared<vm::KernelSlot>();
+  (*jit)->RequestKernel(request, slot);
+  (*jit)->Wait();
+  for (const std::string& reason : slot->decline_reasons())
+    ADD_FAILURE() << reason;
+  return keeper->schedule;
+}
+
+// Devices of CUDA multiply f32 by tensor cores if the user allows it, and wants
+// no exact schedules; others do what they did.
+TEST(BackgroundJit, Tf32IsAllowedByTheUser) {
+  const auto cuda = hal::CreateDevice("cuda-emulated", {.threads = 1});
+  ASSERT_TRUE(cuda.ok()) << cuda.status().ToString();
+  const auto has_matrices = [&](const JitOptions& options) {
+    return ScheduleOfProduct(*cuda, options).find("multiply_matrices") !=
+           std::string::npos;
+  };
+  EXPECT_FALSE(has_matrices({}));
+  EXPECT_TRUE(has_matrices({.allow_tf32 = true}));
+  EXPECT_FALSE(has_matrices({.exact_schedules = true, .allow_tf32 = true}));
+  const auto cpu = *hal::CreateCpuDevice({.threads = 1});
+  const std::string schedule = ScheduleOfProduct(cpu, {});
+  EXPECT_NE(schedule, "");
+  EXPECT_EQ(ScheduleOfProduct(cpu, {.allow_tf32 = true}), schedule);
 }
 
 }  // namespace

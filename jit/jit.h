@@ -67,6 +67,11 @@ struct JitOptions {
   // convolutions by Winograd's method
   // (jit/schedule/primitives/winograd_matrices.h).
   bool exact_schedules = false;
+  // Kernels of CUDA's devices may multiply factors of f32 as tf32, whose
+  // mantissas have 10 bits (jit/loops/matrix_operation.h): their target has the
+  // feature then, so no kernel made without it is taken for one with it.
+  // exact_schedules says no. Others are what they are without.
+  bool allow_tf32 = false;
   // Kernels kept on disk; no folder: none are. A folder that cannot be used is
   // no error: Jit::cache_problem says so, and on_cache_problem, which may be
   // null, is told at most once, by NewJit or a thread that compiles.

@@ -2,7 +2,8 @@
 """Figures of CUDA kernels that need no GPU, only the CUDA toolkit's ptxas.
 
     bazel build //jit/ptx:compile_dispatches
-    tools/cuda_kernels.py [DISPATCHES.txt...] [--arch=sm_80,sm_90a] [--constants=w] [-o md|json] [--keep=DIR]
+    tools/cuda_kernels.py [DISPATCHES.txt...] [--arch=sm_80,sm_90a] [--allow-tf32] [--constants=w]
+                          [-o md|json] [--keep=DIR]
 
 Compiles each dispatch (default: tests/cuda/kernels.txt) under the default schedule of
 each architecture and assembles it. A line for each kernel:
@@ -80,7 +81,8 @@ def count_instructions(body):
 
 def compile_for(options, arch, folder):
     processor = PROCESSORS[arch]
-    target = (f"{arch}+subgroup32+shared{processor['most']}+invocations1024+processors{processor['count']}")
+    target = (f"{arch}+subgroup32+shared{processor['most']}+invocations1024+processors{processor['count']}"
+              f"{'+tf32' if options.allow_tf32 else ''}")
     done = run([os.path.join(options.bin, "jit/ptx/compile_dispatches"), f"--target={target}",
                 f"--constants={options.constants}", "-o", folder, *options.files])
     rows, wrong = [], done.returncode != 0
@@ -124,6 +126,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", default=["tests/cuda/kernels.txt"], metavar="DISPATCHES.txt")
     parser.add_argument("--arch", default="sm_80,sm_90a", help="of " + ", ".join(PROCESSORS))
+    parser.add_argument("--allow-tf32", action="store_true", help="as of vm-run: f32 by f32 on tensor cores")
     parser.add_argument("--constants", default="weight", metavar="NAME,...",
                         help="inputs that never change, which kernels may pack once (default: %(default)s)")
     parser.add_argument("--bin", default="bazel-bin")

@@ -67,9 +67,7 @@ void Declare(Options& options, Flags& flags) {
             "An input, as of vm-run; random otherwise.");
   flags.Add("schedules", &options.benchmark.schedules, "DIR",
             "As vm-run's: dispatches with a schedule there get that one.");
-  flags.Add("exact-schedules", &options.benchmark.exact_schedules,
-            "As vm-run's: no convolution by Winograd's method, no softmax in "
-            "blocks.");
+  AddRoundingFlags(flags, &options.benchmark.rounding);
   flags.Add("no-side-by-side", &options.benchmark.no_side_by_side,
             "Dispatches that do not depend on each other run one after another "
             "all the same,\neach on all threads.");

@@ -18,6 +18,7 @@
 #include "tools/lib/replay.h"
 #include "tools/lib/repro.h"
 #include "tools/lib/side.h"
+#include "tools/lib/tier.h"
 
 namespace ember::tools {
 namespace {
@@ -28,6 +29,7 @@ struct Options {
   int64_t threads = 0, seed = 0, rows = 10;
   double rtol = 1e-3, atol = 1e-5, factor = 1;
   LimitFlags limits;
+  bool allow_tf32 = false;
   bool differs = false;  // what came out
 };
 
@@ -55,6 +57,7 @@ void Declare(Options& options, Flags& flags) {
             "differ if\n|b - a| > atol + rtol * |a|.");
   flags.Add("atol", &options.atol, "X", "See --rtol.");
   flags.Add("rows", &options.rows, "N", "Most differing dispatches to print.");
+  AddTf32Flag(flags, &options.allow_tf32);
   AddLimitFlags(flags, &options.limits);
   flags.Add("repro", &options.repro, "FOLDER",
             "Runs the call again that vm-run --shadow wrote there; no MODEL "
@@ -240,6 +243,7 @@ Status Run(Options& options) {
   if (a.tier > 0 || b.tier > 0) {
     jit::JitOptions jit_options;
     jit_options.threads = 0;
+    jit_options.allow_tf32 = options.allow_tf32;
     EMBER_ASSIGN_OR_RETURN(jit, LoadJit(jit_options));
   }
   LoadOptions load;

@@ -51,7 +51,7 @@ struct Options {
   double rtol = 1e-3, atol = 1e-5;
   LimitFlags limits;
   bool profile = false, explain = false, list_devices = false;
-  bool exact_schedules = false;
+  RoundingFlags rounding;
   bool no_side_by_side = false;
 };
 
@@ -96,9 +96,7 @@ void Declare(Options& options, Flags& flags) {
   flags.Add("schedules", &options.schedules, "DIR",
             "Kernels of dispatches with a schedule there, in a file as "
             "--dump-kernels writes them,\nget that one.");
-  flags.Add("exact-schedules", &options.exact_schedules,
-            "Kernels round as the interpreter does, but for the order of sums: "
-            "no convolution by\nWinograd's method, no softmax in blocks.");
+  AddRoundingFlags(flags, &options.rounding);
   flags.Add("no-side-by-side", &options.no_side_by_side,
             "Dispatches that do not depend on each other run one after another "
             "all the same,\neach on all threads.");
@@ -342,7 +340,7 @@ Status Run(const Options& options) {
       Tier opened,
       OpenTier(options.tier, *device, model.module,
                UserPath(options.dump_kernels), UserPath(options.schedules),
-               CacheOptionsOf(options.cache), shadow, options.exact_schedules,
+               CacheOptionsOf(options.cache), shadow, options.rounding,
                options.checks, options.jit));
   EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, device, model.module,
                                          options.models[0], opened));

@@ -260,7 +260,7 @@ bool IsMatrixProductType(DType a, DType b, DType sum) {
   };
   if (sum == DType::kI32) return is_byte(a) && is_byte(b);
   if (a != b) return false;
-  if (a == DType::kBF16) return sum == DType::kF32;
+  if (a == DType::kBF16 || a == DType::kF32) return sum == DType::kF32;
   return a == DType::kF16 && (sum == DType::kF32 || sum == DType::kF16);
 }
 

@@ -21,15 +21,19 @@
 //   fill         the value is a constant
 //   product      an update by + of the product of two factors, casts of loads:
 //                f16 in f32 or, without casts, in f16; bf16 in f32; i8 and u8
-//                in any pairing in i32. One moves with m and k, the other with
-//                k and n
+//                in any pairing in i32; f32 in f32, without casts. One moves
+//                with m and k, the other with k and n
 //   store        an assignment of the accumulator, without a cast
-// Of matrices in memory, those of factors and what is stored to, one dim moves
-// by 1 and the other by a constant stride (which of them: both layouts), the
-// rows of what is stored do not overlap, and rows begin at multiples of 16
-// bytes, or of their own size where that is less. The nest cannot prove where a
-// buffer itself begins: the code that binds buffers to a kernel guarantees it.
-// A buffer of a task that matrix loops
+// A device may round factors of f32 to tf32 before it multiplies: it ignores
+// the low 13 bits of each, so that 10 bits of mantissa are left and a factor is
+// less than 2^-10 of itself nearer to zero. Only devices whose targets allow
+// that have such products (jit/target/matrix_instructions.h); the evaluator and
+// code for CPUs round no factor. Of matrices in memory, those of factors and
+// what is stored to, one dim moves by 1 and the other by a constant stride
+// (which of them: both layouts), the rows of what is stored do not overlap, and
+// rows begin at multiples of 16 bytes, or of their own size where that is less.
+// The nest cannot prove where a buffer itself begins: the code that binds
+// buffers to a kernel guarantees it. A buffer of a task that matrix loops
 // access has its elements in memory as an input has.
 #ifndef EMBER_JIT_LOOPS_MATRIX_OPERATION_H_
 #define EMBER_JIT_LOOPS_MATRIX_OPERATION_H_

@@ -121,16 +121,17 @@ TEST_F(MatrixOperationTest, Store) {
 }
 
 TEST(MatrixTypeTest, Text) {
-  for (const char* text : {"16x16x16:f16:f16:f32", "16x8x32:i8:u8:i32",
-                           "8x8x8:f16:f16:f16", "256x1x2:u8:u8:i32"}) {
+  for (const char* text :
+       {"16x16x16:f16:f16:f32", "16x8x32:i8:u8:i32", "8x8x8:f16:f16:f16",
+        "256x1x2:u8:u8:i32", "16x8x8:f32:f32:f32"}) {
     const std::optional<MatrixType> type = ParseMatrixType(text);
     ASSERT_TRUE(type.has_value()) << text;
     EXPECT_EQ(ToText(*type), text);
   }
   for (const char* text :
        {"", "16x16:f16:f16:f32", "16x16x16:f16:f16", "16x16x16:f16:f16:i32",
-        "16x16x0:f16:f16:f32", "16x16x257:f16:f16:f32", "16x16x16:f32:f32:f32",
-        "16x16x16:i8:f16:i32", "axbxc:f16:f16:f32",
+        "16x16x0:f16:f16:f32", "16x16x257:f16:f16:f32", "16x16x16:f32:f32:f16",
+        "16x16x16:f64:f64:f64", "16x16x16:i8:f16:i32", "axbxc:f16:f16:f32",
         "16x16x16:f16:f16:f32:", "16x16x16 :f16:f16:f32"}) {
     EXPECT_FALSE(ParseMatrixType(text).has_value()) << text;
   }

@@ -134,7 +134,7 @@ class Multiplier {
           const NodeId inner = At(step, type.depth, v[2]);
           NodeId a = Load(plan_.a, InOrder(plan_.a_by_rows, row, inner));
           NodeId b = Load(plan_.b, InOrder(plan_.b_by_rows, inner, column));
-          if (type.sum != DType::kF16) {
+          if (type.sum != type.a) {
             a = make_.Make(Opcode::kCast, type.sum, {a});
             b = make_.Make(Opcode::kCast, type.sum, {b});
           }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/ptx/assembler_testing.h"
@@ -69,6 +70,31 @@ TEST(PtxDefaultSchedules, BatchesOfProducts) {
         -> (%y: f32[3, 32, 32]) {
       %y[b, i, j] = sum(d < 64) f32(%q[b, i, d]) * f32(%k[b, j, d])
     })");
+}
+
+// Products of f32 get matrices only where the target allows tf32, whichever way
+// factors lie: together along the sum, or not.
+TEST(PtxDefaultSchedules, Tf32) {
+  constexpr struct {
+    const char* inputs;
+    const char* product;
+  } kLayouts[] = {
+      {"%a: f32[48, 104], %b: f32[104, 40]", "%a[i, k] * %b[k, j]"},
+      {"%a: f32[48, 104], %b: f32[40, 104]", "%a[i, k] * %b[j, k]"},
+      {"%a: f32[104, 48], %b: f32[40, 104]", "%a[k, i] * %b[j, k]"}};
+  for (const auto& layout : kLayouts) {
+    const std::string text =
+        Concat({"dispatch @product(", layout.inputs,
+                ") -> (%y: f32[48, 40]) { %y[i, j] = sum(k < 104) ",
+                layout.product, " }"});
+    std::string ptx;
+    ExpectTf32OnGrid(text, &ptx);
+    EXPECT_THAT(ptx, HasSubstr(".f32.tf32.tf32.f32"));
+    EXPECT_GT(ExpectOnGrid(text, &ptx, {.features = "+tf32"}).value_or(1), 0u);
+    EXPECT_THAT(ptx, HasSubstr(".f32.tf32.tf32.f32"));
+    ExpectOnGrid(text, &ptx, {.within = 1e-5, .has_matrices = false});
+    EXPECT_THAT(ptx, ::testing::Not(HasSubstr("mma.sync")));
+  }
 }
 
 // LLVM selects the instructions of a kernel (where it cannot, the process

@@ -29,6 +29,8 @@ constexpr Intrinsic kIntrinsics[] = {
     {"mma.m16n8k16.s32.s8.u8", nvvm_mma_m16n8k16_row_col_s8_u8},
     {"mma.m16n8k32.s32.u8.s8", nvvm_mma_m16n8k32_row_col_u8_s8},
     {"mma.m16n8k16.s32.u8.s8", nvvm_mma_m16n8k16_row_col_u8_s8},
+    {"mma.m16n8k8.f32.tf32.tf32", nvvm_mma_m16n8k8_row_col_tf32},
+    {"mma.m16n8k4.f32.tf32.tf32", nvvm_mma_m16n8k4_row_col_tf32},
 };
 
 }  // namespace

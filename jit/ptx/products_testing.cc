@@ -1,15 +1,20 @@
 #include "jit/ptx/products_testing.h"
 
-#include <memory>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/grid.h"
+#include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/testing.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
@@ -66,22 +71,24 @@ std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
   return texts.ptx;
 }
 
-std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx,
-                                     const GridExpectations& expectations) {
-  SCOPED_TRACE(text);
-  const std::shared_ptr<hal::Device> device = TestDevice();
-  const std::string target(device->target());
-  const auto nest =
-      NestByDefault(text, SmallGpu(target), expectations.constant);
+namespace {
+
+// A product's nest under the default schedule and its code, which assembles.
+struct Product {
+  loops::LoopNest nest;
+  gpu::DeviceCode code;
+};
+
+std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
+                                 const GridExpectations& expectations) {
+  const std::string target =
+      Concat({TestDevice()->target(), expectations.features});
+  auto nest = NestByDefault(text, SmallGpu(target), expectations.constant);
   if (!nest) return std::nullopt;
   if (expectations.has_matrices) {
     EXPECT_THAT(loops::ToText(*nest), HasSubstr("matrix "));
   }
   EXPECT_TRUE(loops::Verify(*nest).ok());
-  gpu::Bytes expected = gpu::SmallContents(*nest, {});
-  gpu::Bytes actual = expected;
-  EXPECT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(expected)).ok());
-  const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
   CodeTexts texts;
   auto code = CompileNest(*nest, Target::Of(target), &texts);
   EXPECT_TRUE(code.ok()) << code.status().ToString();
@@ -90,16 +97,13 @@ std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx,
     EXPECT_EQ(Assemble(texts.ptx, Target::Of(target).processor), "");
   }
   if (ptx != nullptr) *ptx = texts.ptx;
-  const Status ran = gpu::RunNest(device, *nest, *std::move(code), {}, actual);
-  EXPECT_TRUE(ran.ok()) << ran.ToString();
-  for (size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(tensor::FirstDifferentElement(nest->buffers[i].type, expected[i],
-                                            actual[i], expectations.within,
-                                            expectations.within),
-              "")
-        << "%" << nest->buffers[i].name;
-  }
-  if (!Target::Of(target).is_emulated) return std::nullopt;
+  return Product{*std::move(nest), *std::move(code)};
+}
+
+// The products that were made since then; nothing on a GPU.
+std::optional<uint64_t> ProductsSince(const hal::cuda::GridStatistics& before,
+                                      const GridExpectations& expectations) {
+  if (!Target::Of(TestDevice()->target()).is_emulated) return std::nullopt;
   const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
   if (expectations.has_matrices) {
     EXPECT_GT(after.matrix_loads, before.matrix_loads);
@@ -107,6 +111,99 @@ std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx,
               after.matrix_loads - before.matrix_loads);
   }
   return after.products - before.products;
+}
+
+// The bits of each element of f32, changed.
+template <typename Change>
+std::vector<uint8_t> Changed(std::vector<uint8_t> bytes, const Change& change) {
+  for (size_t i = 0; i < bytes.size(); i += sizeof(uint32_t)) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &bytes[i], sizeof bits);
+    bits = change(bits);
+    std::memcpy(&bytes[i], &bits, sizeof bits);
+  }
+  return bytes;
+}
+
+std::vector<float> FloatsOf(const std::vector<uint8_t>& bytes) {
+  std::vector<float> floats(bytes.size() / sizeof(float));
+  std::memcpy(floats.data(), bytes.data(), bytes.size());
+  return floats;
+}
+
+// The product of the inputs, changed.
+template <typename Change>
+std::vector<float> Evaluated(const loops::LoopNest& nest,
+                             const gpu::Bytes& contents, const Change& change) {
+  gpu::Bytes buffers = contents;
+  for (size_t i = 0; i + 1 < buffers.size(); ++i)
+    buffers[i] = Changed(buffers[i], change);
+  EXPECT_TRUE(loops::Evaluate(nest, {}, tensor::Pointers(buffers)).ok());
+  return FloatsOf(buffers.back());
+}
+
+}  // namespace
+
+std::optional<uint64_t> ExpectOnGrid(std::string_view text, std::string* ptx,
+                                     const GridExpectations& expectations) {
+  SCOPED_TRACE(text);
+  auto product = ProductOf(text, ptx, expectations);
+  if (!product) return std::nullopt;
+  const loops::LoopNest& nest = product->nest;
+  gpu::Bytes expected = gpu::SmallContents(nest, {});
+  gpu::Bytes actual = expected;
+  EXPECT_TRUE(loops::Evaluate(nest, {}, tensor::Pointers(expected)).ok());
+  const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
+  const Status ran =
+      gpu::RunNest(TestDevice(), nest, std::move(product->code), {}, actual);
+  EXPECT_TRUE(ran.ok()) << ran.ToString();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(tensor::FirstDifferentElement(nest.buffers[i].type, expected[i],
+                                            actual[i], expectations.within,
+                                            expectations.within),
+              "")
+        << "%" << nest.buffers[i].name;
+  }
+  return ProductsSince(before, expectations);
+}
+
+void ExpectTf32OnGrid(std::string_view text, std::string* ptx,
+                      const GridExpectations& expectations) {
+  SCOPED_TRACE(text);
+  GridExpectations with_tf32 = expectations;
+  with_tf32.features = "+tf32";
+  auto product = ProductOf(text, ptx, with_tf32);
+  if (!product) return;
+  const loops::LoopNest& nest = product->nest;
+  gpu::Bytes contents = gpu::SmallContents(nest, {});
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> any(-2, 2);
+  for (std::vector<uint8_t>& bytes : contents) {
+    bytes = Changed(std::move(bytes), [&](uint32_t) {
+      return std::bit_cast<uint32_t>(any(random));
+    });
+  }
+  const std::vector<float> cut_off =
+      Evaluated(nest, contents, [](uint32_t bits) { return bits & ~0x1fffu; });
+  const std::vector<float> whole =
+      Evaluated(nest, contents, [](uint32_t bits) { return bits; });
+  const std::vector<float> magnitudes = Evaluated(
+      nest, contents, [](uint32_t bits) { return bits & 0x7fffffffu; });
+  gpu::Bytes actual = contents;
+  const Status ran =
+      gpu::RunNest(TestDevice(), nest, std::move(product->code), {}, actual);
+  ASSERT_TRUE(ran.ok()) << ran.ToString();
+  const std::vector<float> results = FloatsOf(actual.back());
+  // Sums of f32, in any order, of at most 256 products; and two factors.
+  constexpr float kOfSums = 0x1p-16f, kOfFactors = 2 * 0x1p-10f;
+  int64_t rounded = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    ASSERT_NEAR(results[i], cut_off[i], kOfSums * magnitudes[i]) << i;
+    ASSERT_NEAR(results[i], whole[i], (kOfFactors + kOfSums) * magnitudes[i])
+        << i;
+    rounded += std::abs(results[i] - whole[i]) > 2 * kOfSums * magnitudes[i];
+  }
+  EXPECT_GT(rounded, 0) << "no factor was rounded";
 }
 
 }  // namespace ember::jit::ptx

@@ -39,6 +39,8 @@ struct GridExpectations {
   bool has_matrices = true;
   // As of NestByDefault.
   std::string_view constant = "";
+  // What the target has beside the device's: "+tf32".
+  std::string_view features = "";
 };
 
 // Runs the dispatch under its default schedule beside the evaluator of nests.
@@ -47,6 +49,14 @@ struct GridExpectations {
 std::optional<uint64_t> ExpectOnGrid(std::string_view text,
                                      std::string* ptx = nullptr,
                                      const GridExpectations& expectations = {});
+
+// As ExpectOnGrid, of a product of f32 by f32 whose two factors are its inputs,
+// on a target that allows tf32, with factors of any bits: results are those of
+// the evaluator with factors cut off to tf32, but for the order of sums; and
+// within 2^-9 of the sum of the products' magnitudes from those without, as
+// each factor is less than 2^-10 of itself off.
+void ExpectTf32OnGrid(std::string_view text, std::string* ptx = nullptr,
+                      const GridExpectations& expectations = {});
 
 }  // namespace ember::jit::ptx
 

@@ -99,6 +99,30 @@ TEST_F(WideProducts, ConvolutionsOfBytes) {
              {.constant = "w"});
 }
 
+// Wide products of f32, where tf32 is allowed: as those of bytes they need a
+// factor b whose columns lie together.
+TEST_F(WideProducts, Tf32) {
+  constexpr std::string_view kByColumns = R"(
+    dispatch @product(%a: f32[64, 128], %b: f32[64, 128]) -> (%y: f32[64, 64]) {
+      %y[i, j] = sum(k < 128) %a[i, k] * %b[j, k]
+    })";
+  constexpr std::string_view kByRows = R"(
+    dispatch @product(%a: f32[64, 128], %b: f32[128, 64]) -> (%y: f32[64, 64]) {
+      %y[i, j] = sum(k < 128) %a[i, k] * %b[k, j]
+    })";
+  std::string ptx;
+  ExpectTf32OnGrid(kByColumns, &ptx);
+  EXPECT_THAT(ptx, HasSubstr("k8.f32.tf32.tf32"));
+  EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
+  ExpectWide(kByColumns, {.features = "+tf32"});
+  ExpectTf32OnGrid(kByRows, &ptx, {.constant = "b"});
+  EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
+  ExpectTf32OnGrid(kByRows, &ptx);
+  EXPECT_THAT(ptx, HasSubstr("mma.sync"));
+  ExpectOnGrid(kByColumns, &ptx, {.has_matrices = false});
+  EXPECT_THAT(ptx, ::testing::Not(HasSubstr("mma")));
+}
+
 // Results that invocations finish, and edges that tiles do not fill.
 TEST_F(WideProducts, EpiloguesAndRaggedEdges) {
   ExpectWide(R"(
@@ -129,9 +153,9 @@ TEST_F(WideProducts, ConvolutionsAndBatches) {
     })");
 }
 
-// A product of two factors of 16 bits, or of bytes, at random: few or many
-// rows, a batch before or between the dims of its matrices, columns or depth
-// together, a window, results as they are or finished.
+// A product of two factors of 16 bits, of bytes or of f32, at random: few or
+// many rows, a batch before or between the dims of its matrices, columns or
+// depth together, a window, results as they are or finished.
 std::string RandomProduct(tensor::RandomChoices& choices) {
   const auto pick = [&](const std::vector<int>& sizes) {
     return std::to_string(choices.Pick(sizes));
@@ -140,8 +164,10 @@ std::string RandomProduct(tensor::RandomChoices& choices) {
   const std::string columns = pick({8, 50, 64, 96, 128, 200, 256, 1000, 2304});
   const std::string depth = pick({16, 64, 72, 100, 128, 192, 256, 768});
   const std::string heads = pick({1, 2, 12});
-  const bool has_bytes = choices.Chance(2);
+  const bool has_bytes = choices.Chance(3);
+  const bool has_words = !has_bytes && choices.Chance(3);
   const auto type = [&]() -> std::string {
+    if (has_words) return "f32";
     if (has_bytes) return choices.Chance(2) ? "i8" : "u8";
     return choices.Chance(2) ? "f16" : "bf16";
   };
@@ -176,8 +202,9 @@ std::string RandomProduct(tensor::RandomChoices& choices) {
                      "]) -> (%y: " + (is_finished ? type_a : sum_type) + dims +
                      ") {";
   if (is_finished) text += " temp %s: " + sum_type + dims;
-  const std::string sum = "sum(k < " + depth + ") " + sum_type + "(%a" + a +
-                          ") * " + sum_type + "(%b" + b + ")";
+  const std::string cast = has_words ? "" : sum_type;
+  const std::string sum = "sum(k < " + depth + ") " + cast + "(%a" + a +
+                          ") * " + cast + "(%b" + b + ")";
   text += is_finished
               ? " %s[h, i, j] = " + sum + " %y[h, i, j] = " + type_a +
                     "(max(%s[h, i, j], " + (has_bytes ? "0" : "0.0") + "))"
@@ -188,7 +215,7 @@ std::string RandomProduct(tensor::RandomChoices& choices) {
 // Whatever a product's sizes are, the schedule is one of which there is code.
 TEST_F(WideProducts, NoneIsDeclined) {
   const std::string target(
-      "sm_90a+subgroup32+shared232448+invocations1024+processors132");
+      "sm_90a+subgroup32+shared232448+invocations1024+processors132+tf32");
   int64_t wide = 0, count = 0;
   const tensor::SeedRange seeds = tensor::Seeds(100);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
+#include "base/target_text.h"
 #include "jit/target/cuda_architecture.h"
 
 namespace ember::jit {
@@ -31,6 +33,8 @@ constexpr MatrixInstruction kInstructions[] = {
     {"mma.m16n8k16.s32.s8.u8", {16, 8, 16, kI8, kU8, kI32}, 80},
     {"mma.m16n8k32.s32.u8.s8", {16, 8, 32, kU8, kI8, kI32}, 80},
     {"mma.m16n8k16.s32.u8.s8", {16, 8, 16, kU8, kI8, kI32}, 80},
+    {"mma.m16n8k8.f32.tf32.tf32", {16, 8, 8, kF32, kF32, kF32}, 80, 1, kTf32},
+    {"mma.m16n8k4.f32.tf32.tf32", {16, 8, 4, kF32, kF32, kF32}, 80, 1, kTf32},
     // Sixteen of the 64 rows are each warp's. Of as much work the widest is
     // best.
     {"wgmma.m64n256k16.f32.f16.f16", {16, 256, 16, kF16, kF16, kF32}, 90, 4},
@@ -45,6 +49,21 @@ constexpr MatrixInstruction kInstructions[] = {
      90,
      4},
     {"wgmma.m64n64k16.f32.bf16.bf16", {16, 64, 16, kBF16, kBF16, kF32}, 90, 4},
+    {"wgmma.m64n256k8.f32.tf32.tf32",
+     {16, 256, 8, kF32, kF32, kF32},
+     90,
+     4,
+     kTf32},
+    {"wgmma.m64n128k8.f32.tf32.tf32",
+     {16, 128, 8, kF32, kF32, kF32},
+     90,
+     4,
+     kTf32},
+    {"wgmma.m64n64k8.f32.tf32.tf32",
+     {16, 64, 8, kF32, kF32, kF32},
+     90,
+     4,
+     kTf32},
     {"wgmma.m64n256k32.s32.s8.s8", {16, 256, 32, kI8, kI8, kI32}, 90, 4},
     {"wgmma.m64n128k32.s32.s8.s8", {16, 128, 32, kI8, kI8, kI32}, 90, 4},
     {"wgmma.m64n64k32.s32.s8.s8", {16, 64, 32, kI8, kI8, kI32}, 90, 4},
@@ -63,6 +82,8 @@ int64_t PerRegister(DType type) { return kRegister / DTypeByteSize(type); }
 
 bool Has(std::string_view target, const MatrixInstruction& row) {
   const int architecture = CudaArchitecture(target);
+  if (!row.permission.empty() && !TargetText(target).Has(row.permission))
+    return false;
   if (!row.IsWide()) return row.architecture <= architecture;
   return row.architecture == architecture && HasOwnInstructions(target);
 }
@@ -75,6 +96,12 @@ constexpr int64_t kTransposedBytes = 2;
 
 bool TransposesMatricesOf(DType element) {
   return DTypeByteSize(element) == kTransposedBytes;
+}
+
+std::string WithTf32(std::string_view target) {
+  const bool is_known =
+      CudaArchitecture(target) == 0 || TargetText(target).Has(kTf32);
+  return is_known ? std::string(target) : Concat({target, "+", kTf32});
 }
 
 MatrixStep MatrixFragment::ElementOf(int64_t lane, int64_t r, int64_t i) const {

@@ -27,6 +27,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,15 @@ struct MatrixFragment {
   MatrixStep ElementOf(int64_t lane, int64_t r, int64_t i) const;
 };
 
+// The feature of a target ("sm_80+subgroup32+tf32") that allows to multiply
+// factors of f32 as tf32 (jit/loops/matrix_operation.h). No device tells it:
+// who runs a program adds it (WithTf32).
+inline constexpr std::string_view kTf32 = "tf32";
+
+// The target with that permission; as it is where it is no device of CUDA, or
+// has it.
+std::string WithTf32(std::string_view target);
+
 struct MatrixInstruction {
   std::string_view name;
   loops::MatrixType type;
@@ -66,6 +76,8 @@ struct MatrixInstruction {
   // b, which lies in panels of shared memory (jit/gpu/shared_panels.h), and
   // later architectures do not have the instruction.
   int64_t warps = 1;
+  // What the target has to allow, as a feature; empty: nothing.
+  std::string_view permission;
 
   bool IsWide() const { return warps > 1; }
   MatrixFragment A() const;  // rows x depth

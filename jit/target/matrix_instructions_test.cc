@@ -79,7 +79,7 @@ TEST(MatrixInstructions, Architectures) {
   EXPECT_NE(FindMatrixInstruction(deep, "sm_90"), nullptr);
   EXPECT_TRUE(GpuModel::Of("sm_70+subgroup32").matrices.empty());
   EXPECT_EQ(GpuModel::Of("sm_75+subgroup32").matrices.size(), 2u);
-  EXPECT_EQ(GpuModel::Of("sm_90a+subgroup32").matrices.size(),
+  EXPECT_EQ(GpuModel::Of("sm_90a+subgroup32+tf32").matrices.size(),
             MatrixInstructions().size());
   // Instructions of warpgroups are those of sm_90a alone.
   const loops::MatrixType wide = {16,          128,         16,
@@ -88,6 +88,28 @@ TEST(MatrixInstructions, Architectures) {
   EXPECT_NE(FindMatrixInstruction(wide, "sm_90a+subgroup32"), nullptr);
   EXPECT_EQ(FindMatrixInstruction(wide, "sm_90"), nullptr);
   EXPECT_EQ(FindMatrixInstruction(wide, "sm_100a"), nullptr);
+}
+
+// Factors of f32 are rounded only where the target says that they may be.
+TEST(MatrixInstructions, Tf32HasToBeAllowed) {
+  const loops::MatrixType narrow = {16,          8,           8,
+                                    DType::kF32, DType::kF32, DType::kF32};
+  const loops::MatrixType wide = {16,          64,          8,
+                                  DType::kF32, DType::kF32, DType::kF32};
+  for (const loops::MatrixType& type : {narrow, wide}) {
+    EXPECT_EQ(FindMatrixInstruction(type, "sm_90a+subgroup32"), nullptr);
+    EXPECT_NE(FindMatrixInstruction(type, "sm_90a+subgroup32+tf32"), nullptr);
+    EXPECT_EQ(FindMatrixInstruction(type, "sm_75+subgroup32+tf32"), nullptr);
+  }
+  EXPECT_NE(FindMatrixInstruction(narrow, "sm_80+tf32"), nullptr);
+  for (const loops::MatrixType& type :
+       GpuModel::Of("sm_90a+subgroup32").matrices) {
+    EXPECT_NE(type.a, DType::kF32);
+  }
+  EXPECT_EQ(WithTf32("sm_80+subgroup32"), "sm_80+subgroup32+tf32");
+  EXPECT_EQ(WithTf32("sm_80+tf32"), "sm_80+tf32");
+  EXPECT_EQ(WithTf32("vulkan1.3+subgroup32"), "vulkan1.3+subgroup32");
+  EXPECT_EQ(WithTf32("x86_64+avx2"), "x86_64+avx2");
 }
 
 // wgmma has no operand that transposes b but for elements of 16 bits.

@@ -20,6 +20,12 @@ namespace ptx = jit::ptx;
 
 namespace {
 
+// Products of f32 are among those of matrices, whose factors are small numbers
+// here, so that tf32 rounds none.
+std::string TargetOfNests() {
+  return jit::WithTf32(ptx::TestDevice()->target());
+}
+
 // Code of the nest, which is kept for its next call: cases call one nest with
 // many parameters.
 StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
@@ -30,7 +36,7 @@ StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
   static Compiled& kept = *new Compiled;
   std::string text = loops::ToText(nest);
   if (kept.text == text) return &kept.code;
-  const ptx::Target target = ptx::Target::Of(ptx::TestDevice()->target());
+  const ptx::Target target = ptx::Target::Of(TargetOfNests());
   // Starting the assembler takes longer than all else, so of small nests it
   // sees one in eight.
   constexpr size_t kManyPhases = 8;
@@ -54,8 +60,7 @@ StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
 std::string PtxPlace() { return std::string(ptx::TestDevice()->target()); }
 
 std::optional<std::vector<loops::MatrixType>> PtxMatrices() {
-  std::vector<loops::MatrixType> types =
-      jit::MatrixTypesOf(ptx::TestDevice()->target());
+  std::vector<loops::MatrixType> types = jit::MatrixTypesOf(TargetOfNests());
   // Those of several warps need one factor in common, which nests at random
   // hardly have.
   std::erase_if(types, [](const loops::MatrixType& type) {

@@ -154,10 +154,9 @@ StatusOr<Measurement> Measure(const BenchmarkOptions& options) {
       std::shared_ptr<hal::Device> device,
       OpenDevice(options.device, options.threads, options.cache.folder));
   EMBER_ASSIGN_OR_RETURN(
-      Tier tier,
-      OpenTier(options.tier, *device, model.module, "", options.schedules,
-               options.cache, nullptr, options.exact_schedules, options.checks,
-               options.jit));
+      Tier tier, OpenTier(options.tier, *device, model.module, "",
+                          options.schedules, options.cache, nullptr,
+                          options.rounding, options.checks, options.jit));
   EMBER_RETURN_IF_ERROR(UseNativeKernels(options.native, device, model.module,
                                          options.model, tier));
   vm::SessionOptions session_options = {

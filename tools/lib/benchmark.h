@@ -30,7 +30,7 @@ struct BenchmarkOptions {
   std::string jit = "auto";   // AddJitFlag
   jit::CacheOptions cache;    // no folder: none
   std::string schedules;      // tools/lib/tier.h: a folder with some
-  bool exact_schedules = false;
+  RoundingFlags rounding;
   KernelCheckFlags checks;
   NativeFlags native;
   bool no_side_by_side = false;

@@ -141,7 +141,7 @@ class GoldenRunner {
     } else {
       EMBER_ASSIGN_OR_RETURN(
           tier_, OpenTier(options_.tier, *device, model.module, "", "", {},
-                          nullptr, false, options_.checks));
+                          nullptr, {}, options_.checks));
     }
     EMBER_ASSIGN_OR_RETURN(
         session_, vm::Session::Create(prepared.module,

@@ -4,7 +4,7 @@
 //   KernelCheckFlags checks;
 //   AddKernelCheckFlags(flags, &checks);
 //   …
-//   OpenTier(tier, *device, module, "", "", {}, nullptr, false, checks);
+//   OpenTier(tier, *device, module, "", "", {}, nullptr, {}, checks);
 #ifndef EMBER_TOOLS_LIB_KERNEL_CHECKS_H_
 #define EMBER_TOOLS_LIB_KERNEL_CHECKS_H_
 

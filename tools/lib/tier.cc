@@ -98,6 +98,22 @@ vm::CompilePlace PlaceOf(const std::string& jit, bool is_beside) {
 
 }  // namespace
 
+void AddTf32Flag(Flags& flags, bool* value) {
+  flags.Add("allow-tf32", value,
+            "Kernels of CUDA's devices may multiply f32 by f32 as tf32, on "
+            "tensor cores: factors lose\nall but 10 bits of their mantissas "
+            "(each is up to 2^-10 of itself nearer to zero), sums stay\nf32. "
+            "On other devices it changes nothing.");
+}
+
+void AddRoundingFlags(Flags& flags, RoundingFlags* values) {
+  flags.Add("exact-schedules", &values->exact_schedules,
+            "Kernels round as the interpreter does, but for the order of sums: "
+            "no convolution by\nWinograd's method, no softmax in blocks; on "
+            "GPUs no matrices of floats.");
+  AddTf32Flag(flags, &values->allow_tf32);
+}
+
 void AddJitFlag(Flags& flags, std::string* value) {
   flags.AddChoice(
       "jit", value, {"auto", "worker", "thread", "off"},
@@ -115,14 +131,12 @@ Status CheckTier(const std::string& name) {
                               name + "'");
 }
 
-StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
-                        std::shared_ptr<const vm::Module> module,
-                        const std::string& dump_folder,
-                        const std::string& schedule_folder,
-                        const jit::CacheOptions& cache,
-                        std::shared_ptr<jit::KernelWrapper> wrapper,
-                        bool exact_schedules, const KernelCheckFlags& checks,
-                        const std::string& jit) {
+StatusOr<Tier> OpenTier(
+    const std::string& name, const hal::Device& device,
+    std::shared_ptr<const vm::Module> module, const std::string& dump_folder,
+    const std::string& schedule_folder, const jit::CacheOptions& cache,
+    std::shared_ptr<jit::KernelWrapper> wrapper, const RoundingFlags& rounding,
+    const KernelCheckFlags& checks, const std::string& jit) {
   EMBER_RETURN_IF_ERROR(CheckTier(name));
   Tier tier;
   if (name == "0" || jit == "off") return tier;
@@ -130,7 +144,8 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
   options.place = PlaceOf(jit, name == "auto");
   options.dump_folder = dump_folder;
   options.schedule_folder = schedule_folder;
-  options.exact_schedules = exact_schedules;
+  options.exact_schedules = rounding.exact_schedules;
+  options.allow_tf32 = rounding.allow_tf32;
   options.cache = cache;
   options.wrapper = std::move(wrapper);
   if (options.wrapper == nullptr && device.is_host() &&

@@ -27,6 +27,17 @@
 
 namespace ember::tools {
 
+// How kernels may round where the interpreter does not: as in JitOptions.
+struct RoundingFlags {
+  bool exact_schedules = false;
+  bool allow_tf32 = false;
+};
+// Declares --exact-schedules and --allow-tf32. `values` must outlive the
+// parsing.
+void AddRoundingFlags(Flags& flags, RoundingFlags* values);
+// --allow-tf32 alone.
+void AddTf32Flag(Flags& flags, bool* value);
+
 struct Tier {
   std::shared_ptr<vm::Tiering> tiering;  // null for "0" without native kernels
   std::shared_ptr<jit::Jit> jit;         // null for "0"
@@ -34,7 +45,6 @@ struct Tier {
   std::string native;  // what UseNativeKernels did, one line; empty: nothing
 };
 
-// exact_schedules: JitOptions::exact_schedules.
 // wrapper: JitOptions::wrapper; with one, "auto" uses slow kernels, too, and
 // no kernel is checked but by the wrapper.
 // checks: of the first call of each kernel; on devices that are not the host
@@ -49,7 +59,7 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         const std::string& schedule_folder = "",
                         const jit::CacheOptions& cache = {},
                         std::shared_ptr<jit::KernelWrapper> wrapper = nullptr,
-                        bool exact_schedules = false,
+                        const RoundingFlags& rounding = {},
                         const KernelCheckFlags& checks = {},
                         const std::string& jit = "auto");
 // Declares --jit, which says where kernels are compiled. `value` must outlive

@@ -43,6 +43,12 @@ int64_t WholeOf(uint32_t part, DType type) {
                             : static_cast<int64_t>(part);
 }
 
+// The number that a factor counts as.
+double FactorOf(uint32_t part, DType type) {
+  constexpr uint32_t kIgnoredByTf32 = (uint32_t{1} << 13) - 1;
+  return FloatOf(type == DType::kF32 ? part & ~kIgnoredByTf32 : part, type);
+}
+
 // Bits of an element of each.
 struct Factors {
   uint32_t a = 0;
@@ -65,7 +71,7 @@ uint32_t AddProducts(const WarpProduct& product, uint32_t before,
   double sum = FloatOf(before, product.sum);
   for (uint32_t k = 0; k < product.depth; ++k) {
     const Factors factors = factors_of(k);
-    sum += FloatOf(factors.a, product.a) * FloatOf(factors.b, product.b);
+    sum += FactorOf(factors.a, product.a) * FactorOf(factors.b, product.b);
   }
   if (product.sum == DType::kF16) return ToFloat16(sum).bits;
   uint32_t bits = 0;

@@ -39,6 +39,8 @@ struct WarpProduct {
   size_t RegistersOfSum() const;
 };
 
+// Factors of f32 are multiplied as tf32: their low 13 bits are ignored.
+
 // What a lane brings: registers of a, of b, of the sum, one behind another.
 inline constexpr size_t kMostOperands = 10;
 using WarpOperands = std::array<uint32_t, kMostOperands>;

@@ -19,6 +19,9 @@ namespace {
 
 // What an invocation copies at once.
 constexpr int64_t kCopiedBytes = 16;
+// A bank's word, and how many banks lanes of a row of a matrix read.
+constexpr int64_t kBankBytes = 4;
+constexpr int64_t kBanksOfRow = 8;
 // Matrices written out, with steps of the sum.
 constexpr int64_t kMostWrittenOut = 128;
 
@@ -36,6 +39,7 @@ struct Factor {
   DType type = DType::kF16;
   int64_t row_bytes = 0;  // of a slice; 0: not known
   bool is_of_columns = false;
+  bool lies_along_steps = false;
 };
 
 class MatrixScheduler {
@@ -186,7 +190,8 @@ class MatrixScheduler {
            RowElementsOf(stage, load) * DTypeByteSize(c.pool[load].type),
            tensor::DependsOn(
                c.pool, load,
-               stage.axes[static_cast<size_t>(plan_.columns)].variable)});
+               stage.axes[static_cast<size_t>(plan_.columns)].variable),
+           LastAxisOf(stage, load) == static_cast<size_t>(plan_.steps)});
     });
   }
 
@@ -321,8 +326,16 @@ class MatrixScheduler {
   // Panels need no such thing.
   int64_t RowPadding(const Factor& factor) const {
     if (plan_.IsWide() && factor.is_of_columns) return 0;
+    // Of matrices of 4 bytes that lie the other way, four lanes read a row
+    // each, and eight a column: neighbouring rows are 8 banks apart.
+    const int64_t bytes = DTypeByteSize(factor.type);
+    if (bytes == kBankBytes && !factor.lies_along_steps) {
+      const bool is_whole = factor.row_bytes % (kBanksOfRow * bytes) == 0;
+      const bool is_odd = factor.row_bytes / (kBanksOfRow * bytes) % 2 != 0;
+      return is_whole && !is_odd ? kBanksOfRow : 0;
+    }
     const bool is_even = factor.row_bytes % (2 * kCopiedBytes) == 0;
-    return is_even ? kCopiedBytes / DTypeByteSize(factor.type) : 0;
+    return is_even ? kCopiedBytes / bytes : 0;
   }
 
   void CopyFactors(const std::string& product, const std::string& slice) {

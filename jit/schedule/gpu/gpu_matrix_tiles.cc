@@ -71,9 +71,12 @@ class MatrixTileChooser {
     if (product.opcode != Opcode::kMultiply) return false;
     sum_ = product.type;
     for (int i = 0; i < 2; ++i) {
-      const Node& cast = c_.pool[product.operands[static_cast<size_t>(i)]];
-      if (cast.opcode != Opcode::kCast) return false;
-      const NodeId load = cast.operands[0];
+      const NodeId factor = product.operands[static_cast<size_t>(i)];
+      const Node& cast = c_.pool[factor];
+      // Sums of f16 are of f32, so factors of f16 are cast.
+      const bool is_cast = cast.opcode == Opcode::kCast;
+      if (!is_cast && sum_ != DType::kF32) return false;
+      const NodeId load = is_cast ? cast.operands[0] : factor;
       const Opcode opcode = c_.pool[load].opcode;
       if (opcode != Opcode::kLoad && opcode != Opcode::kPad) return false;
       loads_[i] = load;
@@ -271,9 +274,11 @@ class MatrixTileChooser {
       const int64_t slices = step * slice * copies;
       const int64_t bytes =
           gpu_.overlays_shared ? std::max(results, slices) : results + slices;
-      // Rows are padded by 16 bytes at most (gpu_matrix_rule.cc).
+      // Rows are padded by 16 bytes at most, of elements of 4 bytes by 32
+      // (gpu_matrix_rule.cc).
+      const int64_t of_row = DTypeByteSize(plan.type.a) == 4 ? 32 : 16;
       const int64_t padding =
-          16 * (std::max(rows, slice) + std::max(columns, slice)) * copies;
+          of_row * (std::max(rows, slice) + std::max(columns, slice)) * copies;
       return bytes + padding <= gpu_.shared_bytes &&
              workgroups * bytes <= gpu_.shared_bytes;
     };

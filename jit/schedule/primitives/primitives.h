@@ -35,9 +35,13 @@
 // order in which sums are added up (within tensor/sum_error.h), and, where bf16
 // is tensorized or matrices of f16 are multiplied, for what is subnormal, which
 // may become zero, and how sums on the way are rounded
-// (loops::LoopKind::kMatrix). The results of those two have errors of their
-// own: see jit/schedule/primitives/winograd_matrices.h and online_softmax.h,
-// and KeepsRounding below.
+// (loops::LoopKind::kMatrix). Matrices of f32 are the same, but on devices of
+// CUDA whose target has the feature tf32, which the user allows: there factors
+// are rounded to 10 bits of mantissa, toward zero
+// (jit/loops/matrix_operation.h), which is a matter of the target, not of the
+// schedule. The results of those two have errors of their own: see
+// jit/schedule/primitives/winograd_matrices.h and online_softmax.h, and
+// KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_PRIMITIVES_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_PRIMITIVES_H_
 
@@ -102,7 +106,7 @@ struct PrimitiveCall {
       "the innermost loop, of 2 or 4 neighbours along what both factors of a sum of products are packed, becomes " \
       "one instruction per lane where there is one: 4 of i8 or u8, 2 of i8, u8 or i16, 2 of bf16") \
   row("multiply_matrices", MultiplyMatrices, 5, 5, 0, true, "%stage subgroups rows columns steps", \
-      "the three innermost loops of a sum of products of f16, i8 or u8, inner ones of splits, become a product of matrices, of " \
+      "the three innermost loops of a sum of products of f16, bf16, f32, i8 or u8, inner ones of splits, become a product of matrices, of " \
       "which each value of the loop `subgroups` has its own; loops between are unrolled, or serial ones of the sum") \
   row("winograd", Winograd, 2, 2, 3, false, "%convolution outputs -> filter input products", \
       "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently") \
