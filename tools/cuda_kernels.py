@@ -11,7 +11,7 @@ each architecture and assembles it. A line for each kernel:
   shared     bytes of a block
   occupancy  of a processor's warps that can be there at once, from the three above;
              by: what there is too little of
-  mma, wgmma, fma, ldmatrix, loads, stores, barriers
+  mma, wgmma, dp4a, fma, ldmatrix, loads, stores, barriers
              instructions in the code of the kernel: as written, not as often as they run
   MACs/load  multiply-adds of matrices by byte that ldmatrix loads, as written
 Exits 1 where something is declined, does not assemble, or spills; 2 without ptxas.
@@ -67,6 +67,7 @@ def count_instructions(body):
     counted = {
         "mma": len(products),
         "wgmma": count(r"wgmma\.mma_async"),
+        "dp4a": count(r"\bdp4a\."),
         "fma": count(r"\bfma\.rn\.f\d+"),
         "ldmatrix": count(r"\bldmatrix"),
         "loads": count(r"\bld\.(?:global|shared)"),

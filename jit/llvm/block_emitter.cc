@@ -85,7 +85,7 @@ void BlockEmitter::EmitFor(const Statement& statement) {
     case LoopKind::kVector:
       return EmitVector(statement, Constant(extent));
     case LoopKind::kDot:
-      if (dot_products_.Emit(statement)) return;
+      if (EmitDot(statement)) return;
       return EmitUnrolled(statement, Constant(extent));
     case LoopKind::kSerial:
       return EmitSerial(statement);

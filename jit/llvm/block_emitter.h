@@ -39,6 +39,11 @@ class BlockEmitter {
   // Check number `number` of the block. True: and what is behind it, too.
   virtual bool EmitCheck(const loops::Block& block, size_t number) = 0;
 
+  // A dot loop as instructions for it; false: it is to be written out.
+  virtual bool EmitDot(const loops::Statement& loop) {
+    return dot_products_.Emit(loop);
+  }
+
   // An await. By default nothing, as asynchronous stores are done at once.
   virtual void EmitAwait(const loops::Statement&) {}
 

@@ -97,12 +97,52 @@ TEST(PtxDefaultSchedules, Tf32) {
   }
 }
 
+// Products of bytes that would leave matrices mostly empty are dp4a.
+TEST(PtxDefaultSchedules, DotsOfBytes) {
+  for (const char* a : {"i8", "u8"}) {
+    for (const char* b : {"i8", "u8"}) {
+      // A factor that lies along the sum, and one that does not; the sum is
+      // four times something, or not.
+      for (const char* steps : {"96", "70"}) {
+        for (const bool by_rows : {false, true}) {
+          const std::string text =
+              Concat({"dispatch @product(%a: ", a, "[4, ", steps, "], %b: ", b,
+                      by_rows ? Concat({"[", steps, ", 512]"})
+                              : Concat({"[512, ", steps, "]"}),
+                      ") -> (%y: i32[4, 512]) { %y[i, j] = sum(k < ", steps,
+                      ") i32(%a[i, k]) * i32(",
+                      by_rows ? "%b[k, j]" : "%b[j, k]", ") }"});
+          std::string ptx;
+          ExpectOnGrid(text, &ptx,
+                       {.has_matrices = false, .constant = by_rows ? "b" : ""});
+          EXPECT_THAT(ptx, HasSubstr("dp4a."));
+          EXPECT_THAT(ptx, ::testing::Not(HasSubstr("mma.sync")));
+        }
+      }
+    }
+  }
+  // Three channels: a convolution's first.
+  std::string ptx;
+  ExpectOnGrid(R"(
+    dispatch @conv(%x: u8[1, 10, 18, 3], %w: i8[3, 3, 3, 32])
+        -> (%y: i32[1, 8, 16, 32]) {
+      %y[n, h, w, o] = sum(dh < 3, dw < 3, c < 3)
+          i32(%x[n, h + dh, w + dw, c]) * i32(%w[dh, dw, c, o])
+    })",
+               &ptx, {.has_matrices = false, .constant = "w"});
+  EXPECT_THAT(ptx, ::testing::AnyOf(HasSubstr("dp4a.u32.s32"),
+                                    HasSubstr("dp4a.s32.u32")));
+}
+
 // LLVM selects the instructions of a kernel (where it cannot, the process
 // ends), and the assembler knows them, of each architecture that has some.
 TEST(PtxDefaultSchedules, Architectures) {
   constexpr std::string_view kProduct =
       "dispatch @product(%a: f16[64, 96], %b: f16[96, 64]) -> (%y: f32[64, 64])"
       " { %y[i, j] = sum(k < 96) f32(%a[i, k]) * f32(%b[k, j]) }";
+  constexpr std::string_view kBytes =
+      "dispatch @product(%a: i8[64, 96], %b: i8[64, 96]) -> (%y: i32[64, 64])"
+      " { %y[i, j] = sum(k < 96) i32(%a[i, k]) * i32(%b[j, k]) }";
   for (const char* name :
        {"sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"}) {
     SCOPED_TRACE(name);
@@ -111,9 +151,18 @@ TEST(PtxDefaultSchedules, Architectures) {
     ASSERT_TRUE(nest.has_value());
     const std::string ptx = PtxOf(*nest, target);
     const bool is_wide = std::string_view(name) == "sm_90a";
+    // The table has those since 8.0.
+    const bool has_byte_matrices = std::string_view(name) != "sm_75";
     EXPECT_THAT(ptx, HasSubstr(is_wide ? "wgmma.mma_async" : "mma.sync"));
     if (HasAssembler()) {
       EXPECT_EQ(Assemble(ptx, name), "");
+    }
+    const auto of_bytes = NestByDefault(kBytes, SmallGpu(target));
+    ASSERT_TRUE(of_bytes.has_value());
+    const std::string bytes = PtxOf(*of_bytes, target);
+    EXPECT_THAT(bytes, HasSubstr(has_byte_matrices ? "mma" : "dp4a.s32.s32"));
+    if (HasAssembler()) {
+      EXPECT_EQ(Assemble(bytes, name), "");
     }
   }
 }

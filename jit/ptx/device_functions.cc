@@ -60,6 +60,21 @@ constexpr CopyAsync kCopiesAsync[] = {
     {"ember.copy_async.16", 16, nvvm_cp_async_cg_shared_global_16_s},
 };
 
+// LLVM 19 has no intrinsics of these.
+struct DotOfWords {
+  const char* name;
+  bool a_signed;
+  bool b_signed;
+  const char* assembly;
+};
+
+constexpr DotOfWords kDotsOfWords[] = {
+    {"ember.dot_of_words.s8.s8", true, true, "dp4a.s32.s32 $0, $1, $2, $3;"},
+    {"ember.dot_of_words.s8.u8", true, false, "dp4a.s32.u32 $0, $1, $2, $3;"},
+    {"ember.dot_of_words.u8.s8", false, true, "dp4a.u32.s32 $0, $1, $2, $3;"},
+    {"ember.dot_of_words.u8.u8", false, false, "dp4a.u32.u32 $0, $1, $2, $3;"},
+};
+
 constexpr std::string_view kMultiplyWide = "ember.multiply_wide.";
 constexpr std::string_view kTransposed = ".transposed";
 constexpr std::string_view kAwaitProducts = "ember.await_products.";
@@ -109,6 +124,19 @@ llvm::Function* FunctionOf(llvm::Module& module, const CopyAsync& row) {
   // memory at any time, as far as LLVM knows: then no access moves across it.
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::WillReturn);
+  return function;
+}
+
+llvm::Function* FunctionOf(llvm::Module& module, const DotOfWords& row) {
+  if (llvm::Function* known = module.getFunction(row.name)) return known;
+  llvm::Type* const word = llvm::Type::getInt32Ty(module.getContext());
+  llvm::Function* const function = llvm::Function::Create(
+      llvm::FunctionType::get(word, {word, word, word}, false),
+      llvm::Function::ExternalLinkage, row.name, module);
+  function->setDoesNotAccessMemory();
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::WillReturn);
+  function->addFnAttr(llvm::Attribute::Speculatable);
   return function;
 }
 
@@ -261,6 +289,15 @@ void ReplaceLoad(llvm::CallInst& call, const LoadMatrices& row) {
   call.eraseFromParent();
 }
 
+void ReplaceDot(llvm::CallInst& call, const DotOfWords& row) {
+  llvm::IRBuilder<> builder(&call);
+  call.replaceAllUsesWith(builder.CreateCall(
+      llvm::InlineAsm::get(call.getFunctionType(), row.assembly, "=r,r,r,r",
+                           /*hasSideEffects=*/false),
+      OperandsFrom(call, 0)));
+  call.eraseFromParent();
+}
+
 void ReplaceCopy(llvm::CallInst& call, const CopyAsync& row) {
   llvm::IRBuilder<> builder(&call);
   const auto in_space = [&](unsigned operand, unsigned space) {
@@ -309,6 +346,16 @@ Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
       StructOf(sums), operands);
 }
 
+Value* EmitDotOfWords(Builder& builder, bool a_signed, bool b_signed, Value* a,
+                      Value* b, Value* sum) {
+  for (const DotOfWords& row : kDotsOfWords) {
+    if (row.a_signed != a_signed || row.b_signed != b_signed) continue;
+    llvm::Module& module = *builder.GetInsertBlock()->getModule();
+    return builder.CreateCall(FunctionOf(module, row), {a, b, sum});
+  }
+  return nullptr;
+}
+
 Value* EmitAwaitProducts(Builder& builder, const std::vector<Value*>& sums) {
   return CallFunction(
       builder, Concat({kAwaitProducts, static_cast<int64_t>(sums.size())}),
@@ -330,6 +377,12 @@ DeviceCall DeviceCallOf(const llvm::CallBase& call) {
     return {DeviceCall::Kind::kLoadMatrices, row->count, row->is_transposed};
   if (const CopyAsync* const row = RowOf(kCopiesAsync, call))
     return {DeviceCall::Kind::kCopyAsync, row->bytes, false};
+  if (const DotOfWords* const row = RowOf(kDotsOfWords, call)) {
+    DeviceCall dot = {DeviceCall::Kind::kDotOfWords};
+    dot.a_signed = row->a_signed;
+    dot.b_signed = row->b_signed;
+    return dot;
+  }
   const llvm::Function* const function = call.getCalledFunction();
   if (function == nullptr) return {};
   std::string_view name(function->getName());
@@ -378,6 +431,9 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         break;
       case DeviceCall::Kind::kOrderStores:
         ReplaceOrder(*call);
+        break;
+      case DeviceCall::Kind::kDotOfWords:
+        ReplaceDot(*call, *RowOf(kDotsOfWords, *call));
         break;
     }
   }

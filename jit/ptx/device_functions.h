@@ -1,6 +1,7 @@
-// Instructions of memory for which LLVM has no operation that passes and the
-// emulated grid could both work with, as functions of LLVM IR. Their pointers
-// are generic; what they are made of at the end is one of two things:
+// Instructions, most of them of memory, for which LLVM has no operation that
+// passes and the emulated grid could both work with, as functions of LLVM IR.
+// Their pointers are generic; what they are made of at the end is one of two
+// things:
 //
 //   ReplaceByIntrinsics(module);   // NVVM's, of addresses of shared memory
 //   DeviceCall call = DeviceCallOf(instruction);   // the emulated grid's
@@ -55,6 +56,11 @@ llvm::Value* EmitAwaitProducts(Builder& builder,
 // stored to shared memory before.
 void EmitOrderStores(Builder& builder);
 
+// dp4a: `sum` and four products of the bytes of two words, signed or not; all
+// i32.
+llvm::Value* EmitDotOfWords(Builder& builder, bool a_signed, bool b_signed,
+                            llvm::Value* a, llvm::Value* b, llvm::Value* sum);
+
 // cp.async.commit_group, and cp.async.wait_group.
 void EmitAwaitCopies(Builder& builder, int64_t groups);
 
@@ -67,12 +73,14 @@ struct DeviceCall {
     // b, sums.
     kMultiplyWide,
     kAwaitProducts,
-    kOrderStores
+    kOrderStores,
+    kDotOfWords
   };
   Kind kind = Kind::kNone;
   int count = 0;  // of matrices, or bytes
   bool is_transposed = false;
-  const MatrixInstruction* row = nullptr;  // kMultiplyWide
+  const MatrixInstruction* row = nullptr;   // kMultiplyWide
+  bool a_signed = false, b_signed = false;  // kDotOfWords
 };
 
 // What the call is one of.

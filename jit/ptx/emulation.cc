@@ -247,6 +247,19 @@ class KernelRewriter {
     return ResultFrom(sums, call.getType());
   }
 
+  Value* DotOfWords(llvm::CallInst& call, const DeviceCall& what) {
+    const auto numbers_of = [&](unsigned operand, bool is_signed) {
+      Value* const bytes =
+          b_.CreateBitCast(call.getArgOperand(operand),
+                           llvm::FixedVectorType::get(b_.getInt8Ty(), 4));
+      return b_.CreateIntCast(
+          bytes, llvm::FixedVectorType::get(b_.getInt32Ty(), 4), is_signed);
+    };
+    Value* const products = b_.CreateMul(numbers_of(0, what.a_signed),
+                                         numbers_of(1, what.b_signed));
+    return b_.CreateAdd(call.getArgOperand(2), b_.CreateAddReduce(products));
+  }
+
   void ReplaceDeviceFunctions() {
     std::vector<llvm::CallInst*> calls;
     for (llvm::BasicBlock& block : *body_) {
@@ -265,6 +278,11 @@ class KernelRewriter {
                  {b_.getInt32(static_cast<uint32_t>(what.count)),
                   call->getArgOperand(0), call->getArgOperand(1),
                   call->getArgOperand(2)});
+        call->eraseFromParent();
+        continue;
+      }
+      if (what.kind == DeviceCall::Kind::kDotOfWords) {
+        call->replaceAllUsesWith(DotOfWords(*call, what));
         call->eraseFromParent();
         continue;
       }

@@ -19,6 +19,7 @@
 #include "jit/loops/divisibility.h"
 #include "jit/ptx/combiner.h"
 #include "jit/ptx/device_functions.h"
+#include "jit/ptx/dot_products.h"
 #include "jit/ptx/matrices.h"
 #include "jit/ptx/ptx_arguments.h"
 #include "jit/target/cuda_architecture.h"
@@ -76,6 +77,7 @@ class PhaseEmitter final : public BlockEmitter {
         has_panels_(HasPanels(plan)),
         arguments_(arguments),
         combiner_(b_, function, stores_),
+        dots_(nest, b_, expressions_),
         matrices_(nest, plan, target, b_, function, expressions_, error_) {
     stores_.StoreOnlyIf([this](uint32_t buffer) -> Value* {
       return IsOfFirst(buffer) ? is_first_ : nullptr;
@@ -92,6 +94,12 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void EnterBody() override { matrices_.EnterBody(); }
   void LeaveBody() override { matrices_.LeaveBody(); }
+  bool EmitDot(const Statement& loop) override {
+    // What the first thread stores alone is stored by EmitStore.
+    const auto dot = dots_.Find(loop);
+    return dot && !IsOfFirst(dot->store->buffer) &&
+           dots_.Emit(*dot, loop.variable);
+  }
   void EmitStore(const Statement& statement) override;
   void EmitAwait(const Statement& await) override;
   void EmitInvocations(const Statement& statement) override;
@@ -137,6 +145,7 @@ class PhaseEmitter final : public BlockEmitter {
   const bool has_panels_;
   PtxArguments& arguments_;
   Combiner combiner_;
+  DotProducts dots_;
   Matrices matrices_;
   NodeId subgroup_ = 0;          // the variable of the subgroup loop around
   Value* invocation_ = nullptr;  // i64

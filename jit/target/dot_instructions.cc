@@ -18,6 +18,7 @@ constexpr DotInstruction kInstructions[] = {
     {"sdot, udot", "aarch64", kBytes, kOfMachine, {"dotprod"}},
     {"usdot", "aarch64", kMixedBytes, kOfMachine, {"i8mm"}},
     {"OpSDotKHR, OpUDotKHR", "vulkan", kBytes, 32, {"dot", "fast_dot"}},
+    {"dp4a", "sm_", kBytes, 32, {}},
 };
 // clang-format on
 

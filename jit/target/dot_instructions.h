@@ -7,7 +7,7 @@
 //
 // Schedules (CpuModel, GpuModel) and code generation (jit/llvm/host.h) ask this
 // table which there are. How each is emitted, and what replaces one of other
-// signs, is said in jit/llvm/dot_products.h and jit/spirv/dot_products.h.
+// signs, is said in dot_products.h of jit/llvm, jit/spirv and jit/ptx.
 // Thread-safe.
 #ifndef EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 #define EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_

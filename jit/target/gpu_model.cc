@@ -74,11 +74,10 @@ GpuModel GpuModel::Of(std::string_view text) {
     gpu.busy_invocations = processors * kThreadsOfProcessor;
     gpu.processors = processors;
   }
-  // CUDA's targets name no such features.
   const auto has = [&](std::string_view feature) {
     return target.Has(feature);
   };
-  gpu.has_dots = WidestDot("vulkan", DotKind::kBytes, has) != 0;
+  gpu.has_dots = WidestDot(target.name(), DotKind::kBytes, has) != 0;
   if (CudaArchitecture(text) != 0) {
     gpu.processor_registers = kCudaRegisters;
     gpu.overlays_shared = true;

@@ -28,6 +28,7 @@ TEST(GpuModelTest, UnknownIsWhatEveryDeviceHas) {
 TEST(GpuModelTest, DotProducts) {
   EXPECT_FALSE(GpuModel::Of("vulkan1.3+dot+subgroup32").has_dots);
   EXPECT_TRUE(GpuModel::Of("vulkan1.3+dot+fast_dot+subgroup32").has_dots);
+  EXPECT_TRUE(GpuModel::Of("sm_75+subgroup32").has_dots);
 }
 
 TEST(GpuModelTest, Matrices) {
