@@ -57,6 +57,8 @@ struct MemoryStatistics {
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;
   int64_t allocations = 0;  // since the device was made
+  // Of buffers that the host cannot see: memory of the device's own.
+  int64_t hidden_peak_bytes = 0;
 };
 
 class Device {

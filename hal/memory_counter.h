@@ -23,7 +23,8 @@ class MemoryCounter {
   explicit MemoryCounter(int64_t limit)
       : limit_(limit > 0 ? limit : INT64_MAX) {}
 
-  Status Take(int64_t bytes) {
+  // is_hidden: the host cannot see them.
+  Status Take(int64_t bytes, bool is_hidden = false) {
     if (bytes < 0) {
       return InvalidArgumentError(
           "buffer: expected a size of at least 0, found " +
@@ -39,28 +40,39 @@ class MemoryCounter {
       }
     } while (!live_.compare_exchange_weak(live, live + bytes,
                                           std::memory_order_relaxed));
-    int64_t peak = peak_.load(std::memory_order_relaxed);
-    while (peak < live + bytes &&
-           !peak_.compare_exchange_weak(peak, live + bytes,
-                                        std::memory_order_relaxed)) {
+    Raise(peak_, live + bytes);
+    if (is_hidden) {
+      Raise(hidden_peak_,
+            hidden_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
     }
     allocations_.fetch_add(1, std::memory_order_relaxed);
     return OkStatus();
   }
-  void Give(int64_t bytes) {
+  void Give(int64_t bytes, bool is_hidden = false) {
     live_.fetch_sub(bytes, std::memory_order_relaxed);
+    if (is_hidden) hidden_.fetch_sub(bytes, std::memory_order_relaxed);
   }
 
   MemoryStatistics statistics() const {
     return {live_.load(std::memory_order_relaxed),
             peak_.load(std::memory_order_relaxed),
-            allocations_.load(std::memory_order_relaxed)};
+            allocations_.load(std::memory_order_relaxed),
+            hidden_peak_.load(std::memory_order_relaxed)};
   }
 
  private:
+  static void Raise(std::atomic<int64_t>& peak, int64_t bytes) {
+    int64_t known = peak.load(std::memory_order_relaxed);
+    while (known < bytes && !peak.compare_exchange_weak(
+                                known, bytes, std::memory_order_relaxed)) {
+    }
+  }
+
   const int64_t limit_;
   std::atomic<int64_t> live_{0};
   std::atomic<int64_t> peak_{0};
+  std::atomic<int64_t> hidden_{0};
+  std::atomic<int64_t> hidden_peak_{0};
   std::atomic<int64_t> allocations_{0};
 };
 

@@ -297,7 +297,10 @@ StatusOr<std::string> ExplainPlacement(const Options& options,
     if (run == kWarmUp) session->ResetProfile();
     EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
   }
-  return PlacementText(*session, session_options.tiering.get(), options.device);
+  return PlacementText(*session, session_options.tiering.get(),
+                       options.device) +
+         DeviceMemoryText(*session, session_options.device->memory_statistics(),
+                          options.device);
 }
 
 // The folder that kernels are written to: what is wrong with it is said before
@@ -357,7 +360,7 @@ Status Run(const Options& options) {
   StatusOr<std::unique_ptr<vm::Session>> created =
       vm::Session::Create(model.module, session_options);
   if (!created.ok()) return OnDevice(options.device, created.status());
-  const std::unique_ptr<vm::Session> session = *std::move(created);
+  std::unique_ptr<vm::Session> session = *std::move(created);
   RandomTensors random(static_cast<uint64_t>(options.seed));
   EMBER_ASSIGN_OR_RETURN(const std::vector<vm::Tensor> inputs,
                          BindInputs(*model.module, options.inputs, load.shapes,
@@ -383,22 +386,6 @@ Status Run(const Options& options) {
                    .c_str(),
                stdout);
   }
-  if (options.explain && !device->is_host()) {
-    EMBER_ASSIGN_OR_RETURN(
-        const std::string where,
-        ExplainPlacement(options, session_options, model, inputs));
-    std::fputs(
-        (ExplainDeviceText(*session, tier.tiering.get(), options.device) +
-         where)
-            .c_str(),
-        stdout);
-  } else if (options.explain) {
-    const MachineLimits limits = MeasureMachineLimits(threads);
-    std::fputs(ExplainText(*session, tier.tiering.get(), limits).c_str(),
-               stdout);
-  }
-  if (options.profile || options.explain)
-    std::fputs(JitText(tier, *model.module).c_str(), stdout);
   EMBER_RETURN_IF_ERROR(WriteOutputs(options, *model.module, results));
   if (!options.trace.empty()) {
     EMBER_RETURN_IF_ERROR(
@@ -406,6 +393,22 @@ Status Run(const Options& options) {
   }
   if (!options.record.empty())
     EMBER_RETURN_IF_ERROR(WriteRecord(options.record, *session));
+  if (options.explain && !device->is_host()) {
+    const std::string what =
+        ExplainDeviceText(*session, tier.tiering.get(), options.device);
+    // Two sessions would take the memory of two.
+    session = nullptr;
+    EMBER_ASSIGN_OR_RETURN(
+        const std::string where,
+        ExplainPlacement(options, session_options, model, inputs));
+    std::fputs((what + where).c_str(), stdout);
+  } else if (options.explain) {
+    const MachineLimits limits = MeasureMachineLimits(threads);
+    std::fputs(ExplainText(*session, tier.tiering.get(), limits).c_str(),
+               stdout);
+  }
+  if (options.profile || options.explain)
+    std::fputs(JitText(tier, *model.module).c_str(), stdout);
   if (shadow != nullptr) EMBER_RETURN_IF_ERROR(CheckShadow(*shadow));
   return CheckExpected(options, *model.module, results);
 }

@@ -23,7 +23,7 @@ class CudaBuffer final : public Buffer {
         counter_(counter) {}
   ~CudaBuffer() override {
     memory_.Free(piece_);
-    counter_.Give(size());
+    counter_.Give(size(), /*is_hidden=*/host_data() == nullptr);
   }
 
   CUdeviceptr address() const { return piece_.address; }

@@ -58,11 +58,12 @@ class CudaDevice final : public Device {
   StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
                                              MemoryKind kind) override {
     EMBER_RETURN_IF_ERROR(context_->Alive());
-    EMBER_RETURN_IF_ERROR(counter_.Take(size));
+    const bool is_hidden = kind != MemoryKind::kHostVisible;
+    EMBER_RETURN_IF_ERROR(counter_.Take(size, is_hidden));
     StatusOr<MemoryPiece> piece =
         memory_->Allocate(static_cast<uint64_t>(size), kind);
     if (!piece.ok()) {
-      counter_.Give(size);
+      counter_.Give(size, is_hidden);
       return piece.status();
     }
     auto buffer =

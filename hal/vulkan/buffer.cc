@@ -50,7 +50,8 @@ VulkanBuffer::~VulkanBuffer() {
   context_.Finish(zeroing_);
   handle_ = OwnedBuffer();  // before its memory
   memory_.Free(piece_);
-  if (counter_ != nullptr) counter_->Give(size());
+  if (counter_ != nullptr)
+    counter_->Give(size(), /*is_hidden=*/host_data() == nullptr);
 }
 
 }  // namespace ember::hal::vulkan

@@ -82,13 +82,13 @@ class VulkanDevice final : public Device {
   StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
                                              MemoryKind kind) override {
     EMBER_RETURN_IF_ERROR(context_->Alive());
-    EMBER_RETURN_IF_ERROR(counter_.Take(size));
     const bool shows_host =
         limits_.shares_memory || kind == MemoryKind::kHostVisible;
+    EMBER_RETURN_IF_ERROR(counter_.Take(size, /*is_hidden=*/!shows_host));
     StatusOr<std::unique_ptr<VulkanBuffer>> buffer =
         VulkanBuffer::Create(*context_, memory_, size, kind, shows_host);
     if (!buffer.ok()) {
-      counter_.Give(size);
+      counter_.Give(size, /*is_hidden=*/!shows_host);
       return buffer.status();
     }
     (*buffer)->CountIn(counter_);

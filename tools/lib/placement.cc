@@ -104,4 +104,26 @@ std::string PlacementText(const vm::Session& session,
   return text;
 }
 
+std::string DeviceMemoryText(const vm::Session& session,
+                             const hal::MemoryStatistics& statistics,
+                             const std::string& device) {
+  int64_t constants = 0;
+  for (const vm::Constant& constant : session.module().definition().constants)
+    constants += static_cast<int64_t>(constant.data.size());
+  const vm::SessionMemory memory = session.memory();
+  const auto megabytes = [](int64_t bytes) {
+    return 1e-6 * static_cast<double>(bytes);
+  };
+  char line[256];
+  std::snprintf(line, sizeof line,
+                "Buffers of %s took %.3f MB at most, %.3f of them where the "
+                "host sees them; the plan: %.3f MB of arena, %.3f of pool, "
+                "%.3f of constants.\n",
+                device.c_str(), megabytes(statistics.peak_bytes),
+                megabytes(statistics.peak_bytes - statistics.hidden_peak_bytes),
+                megabytes(memory.arena_bytes), megabytes(memory.pool_bytes),
+                megabytes(constants));
+  return line;
+}
+
 }  // namespace ember::tools

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "hal/device.h"
 #include "vm/runtime/session.h"
 #include "vm/runtime/tiering.h"
 
@@ -37,6 +38,13 @@ Placement PlacementOf(std::span<const vm::SiteProfile> sites);
 std::string PlacementText(const vm::Session& session,
                           const vm::Tiering* tiering,
                           const std::string& device);
+
+// For --explain: the most memory that the device's buffers took, beside what
+// the session's plan and the module's constants are. What is more than those
+// are inputs and results, packed constants and what kernels need besides.
+std::string DeviceMemoryText(const vm::Session& session,
+                             const hal::MemoryStatistics& statistics,
+                             const std::string& device);
 
 }  // namespace ember::tools
 

@@ -51,6 +51,11 @@ TEST(PlacementTest, WhatTheHostDidAndWhy) {
               HasSubstr("1 of 2 dispatches ran on the CPU, not on fake."));
   EXPECT_THAT(text, HasSubstr("| dispatch @gemm | main    |         1.0 |"));
   EXPECT_THAT(text, HasSubstr("|               32.0 | declined for a test |"));
+  const std::string memory = DeviceMemoryText(
+      *session, {.peak_bytes = 3'500'000, .hidden_peak_bytes = 3'000'000},
+      "fake");
+  EXPECT_THAT(memory, HasSubstr("Buffers of fake took 3.500 MB at most, 0.500 "
+                                "of them where the host sees them; the plan:"));
 }
 
 }  // namespace
