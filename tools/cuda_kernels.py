@@ -11,9 +11,11 @@ each architecture and assembles it. A line for each kernel:
   shared     bytes of a block
   occupancy  of a processor's warps that can be there at once, from the three above;
              by: what there is too little of
-  mma, wgmma, dp4a, fma, ldmatrix, loads, stores, barriers
+  mma, wgmma, dp4a, fma, ldmatrix, loads, stores, async, barriers
              instructions in the code of the kernel: as written, not as often as they run
-  MACs/load  multiply-adds of matrices by byte that ldmatrix loads, as written
+  of the loop that multiplies most, as written in it, for 1000 multiply-adds:
+  thread instructions, bytes that are read from shared memory (by loads, ldmatrix and wgmma),
+             bytes that are loaded or copied from the device's memory (through its caches)
 Exits 1 where something is declined, does not assemble, or spills; 2 without ptxas.
 """
 
@@ -59,24 +61,83 @@ def bodies(ptx):
     return {found[1]: found[0] for found in re.finditer(r"\.entry (\w+)\(.*?^}", ptx, re.S | re.M)}
 
 
+WARP = 32
+TYPE_BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "s8": 1, "u8": 1, "e4m3": 1, "e5m2": 1}
+
+
+def access_bytes(space, lines):
+    """That a thread loads from the space, as written."""
+    total = 0
+    for line in lines:
+        found = re.search(rf"\bld\.{space}\S*?(?:\.v(\d))?\.[a-z]+(\d+)\s", line)
+        if found:
+            total += int(found[1] or 1) * int(found[2]) // 8
+    return total
+
+
+def matrix_work(line):
+    """Multiply-adds of a warp by the instruction, and bytes of shared memory that they read."""
+    found = re.search(r"\bmma\.sync\S*\.m(\d+)n(\d+)k(\d+)\.", line)
+    if found:
+        return int(found[1]) * int(found[2]) * int(found[3]), 0
+    found = re.search(r"wgmma\.mma_async\S*\.m64n(\d+)k(\d+)\.\w+\.(\w+)\.(\w+)\s+\{[^}]*\},\s*(\{?)", line)
+    if not found:
+        return 0, 0
+    columns, depth = int(found[1]), int(found[2])
+    of_group = columns * depth * TYPE_BYTES[found[4]]
+    if not found[5]:  # no registers
+        of_group += 64 * depth * TYPE_BYTES[found[3]]
+    return 16 * columns * depth, of_group // 4
+
+
+def work(lines):
+    """Of a warp: multiply-adds, instructions of its threads, bytes of shared and of device memory that it reads."""
+    macs = shared = 0
+    for line in lines:
+        more, read = matrix_work(line)
+        macs += more
+        shared += read
+        found = re.search(r"\bldmatrix\S*\.x(\d)", line)
+        shared += 128 * int(found[1]) if found else 0
+        if re.search(r"\bfma\.rn\.(?:f32|f64)", line):
+            macs += WARP
+        if re.search(r"\bdp4a\.", line):
+            macs += 4 * WARP
+    copied = sum(int(size) for size in re.findall(r"\bcp\.async\.c\S+ \[[^]]*\], \[[^]]*\], (\d+)", "\n".join(lines)))
+    instructions = sum(WARP for line in lines if line.rstrip().endswith(";"))
+    return (macs, instructions, shared + WARP * access_bytes("shared", lines),
+            WARP * (copied + access_bytes("global", lines)))
+
+
+def hottest_loop(body):
+    """The lines from a label to the last branch back to it: of the loop that multiplies most, the smallest."""
+    lines = body.splitlines()
+    labels = {found[1]: number for number, line in enumerate(lines) if (found := re.match(r"(\$\w+):", line))}
+    loops = {}
+    for number, line in enumerate(lines):
+        found = re.search(r"\bbra(?:\.uni)?\s+(\$\w+);", line)
+        if found and labels.get(found[1], number) < number:
+            loops[labels[found[1]]] = number
+    return max((lines[begin:end + 1] for begin, end in loops.items()),
+               key=lambda loop: (work(loop)[0], -len(loop)), default=[])
+
+
 def count_instructions(body):
     count = lambda pattern: len(re.findall(pattern, body))
-    products = [int(k) for k in re.findall(r"\bmma\.sync\S*m16n8k(\d+)", body)]
-    loaded = sum(128 * int(n) for n in re.findall(r"ldmatrix\S*\.x(\d)", body)) * 4
-    macs = sum(16 * 8 * k for k in products)
     counted = {
-        "mma": len(products),
-        "wgmma": count(r"wgmma\.mma_async"),
+        "mma": count(r"\bmma\.sync"),
+        "wgmma": count(r"\bwgmma\.mma_async"),
         "dp4a": count(r"\bdp4a\."),
         "fma": count(r"\bfma\.rn\.f\d+"),
         "ldmatrix": count(r"\bldmatrix"),
         "loads": count(r"\bld\.(?:global|shared)"),
         "stores": count(r"\bst\.(?:global|shared)"),
-        "async": count(r"\bcp\.async\.c"),
+        "async": count(r"\bcp\.async\.c[ag]"),
         "barriers": count(r"\bbar\.sync"),
     }
-    if loaded:
-        counted["MACs/load"] = round(macs / loaded, 1)
+    macs, instructions, shared, device = work(hottest_loop(body))
+    for name, amount in (("instructions", instructions), ("shared bytes", shared), ("device bytes", device)):
+        counted[name] = round(1000 * amount / macs, 1) if macs else ""
     return counted
 
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "jit/gpu/rings.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/walk.h"
-#include "tensor/linear.h"
 
 namespace ember::jit::gpu {
 
@@ -24,22 +24,6 @@ using tensor::NodeId;
 using tensor::Opcode;
 
 namespace {
-
-// Which slots of a ring of n something reads, or writes. In turn t of the
-// ring's loop, bit h stands for slot (t + h) mod n; outside of the loop, for
-// slot h. All bits are set where it is not known which slot it is. A buffer
-// that is no ring has one slot.
-using Slots = uint8_t;
-static_assert(loops::kMostSlots <= 8);
-
-constexpr Slots AllSlots(int count) {
-  return static_cast<Slots>((1 << count) - 1);
-}
-
-// The same slots, as the loop's next turn names them.
-Slots Turned(Slots slots, int count) {
-  return static_cast<Slots>((slots >> 1) | ((slots & 1) << (count - 1)));
-}
 
 // Which buffers something touches. The last number is that of the memory in
 // which invocations combine values.
@@ -73,12 +57,6 @@ struct Accesses {
   bool operator==(const Accesses&) const = default;
 };
 
-// The slot of a first index, as turns of a loop have it.
-struct Turn {
-  std::optional<NodeId> variable;  // none: a constant slot
-  int64_t offset = 0;              // in 0..count-1
-};
-
 // The asynchronous stores of a ring's loop to the ring.
 struct Flight {
   bool is_stored = false;
@@ -90,13 +68,12 @@ struct Flight {
 
 class Planner {
  public:
-  Planner(const loops::LoopNest& nest, const SharedMemory& memory)
+  Planner(const loops::LoopNest& nest, const Block& body,
+          const SharedMemory& memory)
       : nest_(nest),
         memory_(memory),
-        counts_(nest.buffers.size(), 1),
-        turns_(nest.buffers.size()),
+        rings_(nest, body, memory.is_of_many),
         flights_(nest.buffers.size()) {
-    for (uint32_t i = 0; i < counts_.size(); ++i) counts_[i] = CountSlots(i);
     result_.is_coherent.resize(nest.buffers.size());
     result_.is_ordered.resize(nest.buffers.size());
   }
@@ -105,7 +82,7 @@ class Planner {
     is_async_.resize(nest_.buffers.size());
     begun_.resize(nest_.buffers.size());
     FindAsync(body);
-    FindTurns(body);
+    FindFlights(body);
     Accesses pending(nest_.buffers.size());
     Plan(body, pending);
     FindOrdered(body);
@@ -115,75 +92,8 @@ class Planner {
  private:
   // --- slots ---
 
-  // An index in 0..count-1 is its own remainder.
-  std::optional<Turn> TurnOf(NodeId index, int64_t count) const {
-    const tensor::Node& node = nest_.pool[index];
-    const bool is_remainder =
-        node.opcode == Opcode::kModulo &&
-        nest_.pool.IntegerConstant(node.operands[1]) == count;
-    const auto sum =
-        tensor::Linearize(nest_.pool, is_remainder ? node.operands[0] : index);
-    if (!sum) return std::nullopt;
-    const auto remainder = [count](int64_t value) {
-      return (value % count + count) % count;
-    };
-    Turn turn{.variable = std::nullopt, .offset = remainder(sum->constant)};
-    for (const tensor::LinearTerm& term : sum->terms) {
-      const int64_t coefficient = remainder(term.coefficient);
-      if (coefficient == 0) continue;
-      if (coefficient != 1 || turn.variable ||
-          nest_.pool[term.node].opcode != Opcode::kAxis) {
-        return std::nullopt;
-      }
-      turn.variable = term.node;
-    }
-    return turn;
-  }
-
-  // The loops whose turns buffers have slots for: serial ones outside of
-  // invocation loops, the first of them that is met.
-  void FindTurns(const Block& block) {
-    for (const Statement& statement : block) {
-      if (statement.kind == Statement::Kind::kFor &&
-          statement.loop == LoopKind::kSerial) {
-        FindTurnsOf(statement.variable, statement.body);
-        FindFlights(statement);
-      }
-      if (!IsInvocationLoop(statement)) FindTurns(statement.body);
-    }
-  }
-
-  void FindTurnsOf(NodeId variable, const Block& block) {
-    for (const Statement& statement : block) {
-      ForEachAccess(statement, [&](uint32_t buffer, bool,
-                                   std::span<const NodeId> indices) {
-        if (counts_[buffer] == 1 || turns_[buffer]) return;
-        const std::optional<Turn> turn = TurnOf(indices[0], counts_[buffer]);
-        if (turn && turn->variable == variable) turns_[buffer] = variable;
-      });
-      FindTurnsOf(variable, statement.body);
-    }
-  }
-
-  int CountSlots(uint32_t number) const {
-    const Buffer& buffer = nest_.buffers[number];
-    if (buffer.scope != MemoryScope::kTask || buffer.extents.size() < 2)
-      return 1;
-    const auto count = nest_.pool.IntegerConstant(buffer.extents[0]);
-    const bool has_slots = count && *count > 1 && *count <= loops::kMostSlots;
-    return has_slots ? static_cast<int>(*count) : 1;
-  }
-
   Slots SlotsOf(uint32_t buffer, std::span<const NodeId> indices) const {
-    if (!memory_.is_of_many[buffer]) return 0;
-    const Slots all = AllSlots(counts_[buffer]);
-    if (!turns_[buffer]) return all;
-    const std::optional<Turn> turn = TurnOf(indices[0], counts_[buffer]);
-    const bool is_inside = IsAround(*turns_[buffer]);
-    const std::optional<NodeId> wanted =
-        is_inside ? turns_[buffer] : std::nullopt;
-    if (!turn || turn->variable != wanted) return all;
-    return static_cast<Slots>(1 << turn->offset);
+    return rings_.SlotsOf(buffer, indices, around_);
   }
 
   bool IsAround(NodeId variable) const {
@@ -192,10 +102,16 @@ class Planner {
 
   // --- asynchronous stores ---
 
-  // Of the buffers that have slots for the loop's turns.
-  void FindFlights(const Statement& loop) {
-    awaits_[loop.variable] = 0;
-    FindFlightsIn(loop.variable, loop.body, /*is_direct=*/true);
+  // Of the buffers that have slots for turns of the loops in the block.
+  void FindFlights(const Block& block) {
+    for (const Statement& statement : block) {
+      if (statement.kind == Statement::Kind::kFor &&
+          statement.loop == LoopKind::kSerial) {
+        awaits_[statement.variable] = 0;
+        FindFlightsIn(statement.variable, statement.body, /*is_direct=*/true);
+      }
+      if (!IsInvocationLoop(statement)) FindFlights(statement.body);
+    }
   }
 
   void FindFlightsIn(NodeId variable, const Block& block, bool is_direct) {
@@ -203,9 +119,10 @@ class Planner {
       if (statement.kind == Statement::Kind::kAwait)
         awaits_[variable] += is_direct ? 1 : 2;  // 2: not once in a turn
       for (const loops::Store& store : statement.stores) {
-        if (!store.is_async || turns_[store.buffer] != variable) continue;
+        if (!store.is_async || rings_.LoopOf(store.buffer) != variable)
+          continue;
         Flight& flight = flights_[store.buffer];
-        const auto turn = TurnOf(store.indices[0], counts_[store.buffer]);
+        const auto turn = rings_.TurnOf(store.buffer, store.indices[0]);
         const bool is_known = turn && turn->variable == variable;
         const int64_t later = awaits_[variable] == 0 ? 0 : 1;
         const std::optional<int64_t> ahead =
@@ -227,13 +144,13 @@ class Planner {
   // n turns ago; groups before that were waited for in turns before.
   Accesses Awaited(const Statement& await) const {
     Accesses accesses(nest_.buffers.size());
-    for (uint32_t i = 0; i < counts_.size(); ++i) {
+    for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (!memory_.is_of_many[i] || !is_async_[i]) continue;
-      Slots slots = AllSlots(counts_[i]);
-      if (turns_[i] && !IsAround(*turns_[i])) {
+      Slots slots = AllSlots(rings_.CountOf(i));
+      if (rings_.LoopOf(i) && !IsAround(*rings_.LoopOf(i))) {
         slots = begun_[i];
-      } else if (turns_[i] && flights_[i].ahead &&
-                 awaits_.at(*turns_[i]) == 1 &&
+      } else if (rings_.LoopOf(i) && flights_[i].ahead &&
+                 awaits_.at(*rings_.LoopOf(i)) == 1 &&
                  *flights_[i].ahead >= await.groups) {
         slots = static_cast<Slots>(1 << (*flights_[i].ahead - await.groups));
       }
@@ -248,8 +165,9 @@ class Planner {
     for (const loops::Store& store : statement.stores) {
       if (!store.is_async) continue;
       const uint32_t i = store.buffer;
-      const bool is_fixed = turns_[i] && !IsAround(*turns_[i]);
-      begun_[i] |= is_fixed ? SlotsOf(i, store.indices) : AllSlots(counts_[i]);
+      const bool is_fixed = rings_.LoopOf(i) && !IsAround(*rings_.LoopOf(i));
+      begun_[i] |=
+          is_fixed ? SlotsOf(i, store.indices) : AllSlots(rings_.CountOf(i));
     }
     for (const Statement& inner : statement.body) NoteBegun(inner);
   }
@@ -264,37 +182,20 @@ class Planner {
 
   // --- accesses ---
 
-  // visit(buffer, stores, indices) for what the statement itself touches.
-  template <typename Visit>
-  void ForEachAccess(const Statement& statement, Visit&& visit) const {
-    if (statement.kind == Statement::Kind::kPrefetch) return;
-    for (NodeId id :
-         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement))) {
-      const tensor::Node& node = nest_.pool[id];
-      if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
-        visit(node.buffer, false, std::span<const NodeId>(node.operands));
-    }
-    for (const loops::Store& store : statement.stores) {
-      const std::span<const NodeId> indices(store.indices);
-      visit(store.buffer, true, indices);
-      if (store.update != tensor::Update::kAssign)
-        visit(store.buffer, false, indices);
-    }
-  }
-
   // Of the statement, without its body. stores_first: only the first invocation
   // stores, and reads what it updates.
   Accesses OwnAccesses(const Statement& statement, bool stores_first) const {
     Accesses accesses(nest_.buffers.size());
     bool behind_loads = false;
-    ForEachAccess(statement, [&](uint32_t buffer, bool stores,
-                                 std::span<const NodeId> indices) {
-      behind_loads |= stores;
-      Touched& touched =
-          behind_loads && stores_first ? accesses.by_first : accesses.by_all;
-      (stores ? touched.writes : touched.reads)[buffer] |=
-          SlotsOf(buffer, indices);
-    });
+    ForEachAccess(
+        nest_, statement,
+        [&](uint32_t buffer, bool stores, std::span<const NodeId> indices) {
+          behind_loads |= stores;
+          Touched& touched = behind_loads && stores_first ? accesses.by_first
+                                                          : accesses.by_all;
+          (stores ? touched.writes : touched.reads)[buffer] |=
+              SlotsOf(buffer, indices);
+        });
     return accesses;
   }
 
@@ -309,7 +210,17 @@ class Planner {
       accesses.by_all.reads.back() = 1;
       accesses.by_all.writes.back() = 1;
     }
+    if (memory_.in_flight.contains(&statement)) ReadInNextTurn(accesses);
     return accesses;
+  }
+
+  // What the innermost loop's turn before read counts as read in this one.
+  void ReadInNextTurn(Accesses& accesses) const {
+    for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
+      if (rings_.LoopOf(i) != around_.back()) continue;
+      Slots& reads = accesses.by_all.reads[i];
+      reads |= Turned(reads, rings_.CountOf(i));
+    }
   }
 
   // --- conflicts ---
@@ -318,11 +229,8 @@ class Planner {
   // the dispatch).
   bool MayBeOneMemory(size_t a, size_t b) const {
     if (std::max(a, b) == nest_.buffers.size()) return false;
-    if (!memory_.ranges.empty() &&
-        std::max(memory_.ranges[a].begin, memory_.ranges[b].begin) <
-            std::min(memory_.ranges[a].end, memory_.ranges[b].end)) {
+    if (!memory_.ranges.empty() && memory_.ranges[a].Meets(memory_.ranges[b]))
       return true;
-    }
     const Buffer& x = nest_.buffers[a];
     const Buffer& y = nest_.buffers[b];
     const bool are_arguments =
@@ -442,7 +350,7 @@ class Planner {
   void PlanLoop(const Statement& loop, Accesses& pending) {
     const Accesses skipped = pending;
     around_.push_back(loop.variable);
-    if (IsTurned(loop.variable)) LookAhead(loop, pending);
+    if (rings_.HasRing(loop.variable)) LookAhead(loop, pending);
     while (true) {
       const Accesses begin = pending;
       Plan(loop.body, pending);
@@ -462,10 +370,6 @@ class Planner {
     if (turns.value_or(0) < 1) pending.Add(skipped);
   }
 
-  bool IsTurned(NodeId variable) const {
-    return std::ranges::find(turns_, std::optional(variable)) != turns_.end();
-  }
-
   // Adds to `pending` what a turn of the ring's loop leaves for the next one,
   // as a first look at the loop says, whose barriers are forgotten. So barriers
   // are put where every turn needs them, and none where only the first turn
@@ -483,10 +387,10 @@ class Planner {
   template <typename Change>
   void ForEachTurning(NodeId variable, Accesses& accesses,
                       Change&& change) const {
-    for (size_t i = 0; i < turns_.size(); ++i) {
-      if (turns_[i] != variable) continue;
+    for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
+      if (rings_.LoopOf(i) != variable) continue;
       const auto of_buffer = [&](Slots slots) {
-        return change(slots, counts_[i]);
+        return change(slots, rings_.CountOf(i));
       };
       accesses.by_all.ChangeSlots(i, of_buffer);
       accesses.by_first.ChangeSlots(i, of_buffer);
@@ -564,10 +468,9 @@ class Planner {
 
   const loops::LoopNest& nest_;
   const SharedMemory& memory_;
-  std::vector<int> counts_;                   // by buffer: of slots
-  std::vector<std::optional<NodeId>> turns_;  // by buffer: the loop's variable
-  std::vector<Flight> flights_;               // by buffer
-  std::vector<bool> is_async_;                // by buffer: stored so somewhere
+  const Rings rings_;
+  std::vector<Flight> flights_;  // by buffer
+  std::vector<bool> is_async_;   // by buffer: stored so somewhere
   // By buffer: what was stored to asynchronously so far.
   std::vector<Slots> begun_;
   std::unordered_map<NodeId, int> awaits_;  // by loop: how many a turn has
@@ -580,7 +483,7 @@ class Planner {
 
 Barriers PlanBarriers(const loops::LoopNest& nest, const Block& body,
                       const SharedMemory& memory) {
-  return Planner(nest, memory).Run(body);
+  return Planner(nest, body, memory).Run(body);
 }
 
 }  // namespace ember::jit::gpu

@@ -7,10 +7,8 @@
 //     invocation i < 64 { ... %tile[...] ... }           // meet: it is stored
 //   }
 //
-// A buffer counts as one, but for those with slots, as double_buffer makes
-// them: memory of tasks whose first extent is a small n and whose first index
-// follows the turns of a serial loop, (k + c) mod n. What is stored for the
-// next turn is not what this one reads:
+// A buffer counts as one, but for rings (jit/gpu/rings.h), whose slots count
+// each for itself. What is stored for the next turn is not what this one reads:
 //
 //   for k < 8 {
 //     invocation i < 64 { ... %tile[k mod 2, ...] ... }            // meet
@@ -41,6 +39,10 @@ namespace ember::jit::gpu {
 struct MemoryRange {
   int64_t begin = 0;
   int64_t end = 0;
+
+  bool Meets(const MemoryRange& other) const {
+    return begin < other.end && other.begin < end;
+  }
 };
 
 struct SharedMemory {
@@ -52,6 +54,10 @@ struct SharedMemory {
   // elsewhere. Buffers whose ranges overlap count as one. The whole list may be
   // empty: then no two buffers overlap.
   std::vector<MemoryRange> ranges;
+  // Subgroup loops that stand in a serial loop, and whose products go on until
+  // those of its next turn have begun (jit/gpu/products_in_flight.h): what they
+  // read, they read in that turn, too.
+  std::unordered_set<const loops::Statement*> in_flight;
 };
 
 struct Barriers {

@@ -87,9 +87,12 @@ class Planner {
     PlanParts(phase_.body);
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       PlaceBuffer(i);
-      const PhasePlan::Place& place = plan_.places[i];
-      if (place.panels.Any() && place.kind != PhasePlan::Kind::kShared)
+      PhasePlan::Place& place = plan_.places[i];
+      if (!place.panels.Any() || place.kind == PhasePlan::Kind::kShared)
+        continue;
+      if (!row_panels_.contains(static_cast<uint32_t>(i)))
         return Lacks("panels beyond shared memory");
+      place.panels = {};
     }
     if (plan_.mode == PhasePlan::Mode::kInvocations) FindBarriers();
     return std::move(plan_);
@@ -185,16 +188,20 @@ class Planner {
     const loops::MatrixType type = loops::TypeOf(nest_, operation);
     if (!device_.HasMatrix(type) || !device_.uses_matrices)
       return Lacks(ToText(type));
-    unplaced_.insert(operation.a.buffer);
     const int64_t warps = device_.keeps_elements ? WarpsOfMatrix(type) : 1;
     if (warps == 1) {
-      unplaced_.insert(operation.b.buffer);
+      unplaced_.insert({operation.a.buffer, operation.b.buffer});
     } else {
-      const auto panels = PanelsOf(nest_, operation, subgroup, warps);
+      const auto panels = PanelsOfColumns(nest_, operation, subgroup, warps);
       if (!panels)
         return Lacks(
             Concat({ToText(type), " for ", warps, " with one matrix"}));
       plan_.places[operation.b.buffer].panels = *panels;
+      const auto rows = PanelsOfRows(nest_, operation, subgroup, warps);
+      if (rows)
+        row_panels_[operation.a.buffer] = *rows;
+      else
+        unplaced_.insert(operation.a.buffer);
     }
     const bool is_unsigned = type.a == DType::kU8 && type.b == DType::kU8;
     const auto [sign, is_new] =
@@ -206,8 +213,11 @@ class Planner {
   }
 
   // A buffer that wide instructions read is accessed in no way that would need
-  // it to be row-major.
-  Status CheckPanels() const {
+  // it to be row-major. If one of matrices a is, warps load it to registers.
+  Status CheckPanels() {
+    for (const auto& [buffer, panels] : row_panels_) {
+      if (!unplaced_.contains(buffer)) plan_.places[buffer].panels = panels;
+    }
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       if (plan_.places[i].panels.Any() &&
           unplaced_.contains(static_cast<uint32_t>(i))) {
@@ -491,6 +501,7 @@ class Planner {
                                   place.kind == PhasePlan::Kind::kShared);
     }
     Barriers barriers = PlanBarriers(nest_, phase_.body, memory);
+    LetProductsGoOn(memory, barriers);
     plan_.barriers = std::move(barriers.before);
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       plan_.places[i].is_coherent =
@@ -500,6 +511,25 @@ class Planner {
           barriers.is_ordered[i] &&
           plan_.places[i].kind != PhasePlan::Kind::kShared;
     }
+  }
+
+  // Where that takes no more barriers.
+  void LetProductsGoOn(SharedMemory& memory, Barriers& barriers) {
+    if (row_panels_.empty()) return;
+    std::vector<bool> has_panels;
+    for (const PhasePlan::Place& place : plan_.places)
+      has_panels.push_back(place.panels.Any());
+    plan_.in_flight =
+        FindProductsInFlight(nest_, phase_.body, memory, has_panels,
+                             plan_.invocations / device_.subgroup_size);
+    if (plan_.in_flight.empty()) return;
+    for (const ProductsInFlight& each : plan_.in_flight)
+      memory.in_flight.insert(each.products);
+    Barriers others = PlanBarriers(nest_, phase_.body, memory);
+    if (others.before.size() > barriers.before.size())
+      plan_.in_flight.clear();
+    else
+      barriers = std::move(others);
   }
 
   const loops::LoopNest& nest_;
@@ -513,6 +543,8 @@ class Planner {
   std::set<uint32_t> has_bytes_;
   // Buffers with an access that panels do not allow.
   std::set<uint32_t> unplaced_;
+  // Of matrices a, by buffer: those that may have panels, and need not.
+  std::map<uint32_t, SharedPanels> row_panels_;
   bool has_invocations_ = false;
   // In any phase: what is true of one entry point of a module with matrices,
   // Vulkan wants of all of them.

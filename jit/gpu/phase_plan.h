@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "jit/gpu/device_traits.h"
+#include "jit/gpu/products_in_flight.h"
 #include "jit/gpu/shared_panels.h"
 #include "jit/loops/loop_nest.h"
 
@@ -78,6 +79,8 @@ struct PhasePlan {
   std::vector<Place> places;  // by buffer
   // Before these all invocations of the workgroup meet.
   std::unordered_set<const loops::Statement*> barriers;
+  // Loops that products go on in beyond these.
+  std::vector<ProductsInFlight> in_flight;
   bool has_checks = false;
   // Where a call may have more iterations of an invocation's loops than the
   // device allows: how many those are; 0: no call has.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <span>
+#include <utility>
 
 #include "jit/loops/divisibility.h"
 #include "jit/loops/walk.h"
@@ -14,6 +15,7 @@ namespace ember::jit::gpu {
 
 using loops::NodeId;
 using tensor::ExpressionPool;
+using tensor::LinearSum;
 using tensor::LinearTerm;
 using tensor::Node;
 using tensor::Opcode;
@@ -21,53 +23,190 @@ using tensor::Opcode;
 namespace {
 
 // Whether the index is the variable, once, beside what does not move with it
-// and is a multiple of `divisor`, a power of two.
-bool IsBlock(const ExpressionPool& pool, NodeId index, NodeId variable,
-             int64_t divisor) {
-  const auto sum = tensor::Linearize(pool, index, /*by_ranges=*/false);
-  if (!sum || loops::PowerOfTwoIn(sum->constant) < divisor) return false;
+// and is a multiple of `begins`, a power of two. What depends on `apart` is
+// left to the caller.
+bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
+               NodeId variable, int64_t begins,
+               std::optional<NodeId> apart = std::nullopt) {
+  if (loops::PowerOfTwoIn(index.constant) < begins) return false;
   bool moves = false;
-  for (const LinearTerm& term : sum->terms) {
+  for (const LinearTerm& term : index.terms) {
     if (term.node == variable) {
       moves = term.coefficient == 1;
       if (!moves) return false;
       continue;
     }
+    if (tensor::DependsOn(pool, term.node, variable)) return false;
+    if (apart && tensor::DependsOn(pool, term.node, *apart)) continue;
     // Of both at most 2^30.
-    const int64_t known = loops::PowerOfTwoIn(term.coefficient) *
-                          loops::DivisorOf(pool, term.node);
-    if (known < divisor || tensor::DependsOn(pool, term.node, variable))
-      return false;
+    const int64_t multiple = loops::PowerOfTwoIn(term.coefficient) *
+                             loops::DivisorOf(pool, term.node);
+    if (multiple < begins) return false;
   }
   return moves;
 }
 
-// Whether the value is the same for all subgroups of which the numbers, divided
-// by `warps`, are: it has the number only in quotients by a multiple of that.
-bool IsOfAllWarps(const ExpressionPool& pool, NodeId value, NodeId subgroup,
-                  int64_t warps) {
-  if (value == subgroup) return false;
-  if (!tensor::DependsOn(pool, value, subgroup)) return true;
+// The value for subgroup number `number`, if it depends on nothing else.
+std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
+                                NodeId subgroup, int64_t number) {
+  if (value == subgroup) return number;
+  if (const auto constant = pool.IntegerConstant(value)) return constant;
   const Node& node = pool[value];
-  if (node.opcode == Opcode::kFloorDivide && node.operands[0] == subgroup) {
-    const auto divisor = pool.IntegerConstant(node.operands[1]);
-    return divisor && *divisor > 0 && *divisor % warps == 0;
+  if (node.opcode != Opcode::kFloorDivide && node.opcode != Opcode::kModulo &&
+      node.opcode != Opcode::kAdd && node.opcode != Opcode::kMultiply) {
+    return std::nullopt;
   }
-  return std::ranges::all_of(node.operands, [&](NodeId operand) {
-    return IsOfAllWarps(pool, operand, subgroup, warps);
-  });
+  const auto a = ValueFor(pool, node.operands[0], subgroup, number);
+  const auto b = ValueFor(pool, node.operands[1], subgroup, number);
+  if (!a || !b) return std::nullopt;
+  if (node.opcode == Opcode::kAdd) return *a + *b;
+  if (node.opcode == Opcode::kMultiply) return *a * *b;
+  if (*a < 0 || *b <= 0) return std::nullopt;
+  return node.opcode == Opcode::kFloorDivide ? *a / *b : *a % *b;
+}
+
+// How a matrix moves along rows of its buffer, or along its columns.
+struct PanelDim {
+  LinearSum index;
+  NodeId variable = 0;    // of the matrix loop
+  int64_t begins = 1;     // at multiples of this, a power of two
+  int64_t warp_step = 0;  // from one warp's matrix to the next one's
+};
+
+// Looks at indices in a subgroup loop, whose subgroups make groups of `warps`.
+class PanelFinder {
+ public:
+  PanelFinder(const ExpressionPool& pool, NodeId subgroup, int64_t subgroups,
+              int64_t warps)
+      : pool_(pool),
+        subgroup_(subgroup),
+        subgroups_(subgroups),
+        warps_(warps) {}
+
+  // Whether the index moves with neither variable of the matrix, and is the
+  // same for all warps of a group.
+  bool IsFixed(NodeId index, const PanelDim& across,
+               const PanelDim& along) const {
+    const auto sum = tensor::Linearize(pool_, index, /*by_ranges=*/false);
+    return sum && !tensor::DependsOn(pool_, index, across.variable) &&
+           !tensor::DependsOn(pool_, index, along.variable) &&
+           HasSteps(*sum, /*begins=*/1, /*step=*/0);
+  }
+
+  // Whether the matrix' blocks of rows, or runs of a row, are whole: each
+  // begins at a multiple, for the first warp of a group, and those of the next
+  // warps follow it by steps.
+  bool IsBlock(const PanelDim& dim) const {
+    return IsBlockOf(pool_, dim.index, dim.variable, dim.begins, subgroup_) &&
+           HasSteps(dim.index, dim.begins, dim.warp_step);
+  }
+
+ private:
+  // Whether what depends on the subgroup grows by `step` from one warp of a
+  // group to the next, from a multiple of `begins` on.
+  bool HasSteps(const LinearSum& sum, int64_t begins, int64_t step) const {
+    int64_t first = 0;
+    for (int64_t number = 0; number < subgroups_; ++number) {
+      int64_t value = 0;
+      for (const LinearTerm& term : sum.terms) {
+        if (!tensor::DependsOn(pool_, term.node, subgroup_)) continue;
+        const auto part = ValueFor(pool_, term.node, subgroup_, number);
+        if (!part) return false;
+        value += term.coefficient * *part;
+      }
+      const int64_t warp = number % warps_;
+      if (warp == 0) first = value;
+      if (first % begins != 0 || value != first + warp * step) return false;
+    }
+    return true;
+  }
+
+  const ExpressionPool& pool_;
+  const NodeId subgroup_;
+  const int64_t subgroups_;
+  const int64_t warps_;
+};
+
+// across, along: from one row of the buffer to the next, and in a row; run: as
+// many elements of a row are read together.
+struct PanelFactor {
+  const loops::MatrixInMemory& matrix;
+  PanelDim across, along;
+  int64_t run = 0;
+};
+
+std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
+                                     PanelFactor factor, NodeId subgroup,
+                                     int64_t warps) {
+  const ExpressionPool& pool = nest.pool;
+  const loops::MatrixInMemory& matrix = factor.matrix;
+  const loops::Buffer& buffer = nest.buffers[matrix.buffer];
+  const size_t rank = buffer.extents.size();
+  if (buffer.scope != loops::MemoryScope::kTask || rank < 2)
+    return std::nullopt;
+  const auto extent = [&](size_t dim) {
+    return pool.IntegerConstant(buffer.extents[dim]);
+  };
+  size_t row_dim = rank - 2;
+  while (row_dim > 0 && extent(row_dim) == 1) --row_dim;
+  const auto rows = extent(row_dim), columns = extent(rank - 1);
+  const auto count = pool.IntegerConstant(loops::ExtentOf(pool, subgroup));
+  if (!rows || !columns || !count || *count % warps != 0) return std::nullopt;
+  const int64_t bytes = DTypeByteSize(buffer.type);
+  const SharedPanels panels = {*rows, *columns * bytes};
+  if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
+    return std::nullopt;
+  // A run is of a panel's columns, or of a whole number of panels.
+  const int64_t of_panel = kPanelRowBytes / bytes;
+  if (of_panel % factor.run != 0 && factor.run % of_panel != 0)
+    return std::nullopt;
+  const PanelFinder finder(pool, subgroup, *count, warps);
+  const auto is_fixed = [&](size_t dim) {
+    return finder.IsFixed(matrix.indices[dim], factor.across, factor.along);
+  };
+  const auto add = [&](size_t dim, int64_t stride, LinearSum& index) {
+    const auto sum =
+        tensor::Linearize(pool, matrix.indices[dim], /*by_ranges=*/false);
+    if (sum) tensor::AddLinear(index, *sum, stride);
+    return sum.has_value();
+  };
+  if (!add(row_dim, 1, factor.across.index) ||
+      !add(rank - 1, 1, factor.along.index)) {
+    return std::nullopt;
+  }
+  // Rows of one panel go on in the next dim outwards, lines of an image.
+  size_t outer = row_dim;
+  for (int64_t stride = *rows; outer > 0 && !is_fixed(outer - 1); --outer) {
+    const auto more = extent(outer - 1);
+    if (!more || panels.row_bytes != kPanelRowBytes ||
+        !add(outer - 1, stride, factor.across.index)) {
+      return std::nullopt;
+    }
+    stride *= *more;
+  }
+  factor.across.begins = kPanelRows;
+  factor.along.begins = std::min(factor.run, of_panel);
+  if (!std::has_single_bit(static_cast<uint64_t>(factor.along.begins)) ||
+      !finder.IsBlock(factor.across) || !finder.IsBlock(factor.along)) {
+    return std::nullopt;
+  }
+  for (size_t d = 0; d + 1 < rank; ++d) {
+    const bool is_row = d >= outer && d <= row_dim;
+    if (!is_row && !is_fixed(d)) return std::nullopt;
+  }
+  return panels;
 }
 
 // subgroup: the variable of the subgroup loop around, if there is one.
 bool HavePanels(const loops::LoopNest& nest, const loops::Block& block,
-                std::optional<NodeId> subgroup) {
+                std::optional<NodeId> subgroup, bool rows_too) {
   return std::ranges::all_of(block, [&](const loops::Statement& statement) {
     const bool is_loop = statement.kind == loops::Statement::Kind::kFor;
     if (!is_loop || statement.loop != loops::LoopKind::kMatrix) {
       const bool is_subgroup =
           is_loop && statement.loop == loops::LoopKind::kSubgroup;
       return HavePanels(nest, statement.body,
-                        is_subgroup ? statement.variable : subgroup);
+                        is_subgroup ? statement.variable : subgroup, rows_too);
     }
     if (!subgroup) return true;
     const auto operation = loops::MatrixOperationOf(nest, statement, *subgroup);
@@ -76,7 +215,9 @@ bool HavePanels(const loops::LoopNest& nest, const loops::Block& block,
       return true;
     }
     const int64_t warps = WarpsOfMatrix(loops::TypeOf(nest, *operation));
-    return warps == 1 || PanelsOf(nest, *operation, *subgroup, warps);
+    return warps == 1 ||
+           (PanelsOfColumns(nest, *operation, *subgroup, warps) &&
+            (!rows_too || PanelsOfRows(nest, *operation, *subgroup, warps)));
   });
 }
 
@@ -97,55 +238,46 @@ bool SharedPanels::IsStep(int64_t step) const {
          step % row_bytes % kPanelRowBytes == 0;
 }
 
-std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
-                                     const loops::MatrixOperation& product,
-                                     NodeId subgroup, int64_t warps) {
-  const ExpressionPool& pool = nest.pool;
-  const loops::MatrixInMemory& b = product.b;
-  const loops::Buffer& buffer = nest.buffers[b.buffer];
-  const size_t rank = buffer.extents.size();
-  if (buffer.scope != loops::MemoryScope::kTask || rank < 2)
-    return std::nullopt;
-  size_t row_dim = rank - 2;
-  while (row_dim > 0 && pool.IntegerConstant(buffer.extents[row_dim]) == 1)
-    --row_dim;
-  const auto rows = pool.IntegerConstant(buffer.extents[row_dim]);
-  const auto columns = pool.IntegerConstant(buffer.extents[rank - 1]);
-  const auto count = pool.IntegerConstant(loops::ExtentOf(pool, subgroup));
-  if (!rows || !columns || !count || *count % warps != 0) return std::nullopt;
-  const int64_t bytes = DTypeByteSize(buffer.type);
-  const SharedPanels panels = {*rows, *columns * bytes};
-  if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
-    return std::nullopt;
-  const bool is_row_major = b.IsRowMajor();
+std::optional<SharedPanels> PanelsOfColumns(
+    const loops::LoopNest& nest, const loops::MatrixOperation& product,
+    NodeId subgroup, int64_t warps) {
+  const bool is_row_major = product.b.IsRowMajor();
   if (is_row_major && !ReadsRowMajorB(loops::TypeOf(nest, product)))
     return std::nullopt;
-  const NodeId across = is_row_major ? product.k : product.n;
-  const NodeId along = is_row_major ? product.n : product.k;
-  // A run is of a panel's columns, or of a whole number of panels.
-  const int64_t run = is_row_major ? product.columns : product.depth;
-  const int64_t of_panel = kPanelRowBytes / bytes;
-  if (of_panel % run != 0 && run % of_panel != 0) return std::nullopt;
-  const int64_t begins = std::min(run, of_panel);
-  if (!std::has_single_bit(static_cast<uint64_t>(begins)) ||
-      !IsBlock(pool, b.indices[row_dim], across, kPanelRows) ||
-      !IsBlock(pool, b.indices[rank - 1], along, begins)) {
-    return std::nullopt;
-  }
-  for (size_t d = 0; d < rank; ++d) {
-    const NodeId index = b.indices[d];
-    const bool is_of_matrix = d != row_dim && d + 1 < rank &&
-                              (tensor::DependsOn(pool, index, across) ||
-                               tensor::DependsOn(pool, index, along));
-    if (is_of_matrix || !IsOfAllWarps(pool, index, subgroup, warps))
-      return std::nullopt;
-  }
-  return panels;
+  return PanelsOf(nest,
+                  {.matrix = product.b,
+                   .across = {.variable = is_row_major ? product.k : product.n},
+                   .along = {.variable = is_row_major ? product.n : product.k},
+                   .run = is_row_major ? product.columns : product.depth},
+                  subgroup, warps);
 }
 
-bool HasPanelsForWideProducts(const loops::LoopNest& nest) {
+std::optional<SharedPanels> PanelsOfRows(const loops::LoopNest& nest,
+                                         const loops::MatrixOperation& product,
+                                         NodeId subgroup, int64_t warps) {
+  PanelFactor factor = {
+      .matrix = product.a,
+      .across = {.variable = product.m, .warp_step = product.rows},
+      .along = {.variable = product.k},
+      .run = product.depth};
+  if (!product.a.IsRowMajor()) {
+    if (!TransposesMatricesOf(nest.buffers[product.a.buffer].type))
+      return std::nullopt;
+    std::swap(factor.across, factor.along);
+    factor.run = warps * product.rows;
+  }
+  return PanelsOf(nest, factor, subgroup, warps);
+}
+
+int64_t BytesToNextWarp(const loops::LoopNest& nest,
+                        const loops::MatrixOperation& product) {
+  const int64_t bytes = DTypeByteSize(nest.buffers[product.a.buffer].type);
+  return product.rows * (product.a.IsRowMajor() ? kPanelRowBytes : bytes);
+}
+
+bool HasPanelsForWideProducts(const loops::LoopNest& nest, bool rows_too) {
   const auto in_phase = [&](const loops::Phase& phase) {
-    return HavePanels(nest, phase.body, std::nullopt);
+    return HavePanels(nest, phase.body, std::nullopt, rows_too);
   };
   return std::ranges::all_of(nest.phases, in_phase);
 }
@@ -162,9 +294,11 @@ bool MayStoreToPanels(const loops::LoopNest& nest, const loops::Store& store,
   if (!lanes || !std::has_single_bit(static_cast<uint64_t>(*lanes)))
     return false;
   const int64_t bytes = DTypeByteSize(nest.buffers[store.buffer].type);
-  return *lanes * bytes <= kPanelPieceBytes &&
+  const auto last =
+      tensor::Linearize(nest.pool, indices.back(), /*by_ranges=*/false);
+  return *lanes * bytes <= kPanelPieceBytes && last &&
          std::ranges::none_of(indices.first(indices.size() - 1), moves) &&
-         IsBlock(nest.pool, indices.back(), *lane, *lanes);
+         IsBlockOf(nest.pool, *last, *lane, *lanes);
 }
 
 }  // namespace ember::jit::gpu

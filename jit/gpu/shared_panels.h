@@ -1,5 +1,6 @@
 // Panels: how a matrix lies in memory of a workgroup from which instructions of
-// warpgroups read it (jit/target/matrix_instructions.h, IsWide).
+// warpgroups read it (jit/target/matrix_instructions.h, IsWide). Factor b they
+// read there only; factor a there, or from registers.
 //
 // Such an instruction reads rows of 128 bytes, eight to a block of 1024 bytes,
 // whose pieces of 16 bytes are exchanged so that neither rows nor columns of
@@ -53,13 +54,25 @@ struct SharedPanels {
 // matrix, the same one for each of these warps, whole blocks long and beginning
 // with a block; no run of it goes beyond a panel. Rows of the buffer are
 // columns of b where the instruction does not transpose (ReadsRowMajorB).
-std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
-                                     const loops::MatrixOperation& product,
-                                     loops::NodeId subgroup, int64_t warps);
+std::optional<SharedPanels> PanelsOfColumns(
+    const loops::LoopNest& nest, const loops::MatrixOperation& product,
+    loops::NodeId subgroup, int64_t warps);
+// Those of matrix a, of which each warp has rows of its own: they follow each
+// other in the buffer as the warps do, and are together as b has to be. Where
+// rows are one panel long, they may go on in the next dim outwards, as pixels
+// do on the lines of an image.
+std::optional<SharedPanels> PanelsOfRows(const loops::LoopNest& nest,
+                                         const loops::MatrixOperation& product,
+                                         loops::NodeId subgroup, int64_t warps);
+
+// From where a warp's matrix a begins in its panels to where the next warp's
+// does, in bytes.
+int64_t BytesToNextWarp(const loops::LoopNest& nest,
+                        const loops::MatrixOperation& product);
 
 // Whether each product of the nest that has an instruction of several warps has
-// such panels.
-bool HasPanelsForWideProducts(const loops::LoopNest& nest);
+// panels for matrix b, and, if rows_too, for a.
+bool HasPanelsForWideProducts(const loops::LoopNest& nest, bool rows_too);
 
 // Whether the store may go to a buffer of panels: of one element, or of lanes
 // that are part of one piece. lane: the variable of the vector loop around.

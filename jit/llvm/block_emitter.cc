@@ -55,6 +55,7 @@ void BlockEmitter::EmitBlock(const Block& block, size_t begin) {
     } else if (EmitCheck(block, i)) {
       return;
     }
+    AfterStatement(block[i]);
   }
 }
 

@@ -29,8 +29,9 @@ class BlockEmitter {
   virtual ~BlockEmitter() = default;
 
  protected:
-  // Before the code of each statement.
+  // Before and behind the code of each statement.
   virtual void BeforeStatement(const loops::Statement&) {}
+  virtual void AfterStatement(const loops::Statement&) {}
   // Around the code of a body that runs several times, or not always.
   virtual void EnterBody() {}
   virtual void LeaveBody() {}

@@ -77,7 +77,10 @@ constexpr DotOfWords kDotsOfWords[] = {
 
 constexpr std::string_view kMultiplyWide = "ember.multiply_wide.";
 constexpr std::string_view kTransposed = ".transposed";
+constexpr std::string_view kSharedA = ".shared_a";
+constexpr std::string_view kSharedATransposed = ".shared_a_transposed";
 constexpr std::string_view kAwaitProducts = "ember.await_products.";
+constexpr std::string_view kAwaitProductsBefore = "ember.await_products_before";
 constexpr std::string_view kOrderStores = "ember.order_stores";
 
 template <typename Row, size_t kCount>
@@ -218,45 +221,65 @@ std::vector<Value*> OperandsFrom(const llvm::CallInst& call, unsigned first) {
   return operands;
 }
 
-// What follows the descriptor in wgmma's operands: whether sums are added to;
-// of floats, the signs of both factors; and whether b is transposed, where the
-// instruction can do that.
-std::string FlagsOf(const loops::MatrixType& type, bool is_transposed) {
+// What follows the descriptors in wgmma's operands: whether sums are added to;
+// of floats, the signs of both factors; and whether those in shared memory are
+// transposed, where the instruction can do that.
+std::string FlagsOf(const DeviceCall& what) {
+  const loops::MatrixType& type = what.row->type;
+  const auto flag = [](bool is_set) { return is_set ? ", 1" : ", 0"; };
   std::string flags = "add";
   if (IsFloat(type.sum)) flags += ", 1, 1";
-  if (ReadsRowMajorB(type)) flags += is_transposed ? ", 1" : ", 0";
+  if (what.has_shared_a && TransposesMatricesOf(type.a))
+    flags += flag(what.is_a_transposed);
+  if (ReadsRowMajorB(type)) flags += flag(what.is_transposed);
   return flags;
 }
 
-void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
-  llvm::IRBuilder<> builder(&call);
-  const size_t a_count = what.row->A().registers.size();
-  const auto begin = static_cast<unsigned>(a_count + 1);
+// The matrix descriptor of the factor at the address.
+Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
+                    Value* begin) {
   Value* const address = builder.CreatePtrToInt(
-      builder.CreateAddrSpaceCast(call.getArgOperand(begin),
-                                  builder.getPtrTy(kSharedSpace)),
+      builder.CreateAddrSpaceCast(begin, builder.getPtrTy(kSharedSpace)),
       builder.getInt32Ty());
   // Bits 4 to 17 of the address.
   Value* const units = builder.CreateZExt(
       builder.CreateAnd(builder.CreateLShr(address, 4), 0x3fff),
       builder.getInt64Ty());
-  std::vector<Value*> others = OperandsFrom(call, 1);
-  others.resize(a_count);
-  others.push_back(builder.CreateOr(call.getArgOperand(0), units));
-  const std::vector<Value*> sums = OperandsFrom(call, begin + 1);
+  return builder.CreateOr(without_address, units);
+}
+
+void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
+  llvm::IRBuilder<> builder(&call);
+  const unsigned first_a = what.Descriptors();
+  const unsigned begin = first_a + what.OperandsOfA();
+  std::vector<Value*> others;
   std::string constraints;
-  for (size_t i = 0; i < a_count; ++i) constraints += "r,";
+  if (what.has_shared_a) {
+    others.push_back(DescriptorAt(builder, call.getArgOperand(1),
+                                  call.getArgOperand(first_a)));
+    constraints += "l,";
+  } else {
+    for (unsigned i = first_a; i < begin; ++i) {
+      others.push_back(call.getArgOperand(i));
+      constraints += "r,";
+    }
+  }
+  const size_t of_a = others.size();
+  others.push_back(
+      DescriptorAt(builder, call.getArgOperand(0), call.getArgOperand(begin)));
   constraints += "l,";
+  const std::vector<Value*> sums = OperandsFrom(call, begin + 1);
   std::string_view shape = what.row->name;
   shape.remove_prefix(shape.find('.'));
+  const std::string a = what.has_shared_a
+                            ? Concat({"$", static_cast<int64_t>(sums.size())})
+                            : OperandList(sums.size(), of_a);
   // Registers, a's too, are as the code before left them: hence the fence.
   const std::string text = Concat(
       {("{ .reg .pred add; setp.eq.u32 add, 0, 0; wgmma.fence.sync.aligned; "
         "wgmma.mma_async.sync.aligned"),
-       shape, " ", OperandList(0, sums.size()), ", ",
-       OperandList(sums.size(), a_count), ", $",
-       static_cast<int64_t>(sums.size() + a_count), ", ",
-       FlagsOf(what.row->type, what.is_transposed), "; }"});
+       shape, " ", OperandList(0, sums.size()), ", ", a, ", $",
+       static_cast<int64_t>(sums.size() + of_a), ", ", FlagsOf(what), "; }"});
   call.replaceAllUsesWith(EmitOnSums(builder, text, others, constraints, sums));
   call.eraseFromParent();
 }
@@ -270,12 +293,13 @@ void ReplaceAwait(llvm::CallInst& call) {
   call.eraseFromParent();
 }
 
-void ReplaceOrder(llvm::CallInst& call) {
+// Assembly that orders what is done with memory.
+void ReplaceByOrder(llvm::CallInst& call, const char* text) {
   llvm::IRBuilder<> builder(&call);
-  builder.CreateCall(
+  llvm::CallInst* const order = builder.CreateCall(
       llvm::InlineAsm::get(llvm::FunctionType::get(builder.getVoidTy(), false),
-                           "fence.proxy.async.shared::cta;", "~{memory}",
-                           /*hasSideEffects=*/true));
+                           text, "~{memory}", /*hasSideEffects=*/true));
+  order->setConvergent();
   call.eraseFromParent();
 }
 
@@ -333,16 +357,30 @@ void EmitCopyAsync(Builder& builder, int bytes, Value* to, Value* from,
 }
 
 Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
-                        const std::vector<Value*>& a, Value* b,
-                        int64_t panel_bytes, bool is_row_major,
+                        const std::vector<Value*>& a, const WideFactor& b,
                         const std::vector<Value*>& sums) {
-  std::vector<Value*> operands = {builder.getInt64(DescriptorOf(panel_bytes))};
+  std::vector<Value*> operands = {
+      builder.getInt64(DescriptorOf(b.panel_bytes))};
   operands.insert(operands.end(), a.begin(), a.end());
-  operands.push_back(b);
+  operands.push_back(b.begin);
   operands.insert(operands.end(), sums.begin(), sums.end());
   return CallFunction(
       builder,
-      Concat({kMultiplyWide, row.name, is_row_major ? kTransposed : ""}),
+      Concat({kMultiplyWide, row.name, b.is_transposed ? kTransposed : ""}),
+      StructOf(sums), operands);
+}
+
+Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
+                        const WideFactor& a, const WideFactor& b,
+                        const std::vector<Value*>& sums) {
+  std::vector<Value*> operands = {builder.getInt64(DescriptorOf(b.panel_bytes)),
+                                  builder.getInt64(DescriptorOf(a.panel_bytes)),
+                                  a.begin, b.begin};
+  operands.insert(operands.end(), sums.begin(), sums.end());
+  return CallFunction(
+      builder,
+      Concat({kMultiplyWide, row.name, b.is_transposed ? kTransposed : "",
+              a.is_transposed ? kSharedATransposed : kSharedA}),
       StructOf(sums), operands);
 }
 
@@ -362,6 +400,11 @@ Value* EmitAwaitProducts(Builder& builder, const std::vector<Value*>& sums) {
       StructOf(sums), sums);
 }
 
+void EmitAwaitProductsBefore(Builder& builder) {
+  CallFunction(builder, std::string(kAwaitProductsBefore), builder.getVoidTy(),
+               {});
+}
+
 void EmitOrderStores(Builder& builder) {
   CallFunction(builder, std::string(kOrderStores), builder.getVoidTy(), {});
 }
@@ -370,6 +413,10 @@ void EmitAwaitCopies(Builder& builder, int64_t groups) {
   builder.CreateIntrinsic(nvvm_cp_async_commit_group, {}, {});
   builder.CreateIntrinsic(nvvm_cp_async_wait_group, {},
                           {builder.getInt32(static_cast<uint32_t>(groups))});
+}
+
+unsigned DeviceCall::OperandsOfA() const {
+  return has_shared_a ? 1 : static_cast<unsigned>(row->A().registers.size());
 }
 
 DeviceCall DeviceCallOf(const llvm::CallBase& call) {
@@ -387,13 +434,21 @@ DeviceCall DeviceCallOf(const llvm::CallBase& call) {
   if (function == nullptr) return {};
   std::string_view name(function->getName());
   if (name == kOrderStores) return {DeviceCall::Kind::kOrderStores};
+  if (name == kAwaitProductsBefore)
+    return {DeviceCall::Kind::kAwaitProductsBefore};
   if (name.starts_with(kAwaitProducts))
     return {DeviceCall::Kind::kAwaitProducts};
   if (!name.starts_with(kMultiplyWide)) return {};
   name.remove_prefix(kMultiplyWide.size());
   DeviceCall wide = {DeviceCall::Kind::kMultiplyWide};
-  wide.is_transposed = name.ends_with(kTransposed);
-  if (wide.is_transposed) name.remove_suffix(kTransposed.size());
+  const auto has_suffix = [&name](std::string_view suffix) {
+    const bool has_it = name.ends_with(suffix);
+    if (has_it) name.remove_suffix(suffix.size());
+    return has_it;
+  };
+  wide.is_a_transposed = has_suffix(kSharedATransposed);
+  wide.has_shared_a = wide.is_a_transposed || has_suffix(kSharedA);
+  wide.is_transposed = has_suffix(kTransposed);
   for (const MatrixInstruction& row : MatrixInstructions()) {
     if (row.name == name) wide.row = &row;
   }
@@ -429,8 +484,13 @@ void ReplaceByIntrinsics(llvm::Module& module) {
       case DeviceCall::Kind::kAwaitProducts:
         ReplaceAwait(*call);
         break;
+      case DeviceCall::Kind::kAwaitProductsBefore:
+        ReplaceByOrder(*call,
+                       "wgmma.commit_group.sync.aligned; "
+                       "wgmma.wait_group.sync.aligned 1;");
+        break;
       case DeviceCall::Kind::kOrderStores:
-        ReplaceOrder(*call);
+        ReplaceByOrder(*call, "fence.proxy.async.shared::cta;");
         break;
       case DeviceCall::Kind::kDotOfWords:
         ReplaceDot(*call, *RowOf(kDotsOfWords, *call));

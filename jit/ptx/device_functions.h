@@ -33,25 +33,37 @@ llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
 // aligned to as many bytes.
 void EmitCopyAsync(Builder& builder, int bytes, llvm::Value* to,
                    llvm::Value* from, llvm::Value* read);
+// A factor of wgmma in shared memory, in panels (jit/gpu/shared_panels.h).
+struct WideFactor {
+  llvm::Value* begin = nullptr;
+  int64_t panel_bytes = 0;  // from one panel to the next
+  // Not depth lies together in a panel, but what the results have: a's rows, or
+  // b's columns.
+  bool is_transposed = false;
+};
+
 // wgmma: begins to add the product of this warp's rows of a with b, a matrix
 // that all warps of the warpgroup have in common, to the warp's sums.
-//   row           the instruction
-//   a             the warp's registers of a, i32 each
-//   b             where b begins in shared memory, in panels that are
-//                 `panel_bytes` apart (jit/gpu/shared_panels.h)
-//   is_row_major  a row of b lies together in a panel, else a column does
-//   sums          the warp's registers of the sums
+//   row   the instruction
+//   a     the warp's registers of a, i32 each; or all the four warps' rows in
+//         shared memory
+//   sums  the warp's registers of the sums
 // Gives a struct of the new sums. Only further products may use them before
 // EmitAwaitProducts: until then the hardware is still at work on them.
 llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
                               const std::vector<llvm::Value*>& a,
-                              llvm::Value* b, int64_t panel_bytes,
-                              bool is_row_major,
+                              const WideFactor& b,
+                              const std::vector<llvm::Value*>& sums);
+llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
+                              const WideFactor& a, const WideFactor& b,
                               const std::vector<llvm::Value*>& sums);
 // wgmma.commit_group and wait_group: waits for all products of the warp. Gives
 // a struct of the sums, which may be used from there on.
 llvm::Value* EmitAwaitProducts(Builder& builder,
                                const std::vector<llvm::Value*>& sums);
+// The same for all products but those since the last such wait, or the last of
+// EmitAwaitProducts. Their sums may not be used yet.
+void EmitAwaitProductsBefore(Builder& builder);
 // fence.proxy.async: wide products behind the next barrier read what the thread
 // stored to shared memory before.
 void EmitOrderStores(Builder& builder);
@@ -69,18 +81,26 @@ struct DeviceCall {
     kNone,
     kLoadMatrices,
     kCopyAsync,
-    // Operands: what the descriptor of b has beside an address, registers of a,
-    // b, sums.
+    // Operands: of each factor in shared memory, first b, what its descriptor
+    // has beside an address; then registers of a, or a; b; sums.
     kMultiplyWide,
     kAwaitProducts,
+    kAwaitProductsBefore,
     kOrderStores,
     kDotOfWords
   };
   Kind kind = Kind::kNone;
-  int count = 0;  // of matrices, or bytes
-  bool is_transposed = false;
-  const MatrixInstruction* row = nullptr;   // kMultiplyWide
+  int count = 0;               // of matrices, or bytes
+  bool is_transposed = false;  // of kMultiplyWide: b is
+  // Of kMultiplyWide.
+  const MatrixInstruction* row = nullptr;
+  bool has_shared_a = false;
+  bool is_a_transposed = false;
   bool a_signed = false, b_signed = false;  // kDotOfWords
+
+  unsigned Descriptors() const { return has_shared_a ? 2 : 1; }
+  // Operands for a, behind the descriptors.
+  unsigned OperandsOfA() const;
 };
 
 // What the call is one of.

@@ -236,14 +236,28 @@ class KernelRewriter {
                                  .a = type.a,
                                  .b = type.b,
                                  .sum = type.sum};
-    const auto a_count = static_cast<unsigned>(what.row->A().registers.size());
-    Value* const a = WordsOf(call, 1, 1 + a_count);
-    Value* const sums = WordsOf(call, a_count + 2, call.arg_size());
-    CallGrid(offsetof(GridFunctions, multiply_wide), b_.getVoidTy(),
-             {b_.getInt32(product.Pack()),
-              b_.getInt32(static_cast<uint32_t>(type.columns)),
-              b_.getInt32(what.is_transposed), call.getArgOperand(0), a,
-              call.getArgOperand(a_count + 1), sums});
+    const unsigned first_a = what.Descriptors();
+    const unsigned begin = first_a + what.OperandsOfA();
+    Value* const a = what.has_shared_a ? call.getArgOperand(first_a)
+                                       : WordsOf(call, first_a, begin);
+    Value* const sums = WordsOf(call, begin + 1, call.arg_size());
+    std::vector<Value*> operands = {
+        b_.getInt32(product.Pack()),
+        b_.getInt32(static_cast<uint32_t>(type.columns))};
+    const std::vector<Value*> of_b = {b_.getInt32(what.is_transposed),
+                                      call.getArgOperand(0)};
+    if (what.has_shared_a) {
+      operands.insert(operands.end(), {b_.getInt32(what.is_a_transposed),
+                                       call.getArgOperand(1), a});
+      operands.insert(operands.end(), of_b.begin(), of_b.end());
+    } else {
+      operands.insert(operands.end(), of_b.begin(), of_b.end());
+      operands.push_back(a);
+    }
+    operands.insert(operands.end(), {call.getArgOperand(begin), sums});
+    CallGrid(what.has_shared_a ? offsetof(GridFunctions, multiply_shared)
+                               : offsetof(GridFunctions, multiply_wide),
+             b_.getVoidTy(), operands);
     return ResultFrom(sums, call.getType());
   }
 
@@ -290,7 +304,15 @@ class KernelRewriter {
         call->eraseFromParent();
         continue;
       }
+      if (what.kind == DeviceCall::Kind::kAwaitProductsBefore) {
+        CallGrid(offsetof(GridFunctions, await_products), b_.getVoidTy(),
+                 {b_.getInt32(1)});
+        call->eraseFromParent();
+        continue;
+      }
       if (what.kind == DeviceCall::Kind::kAwaitProducts) {
+        CallGrid(offsetof(GridFunctions, await_products), b_.getVoidTy(),
+                 {b_.getInt32(0)});
         Value* sums = llvm::PoisonValue::get(call->getType());
         for (unsigned i = 0; i < call->arg_size(); ++i)
           sums = b_.CreateInsertValue(sums, call->getArgOperand(i), i);

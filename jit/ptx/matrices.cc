@@ -151,15 +151,33 @@ void Matrices::EmitProduct(const Operation& operation) {
 void Matrices::BeginProduct(const Operation& operation,
                             const MatrixInstruction& row) {
   if (begun_in_ != b_.GetInsertBlock()) Await();
-  const std::vector<Value*> a = LoadFactor(operation.a, row.A());
+  const auto panels_of = [&](const MatrixInMemory& matrix) {
+    return plan_.places[matrix.buffer].panels;
+  };
+  const gpu::SharedPanels rows = panels_of(operation.a);
+  std::vector<Value*> a;
+  if (!rows.Any()) a = LoadFactor(operation.a, row.A());
   const Registers& sums = Accumulator(operation);
   std::vector<Value*> values;
   for (llvm::AllocaInst* variable : sums)
     values.push_back(b_.CreateLoad(variable->getAllocatedType(), variable));
-  Value* const result =
-      EmitMultiplyWide(b_, row, a, BeginOf(operation.b),
-                       plan_.places[operation.b.buffer].panels.PanelBytes(),
-                       operation.b.IsRowMajor(), values);
+  const WideFactor b = {.begin = BeginOf(operation.b),
+                        .panel_bytes = panels_of(operation.b).PanelBytes(),
+                        .is_transposed = operation.b.IsRowMajor()};
+  Value* result = nullptr;
+  if (rows.Any()) {
+    // The one matrix of all four warps, which begins with the first one's rows.
+    Value* const before =
+        b_.CreateMul(b_.CreateAnd(warp_, Long(row.warps - 1)),
+                     Long(-gpu::BytesToNextWarp(nest_, operation)));
+    const WideFactor of_all = {
+        .begin = b_.CreateGEP(b_.getInt8Ty(), BeginOf(operation.a), before),
+        .panel_bytes = rows.PanelBytes(),
+        .is_transposed = !operation.a.IsRowMajor()};
+    result = EmitMultiplyWide(b_, row, of_all, b, values);
+  } else {
+    result = EmitMultiplyWide(b_, row, a, b, values);
+  }
   for (unsigned i = 0; i < sums.size(); ++i)
     b_.CreateStore(b_.CreateExtractValue(result, i), sums[i]);
   begun_in_ = b_.GetInsertBlock();
@@ -169,13 +187,24 @@ void Matrices::BeginProduct(const Operation& operation,
   ++products_;
 }
 
+void Matrices::LetGoOn() {
+  EmitAwaitProductsBefore(b_);
+  go_on_ = true;
+}
+
+void Matrices::AwaitAll() {
+  go_on_ = false;
+  begun_depth_ = begun_before_.size();
+  Await();
+}
+
 void Matrices::LeaveBody() {
   if (products_ != begun_before_.back()) Await();
   begun_before_.pop_back();
 }
 
 void Matrices::Await() {
-  if (awaited_.empty()) return;
+  if (awaited_.empty() || go_on_) return;
   Builder::InsertPointGuard guard(b_);
   // A body within that in which they began may run several times, or not.
   if (begun_before_.size() != begun_depth_)

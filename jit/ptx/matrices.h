@@ -7,6 +7,8 @@
 //   matrices.SetInvocation(invocation);   // at the function's entry
 //   matrices.Emit(loop, subgroup_variable);
 //   matrices.Await();   // before a barrier, and at the end
+//   matrices.LetGoOn();     // behind the products of a turn: beyond barriers
+//   matrices.AwaitAll();    // behind the loop (jit/gpu/products_in_flight.h)
 //
 // An accumulator is a register for each part of its fragment that a lane holds.
 // All that is emitted stands where whole warps come. Not thread-safe.
@@ -53,8 +55,13 @@ class Matrices {
   void Emit(const loops::Statement& loop, loops::NodeId subgroup);
 
   // Waits for products that go on, so that other warps may store to their
-  // factors: before each barrier, and at the end of the phase.
+  // factors: before each barrier, and at the end of the phase. Not for those
+  // that were let go on.
   void Await();
+  // Waits for all products but those since the last call, which go on in the
+  // next turn of the loop around; and, behind the loop, for all.
+  void LetGoOn();
+  void AwaitAll();
   // Around bodies of loops and branches: products that begin in one do not go
   // on behind it, or in its next turn.
   void EnterBody() { begun_before_.push_back(products_); }
@@ -70,7 +77,8 @@ class Matrices {
 
   void EmitFill(const Operation& operation);
   void EmitProduct(const Operation& operation);
-  // The wide product, which goes on behind it.
+  // The wide product, which goes on behind it, with factor a in registers or in
+  // panels.
   void BeginProduct(const Operation& operation, const MatrixInstruction& row);
   void EmitStore(const Operation& operation);
 
@@ -119,6 +127,7 @@ class Matrices {
   std::vector<const Registers*> awaited_;
   llvm::BasicBlock* begun_in_ = nullptr;
   size_t begun_depth_ = 0;
+  bool go_on_ = false;                 // in the rest of a loop's body
   std::vector<int64_t> begun_before_;  // products, by body around
   int64_t products_ = 0;
 };

@@ -92,6 +92,12 @@ class PhaseEmitter final : public BlockEmitter {
   void BeforeStatement(const Statement& statement) override {
     if (plan_.barriers.contains(&statement)) EmitBarrier();
   }
+  void AfterStatement(const Statement& statement) override {
+    for (const gpu::ProductsInFlight& each : plan_.in_flight) {
+      if (each.products == &statement) matrices_.LetGoOn();
+      if (each.loop == &statement) matrices_.AwaitAll();
+    }
+  }
   void EnterBody() override { matrices_.EnterBody(); }
   void LeaveBody() override { matrices_.LeaveBody(); }
   bool EmitDot(const Statement& loop) override {

@@ -34,8 +34,8 @@ struct GridExpectations {
   // How far results may be off, absolutely and relatively: sums of matrices
   // have an order of their own.
   double within = 0;
-  // Whether there are products of matrices, each loaded in one pass over the
-  // banks. Shapes that fill few of them need not have any.
+  // Whether there are products of matrices; what is loaded for them takes one
+  // pass over the banks. Shapes that fill few of them need not have any.
   bool has_matrices = true;
   // As of NestByDefault.
   std::string_view constant = "";

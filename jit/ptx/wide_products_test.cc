@@ -153,6 +153,27 @@ TEST_F(WideProducts, ConvolutionsAndBatches) {
     })");
 }
 
+// Both factors in shared memory, whichever way they lie: a turn's products go
+// on while the next turn begins. The grid would say if something stored to what
+// they read.
+TEST_F(WideProducts, GoOnInTheNextTurn) {
+  for (const char* a : {"%a: f16[64, 256]", "%a: f16[256, 64]"}) {
+    const bool has_rows = std::string_view(a).ends_with("256]");
+    for (const char* b : {"%b: f16[256, 64]", "%b: f16[64, 256]"}) {
+      const bool has_columns = std::string_view(b).ends_with("256]");
+      const std::string text =
+          "dispatch @product(" + std::string(a) + ", " + b +
+          ") -> (%y: f32[64, 64]) { %y[i, j] = sum(k < 256) f32(%a[" +
+          (has_rows ? "i, k" : "k, i") + "]) * f32(%b[" +
+          (has_columns ? "j, k" : "k, j") + "]) }";
+      std::string ptx;
+      ExpectOnGrid(text, &ptx);
+      EXPECT_THAT(ptx, HasSubstr("wgmma.wait_group.sync.aligned 1;"));
+      EXPECT_THAT(ptx, ::testing::Not(HasSubstr("ldmatrix")));
+    }
+  }
+}
+
 // A product of two factors of 16 bits, of bytes or of f32, at random: few or
 // many rows, a batch before or between the dims of its matrices, columns or
 // depth together, a window, results as they are or finished.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -85,6 +86,7 @@ class Runner {
       // What a block finds there is nothing to rely on.
       std::memset(shared_, 0xcd, shared_bytes_);
       races_.BeginBlock();
+      wide_products_.clear();
       launch_.kernel.meets ? RunTogether() : RunOneByOne();
     }
     if (problem_.empty()) return "";
@@ -100,6 +102,11 @@ class Runner {
     uint32_t bytes = 0;
     uint32_t read = 0;
   };
+  struct HeldBytes {
+    uint64_t offset = 0;  // in shared memory
+    uint64_t bytes = 0;
+  };
+  using WideFactors = std::pair<const void*, const void*>;
   struct Thread {
     GridThread seen;
     State state = State::kRuns;
@@ -117,6 +124,10 @@ class Runner {
     // before that, the oldest first.
     std::vector<AsyncCopy> copies;
     std::deque<std::vector<AsyncCopy>> groups;
+    // What products read that are not awaited, likewise.
+    std::vector<HeldBytes> held;
+    std::deque<std::vector<HeldBytes>> held_groups;
+    size_t wide_products = 0;  // so far
   };
 
   static Runner& Of(GridThread* thread) {
@@ -268,8 +279,7 @@ class Runner {
     const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
     // Warps of a group come together; here each may at its own time.
     const uint32_t group = number - number % kWarpGroupThreads;
-    if (group + kWarpGroupThreads > runner.thread_count_)
-      runner.Fail(number, "multiplies matrices without a whole warpgroup");
+    runner.CheckGroup(number, nullptr, b);
     const WarpProduct product = WarpProduct::Unpack(packed);
     Thread& thread = runner.threads_[number];
     const uint32_t turn = thread.meetings % 2;
@@ -279,30 +289,91 @@ class Runner {
     std::array<const WarpOperands*, kWarpThreads> all;
     for (uint32_t lane = 0; lane < kWarpThreads; ++lane)
       all[lane] = &runner.threads_[first + lane].brought[turn].operands;
-    const SharedMatrix matrix = {
-        .begin = reinterpret_cast<uintptr_t>(b) -
-                 reinterpret_cast<uintptr_t>(runner.shared_),
-        .descriptor = descriptor,
-        .is_transposed = is_transposed != 0,
-        .element_bytes = static_cast<uint32_t>(DTypeByteSize(product.b))};
-    runner.CheckMatrix(*seen, number, matrix, product.depth, columns);
+    const SharedMatrix matrix =
+        runner.MatrixAt(b, descriptor, is_transposed, product.b);
+    runner.BeginMatrix(*seen, number, matrix, product.depth, columns);
     MultiplyWideLane(product, columns, all, matrix, runner.shared_,
                      number - first, sums);
     if (number == group) ++runner.statistics_.products;
   }
 
-  // Each lane looks at some of the elements.
-  void CheckMatrix(const GridThread& thread, uint32_t number,
+  static void MultiplyShared(GridThread* seen, uint32_t packed,
+                             uint32_t columns, uint32_t is_a_transposed,
+                             uint64_t a_descriptor, const void* a,
+                             uint32_t is_transposed, uint64_t descriptor,
+                             const void* b, uint32_t* sums) {
+    Runner& runner = Of(seen);
+    const uint32_t number = runner.NumberOf(*seen);
+    const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
+    const uint32_t group = number - number % kWarpGroupThreads;
+    runner.CheckGroup(number, a, b);
+    const WarpProduct product = WarpProduct::Unpack(packed);
+    runner.MeetWarp(number, UINT32_MAX);
+    const SharedMatrix rows =
+        runner.MatrixAt(a, a_descriptor, is_a_transposed, product.a);
+    const SharedMatrix matrix =
+        runner.MatrixAt(b, descriptor, is_transposed, product.b);
+    constexpr uint32_t kRowsOfGroup = 64, kRowsOfWarp = 16;
+    runner.BeginMatrix(*seen, number, rows, product.depth, kRowsOfGroup);
+    runner.BeginMatrix(*seen, number, matrix, product.depth, columns);
+    MultiplySharedLane(product, columns, rows,
+                       (first - group) / kWarpThreads * kRowsOfWarp, matrix,
+                       runner.shared_, number - first, sums);
+    if (number == group) ++runner.statistics_.products;
+  }
+
+  // The four warps multiply by the same matrices in shared memory. Whose thread
+  // comes first to a product of its group says which.
+  void CheckGroup(uint32_t number, const void* a, const void* b) {
+    const uint32_t group = number / kWarpGroupThreads;
+    if ((group + 1) * kWarpGroupThreads > thread_count_)
+      Fail(number, "multiplies matrices without a whole warpgroup");
+    std::vector<WideFactors>& known = wide_products_[group];
+    const size_t product = threads_[number].wide_products++;
+    if (product == known.size()) known.push_back({a, b});
+    if (known[product] != WideFactors{a, b})
+      Fail(number, "multiplies other matrices than its warpgroup");
+  }
+
+  SharedMatrix MatrixAt(const void* begin, uint64_t descriptor,
+                        uint32_t is_transposed, DType type) const {
+    return {.begin = reinterpret_cast<uintptr_t>(begin) -
+                     reinterpret_cast<uintptr_t>(shared_),
+            .descriptor = descriptor,
+            .is_transposed = is_transposed != 0,
+            .element_bytes = static_cast<uint32_t>(DTypeByteSize(type))};
+  }
+
+  // Each lane looks at some of the matrix' pieces of 16 bytes, which it holds
+  // until they are awaited.
+  void BeginMatrix(const GridThread& seen, uint32_t number,
                    const SharedMatrix& matrix, uint32_t depth,
                    uint32_t columns) {
     if (!matrix.IsSwizzled128())
       Fail(number, "multiplies a matrix that is not swizzled by 128 bytes");
-    for (uint32_t i = number % kWarpThreads; i < depth * columns;
+    const uint32_t in_piece = kRowBytes / matrix.element_bytes;
+    const uint32_t along = (matrix.is_transposed ? columns : depth) / in_piece;
+    const uint32_t across = matrix.is_transposed ? depth : columns;
+    for (uint32_t i = number % kWarpThreads; i < along * across;
          i += kWarpThreads) {
-      CheckAccess(thread,
-                  reinterpret_cast<uintptr_t>(shared_) +
-                      matrix.PlaceOf(i / columns, i % columns),
-                  matrix.element_bytes, AccessKind::kLoad);
+      const uint32_t row = i / along, first = i % along * in_piece;
+      const HeldBytes held = {matrix.is_transposed ? matrix.PlaceOf(row, first)
+                                                   : matrix.PlaceOf(first, row),
+                              kRowBytes};
+      CheckAccess(seen, reinterpret_cast<uintptr_t>(shared_) + held.offset,
+                  held.bytes, AccessKind::kLoad);
+      races_.Hold(number, held.offset, held.bytes);
+      threads_[number].held.push_back(held);
+    }
+  }
+
+  static void AwaitProducts(GridThread* seen, uint32_t groups) {
+    Runner& runner = Of(seen);
+    Thread& thread = runner.threads_[runner.NumberOf(*seen)];
+    thread.held_groups.push_back(std::exchange(thread.held, {}));
+    for (; thread.held_groups.size() > groups; thread.held_groups.pop_front()) {
+      for (const HeldBytes& held : thread.held_groups.front())
+        runner.races_.Release(held.offset, held.bytes);
     }
   }
 
@@ -493,8 +564,9 @@ class Runner {
   static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);
   static constexpr auto kStoreKind = static_cast<uint32_t>(AccessKind::kStore);
   static constexpr GridFunctions kFunctions = {
-      Barrier,   Shuffle,      Multiply,    MultiplyWide, LoadMatrices,
-      CopyAsync, CommitCopies, AwaitCopies, Access};
+      Barrier,        Shuffle,       Multiply,     MultiplyWide,
+      MultiplyShared, AwaitProducts, LoadMatrices, CopyAsync,
+      CommitCopies,   AwaitCopies,   Access};
 
   const GridLaunch& launch_;
   const FindMemory& memory_;
@@ -505,6 +577,8 @@ class Runner {
   std::vector<uint8_t> shared_memory_;
   uint8_t* shared_ = nullptr;
   std::vector<Thread> threads_;
+  // By warpgroup: the factors in shared memory of its products.
+  std::map<uint32_t, std::vector<WideFactors>> wide_products_;
   std::deque<Fiber>& fibers_ = FibersOfThread();
   std::array<uint32_t, 3> block_ = {};
   MemoryRange last_;  // of the last access

@@ -53,12 +53,22 @@ struct GridFunctions {
                    const uint32_t* operands, uint32_t* result);
   // The threads of a whole warp meet and multiply their 16 rows by a matrix of
   // `columns` columns in shared memory: a warp's part of PTX's wgmma.mma_async
-  // with a in registers, done at once. is_transposed: its imm-trans-b.
-  // descriptor: of b, but the address is `b`. sums: the thread's registers of
-  // the sums, which are added to.
+  // with a in registers. is_transposed: its imm-trans-b. descriptor: of b, but
+  // the address is `b`. sums: the thread's registers of the sums, which are
+  // added to. It is done at once, but until the warp waits for its group nobody
+  // may store to what it reads: a GPU may read as late as that.
   void (*multiply_wide)(GridThread* thread, uint32_t product, uint32_t columns,
                         uint32_t is_transposed, uint64_t descriptor,
                         const uint32_t* a, const void* b, uint32_t* sums);
+  // The same with a in shared memory, too: the 64 rows of the four warps.
+  void (*multiply_shared)(GridThread* thread, uint32_t product,
+                          uint32_t columns, uint32_t is_a_transposed,
+                          uint64_t a_descriptor, const void* a,
+                          uint32_t is_transposed, uint64_t descriptor,
+                          const void* b, uint32_t* sums);
+  // The warp's products since the last call are a group (wgmma.commit_group);
+  // waits for all but the last `groups` groups (wgmma.wait_group).
+  void (*await_products)(GridThread* thread, uint32_t groups);
   // The threads of a whole warp meet and load `count` matrices from shared
   // memory: PTX's ldmatrix. row: 16 bytes; result: `count` registers.
   void (*load_matrices)(GridThread* thread, uint32_t count,

@@ -1,8 +1,10 @@
 #include "hal/cuda/emulated/grid.h"
 
+#include <cstring>
 #include <string>
 #include <vector>
 
+#include "base/dtype.h"
 #include "gtest/gtest.h"
 #include "hal/cuda/emulated/warp_matrices.h"
 
@@ -144,6 +146,71 @@ void LoadFromOddAddress(GridThread* thread, void* const*) {
       thread, 1, 0, thread->shared + 8 * thread->thread[0], &loaded);
 }
 
+// Where an element of 16 bits of a matrix in rows of 128 bytes is, whose pieces
+// of 16 bytes are exchanged.
+uint16_t* InPanel(GridThread* thread, uint32_t begin, uint32_t row,
+                  uint32_t column) {
+  const uint32_t piece = column / 8 ^ row % 8;
+  return reinterpret_cast<uint16_t*>(thread->shared + begin + 128 * row +
+                                     16 * piece) +
+         column % 8;
+}
+
+// out[128 * c + thread] = sums c of a * b, where a[i][k] = i for k = 0, and
+// b[0][j] = j + 1, both in shared memory; all other elements are 0. The grid
+// has the factors once for all threads. Then stores to a, having waited for it,
+// or not.
+void MultiplyOnGroup(GridThread* thread, void* const* arguments,
+                     uint32_t groups_left) {
+  constexpr uint32_t kRows = 64, kDepth = 16, kColumns = 8, kB = 8192;
+  const uint32_t number = thread->thread[0];
+  if (number == 0) {
+    for (uint32_t k = 0; k < kDepth; ++k) {
+      for (uint32_t i = 0; i < kRows; ++i) {
+        uint16_t* const element = InPanel(thread, 0, i, k);
+        Access(thread, element, 2, AccessKind::kStore);
+        *element = k == 0 ? ToFloat16(static_cast<float>(i)).bits : 0;
+      }
+      for (uint32_t j = 0; j < kColumns; ++j) {
+        uint16_t* const element = InPanel(thread, kB, j, k);
+        Access(thread, element, 2, AccessKind::kStore);
+        *element = k == 0 ? ToFloat16(static_cast<float>(j + 1)).bits : 0;
+      }
+    }
+  }
+  thread->functions->barrier(thread);
+  const WarpProduct product = {
+      .depth = kDepth, .a = DType::kF16, .b = DType::kF16, .sum = DType::kF32};
+  constexpr uint64_t kDescriptor = uint64_t{1} << 62 | uint64_t{64} << 32;
+  uint32_t sums[4] = {};
+  thread->functions->multiply_shared(thread, product.Pack(), kColumns, 0,
+                                     kDescriptor, thread->shared, 0,
+                                     kDescriptor, thread->shared + kB, sums);
+  thread->functions->await_products(thread, groups_left);
+  thread->functions->barrier(thread);
+  if (number == 0) Store(thread, Shared(thread), 0);
+  for (uint32_t c = 0; c < 4; ++c)
+    Store(thread, Out(arguments) + 128 * c + number, sums[c]);
+}
+
+void MultiplyAndAwait(GridThread* thread, void* const* arguments) {
+  MultiplyOnGroup(thread, arguments, 0);
+}
+void MultiplyAndStore(GridThread* thread, void* const* arguments) {
+  MultiplyOnGroup(thread, arguments, 1);
+}
+// Warps of a group with matrices of their own.
+void MultiplyApart(GridThread* thread, void* const*) {
+  const WarpProduct product = {
+      .depth = 16, .a = DType::kF16, .b = DType::kF16, .sum = DType::kF32};
+  constexpr uint64_t kDescriptor = uint64_t{1} << 62 | uint64_t{64} << 32;
+  uint32_t sums[4] = {};
+  const uint32_t warp = thread->thread[0] / 32;
+  thread->functions->multiply_shared(thread, product.Pack(), 8, 0, kDescriptor,
+                                     thread->shared + 1024 * warp, 0,
+                                     kDescriptor, thread->shared + 8192, sums);
+}
+
 // --- runs of them
 
 struct Outcome {
@@ -153,7 +220,7 @@ struct Outcome {
 };
 
 Outcome RunKernel(GridKernel function, uint32_t blocks, uint32_t threads,
-                  bool meets = true) {
+                  bool meets = true, uint64_t shared_bytes = 1024) {
   Outcome run;
   run.out.resize(blocks * threads * 4);
   uint32_t* const out = run.out.data();
@@ -163,7 +230,7 @@ Outcome RunKernel(GridKernel function, uint32_t blocks, uint32_t threads,
   launch.kernel = {.name = "test",
                    .function = function,
                    .argument_count = 1,
-                   .shared_bytes = 1024,
+                   .shared_bytes = shared_bytes,
                    .meets = meets};
   launch.blocks = {blocks, 1, 1};
   launch.threads = {threads, 1, 1};
@@ -254,6 +321,41 @@ TEST(GridTest, MultipliesMatricesAsPtxSays) {
   // Rows 48 bytes apart are in different banks.
   EXPECT_EQ(run.statistics.matrix_loads, 4u);
   EXPECT_EQ(run.statistics.matrix_passes, 4u);
+}
+
+// Shared memory of the kernels that multiply on a warpgroup.
+constexpr uint64_t kFactorBytes = 16384;
+
+TEST(GridTest, WarpgroupsMultiplyWhatIsShared) {
+  const Outcome run = RunKernel(MultiplyAndAwait, 1, 128, true, kFactorBytes);
+  EXPECT_EQ(run.problem, "");
+  for (uint32_t thread = 0; thread < 128; ++thread) {
+    for (uint32_t c = 0; c < 4; ++c) {
+      const uint32_t row = thread / 32 * 16 + thread % 32 / 4 + 8 * (c / 2);
+      const uint32_t column = thread % 4 * 2 + c % 2;
+      float sum = 0;
+      std::memcpy(&sum, &run.out[128 * c + thread], sizeof sum);
+      EXPECT_EQ(sum, static_cast<float>(row * (column + 1)));
+    }
+  }
+  EXPECT_EQ(run.statistics.products, 1u);
+}
+
+// Beyond barriers, products read until they are awaited.
+TEST(GridTest, FindsStoresToWhatProductsRead) {
+  EXPECT_EQ(RunKernel(MultiplyAndStore, 1, 128, true, kFactorBytes).problem,
+            "kernel test, block (0, 0, 0): thread (0, 0, 0) stores byte 0 of "
+            "shared memory, which thread (96, 0, 0) accesses, too, without a "
+            "barrier between");
+}
+
+TEST(GridTest, WarpgroupsHaveTheSameMatrices) {
+  EXPECT_EQ(RunKernel(MultiplyApart, 1, 128, true, kFactorBytes).problem,
+            "kernel test, block (0, 0, 0): thread (32, 0, 0) multiplies other "
+            "matrices than its warpgroup");
+  EXPECT_EQ(RunKernel(MultiplyAndAwait, 1, 96, true, kFactorBytes).problem,
+            "kernel test, block (0, 0, 0): thread (0, 0, 0) multiplies "
+            "matrices without a whole warpgroup");
 }
 
 TEST(GridTest, LoadsTransposedMatrices) {

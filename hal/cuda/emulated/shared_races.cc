@@ -17,6 +17,8 @@ std::optional<uint32_t> SharedRaces::Access(uint32_t thread, uint64_t offset,
   for (uint64_t i = offset; i < offset + bytes; ++i) {
     Byte& byte = bytes_[i];
     if (byte.epoch != epoch_) byte = {.epoch = epoch_};
+    if (kind != AccessKind::kLoad && held_[i].times != 0)
+      return held_[i].thread;
     if (is_other(byte.writer)) return byte.writer;
     if (kind != AccessKind::kAtomic) {
       for (uint32_t who : {byte.atomic, byte.other_atomic}) {
@@ -41,6 +43,15 @@ std::optional<uint32_t> SharedRaces::Access(uint32_t thread, uint64_t offset,
     }
   }
   return std::nullopt;
+}
+
+void SharedRaces::Hold(uint32_t thread, uint64_t offset, uint64_t bytes) {
+  for (uint64_t i = offset; i < offset + bytes; ++i)
+    held_[i] = {held_[i].times + 1, thread};
+}
+
+void SharedRaces::Release(uint64_t offset, uint64_t bytes) {
+  for (uint64_t i = offset; i < offset + bytes; ++i) --held_[i].times;
 }
 
 }  // namespace ember::hal::cuda

@@ -167,19 +167,51 @@ uint64_t SharedMatrix::PlaceOf(uint32_t k, uint32_t column) const {
   return address ^ (address >> 7 & 7) << 4;
 }
 
-void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
-                      std::span<const WarpOperands* const> operands,
-                      const SharedMatrix& b, const uint8_t* shared,
-                      uint32_t lane, uint32_t* sums) {
+namespace {
+
+uint32_t ElementOf(const SharedMatrix& matrix, const uint8_t* shared,
+                   uint32_t k, uint32_t column) {
+  uint32_t element = 0;
+  std::memcpy(&element, shared + matrix.PlaceOf(k, column),
+              matrix.element_bytes);
+  return element;
+}
+
+// element_of_a(row, k): of the warp's 16 rows.
+template <typename ElementOfRows>
+void AddColumns(const WarpProduct& product, uint32_t columns,
+                const ElementOfRows& element_of_a, const SharedMatrix& b,
+                const uint8_t* shared, uint32_t lane, uint32_t* sums) {
   for (uint32_t c = 0; c < columns / kColumns * kSumsOfLane; ++c) {
     const MatrixPlace place = PlaceOfSum(lane, c % kSumsOfLane);
     const uint32_t column = c / kSumsOfLane * kColumns + place.column;
     sums[c] = AddProducts(product, sums[c], [&](uint32_t k) {
-      uint32_t factor = 0;
-      std::memcpy(&factor, shared + b.PlaceOf(k, column), b.element_bytes);
-      return Factors{ElementOfA(product, operands, place.row, k), factor};
+      return Factors{element_of_a(place.row, k),
+                     ElementOf(b, shared, k, column)};
     });
   }
+}
+
+}  // namespace
+
+void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
+                      std::span<const WarpOperands* const> operands,
+                      const SharedMatrix& b, const uint8_t* shared,
+                      uint32_t lane, uint32_t* sums) {
+  const auto element_of_a = [&](uint32_t row, uint32_t k) {
+    return ElementOfA(product, operands, row, k);
+  };
+  AddColumns(product, columns, element_of_a, b, shared, lane, sums);
+}
+
+void MultiplySharedLane(const WarpProduct& product, uint32_t columns,
+                        const SharedMatrix& a, uint32_t first_row,
+                        const SharedMatrix& b, const uint8_t* shared,
+                        uint32_t lane, uint32_t* sums) {
+  const auto element_of_a = [&](uint32_t row, uint32_t k) {
+    return ElementOf(a, shared, k, first_row + row);
+  };
+  AddColumns(product, columns, element_of_a, b, shared, lane, sums);
 }
 
 uint32_t LoadedRegister(std::span<const uint8_t* const> rows, uint32_t number,

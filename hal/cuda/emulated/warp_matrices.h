@@ -52,9 +52,10 @@ void MultiplyLane(const WarpProduct& product,
                   std::span<const WarpOperands* const> operands, uint32_t lane,
                   uint32_t* result);
 
-// Matrix b of a product of warpgroups (wgmma) in shared memory, as a matrix
-// descriptor has it. Written from the PTX ISA, "Strides" and "Swizzling modes"
-// of the asynchronous warpgroup instructions, of swizzling by 128 bytes.
+// A factor of a product of warpgroups (wgmma) in shared memory, as a matrix
+// descriptor has it: b, or a, whose rows are what columns are here. Written
+// from the PTX ISA, "Strides" and "Swizzling modes" of the asynchronous
+// warpgroup instructions, of swizzling by 128 bytes.
 struct SharedMatrix {
   uint64_t begin = 0;  // byte of shared memory, which begins at 1024 * n
   uint64_t descriptor = 0;
@@ -73,6 +74,13 @@ void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
                       std::span<const WarpOperands* const> operands,
                       const SharedMatrix& b, const uint8_t* shared,
                       uint32_t lane, uint32_t* sums);
+
+// The same with a in shared memory, of which row `first_row` is the first of
+// this warp's.
+void MultiplySharedLane(const WarpProduct& product, uint32_t columns,
+                        const SharedMatrix& a, uint32_t first_row,
+                        const SharedMatrix& b, const uint8_t* shared,
+                        uint32_t lane, uint32_t* sums);
 
 // A lane's register of matrix `number`, whose eight rows of 16 bytes are
 // rows[8 * number + r].

@@ -84,6 +84,8 @@ struct StagePlan {
   Buffering buffering = Buffering::kSingle;
   int64_t slots = 2;     // of kAsync
   bool is_late = false;  // of kAsync: behind what else the iteration does
+  // Of kAsync: a slot is left to what goes on from the iteration before.
+  bool has_spare = false;
   // Elements between the rows of its buffer that nobody uses.
   int64_t row_padding = 0;
 

@@ -268,9 +268,12 @@ class MatrixScheduler {
     };
     const std::string rows = name_of(plan_.rows);
     const std::string columns = name_of(plan_.columns);
-    SplitMatrices(product, rows, plan_.row_tile.matrices, plan_.type.rows);
-    SplitMatrices(product, columns, plan_.column_tile.matrices,
-                  plan_.type.columns);
+    const MatrixLoops of_rows =
+        plan_.has_row_panels
+            ? SplitInTurns(product, rows, plan_.row_tile, plan_.type.rows)
+            : SplitMatrices(product, rows, plan_.row_tile, plan_.type.rows);
+    const MatrixLoops of_columns =
+        SplitMatrices(product, columns, plan_.column_tile, plan_.type.columns);
     Split(product, steps, plan_.slice, "_slice", "_rest");
     Split(product, steps + "_rest", plan_.type.depth, "_step", "_matrix");
     Names subgroups;
@@ -278,8 +281,8 @@ class MatrixScheduler {
       subgroups.push_back(name_of(plan_.lines));
     // Subgroups that follow each other have columns or, wide, rows of their
     // own.
-    subgroups.push_back((plan_.IsWide() ? columns : rows) + "_subgroup");
-    subgroups.push_back((plan_.IsWide() ? rows : columns) + "_subgroup");
+    subgroups.push_back((plan_.IsWide() ? of_columns : of_rows).subgroup);
+    subgroups.push_back((plan_.IsWide() ? of_rows : of_columns).subgroup);
     Names order = tiles;
     Append(order, reductions);
     std::string slice = steps + "_slice";
@@ -287,9 +290,8 @@ class MatrixScheduler {
     order.push_back(slice);
     const size_t first = order.size();
     Append(order, subgroups);
-    Append(order, {step, rows + "_part_count", columns + "_part_count",
-                   rows + "_part_matrix", columns + "_part_matrix",
-                   steps + "_rest_matrix"});
+    Append(order, {step, of_rows.count, of_columns.count, of_rows.matrix,
+                   of_columns.matrix, steps + "_rest_matrix"});
     writer_.Reorder(product, order);
     const std::string tasks =
         writer_.FuseLoops(product, 0, tiles.size(), "tasks");
@@ -306,26 +308,40 @@ class MatrixScheduler {
                             plan_.column_tile.matrices *
                             (plan_.slice / plan_.type.depth);
     if (written <= kMostWrittenOut) writer_.Do("unroll" + at + step);
-    writer_.Do("unroll" + at + rows + "_part_count");
-    writer_.Do("unroll" + at + columns + "_part_count");
+    writer_.Do("unroll" + at + of_rows.count);
+    writer_.Do("unroll" + at + of_columns.count);
     CopyFactors(product, slice);
-    writer_.Do("multiply_matrices" + at + bound + " " + rows + "_part_matrix " +
-               columns + "_part_matrix " + steps + "_rest_matrix");
+    writer_.Do("multiply_matrices" + at + bound + " " + of_rows.matrix + " " +
+               of_columns.matrix + " " + steps + "_rest_matrix");
     if (plan_.is_double) LoadSlicesAhead(copies_, writer_);
     return tasks;
   }
 
-  void SplitMatrices(const std::string& product, const std::string& loop,
-                     int64_t matrices, int64_t size) {
-    Split(product, loop, matrices * size, "_subgroup", "_part");
+  // Names of the loops of rows or columns of a tile.
+  struct MatrixLoops {
+    std::string subgroup, count, matrix;
+  };
+  // Each subgroup has matrices next to each other.
+  MatrixLoops SplitMatrices(const std::string& product, const std::string& loop,
+                            const MatrixTile& tile, int64_t size) {
+    Split(product, loop, tile.matrices * size, "_subgroup", "_part");
     Split(product, loop + "_part", size, "_count", "_matrix");
+    return {loop + "_subgroup", loop + "_part_count", loop + "_part_matrix"};
+  }
+  // Subgroups next to each other have matrices next to each other.
+  MatrixLoops SplitInTurns(const std::string& product, const std::string& loop,
+                           const MatrixTile& tile, int64_t size) {
+    Split(product, loop, tile.subgroups * size, "_count", "_turn");
+    Split(product, loop + "_turn", size, "_subgroup", "_matrix");
+    return {loop + "_turn_subgroup", loop + "_count", loop + "_turn_matrix"};
   }
 
   // Rows of a slice that are an even number of 16 bytes long begin in few of
   // the banks that a subgroup reads a matrix from at once.
   // Panels need no such thing.
   int64_t RowPadding(const Factor& factor) const {
-    if (plan_.IsWide() && factor.is_of_columns) return 0;
+    if (plan_.IsWide() && (factor.is_of_columns || plan_.has_row_panels))
+      return 0;
     // Of matrices of 4 bytes that lie the other way, four lanes read a row
     // each, and eight a column: neighbouring rows are 8 banks apart.
     const int64_t bytes = DTypeByteSize(factor.type);
@@ -356,6 +372,7 @@ class MatrixScheduler {
            // Wide products go on while copies begin, which have two turns more
            // to end: with one, all would wait for them.
            .is_late = plan_.IsWide() && plan_.slots > 2,
+           .has_spare = plan_.GoesOn(),
            .is_constant = factor.is_constant,
            .bytes_at_once = factor.lanes * DTypeByteSize(factor.type)});
     }
@@ -422,7 +439,7 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
   const Computation& c = packed.computation();
   const int number = c.FindStage(product);
   // Instructions of several subgroups ask for more than others do, which is
-  // known only when the nest is there.
+  // known only when the nest is there; most where both factors are in panels.
   jit::GpuModel narrow = gpu;
   std::erase_if(narrow.matrices, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;
@@ -432,27 +449,33 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
     if (directly && root != product) continue;
     for (const jit::GpuModel* model : {&gpu, &std::as_const(narrow)}) {
       if (model == &narrow && !has_wide) continue;
-      const std::optional<MatrixPlan> plan =
+      std::optional<MatrixPlan> plan =
           PlanMatricesOnGpu(*model, c, number, /*through_memory=*/!directly);
       if (!plan) continue;
       if (directly && !MayStoreDirectly(c, number, *plan)) continue;
-      Schedule trial = packed;
-      ScheduleWriter trial_writer(trial);
-      std::set<std::string> trial_done = packed_done;
-      MatrixScheduler scheduler(*model, *plan, trial_writer);
-      std::optional<std::string> point =
-          directly ? scheduler.StoreDirectly(product)
-                   : scheduler.StoreForRoot(root, product, trial_done);
-      // What is not aligned, or has strides of its own, is known only then.
-      if (!point || !trial_writer.status().ok()) continue;
-      const auto nest = Lower(trial);
-      if (!nest.ok()) continue;
-      if (plan->IsWide() && !jit::gpu::HasPanelsForWideProducts(*nest))
-        continue;
-      writer.Replace(std::move(trial));
-      done = std::move(trial_done);
-      done.insert(product);
-      return point;
+      for (const bool has_row_panels : {true, false}) {
+        if (has_row_panels && !plan->has_row_panels) continue;
+        plan->has_row_panels = has_row_panels;
+        Schedule trial = packed;
+        ScheduleWriter trial_writer(trial);
+        std::set<std::string> trial_done = packed_done;
+        MatrixScheduler scheduler(*model, *plan, trial_writer);
+        std::optional<std::string> point =
+            directly ? scheduler.StoreDirectly(product)
+                     : scheduler.StoreForRoot(root, product, trial_done);
+        // What is not aligned, or has strides of its own, is known only then.
+        if (!point || !trial_writer.status().ok()) continue;
+        const auto nest = Lower(trial);
+        if (!nest.ok()) continue;
+        if (plan->IsWide() &&
+            !jit::gpu::HasPanelsForWideProducts(*nest, has_row_panels)) {
+          continue;
+        }
+        writer.Replace(std::move(trial));
+        done = std::move(trial_done);
+        done.insert(product);
+        return point;
+      }
     }
   }
   return std::nullopt;

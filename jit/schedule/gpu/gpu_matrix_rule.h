@@ -58,6 +58,12 @@ struct MatrixPlan {
   // they follow each other along rows.
   int64_t subgroups_together = 1;
   bool IsWide() const { return subgroups_together > 1; }
+  // Of wide ones: the rows' factor is read from panels, too, not from registers
+  // (jit/gpu/shared_panels.h).
+  bool has_row_panels = false;
+  // A turn's products go on in the next one: of the slots, one is read in each,
+  // and one is copied to.
+  bool GoesOn() const { return has_row_panels && slots > 3; }
   // Elements of the results' tile along the axes.
   int64_t RowsOfTile() const { return row_tile.count() * type.rows; }
   int64_t ColumnsOfTile() const { return column_tile.count() * type.columns; }

@@ -36,6 +36,9 @@ constexpr double kMostWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
 // Of instructions of several subgroups, by that of others.
 constexpr double kWideSpeed = 2;
+// Of those that go on in the next turn, by that of those that are awaited: a
+// product of 4096 on an H200 with one or the other left out of its code.
+constexpr double kSpeedOfGoingOn = 1.15;
 
 class MatrixTileChooser {
  public:
@@ -290,10 +293,11 @@ class MatrixTileChooser {
     for (const bool is_double : {true, false}) {
       for (const int64_t matrices : {4, 2, 1}) {
         const int64_t slice = matrices * plan.type.depth;
-        if (plan.IsWide() && !FillsPanels(plan, slice)) continue;
+        if (plan.IsWide() && !FillsPanels(plan, plan.columns, slice)) continue;
         if (slice > all || (is_double && all * others < 4 * slice)) continue;
         plan.slice = slice;
         plan.is_double = is_double;
+        plan.has_row_panels = MayHaveRowPanels(plan, slice);
         for (const int64_t slots : {4, 3, 2}) {
           if (!is_double || !gpu_.copies_async || !fits(slice, slots)) continue;
           plan.slots = slots;
@@ -311,15 +315,28 @@ class MatrixTileChooser {
     return false;
   }
 
-  // Whether rows of the slice of the columns' factor are whole panels
-  // (jit/gpu/shared_panels.h), which the instruction reads.
-  bool FillsPanels(const MatrixPlan& plan, int64_t slice) const {
-    const NodeId load = loads_[1 - first_];
-    const bool is_row_major =
-        shape_.StrideOf(load, plan.columns) == Stride::kUnit;
-    if (is_row_major && !jit::ReadsRowMajorB(plan.type)) return false;
-    const int64_t row = is_row_major ? plan.ColumnsOfTile() : slice;
-    return row * DTypeByteSize(plan.type.b) % jit::gpu::kPanelRowBytes == 0;
+  // Whether the rows of subgroups that execute an instruction together follow
+  // each other: on one line, or on the next ones, where rows are one panel
+  // long.
+  bool MayHaveRowPanels(const MatrixPlan& plan, int64_t slice) const {
+    if (!plan.IsWide() || !FillsPanels(plan, plan.rows, slice)) return false;
+    if (plan.row_tile.subgroups % plan.subgroups_together == 0) return true;
+    return plan.row_tile.matrices == 1 &&
+           slice * DTypeByteSize(plan.type.a) == jit::gpu::kPanelRowBytes;
+  }
+
+  // Whether rows of the slice of the axis' factor, of rows or of columns, are
+  // whole panels (jit/gpu/shared_panels.h), which the instruction reads.
+  bool FillsPanels(const MatrixPlan& plan, int axis, int64_t slice) const {
+    const bool is_rows = axis == plan.rows;
+    const NodeId load = loads_[is_rows ? first_ : 1 - first_];
+    const DType type = c_.pool[load].type;
+    const bool lies_along_axis = shape_.StrideOf(load, axis) == Stride::kUnit;
+    if (lies_along_axis && !jit::TransposesMatricesOf(type)) return false;
+    const int64_t row = !lies_along_axis ? slice
+                        : is_rows        ? plan.RowsOfTile()
+                                         : plan.ColumnsOfTile();
+    return row * DTypeByteSize(type) % jit::gpu::kPanelRowBytes == 0;
   }
 
   // The most depth that the device has for the types.
@@ -349,10 +366,12 @@ class MatrixTileChooser {
     const double columns = number(plan.column_tile.matrices * type.columns);
     const double subgroups = number(plan.Subgroups());
     // An instruction takes as long whatever its depth is.
-    const double speed = (plan.IsWide() ? kWideSpeed : 1) * kMatrixSpeed *
+    const double speed = (plan.IsWide() ? kWideSpeed : 1) *
+                         (plan.GoesOn() ? kSpeedOfGoingOn : 1) * kMatrixSpeed *
                          number(type.depth) / number(DeepestOf(type));
-    // Wide instructions read the columns' factor themselves.
-    const double loaded = rows + (plan.IsWide() ? 0 : columns);
+    // Wide instructions read factors in panels themselves.
+    const double loaded =
+        (plan.has_row_panels ? 0 : rows) + (plan.IsWide() ? 0 : columns);
     const double subgroup = rows * columns / speed + loaded * kSharedLoad;
     const double together =
         number(plan.RowsOfTile() * plan.line_tile + plan.ColumnsOfTile()) *

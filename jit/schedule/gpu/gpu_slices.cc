@@ -28,6 +28,7 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
     std::string line = "double_buffer %" + copy.stage;
     if (is_async) line += " async " + std::to_string(copy.slots);
     if (is_async && copy.is_late) line += " late";
+    if (is_async && copy.has_spare) line += " spare";
     if (copy.is_constant && (is_async || by_registers)) {
       const Status unrolled =
           Apply("unroll %" + copy.stage + " " + copy.rounds, trial);

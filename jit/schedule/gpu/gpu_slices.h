@@ -22,6 +22,7 @@ struct SliceCopy {
   bool by_registers = false;
   int64_t slots = 0;
   bool is_late = false;  // behind what the turn computes (double_buffer … late)
+  bool has_spare = false;     // one slot less ahead (double_buffer … spare)
   bool is_constant = false;   // it has as many elements wherever it is
   int64_t bytes_at_once = 0;  // of an invocation's access
 };

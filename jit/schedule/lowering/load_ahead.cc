@@ -327,6 +327,7 @@ Statement AwaitAllBut(int64_t groups) {
 void LoadAsync(std::span<const AheadTile> tiles, Statement& loop, Block& before,
                Block& awaits, Block& copies, LoopNest& nest) {
   const int64_t slots = tiles[0].slots;
+  const int64_t ahead = slots - (tiles[0].has_spare ? 2 : 1);
   const NodeId extent = loops::ExtentOf(nest.pool, loop.variable);
   const NodeId count = nest.pool.Integer(slots);
   const auto slot_of = [&](NodeId turn) {
@@ -348,13 +349,13 @@ void LoadAsync(std::span<const AheadTile> tiles, Statement& loop, Block& before,
     }
     AppendIf(nest, turn, extent, std::move(of_turn), out);
   };
-  for (int64_t turn = 0; turn + 1 < slots; ++turn) {
-    if (turn > 0) before.push_back(AwaitAllBut(slots - 2));
+  for (int64_t turn = 0; turn < ahead; ++turn) {
+    if (turn > 0) before.push_back(AwaitAllBut(ahead - 1));
     append(nest.pool.Integer(turn), before);
   }
-  awaits.push_back(AwaitAllBut(slots - 2));
+  awaits.push_back(AwaitAllBut(ahead - 1));
   append(Make(nest, Opcode::kAdd, DType::kI64, loop.variable,
-              nest.pool.Integer(slots - 1)),
+              nest.pool.Integer(ahead)),
          copies);
 }
 
@@ -373,7 +374,8 @@ std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
         {.buffer = schedule.computation().stages[i].stores[0].buffer,
          .by_registers = plan.buffering == Buffering::kDoubleByRegisters,
          .slots = plan.buffering == Buffering::kAsync ? plan.slots : 0,
-         .is_late = plan.is_late});
+         .is_late = plan.is_late,
+         .has_spare = plan.has_spare});
   }
   return tiles;
 }

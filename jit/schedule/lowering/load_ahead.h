@@ -25,7 +25,9 @@
 //   }
 //
 // Late, the copies stand behind the arithmetic: what that begins, such as
-// products of matrices that go on by themselves, has begun then.
+// products of matrices that go on by themselves, has begun then. With one slot
+// to spare, they are n - 2 iterations ahead: what an iteration reads may be
+// read until the next one's arithmetic has begun.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 
@@ -42,7 +44,8 @@ struct AheadTile {
   uint32_t buffer = 0;
   bool by_registers = false;
   int64_t slots = 0;  // not 0: asynchronously, the same of all tiles of a loop
-  bool is_late = false;  // likewise
+  bool is_late = false;    // likewise
+  bool has_spare = false;  // likewise
 };
 
 // The tiles that the schedule wants ahead in a loop of the stage. Their buffers

@@ -18,7 +18,9 @@
 //                               next iteration's part is loaded into the other
 //   double_buffer %xp async 4   four slots: three iterations ahead, by copies
 //                               that nobody waits for until they are read;
-//                               with `late`, behind what else is done
+//                               with `late`, behind what else is done; with
+//                               `spare`, two ahead, as products of matrices
+//                               may still read the slot before
 //   pad_rows %xp 8              rows of %xp lie 8 elements further apart
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
@@ -87,10 +89,10 @@ struct PrimitiveCall {
   row("cache_read", CacheRead, 2, 3, 1, true, "%stage %buffer [type] -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage, " \
       "in a type that holds all values of the buffer's") \
-  row("double_buffer", DoubleBuffer, 1, 4, 0, true, "%stage [registers | async slots [late]]", \
+  row("double_buffer", DoubleBuffer, 1, 5, 0, true, "%stage [registers | async slots [late [spare]]]", \
       "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
       "iteration; with registers, loaded into those of the invocations at its begin; with async, copied slots - 1 " \
-      "iterations ahead, while arithmetic runs, where a device can; marks of its loops come first") \
+      "iterations ahead, or one less with spare, while arithmetic runs, where a device can; marks of its loops come first") \
   row("pad_rows", PadRows, 2, 2, 0, true, "%stage elements", \
       "rows of what a stage in a loop computes lie so many elements further apart, in other banks of the memory that invocations share") \
   row("pack", Pack, 3, -1, 1, true, "%stage %buffer [type] [low..high] layout... -> copy", \

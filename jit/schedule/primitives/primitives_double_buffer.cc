@@ -1,6 +1,7 @@
 // double_buffer: a tile is loaded while the one before it is read.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
@@ -10,8 +11,9 @@
 namespace ember::schedule {
 namespace {
 
-// Of what is loaded asynchronously.
+// Of what is loaded asynchronously; with one to spare.
 constexpr int64_t kFewestSlots = 2;
+constexpr int64_t kFewestWithSpare = 3;
 
 class DoubleBufferChecker {
  public:
@@ -127,10 +129,12 @@ class DoubleBufferChecker {
           other.attach_loop != plan_.attach_loop) {
         continue;
       }
-      if (other.is_late != plan_.is_late) {
+      if (other.is_late != plan_.is_late ||
+          other.has_spare != plan_.has_spare) {
         return FailedPreconditionError(
             Name() + " and %" + c_.stages[i].name +
-            " in the same loop: expected 'late' of both or of neither");
+            " in the same loop: expected 'late' and 'spare' of both or of "
+            "neither");
       }
       if (other.slots == plan_.slots) continue;
       return FailedPreconditionError(
@@ -166,47 +170,56 @@ class DoubleBufferChecker {
 
 }  // namespace
 
+namespace {
+
+// What stands behind `async`: slots [late [spare]].
+Status ReadAsync(const PrimitiveCall& call, StagePlan& plan) {
+  if (call.operands.size() < 3)
+    return InvalidArgumentError("expected a number of slots behind 'async'");
+  constexpr size_t kLate = 3, kSpare = 4;
+  const auto read_word = [&](size_t at, const std::string& word,
+                             bool& is_there) {
+    is_there = call.operands.size() > at;
+    if (!is_there || call.operands[at] == word) return OkStatus();
+    return InvalidArgumentError(
+        "expected '" + word + "' or nothing behind " +
+        (at == kLate ? "the slots" : "'" + call.operands[at - 1] + "'") +
+        ", found '" + call.operands[at] + "'");
+  };
+  EMBER_RETURN_IF_ERROR(read_word(kLate, "late", plan.is_late));
+  EMBER_RETURN_IF_ERROR(read_word(kSpare, "spare", plan.has_spare));
+  EMBER_ASSIGN_OR_RETURN(plan.slots, NumberOperand(call, 2));
+  const int64_t fewest = plan.has_spare ? kFewestWithSpare : kFewestSlots;
+  if (plan.slots >= fewest && plan.slots <= loops::kMostSlots)
+    return OkStatus();
+  return FailedPreconditionError("expected " + std::to_string(fewest) + " to " +
+                                 std::to_string(loops::kMostSlots) +
+                                 " slots, found " + std::to_string(plan.slots));
+}
+
+}  // namespace
+
 Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
-  Buffering buffering = Buffering::kDouble;
-  int64_t slots = 2;
-  bool is_late = false;
+  if (schedule.plan(stage).buffering != Buffering::kSingle)
+    return FailedPreconditionError("the stage is double buffered already");
+  StagePlan plan = schedule.plan(stage);
+  plan.buffering = Buffering::kDouble;
   if (call.operands.size() > 1) {
     const std::string& how = call.operands[1];
-    buffering =
-        how == "async" ? Buffering::kAsync : Buffering::kDoubleByRegisters;
-    if (how != "async" && how != "registers") {
+    if (how == "async") {
+      plan.buffering = Buffering::kAsync;
+      EMBER_RETURN_IF_ERROR(ReadAsync(call, plan));
+    } else if (how == "registers") {
+      plan.buffering = Buffering::kDoubleByRegisters;
+      if (call.operands.size() != 2)
+        return InvalidArgumentError("expected nothing behind 'registers'");
+    } else {
       return InvalidArgumentError(
           "expected 'registers', 'async' or nothing, found '" + how + "'");
     }
-    if (how != "async" && call.operands.size() != 2)
-      return InvalidArgumentError("expected nothing behind 'registers'");
-    if (how == "async") {
-      if (call.operands.size() < 3) {
-        return InvalidArgumentError(
-            "expected a number of slots behind 'async'");
-      }
-      is_late = call.operands.size() == 4;
-      if (is_late && call.operands[3] != "late") {
-        return InvalidArgumentError(
-            "expected 'late' or nothing behind the slots, found '" +
-            call.operands[3] + "'");
-      }
-      EMBER_ASSIGN_OR_RETURN(slots, NumberOperand(call, 2));
-      if (slots < kFewestSlots || slots > loops::kMostSlots) {
-        return FailedPreconditionError(
-            "expected " + std::to_string(kFewestSlots) + " to " +
-            std::to_string(loops::kMostSlots) + " slots, found " +
-            std::to_string(slots));
-      }
-    }
   }
-  StagePlan& plan = schedule.mutable_plan(stage);
-  if (plan.buffering != Buffering::kSingle)
-    return FailedPreconditionError("the stage is double buffered already");
-  plan.buffering = buffering;
-  plan.slots = slots;
-  plan.is_late = is_late;
+  schedule.mutable_plan(stage) = std::move(plan);
   // CheckDoubleBuffers says whether it may be, now and later.
   return OkStatus();
 }

@@ -83,6 +83,22 @@ TEST(Primitives, MatricesRoundOnTheirWay) {
   EXPECT_FALSE(KeepsRounding(schedule));
 }
 
+TEST(ScheduleText, WordsOfDoubleBuffer) {
+  Schedule schedule = ScheduleOf(kAdd);
+  const auto message_of = [&](std::string_view line) {
+    return std::string(Apply(line, schedule).message());
+  };
+  EXPECT_THAT(message_of("double_buffer %y async 3 soon"),
+              HasSubstr("expected 'late' or nothing behind the slots, found "
+                        "'soon'"));
+  EXPECT_THAT(message_of("double_buffer %y async 3 late soon"),
+              HasSubstr("expected 'spare' or nothing behind 'late', found "
+                        "'soon'"));
+  EXPECT_THAT(message_of("double_buffer %y soon"),
+              HasSubstr("expected 'registers', 'async' or nothing, found "
+                        "'soon'"));
+}
+
 // A line of nothing but a primitive's name says how it is used: every row of
 // the table.
 TEST(ScheduleText, Usage) {

@@ -1,0 +1,131 @@
+// Which loops let their products go on in the next turn, and that their
+// barriers are enough and no more.
+#include "jit/gpu/products_in_flight.h"
+
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "jit/gpu/phase_plan.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/target/matrix_instructions.h"
+
+namespace ember::jit::gpu {
+namespace {
+
+constexpr char kProducts[] = R"(
+      subgroup s < 4 {
+        matrix m < 16 { matrix n < 64 { matrix d < 16 {
+          %sum[s, m, n] += f32(%as[mod(k, 4), s * 16 + m, d]) * f32(%bs[mod(k, 4), d, n])
+        } } }
+      }
+)";
+
+// Copies of a turn that is `ahead` turns ahead.
+std::string Copies(int ahead) {
+  const std::string turn = "k + " + std::to_string(ahead);
+  return "if " + turn + R"( < 8 {
+        invocation i < 128 {
+          unroll r < 4 { vector v < 8 {
+            async %as[mod()" +
+         turn + R"(, 4), floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+                %a[floordiv(i, 8) + r * 16, k * 64 + mod(i, 8) * 8 + v + )" +
+         std::to_string(64 * ahead) + R"(]
+          } }
+        }
+        invocation i < 128 {
+          unroll r < 4 { vector v < 8 {
+            async %bs[mod()" +
+         turn + R"(, 4), floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =
+                %b[k * 64 + floordiv(i, 8) + r * 16 + )" +
+         std::to_string(64 * ahead) + R"(, mod(i, 8) * 8 + v]
+          } }
+        }
+      }
+)";
+}
+
+struct Outcome {
+  size_t in_flight = 0;
+  size_t barriers = 0;
+};
+
+// Of the loop whose turns do that.
+Outcome PlanOf(std::string_view body) {
+  const auto nest = loops::Parse(
+      "loops @t(%a: input f16[64, 512], %b: input f16[512, 64],\n"
+      "         %y: output f32[64, 64]) {\n"
+      "  task %as: f16[4, 64, 64]\n  task %bs: f16[4, 64, 64]\n"
+      "  register %sum: f32[4, 16, 64]\n"
+      "  phase t < 1 {\n"
+      "    subgroup s < 4 { matrix m < 16 { matrix n < 64 {\n"
+      "      %sum[s, m, n] = 0.0\n    } } }\n"
+      "    invocation i < 64 { %as[0, i, 0] = %a[i, 0] }\n"
+      "    invocation i < 64 { %bs[0, i, 0] = %b[i, 0] }\n"
+      "    for k < 8 {\n" +
+      std::string(body) +
+      "    }\n"
+      "    subgroup s < 4 { matrix m < 16 { matrix n < 64 {\n"
+      "      %y[s * 16 + m, n] = %sum[s, m, n]\n    } } }\n"
+      "  }\n}\n");
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  if (!nest.ok()) return {};
+  EXPECT_TRUE(loops::Verify(*nest).ok()) << loops::Verify(*nest).ToString();
+  DeviceTraits device;
+  device.shared_bytes = 128 << 10;
+  device.subgroup_size = 32;
+  device.keeps_elements = device.uses_matrices = true;
+  device.shared_alignment = 16;
+  device.matrices = MatrixTypesOf("sm_90a");
+  const auto plan = PlanPhase(*nest, nest->phases[0], device);
+  EXPECT_TRUE(plan.ok()) << plan.status().ToString();
+  if (!plan.ok()) return {};
+  return {plan->in_flight.size(), plan->barriers.size()};
+}
+
+// The slot that is copied to was read two turns ago: one barrier a turn.
+TEST(ProductsInFlightTest, OneSlotToSpare) {
+  for (const bool are_late : {true, false}) {
+    const std::string body =
+        "      await 1\n" +
+        (are_late ? kProducts + Copies(2) : Copies(2) + std::string(kProducts));
+    const Outcome outcome = PlanOf(body);
+    EXPECT_EQ(outcome.in_flight, 1u) << body;
+    EXPECT_EQ(outcome.barriers, 1u) << body;
+  }
+}
+
+// It was read in the turn before, and may be read still.
+TEST(ProductsInFlightTest, NoSlotToSpare) {
+  const Outcome outcome =
+      PlanOf("      await 2\n" + std::string(kProducts) + Copies(3));
+  EXPECT_EQ(outcome.in_flight, 0u);
+  EXPECT_EQ(outcome.barriers, 1u);
+}
+
+// What is copied in the same loop to where products read, they wait for.
+TEST(ProductsInFlightTest, OtherStoresToTheirFactors) {
+  const std::string stores = R"(
+      invocation i < 64 { %as[mod(k, 4), i, 0] = %a[i, k] }
+)";
+  EXPECT_EQ(
+      PlanOf("      await 1\n" + stores + kProducts + Copies(2)).in_flight, 0u);
+  // Rows of warps that do not follow each other: they are in registers.
+  std::string apart(kProducts);
+  apart.replace(apart.find("s * 16 + m"), 10, "mod(s, 2) * 32 + m");
+  EXPECT_EQ(PlanOf("      await 1\n" + apart + Copies(2)).in_flight, 0u);
+  // Sums that are used in the turn.
+  const std::string uses = R"(
+      subgroup s < 4 { matrix m < 16 { matrix n < 64 {
+        %y[s * 16 + m, n] = %sum[s, m, n]
+      } } }
+)";
+  EXPECT_EQ(
+      PlanOf("      await 1\n" + std::string(kProducts) + uses + Copies(2))
+          .in_flight,
+      0u);
+}
+
+}  // namespace
+}  // namespace ember::jit::gpu
