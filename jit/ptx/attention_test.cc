@@ -11,10 +11,18 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "jit/gpu/testing.h"
+#include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/ptx/products_testing.h"
+#include "jit/schedule/core/computation.h"
+#include "jit/schedule/core/schedule.h"
+#include "jit/schedule/gpu/gpu_schedule.h"
+#include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/primitives/replay.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/random_values.h"
+#include "tensor/text.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -74,7 +82,13 @@ std::string Attention(const Shape& shape, const std::string& score) {
 }
 
 const char kScaled[] = "%raw[h, i, j] * 0.25";
-const char kCausal[] = "select(j <= i, %raw[h, i, j] * 0.25, -1.0e30)";
+const char kCausal[] = "select(j <= i, %raw[h, i, j] * 0.25, -inf)";
+// Row 0 sees 40 keys.
+const char kBehindOthers[] = "select(j < i + 40, %raw[h, i, j] * 0.25, -inf)";
+// Rows 0 to 69 see nothing.
+const char kBeforeOthers[] = "select(j <= i - 70, %raw[h, i, j] * 0.25, -inf)";
+// What is hidden by a finite number counts where all scores are -inf.
+const char kLowered[] = "select(j <= i, %raw[h, i, j] * 0.25, -1.0e30)";
 const char kMasked[] = "%raw[h, i, j] * 0.125 + f32(%mask[j])";
 
 bool IsInBlocks(const loops::LoopNest& nest) {
@@ -97,6 +111,46 @@ TEST(PtxAttention, IsOnePhase) {
     ExpectOnGrid(text, nullptr, {.within = 1e-2});
   }
   EXPECT_GT(in_blocks, 0);
+}
+
+// Blocks of keys that a causal mask hides from all rows of a tile are not
+// computed; results are the same bit for bit, also of rows that see no key.
+TEST(PtxAttention, SkipsHiddenBlocks) {
+  for (const char* const mask : {kCausal, kBehindOthers, kBeforeOthers}) {
+    SCOPED_TRACE(mask);
+    const auto dispatch =
+        tensor::Parse(Attention({1, 1, "256", "256", 16}, mask));
+    ASSERT_TRUE(dispatch.ok());
+    schedule::Schedule skipping(schedule::Disassemble(*dispatch, {}));
+    ASSERT_TRUE(schedule::ScheduleForGpu(GpuModel::Of(kTarget), skipping).ok());
+    std::string text = skipping.ToText();
+    const std::string skip = " skip ";
+    ASSERT_THAT(text, HasSubstr(skip));
+    text.replace(text.find(skip), skip.size(), " ");
+    schedule::Schedule whole(schedule::Disassemble(*dispatch, {}));
+    ASSERT_TRUE(schedule::Replay(text, whole).ok());
+    gpu::Bytes results[2];
+    for (const schedule::Schedule* schedule : {&skipping, &whole}) {
+      const auto nest = schedule::Lower(*schedule);
+      ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+      gpu::Bytes& buffers = results[schedule == &whole];
+      buffers = gpu::SmallContents(*nest, {});
+      ASSERT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(buffers)).ok());
+    }
+    EXPECT_EQ(results[0], results[1]);
+  }
+}
+
+// 512 keys in blocks of 64 or 128, for tiles of as many rows or fewer.
+TEST(PtxAttention, ComputesHalfOfCausalScores) {
+  const Shape shape{1, 1, "512", "512", 16};
+  const std::optional<uint64_t> causal =
+      ExpectOnGrid(Attention(shape, kCausal), nullptr, {.within = 1e-2});
+  const std::optional<uint64_t> lowered =
+      ExpectOnGrid(Attention(shape, kLowered), nullptr, {.within = 1e-2});
+  if (!causal || !lowered) return;  // a GPU does not count
+  EXPECT_LE(*causal * 8, *lowered * 5);
+  EXPECT_GE(*causal * 2, *lowered);
 }
 
 // Nobody knows whether rows of open extents have room in a workgroup.
@@ -147,9 +201,10 @@ TEST(PtxAttention, OfRandomShapes) {
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     tensor::RandomChoices choices(seed);
     const Shape shape = RandomShape(choices);
-    const std::string text = Attention(
-        shape,
-        choices.Pick(std::vector<std::string>{kScaled, kCausal, kMasked}));
+    const std::string text =
+        Attention(shape, choices.Pick(std::vector<std::string>{
+                             kScaled, kCausal, kMasked, kLowered, kBehindOthers,
+                             kBeforeOthers}));
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
     ExpectOnGrid(
         text, nullptr,

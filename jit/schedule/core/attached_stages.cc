@@ -166,6 +166,7 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
     EMBER_ASSIGN_OR_RETURN(
         placed.loops[stage],
         MakeStageLoops(schedule, stage, regions, full[stage], nest));
+    EndAtUsefulElements(schedule.computation(), placed.loops[stage], nest);
     body.stages.push_back(&placed.loops[stage]);
     for (int loop : schedule.plan(stage).order)
       body.moving.insert(placed.loops[stage].values[loop]);

@@ -10,6 +10,7 @@
 #define EMBER_JIT_SCHEDULE_CORE_COMPUTATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +55,13 @@ struct ComputationStore {
   tensor::Update update = tensor::Update::kAssign;
 };
 
+// Elements of a fold that leave what it has so far as it is: those at k of the
+// reduction axis where k * step >= end. Loops may end there.
+struct UsefulElements {
+  NodeId end = 0;  // i64, of the stage's spatial axes and parameters
+  int64_t step = 1;
+};
+
 struct ComputationStage {
   std::string name;  // the buffer it stores first; unique ("y", "y.1", ...)
   std::vector<ComputationAxis> axes;  // spatial ones first
@@ -62,6 +70,7 @@ struct ComputationStage {
   std::vector<NodeId> values;
   std::vector<NodeId> initial;  // kFold
   std::vector<NodeId> results;  // kFold
+  std::optional<UsefulElements> useful;  // kFold, of one reduction axis
   std::vector<ComputationStore> stores;
 
   bool has_reduction() const { return combiner != tensor::Combiner::kNone; }

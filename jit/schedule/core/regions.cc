@@ -86,8 +86,13 @@ class Reader {
 
   // Of a term that moves, if it is never negative.
   std::optional<NodeId> LargestOf(NodeId term) {
-    if (body_.moving.contains(term))
-      return Make(Opcode::kSubtract, pool_[term].operands[0], pool_.Integer(1));
+    if (body_.moving.contains(term)) {
+      const NodeId extent = pool_[term].operands[0];
+      // Parts are as large in each turn of the loops around.
+      const bool is_of_turn = pool_[extent].first_axis != UINT64_MAX;
+      if (!is_of_turn)
+        return Make(Opcode::kSubtract, extent, pool_.Integer(1));
+    }
     // Such as a digit of a loop that others were fused to.
     const auto& range = pool_[term].range;
     if (range.low < 0 || range.high > kLargestDigit) return std::nullopt;
@@ -121,6 +126,19 @@ class Reader {
   ExpressionPool& pool_;
 };
 
+// Lets expressions of the stage's axes be those of its loops.
+Rewriter ToLoops(const Computation& computation, const StageLoops& loops,
+                 loops::LoopNest& nest) {
+  const ComputationStage& stage = computation.stages[loops.stage];
+  return {computation.pool, nest.pool,
+          [&stage, &loops](NodeId id) -> std::optional<NodeId> {
+            for (size_t a = 0; a < stage.axes.size(); ++a) {
+              if (stage.axes[a].variable == id) return loops.axes[a];
+            }
+            return std::nullopt;
+          }};
+}
+
 }  // namespace
 
 std::vector<AxisRegion> RegionRead(const Computation& computation,
@@ -133,14 +151,7 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
   bool has_matrices = false;
   for (const StageLoops* loops : body.stages) {
     const ComputationStage& stage = computation.stages[loops->stage];
-    Rewriter rewriter(computation.pool, nest.pool,
-                      [&](NodeId id) -> std::optional<NodeId> {
-                        for (size_t a = 0; a < stage.axes.size(); ++a) {
-                          if (stage.axes[a].variable == id)
-                            return loops->axes[a];
-                        }
-                        return std::nullopt;
-                      });
+    Rewriter rewriter = ToLoops(computation, *loops, nest);
     ForEachLoad(computation.pool, RootsOf(stage), [&](NodeId load) {
       const tensor::Node& node = computation.pool[load];
       if (node.buffer != buffer) return;
@@ -168,6 +179,48 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
     result.push_back(whole[d] || !regions[d] || covers ? all : *regions[d]);
   }
   return result;
+}
+
+void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
+                         loops::LoopNest& nest) {
+  const ComputationStage& stage = computation.stages[loops.stage];
+  const int axis = stage.spatial_count;
+  const std::vector<int>& order = loops.plan->order;
+  const auto at = std::ranges::find_if(order, [&](int number) {
+    const Loop& loop = loops.plan->loops[number];
+    return loop.origin == Loop::Origin::kAxis && loop.axis == axis &&
+           loop.mark == LoopMark::kSerial;
+  });
+  if (!stage.useful || at == order.end()) return;
+  const NodeId variable = loops.values[*at];
+  if (nest.pool[variable].opcode != Opcode::kAxis) return;
+  LoopBody body;
+  for (auto inside = at + 1; inside != order.end(); ++inside)
+    body.moving.insert(loops.values[*inside]);
+  const auto make = [&](Opcode opcode, NodeId a, NodeId b) {
+    const NodeId operands[] = {a, b};
+    return tensor::Simplifier(nest.pool).Make(opcode, DType::kI64, operands);
+  };
+  // k * step < end for the largest end in the body: k < ceil(end / step).
+  const NodeId rounded =
+      make(Opcode::kAdd,
+           ToLoops(computation, loops, nest).Rewrite(stage.useful->end),
+           nest.pool.Integer(stage.useful->step - 1));
+  const std::optional<AxisRegion> values = Reader(body, nest).ValuesOf(rounded);
+  if (!values) return;
+  const NodeId last =
+      make(Opcode::kAdd, values->base,
+           make(Opcode::kSubtract, values->extent, nest.pool.Integer(1)));
+  const NodeId count =
+      make(Opcode::kFloorDivide, last, nest.pool.Integer(stage.useful->step));
+  const NodeId extent = make(Opcode::kMinimum, loops.extents[*at], count);
+  if (extent == loops.extents[*at]) return;
+  // The same variable, of another extent.
+  loops.extents[*at] = extent;
+  loops.values[*at] = nest.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1},
+                                       nest.pool[variable].immediate,
+                                       nest.pool[variable].scope);
+  loops.axes[axis] = loops.values[*at];
 }
 
 }  // namespace ember::schedule

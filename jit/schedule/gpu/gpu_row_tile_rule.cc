@@ -94,7 +94,8 @@ class RowTileScheduler {
     const bool is_alone = tiles <= processors || rows_ > kMostRowsOfTwo ||
                           2 * SharedBytes() > gpu_.shared_bytes;
     return static_cast<double>(turns * (rows_ + kRowsOfOverhead)) *
-           (is_alone ? kCostOfWaiting : 1) * (blocks_ > 1 ? kCostOfFold : 1);
+           (is_alone ? kCostOfWaiting : 1) *
+           (blocks_ > 1 ? kCostOfFold * ShareOfBlocks() : 1);
   }
 
  private:
@@ -111,6 +112,23 @@ class RowTileScheduler {
   int64_t Invocations() const { return kSubgroups * gpu_.subgroup_size; }
   std::string LoopOf(const std::string& stage, int number) const {
     return writer_.LoopsOf(stage)[static_cast<size_t>(number)];
+  }
+
+  // Of the fold's blocks, the part that tiles compute on average, if what rows
+  // see grows evenly: a tile goes on to the end of its last row's last block.
+  double ShareOfBlocks() const {
+    for (const std::string& member : group_.members) {
+      const std::optional<UsefulElements>& useful = Stage(member).useful;
+      if (!useful) continue;
+      const int64_t length = blocks_ * useful->step;
+      const tensor::Interval end = c().pool[useful->end].range;
+      const double mean = static_cast<double>(std::min(end.low, length) +
+                                              std::min(end.high, length) +
+                                              useful->step + rows_) /
+                          2;
+      return std::min(mean / static_cast<double>(length), 1.0);
+    }
+    return 1;
   }
 
   // The loop over tiles, which are tasks.
@@ -364,10 +382,12 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
   for (const int64_t block : kBlockChoices) {
     Schedule blocked = writer.schedule();
     ScheduleWriter blocked_writer(blocked);
-    if (block != 0 &&
-        !blocked_writer.Try("online_softmax %" + product + " " +
-                            std::to_string(block) + " -> " + product +
-                            ".running " + product + ".total")) {
+    const std::string blocks =
+        "online_softmax %" + product + " " + std::to_string(block);
+    const std::string results =
+        " -> " + product + ".running " + product + ".total";
+    if (block != 0 && !blocked_writer.Try(blocks + " skip" + results) &&
+        !blocked_writer.Try(blocks + results)) {
       continue;
     }
     const StageGroup group = GroupOf(

@@ -17,7 +17,8 @@
 // Where %top, %power, %total and %weight are a softmax whose rows %sum
 // combines, the workgroup may also go over the rows in blocks of keys j
 // (jit/schedule/primitives/online_softmax.h): then only a block of each row is
-// in its memory, and the running sums are in registers. Among tiles of 16 to
+// in its memory, and the running sums are in registers; blocks that a causal
+// mask hides from all rows of the tile are skipped. Among tiles of 16 to
 // 128 rows, whole or in blocks, the one is taken that costs least by a model of
 // how many tiles a processor computes, and how many of them at once.
 //

@@ -147,6 +147,7 @@ class Lowering {
     EMBER_ASSIGN_OR_RETURN(StageLoops s,
                            MakeStageLoops(schedule_, stage, std::move(regions),
                                           full_[stage], nest_));
+    EndAtUsefulElements(c_, s, nest_);
     Phase phase;
     const StagePlan& plan = schedule_.plan(stage);
     const bool parallel =

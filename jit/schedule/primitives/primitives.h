@@ -31,7 +31,9 @@
 //                               subgroups s multiply matrices of m by n by k
 //   winograd %conv 4 -> u v p   convolution with fewer multiplications
 //   online_softmax %y 256 -> sum total
-//                               softmax and its product, in blocks of rows
+//                               softmax and its product, in blocks of rows;
+//                               with `skip` behind the block's size, without
+//                               blocks that a causal mask hides
 //
 // All but winograd and online_softmax keep results bit for bit, but for the
 // order in which sums are added up (within tensor/sum_error.h), and, where bf16
@@ -112,8 +114,9 @@ struct PrimitiveCall {
       "which each value of the loop `subgroups` has its own; loops between are unrolled, or serial ones of the sum") \
   row("winograd", Winograd, 2, 2, 3, false, "%convolution outputs -> filter input products", \
       "tiles of outputs * outputs results are made of transformed filters and tiles of the input; rounds differently") \
-  row("online_softmax", OnlineSoftmax, 2, 2, 2, false, "%product block -> sum total", \
-      "a softmax that the product combines, in blocks of its rows whose sums are scaled as the maximum grows; rounds differently")
+  row("online_softmax", OnlineSoftmax, 2, 3, 2, false, "%product block [skip] -> sum total", \
+      "a softmax that the product combines, in blocks of its rows whose sums are scaled as the maximum grows; with skip, " \
+      "without blocks that a causal mask hides; rounds differently")
 // clang-format on
 
 struct PrimitiveInfo {

@@ -10,6 +10,7 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
+#include "jit/schedule/primitives/hidden_keys.h"
 #include "jit/schedule/primitives/online_softmax.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "tensor/names.h"
@@ -248,7 +249,27 @@ class Maker {
         block_(c_.pool.Integer(block)),
         blocks_(c_.pool.Integer(at.length / block)) {}
 
+  // The primitive's `skip`. Nothing has changed where it fails.
+  Status SkipHiddenBlocks() {
+    const ComputationStage& power = Stage(at_.power);
+    const NodeId difference = c_.pool[power.values[0]].operands[0];
+    const NodeId x = c_.pool[difference].operands[0];
+    end_ = EndOfVisibleKeys(c_, x, Variables(power, power.axes.size()));
+    if (!end_ || c_.pool[*end_].range.low >= at_.length) {
+      return FailedPreconditionError(
+          "no comparison of keys and rows hides keys by -inf");
+    }
+    // A block that is not computed checks no index.
+    for (int i = 0; i <= at_.product; ++i) {
+      if (AccessesAreSafe(c_, i)) continue;
+      return FailedPreconditionError("indices of %" + Stage(i).name +
+                                     " are checked while the program runs");
+    }
+    return OkStatus();
+  }
+
   void Run(const std::string& sum, const std::string& total) {
+    row_ = Variables(Stage(at_.power), Stage(at_.power).axes.size() - 1);
     MakeMost();
     MakePower();
     MakeTotal();
@@ -446,6 +467,16 @@ class Maker {
     fold.combiner = Combiner::kFold;
     const std::vector<NodeId> axes = Variables(fold, fold.axes.size());
     std::vector<NodeId> at_row(axes.begin(), axes.begin() + spatial - 1);
+    if (end_) {
+      Rewriter rewriter(c_.pool, c_.pool,
+                        [&](NodeId id) -> std::optional<NodeId> {
+                          const auto axis = std::ranges::find(row_, id);
+                          if (axis == row_.end()) return std::nullopt;
+                          return at_row[axis - row_.begin()];
+                        });
+      fold.useful = {.end = rewriter.Rewrite(*end_),
+                     .step = at_.length / *c_.pool.IntegerConstant(blocks_)};
+    }
     at_row.push_back(axes.back());
     std::vector<NodeId> at_point = at_row;
     at_point.push_back(axes[spatial - 1]);
@@ -496,6 +527,9 @@ class Maker {
   SoftmaxOfProduct at_;
   NodeId block_;
   NodeId blocks_;
+  // Of each row, where keys begin that it does not see, in axes of %power.
+  std::optional<NodeId> end_;
+  std::vector<NodeId> row_;
 };
 
 }  // namespace
@@ -522,7 +556,15 @@ Status OnlineSoftmax(Schedule& schedule, const PrimitiveCall& call) {
                                    std::to_string(softmax.length) +
                                    " elements, found " + std::to_string(block));
   }
-  Maker(schedule, softmax, block).Run(call.results[0], call.results[1]);
+  Maker maker(schedule, softmax, block);
+  if (call.operands.size() > 2) {
+    if (call.operands[2] != "skip") {
+      return InvalidArgumentError("expected 'skip', found '" +
+                                  call.operands[2] + "'");
+    }
+    EMBER_RETURN_IF_ERROR(maker.SkipHiddenBlocks());
+  }
+  maker.Run(call.results[0], call.results[1]);
   return OkStatus();
 }
 

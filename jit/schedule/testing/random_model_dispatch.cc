@@ -91,6 +91,21 @@ constexpr const char* kForms[] = {
          %p[b, i, j] = %powers[b, i, j] / %total[b, i]
          %y[b, i, p] = sum(j < $N) %p[b, i, j] * %v[b, j, p]
        })",
+    R"(dispatch @causal(%q: f32[$L, $M, $K], %k: f32[$L, $N, $K], %v: f32[$L, $N, $P]) -> (%y: f32[$L, $M, $P]) {
+         temp %s: f32[$L, $M, $N]
+         temp %seen: f32[$L, $M, $N]
+         temp %most: f32[$L, $M]
+         temp %powers: f32[$L, $M, $N]
+         temp %total: f32[$L, $M]
+         temp %p: f32[$L, $M, $N]
+         %s[b, i, j] = sum(k < $K) %q[b, i, k] * %k[b, j, k]
+         %seen[b, i, j] = select(j <= i + $P - 1, %s[b, i, j], -inf)
+         %most[b, i] = maximum(k < $N) %seen[b, i, k]
+         %powers[b, i, j] = exp(%seen[b, i, j] - %most[b, i])
+         %total[b, i] = sum(k < $N) %powers[b, i, k]
+         %p[b, i, j] = %powers[b, i, j] / %total[b, i]
+         %y[b, i, p] = sum(j < $N) %p[b, i, j] * %v[b, j, p]
+       })",
     R"(dispatch @softmax(%x: f32[$M, $N]) -> (%y: f32[$M, $N]) {
          temp %most: f32[$M]
          temp %powers: f32[$M, $N]

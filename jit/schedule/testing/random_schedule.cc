@@ -450,7 +450,8 @@ class LineWriter : private tensor::RandomChoices {
             ? AnyFactor()
             : std::to_string(blocks[static_cast<size_t>(
                   Below(static_cast<int>(blocks.size())))]);
-    return Stage(product) + " " + block + Results(2);
+    return Stage(product) + " " + block + (Chance(2) ? " skip" : "") +
+           Results(2);
   }
 
   // Of a reduction, where there is one.
