@@ -365,6 +365,23 @@ bool HasProducts(const Schedule& schedule, const StageGroup& group) {
          }) > 1;
 }
 
+// The root takes its elements from the product's, in the workgroup's memory.
+bool MakeWhole(const std::string& root, const std::string& product,
+               ScheduleWriter& writer) {
+  return root != product ||
+         writer.Try("cache_write %" + product + " -> " + product + ".tile");
+}
+
+// The product becomes quotients of what a fold over blocks has made.
+bool MakeBlocks(const std::string& product, int64_t block,
+                ScheduleWriter& writer) {
+  const std::string blocks =
+      "online_softmax %" + product + " " + std::to_string(block);
+  const std::string results =
+      " -> " + product + ".running " + product + ".total";
+  return writer.Try(blocks + " skip" + results) || writer.Try(blocks + results);
+}
+
 }  // namespace
 
 bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
@@ -372,7 +389,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                            std::set<std::string>& done,
                            ScheduleWriter& writer) {
   if (gpu.matrices.empty() || gpu.is_cpu_like || !gpu.overlays_shared ||
-      gpu.max_invocations < kSubgroups * gpu.subgroup_size || root == product ||
+      gpu.max_invocations < kSubgroups * gpu.subgroup_size ||
       !StoresAreDistinct(writer.computation(), writer.StageOf(root))) {
     return false;
   }
@@ -382,12 +399,8 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
   for (const int64_t block : kBlockChoices) {
     Schedule blocked = writer.schedule();
     ScheduleWriter blocked_writer(blocked);
-    const std::string blocks =
-        "online_softmax %" + product + " " + std::to_string(block);
-    const std::string results =
-        " -> " + product + ".running " + product + ".total";
-    if (block != 0 && !blocked_writer.Try(blocks + " skip" + results) &&
-        !blocked_writer.Try(blocks + results)) {
+    if (!(block == 0 ? MakeWhole(root, product, blocked_writer)
+                     : MakeBlocks(product, block, blocked_writer))) {
       continue;
     }
     const StageGroup group = GroupOf(

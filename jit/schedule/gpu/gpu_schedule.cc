@@ -40,13 +40,10 @@ class GpuChooser {
  private:
   void ScheduleRoot(const std::string& root) {
     done_.insert(root);
+    if (TryRowTiles(root)) return;
     TrySplit(root);
     std::optional<std::string> point;
     const std::string product = ProductFor(root);
-    if (!product.empty() &&
-        ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_)) {
-      return;
-    }
     if (!product.empty() && !TrySplit(product))
       point = TryProduct(root, product);
     const bool adds_parts =
@@ -56,6 +53,12 @@ class GpuChooser {
     if (!point && TryRows(root)) return;
     if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
     if (!TryVectors(root)) PointByPoint(root);
+  }
+
+  bool TryRowTiles(const std::string& root) {
+    const std::string product = ProductFor(root);
+    return !product.empty() &&
+           ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_);
   }
 
   void PointByPoint(const std::string& root) {
