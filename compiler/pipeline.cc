@@ -18,6 +18,7 @@
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/fold_pads.h"
 #include "compiler/passes/fold_scales.h"
+#include "compiler/passes/index_comparisons.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/narrow_weights.h"
 #include "compiler/passes/simplify.h"
@@ -95,6 +96,8 @@ constexpr Stage kPipeline[] = {
     // Behind what would fold them again.
     {"narrow-weights", "weights that f16 or bf16 hold are stored so",
      NarrowWeights},
+    {"index-comparisons", "masks compare indices, not constants that count",
+     UseIndicesInComparisons},
     {"simplify", "what folding left", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},

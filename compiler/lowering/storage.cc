@@ -8,6 +8,7 @@
 #include "compiler/graph/operators.h"
 #include "compiler/lowering/group_builder.h"
 #include "compiler/passes/constant_value.h"
+#include "compiler/passes/index_comparisons.h"
 #include "compiler/passes/narrow_products.h"
 
 namespace ember::compiler {
@@ -331,6 +332,7 @@ class StorageChooser {
     const Value* result = operation.result();
     // Reading what is narrow again costs less than memory of what is wide.
     if (WidensNumbers(operation)) return false;
+    if (IsOfIndices(operation)) return false;
     const int64_t elements = EstimateElements(result->shape());
     if (elements == 1) return false;  // computed once per row at most
     const Uses& uses = uses_.at(result);

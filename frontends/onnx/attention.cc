@@ -88,12 +88,19 @@ Tensor LengthenedMask(Tensor mask, const Dim& length) {
              mask.Like(kMinusInfinity));
 }
 
-// What is added to the scores: the mask, causality, padding of the keys. Absent
-// if nothing is.
-Tensor Bias(NodeContext& c, const Operands& o) {
+// What hides keys from queries. Each is absent if there is none.
+struct Masks {
+  Tensor bias;  // added to the scores: the mask, padding of the keys
+  // Causality, where no data says how long the past is: a comparison of
+  // indices. It stays apart from the bias, so that a schedule sees which keys
+  // no query of a tile needs; the first key is seen by all queries.
+  Tensor seen;
+};
+
+Masks ReadMasks(NodeContext& c, const Operands& o) {
   const DType type = o.q.dtype();
   const Dim& length = o.k.dim(2);
-  Tensor bias;
+  Tensor bias, seen;
   auto add = [&](Tensor part) { bias = bias ? bias + part : part; };
   if (Tensor mask = c.Input(3)) {
     mask = mask.dtype() == DType::kBool ? MaskWhere(c, mask, type)
@@ -112,22 +119,30 @@ Tensor Bias(NodeContext& c, const Operands& o) {
   if (c.Integer("is_causal", 0) != 0) {
     Tensor row =
         AlongAxis(IotaVector(c.builder(), o.q.dim(2), DType::kI64), 2, 4);
-    Tensor offset = real_length
-                        ? real_length - DimScalar(c.builder(), o.q.dim(2))
-                        : DimScalar(c.builder(), o.past);
-    add(MaskWhere(c, LessEqual(column, row + offset), type));
+    if (real_length) {
+      const Tensor offset = real_length - DimScalar(c.builder(), o.q.dim(2));
+      add(MaskWhere(c, LessEqual(column, row + offset), type));
+    } else {
+      seen = LessEqual(column, row + DimScalar(c.builder(), o.past));
+    }
   }
   if (real_length) add(MaskWhere(c, Less(column, real_length), type));
-  return bias;
+  return {bias, seen};
+}
+
+// What queries do not see becomes -inf.
+Tensor HideUnseen(Tensor scores, Tensor seen) {
+  return seen ? Select(seen, scores, scores.Like(kMinusInfinity)) : scores;
 }
 
 // softmax(scores), with 0 where a row is masked altogether.
-Tensor Probabilities(NodeContext& c, Tensor scores, Tensor bias) {
+Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
   const DType type = scores.dtype();
   const DType precision = c.TypeAttribute("softmax_precision").value_or(type);
   Tensor probabilities =
       Cast(Softmax(Cast(scores, precision), scores.rank() - 1), type);
-  if (!bias) return probabilities;
+  if (!masks.bias) return probabilities;
+  const Tensor bias = HideUnseen(masks.bias, masks.seen);
   Tensor largest = Reduce(bias, "maximum", {bias.rank() - 1}, true);
   return Select(Equal(largest, largest.Like(kMinusInfinity)),
                 probabilities.Like(0), probabilities);
@@ -154,9 +169,10 @@ void ImportAttention(NodeContext& c) {
   Tensor raw = Contract(o->q * scale, k * scale, "bhqs,bhks->bhqk");
   const double softcap = c.Float("softcap", 0);
   Tensor capped = softcap != 0 ? Tanh(raw / softcap) * softcap : raw;
-  Tensor bias = Bias(c, *o);
-  Tensor scores = bias ? capped + bias : capped;
-  Tensor probabilities = Probabilities(c, scores, bias);
+  const Masks masks = ReadMasks(c, *o);
+  const Tensor biased = masks.bias ? capped + masks.bias : capped;
+  const Tensor scores = HideUnseen(biased, masks.seen);
+  const Tensor probabilities = Probabilities(c, scores, masks);
   Tensor y = Contract(probabilities, v, "bhqk,bhks->bhqs");
   c.SetOutput(0, o->heads_merged ? MergeHeads(y) : y);
   c.SetOutput(1, o->k);
