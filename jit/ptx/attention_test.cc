@@ -28,6 +28,7 @@ namespace ember::jit::ptx {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kTarget =
     "sm_90a+subgroup32+shared232448+invocations1024+processors132";
@@ -41,6 +42,10 @@ struct Shape {
   std::string type = "f16";
   bool is_rows_first = false;  // [rows, heads, depth], as models project them
   bool is_wide = false;        // the sums are the results, in f32
+  // Not 0: keys and values lie in a cache of 9 blocks of so many, and a table
+  // says which; an index of the table is any number, or is checked.
+  int block = 0;
+  bool is_checked = false;
 };
 
 // score: of %raw[h, i, j], and maybe %mask[j].
@@ -65,8 +70,25 @@ std::string Attention(const Shape& shape, const std::string& score) {
   const std::string all = rows + ", " + shape.keys + "]",
                     sums = rows + ", " + d + "]", row = rows + "]";
   const std::string keys = "(j < " + shape.keys + ") ";
-  std::string text = "dispatch @attention(%q: " + type + q + ", %k: " + type;
-  text += kv + ", %v: " + type + kv + ", %mask: " + type + "[" + shape.keys;
+  const std::string block = std::to_string(shape.block);
+  const std::string key = shape.block == 0
+                              ? at(head, "j")
+                              : "[floordiv(j, " + block + "), mod(j, " + block +
+                                    "), " + head + ", d]";
+  const std::string blocks =
+      shape.block == 0 ? ""
+                       : std::to_string(std::stoi(shape.keys) / shape.block);
+  const std::string in_block = ", " + block + ", " +
+                               std::to_string(shape.heads / shape.group) +
+                               ", " + d + "]";
+  std::string text = "dispatch @attention(%q: " + type + q;
+  if (shape.block == 0) {
+    text += ", %k: " + type + kv + ", %v: " + type + kv;
+  } else {
+    text += ", %table: i64[" + blocks + "], %keys: " + type + "[9" + in_block;
+    text += ", %values: " + type + "[9" + in_block;
+  }
+  text += ", %mask: " + type + "[" + shape.keys;
   text +=
       shape.is_wide ? "]) -> (%sum: f32" + sums : "]) -> (%y: " + type + sums;
   text += ") {\n  temp %raw: f32" + all;
@@ -74,14 +96,22 @@ std::string Attention(const Shape& shape, const std::string& score) {
   text += "\n  temp %power: f32" + all + "\n  temp %total: f32" + row;
   text += "\n  temp %weight: " + type + all;
   if (!shape.is_wide) text += "\n  temp %sum: f32" + sums;
+  if (shape.block != 0) {
+    const std::string index =
+        shape.is_checked ? "%table[n]" : "mod(%table[n], 9)";
+    text += "\n  temp %k: " + type + "[" + blocks + in_block;
+    text += "\n  temp %v: " + type + "[" + blocks + in_block;
+    text += "\n  %k[n, m, h, d] = %keys[" + index + ", m, h, d]";
+    text += "\n  %v[n, m, h, d] = %values[" + index + ", m, h, d]";
+  }
   text += "\n  %raw[h, i, j] = sum(d < " + d + ") f32(%q" + at("h", "i");
-  text += ") * f32(%k" + at(head, "j") + ")\n  %score[h, i, j] = " + score;
+  text += ") * f32(%k" + key + ")\n  %score[h, i, j] = " + score;
   text += "\n  %top[h, i] = maximum" + keys + "%score[h, i, j]\n";
   text += "  %power[h, i, j] = exp(%score[h, i, j] - %top[h, i])\n";
   text += "  %total[h, i] = sum" + keys + "%power[h, i, j]\n";
   text += "  %weight[h, i, j] = " + type;
   text += "(%power[h, i, j] / %total[h, i])\n  %sum[h, i, d] = sum" + keys;
-  text += "f32(%weight[h, i, j]) * f32(%v" + at(head, "j") + ")\n";
+  text += "f32(%weight[h, i, j]) * f32(%v" + key + ")\n";
   if (!shape.is_wide) text += "  %y[h, i, d] = " + type + "(%sum[h, i, d])\n";
   return text + "}\n";
 }
@@ -160,6 +190,39 @@ TEST(PtxAttention, ComputesHalfOfCausalScores) {
   EXPECT_GE(*causal * 2, *lowered);
 }
 
+// Keys and values that a table looks up in blocks of a cache are copied to a
+// workgroup's memory from there, asynchronously where there are several slices,
+// behind a check of the index.
+TEST(PtxAttention, LooksUpBlocks) {
+  int in_blocks = 0, ahead = 0;
+  for (Shape shape : {Shape{2, 1, "32", "64", 32}, Shape{2, 2, "17", "48", 64},
+                      Shape{1, 1, "64", "512", 32, "bf16"}}) {
+    shape.block = 16;
+    for (const bool is_checked : {false, true}) {
+      shape.is_checked = is_checked;
+      const std::string text = Attention(shape, kScaled);
+      const auto nest = NestByDefault(text, SmallGpu(kTarget));
+      ASSERT_TRUE(nest.has_value());
+      EXPECT_EQ(nest->phases.size(), 1u) << text;
+      const std::string loops = loops::ToText(*nest);
+      EXPECT_EQ(loops.find("check %keys.0") != std::string::npos, is_checked);
+      EXPECT_THAT(loops, HasSubstr("task %k: "));
+      EXPECT_THAT(loops, HasSubstr("task %v: "));
+      const std::string ptx = PtxOf(*nest, kTarget);
+      if (loops.find("async %v[") != std::string::npos) {
+        // 16 bytes at once.
+        EXPECT_THAT(ptx, HasSubstr("cp.async.cg.shared.global"));
+        EXPECT_THAT(ptx, Not(HasSubstr("cp.async.ca.shared.global")));
+        ++ahead;
+      }
+      in_blocks += IsInBlocks(*nest);
+      if (!is_checked) ExpectOnGrid(text, nullptr, {.within = 1e-2});
+    }
+  }
+  EXPECT_GT(in_blocks, 0);
+  EXPECT_GT(ahead, 0);
+}
+
 // Nobody knows whether rows of open extents have room in a workgroup.
 TEST(PtxAttention, OfOpenExtents) {
   std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
@@ -200,6 +263,11 @@ Shape RandomShape(tensor::RandomChoices& choices) {
   shape.type = choices.Chance(3) ? "bf16" : "f16";
   shape.is_rows_first = choices.Chance(2);
   shape.is_wide = choices.Chance(3);
+  if (choices.Chance(3)) {
+    shape.block = choices.Pick(std::vector<int>{16, 32, 64});
+    shape.keys =
+        std::to_string(shape.block * (1 + choices.Below(256 / shape.block)));
+  }
   return shape;
 }
 

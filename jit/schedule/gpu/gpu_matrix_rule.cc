@@ -40,6 +40,7 @@ struct Factor {
   int64_t row_bytes = 0;  // of a slice; 0: not known
   bool is_of_columns = false;
   bool lies_along_steps = false;
+  bool is_gathered = false;  // the stage of its name makes it, slice by slice
 };
 
 class MatrixScheduler {
@@ -117,9 +118,12 @@ class MatrixScheduler {
 
   // The product is computed for a tile of rows.
   bool StoreRows(const std::string& product,
-                 const std::set<std::string>& resident) {
+                 const std::set<std::string>& resident,
+                 const std::set<std::string>& gathered) {
     if (!Pad(product)) return false;
     FindFactors(product);
+    for (Factor& factor : factors_)
+      factor.is_gathered = gathered.contains(factor.buffer);
     std::erase_if(factors_, [&](const Factor& factor) {
       return resident.contains(factor.buffer);
     });
@@ -357,9 +361,12 @@ class MatrixScheduler {
   void CopyFactors(const std::string& product, const std::string& slice) {
     copies_.clear();
     for (const Factor& factor : factors_) {
-      const std::string copy = factor.buffer + ".slice";
-      writer_.Do("cache_read %" + product + " %" + factor.buffer + " -> " +
-                 copy);
+      std::string copy = factor.buffer;
+      if (!factor.is_gathered) {
+        copy += ".slice";
+        writer_.Do("cache_read %" + product + " %" + factor.buffer + " -> " +
+                   copy);
+      }
       writer_.Do("compute_at %" + copy + " %" + product + " " + slice);
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
@@ -417,8 +424,10 @@ void PackFactors(const jit::GpuModel& gpu, const std::string& product,
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
                             const std::string& product,
                             const std::set<std::string>& resident,
+                            const std::set<std::string>& gathered,
                             ScheduleWriter& writer) {
-  return MatrixScheduler(gpu, plan, writer).StoreRows(product, resident);
+  return MatrixScheduler(gpu, plan, writer)
+      .StoreRows(product, resident, gathered);
 }
 
 std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,

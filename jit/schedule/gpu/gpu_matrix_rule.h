@@ -91,10 +91,13 @@ std::optional<MatrixPlan> PlanMatricesOnGpu(
 // Schedules the loops of a product that is computed inside another stage's
 // loop over tiles of `plan.RowsOfTile()` rows: tiles of columns one after the
 // other, in memory of the workgroup, as are the factors named in `resident`;
-// of others slices are copied. False if something is refused.
+// of others slices are copied. Those in `gathered` are made by stages of these
+// names, for this product alone: each slice is computed when it is needed.
+// False if something is refused.
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
                             const std::string& product,
                             const std::set<std::string>& resident,
+                            const std::set<std::string>& gathered,
                             ScheduleWriter& writer);
 
 // Schedules the product, which is `root` or computed point by point for it, as

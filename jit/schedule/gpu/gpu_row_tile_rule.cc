@@ -46,6 +46,17 @@ constexpr int64_t kInvocationsOfProcessor = 2048;
 // the products is kept from memory by that.
 constexpr int64_t kMostOperands = 4;
 
+// A stage that copies elements from where data says.
+bool IsGather(const Computation& c, int number) {
+  const ComputationStage& stage = c.stages[static_cast<size_t>(number)];
+  bool looks_up = false;
+  if (stage.has_reduction() || stage.stores.size() != 1) return false;
+  const tensor::Node& value = c.pool[stage.values[0]];
+  if (value.opcode != tensor::Opcode::kLoad) return false;
+  ForEachLoad(c.pool, value.operands, [&](NodeId) { looks_up = true; });
+  return looks_up;
+}
+
 class RowTileScheduler {
  public:
   RowTileScheduler(const jit::GpuModel& gpu, StageGroup group, int64_t rows,
@@ -77,7 +88,11 @@ class RowTileScheduler {
   }
 
   // With the stages that were made of them.
-  const std::vector<std::string>& members() const { return group_.members; }
+  std::set<std::string> Scheduled() const {
+    std::set<std::string> scheduled = gathers_;
+    scheduled.insert(group_.members.begin(), group_.members.end());
+    return scheduled;
+  }
 
   // Of all tiles, by what a row takes.
   double Cost() const {
@@ -275,7 +290,24 @@ class RowTileScheduler {
                           : plan->is_double ? 2
                                             : 1);
     PadRows(name, plan->type.sum);
-    return ScheduleMatricesOfRows(gpu_, *plan, name, resident, writer_);
+    const std::set<std::string> gathered = GathersFor(name);
+    gathers_.insert(gathered.begin(), gathered.end());
+    return ScheduleMatricesOfRows(gpu_, *plan, name, resident, gathered,
+                                  writer_);
+  }
+
+  // Stages that look up elements for the product only, in a cache in blocks:
+  // they make its slices.
+  std::set<std::string> GathersFor(const std::string& product) const {
+    std::set<std::string> gathers;
+    const int number = writer_.StageOf(product);
+    for (int i = 0; i < number; ++i) {
+      if (IsGather(c(), i) && ConsumersOf(c(), i) == std::vector{number} &&
+          StoresAreIdentity(c(), i)) {
+        gathers.insert(c().stages[static_cast<size_t>(i)].name);
+      }
+    }
+    return gathers;
   }
 
   std::string BufferOf(const std::string& name) const {
@@ -354,6 +386,7 @@ class RowTileScheduler {
   int64_t blocks_ = 1;
   int64_t operands_ = 0;  // elements of the products' columns, for a tile
   std::map<std::string, int64_t> slice_bytes_;  // by product
+  std::set<std::string> gathers_;
 };
 
 // A product that reads what others made of another's results.
@@ -394,7 +427,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
     return false;
   }
   std::optional<Schedule> best;
-  std::vector<std::string> members;
+  std::set<std::string> scheduled;
   double best_cost = 0;
   for (const int64_t block : kBlockChoices) {
     Schedule blocked = writer.schedule();
@@ -403,8 +436,11 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                      : MakeBlocks(product, block, blocked_writer))) {
       continue;
     }
-    const StageGroup group = GroupOf(
-        blocked, root, done, [](int, int, const StageGroup&) { return true; });
+    // What is looked up has rows of its own.
+    const StageGroup group =
+        GroupOf(blocked, root, done, [&](int stage, int, const StageGroup&) {
+          return !IsGather(blocked.computation(), stage);
+        });
     if (!HasProducts(blocked, group)) continue;
     const StageShape shape(blocked.computation(), blocked_writer.StageOf(root));
     const int64_t extent = shape.LikelyExtent(group.depth - 1);
@@ -420,12 +456,12 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
       if (!Lower(trial).ok()) continue;
       best = std::move(trial);
       best_cost = cost;
-      members = scheduler.members();
+      scheduled = scheduler.Scheduled();
     }
   }
   if (!best) return false;
   done.insert(root);
-  done.insert(members.begin(), members.end());
+  done.merge(scheduled);
   writer.Replace(*std::move(best));
   return true;
 }

@@ -42,17 +42,25 @@ bool StoresTo(const Statement& statement, uint32_t buffer) {
 }
 
 // The statements that store to the buffer, or the others, under the conditions
-// that they stand in.
+// that they stand in, each with the checks right before it.
 Block PartOf(const Block& block, uint32_t buffer, bool stores) {
-  Block part;
+  Block part, checks;
   for (const Statement& statement : block) {
-    if (statement.kind != Statement::Kind::kIf) {
-      if (StoresTo(statement, buffer) == stores) part.push_back(statement);
+    if (statement.kind == Statement::Kind::kCheck) {
+      checks.push_back(statement);
       continue;
     }
-    Statement branch = statement;
-    branch.body = PartOf(statement.body, buffer, stores);
-    if (!branch.body.empty()) part.push_back(std::move(branch));
+    Statement kept = statement;
+    bool is_kept = StoresTo(statement, buffer) == stores;
+    if (statement.kind == Statement::Kind::kIf) {
+      kept.body = PartOf(statement.body, buffer, stores);
+      is_kept = !kept.body.empty();
+    }
+    if (is_kept) {
+      std::ranges::move(checks, std::back_inserter(part));
+      part.push_back(std::move(kept));
+    }
+    checks.clear();
   }
   return part;
 }

@@ -55,9 +55,10 @@ std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
 
 // loop: serial, complete, and not in its block yet. In its body, under no more
 // than conditions, stand the statements that store to the tiles, each to one
-// tile, without checks; they read nothing that the loop stores. No other
-// statement of the nest touches a tile. before: where the loop is going to
-// stand; gets what fills the first halves.
+// tile, right behind the checks of its indices, if there are any (none by
+// registers); they read nothing that the loop stores. No other statement of the
+// nest touches a tile. before: where the loop is going to stand; gets what
+// fills the first halves.
 //
 // A loop that is known to turn but once, or never, stays as it is. So does
 // `by_registers` count for nothing where the bound loop of a copy has but one
