@@ -65,8 +65,11 @@ class GroupFormer {
       if (!plan.stored.contains(operation->result())) continue;
       Place(*operation, Summarize(*operation, plan.stored), plan.stored);
     }
-    for (int group : ExecutionOrder())
-      plan.groups.push_back({groups_[group].operations});
+    if (options_.join_groups) JoinLookups(plan.stored);
+    for (int group : ExecutionOrder()) {
+      if (!groups_[group].operations.empty())
+        plan.groups.push_back({groups_[group].operations});
+    }
     return plan;
   }
 
@@ -76,8 +79,9 @@ class GroupFormer {
     int depth = 0;  // leading dims on which all members agree
     Shape shape;    // of the first member; its first `depth` dims are the rows
     bool windowed = false;
-    bool closed = false;      // nothing may join
-    std::set<int> producers;  // groups that must run before
+    bool has_product_of_rows = false;  // IsProductOfRows of a member
+    bool closed = false;               // nothing may join
+    std::set<int> producers;           // groups that must run before
   };
 
   void PlaceProgramOperation(const Operation& operation) {
@@ -282,9 +286,89 @@ class GroupFormer {
     return false;
   }
 
+  // What a table looks up in a cache, for products of rows alone (attention
+  // whose keys and values lie in blocks), becomes part of their dispatch: an
+  // executor may then copy a slice of it from the cache when it needs that, or
+  // else makes all of it first, as in a dispatch of its own.
+  void JoinLookups(std::set<const Value*>& stored) {
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      const int lookup = static_cast<int>(i);
+      const int reader = OnlyReaderOf(lookup);
+      if (reader < 0 || !IsLookup(groups_[i])) continue;
+      Group& group = groups_[reader];
+      std::vector<const Operation*>& first = groups_[i].operations;
+      if (!group.has_product_of_rows || DependsOn(lookup, reader) ||
+          group.operations.size() + first.size() > kMaximumOperations) {
+        continue;
+      }
+      for (const Operation*& operation : first)
+        operation = AsRead(*operation, stored);
+      group.operations.insert(group.operations.begin(), first.begin(),
+                              first.end());
+      first.clear();
+      group.producers.erase(lookup);
+      group.producers.merge(groups_[i].producers);
+    }
+  }
+
+  // A stored operation, or in its place, if that alone reads it, the reshape of
+  // its result: a dispatch's temporary has the dims that it is read by.
+  static const Operation* AsRead(const Operation& operation,
+                                 std::set<const Value*>& stored) {
+    const Operation* read = &operation;
+    while (read->results().size() == 1 && read->result()->users().size() == 1 &&
+           SharesMemory(*read->result()->users()[0])) {
+      read = read->result()->users()[0];
+    }
+    if (read == &operation) return read;
+    stored.erase(operation.result());
+    stored.insert(read->result());
+    return read;
+  }
+
+  // Gathers, and what only those read.
+  static bool IsLookup(const Group& group) {
+    const auto is_gather = [](const Operation* operation) {
+      return operation->record().reading == graph::Reading::kByData &&
+             operation->record().definition.element != nullptr;
+    };
+    return std::ranges::all_of(
+        group.operations, [&](const Operation* operation) {
+          return is_gather(operation) ||
+                 std::ranges::all_of(operation->result()->users(), is_gather);
+        });
+  }
+
+  // The only group that needs the group, of which the caller needs nothing; -1
+  // if there is none.
+  int OnlyReaderOf(int group) const {
+    int reader = -1;
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      if (!groups_[i].producers.contains(group)) continue;
+      if (reader >= 0) return -1;
+      reader = static_cast<int>(i);
+    }
+    for (const Operation* operation : groups_[group].operations) {
+      for (const auto& result : operation->results()) {
+        if (IsNeededByCaller(result.get())) return -1;
+      }
+    }
+    return reader;
+  }
+
+  // Also as another value's memory.
+  static bool IsNeededByCaller(const Value* value) {
+    return value->is_graph_output() ||
+           std::ranges::any_of(value->users(), [](const Operation* user) {
+             return SharesMemory(*user) && IsNeededByCaller(user->result());
+           });
+  }
+
   void Join(const Operation& operation, int index, int depth,
             std::set<int> producers) {
     Group& group = groups_[index];
+    // JoinDepth has let no other contraction in.
+    group.has_product_of_rows |= IsWindowed(operation);
     group.operations.push_back(&operation);
     group.depth = depth;
     producers.erase(index);

@@ -113,6 +113,7 @@ class Chooser {
                       const StageGroup& group) const {
     const StageShape outer(writer_.computation(), root);
     const StageShape inner(writer_.computation(), producer);
+    if (IsLookupForProducts(writer_.computation(), producer)) return false;
     int64_t rows = 1;
     for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
     // Each thread needs something to do.

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "jit/schedule/rules/stage_groups.h"
+
 namespace ember::schedule {
 namespace {
 
@@ -51,8 +53,10 @@ void WidenTemporaries(ScheduleWriter& writer) {
       if (!shape.IsProduct()) continue;
       for (NodeId load : shape.loads()) {
         const ComputationBuffer& buffer = c.buffers[c.pool[load].buffer];
+        const int maker = c.FindStage(buffer.name);
         if (IsWidened(c, shape, load) &&
-            buffer.role == BufferRole::kTemporary) {
+            buffer.role == BufferRole::kTemporary &&
+            !(maker >= 0 && IsLookupForProducts(c, maker))) {
           buffers.push_back(buffer.name);
         }
       }

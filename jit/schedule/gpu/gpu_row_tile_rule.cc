@@ -46,17 +46,6 @@ constexpr int64_t kInvocationsOfProcessor = 2048;
 // the products is kept from memory by that.
 constexpr int64_t kMostOperands = 4;
 
-// A stage that copies elements from where data says.
-bool IsGather(const Computation& c, int number) {
-  const ComputationStage& stage = c.stages[static_cast<size_t>(number)];
-  bool looks_up = false;
-  if (stage.has_reduction() || stage.stores.size() != 1) return false;
-  const tensor::Node& value = c.pool[stage.values[0]];
-  if (value.opcode != tensor::Opcode::kLoad) return false;
-  ForEachLoad(c.pool, value.operands, [&](NodeId) { looks_up = true; });
-  return looks_up;
-}
-
 class RowTileScheduler {
  public:
   RowTileScheduler(const jit::GpuModel& gpu, StageGroup group, int64_t rows,
@@ -296,14 +285,13 @@ class RowTileScheduler {
                                   writer_);
   }
 
-  // Stages that look up elements for the product only, in a cache in blocks:
-  // they make its slices.
+  // The stages of which the product needs slices, and nothing else anything.
   std::set<std::string> GathersFor(const std::string& product) const {
     std::set<std::string> gathers;
     const int number = writer_.StageOf(product);
     for (int i = 0; i < number; ++i) {
-      if (IsGather(c(), i) && ConsumersOf(c(), i) == std::vector{number} &&
-          StoresAreIdentity(c(), i)) {
+      if (IsLookupForProducts(c(), i) && StoresAreIdentity(c(), i) &&
+          ConsumersOf(c(), i) == std::vector{number}) {
         gathers.insert(c().stages[static_cast<size_t>(i)].name);
       }
     }
@@ -436,10 +424,9 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                      : MakeBlocks(product, block, blocked_writer))) {
       continue;
     }
-    // What is looked up has rows of its own.
     const StageGroup group =
         GroupOf(blocked, root, done, [&](int stage, int, const StageGroup&) {
-          return !IsGather(blocked.computation(), stage);
+          return !IsLookupForProducts(blocked.computation(), stage);
         });
     if (!HasProducts(blocked, group)) continue;
     const StageShape shape(blocked.computation(), blocked_writer.StageOf(root));

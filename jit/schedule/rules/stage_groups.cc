@@ -5,6 +5,7 @@
 
 #include "jit/schedule/core/attachments.h"
 #include "jit/schedule/core/dependences.h"
+#include "jit/schedule/rules/stage_shape.h"
 
 namespace ember::schedule {
 namespace {
@@ -59,6 +60,21 @@ StageGroup GroupOf(const Schedule& schedule, const std::string& root,
     inside.insert(p);
   }
   return group;
+}
+
+bool IsLookupForProducts(const Computation& computation, int stage) {
+  const ComputationStage& copy = computation.stages[static_cast<size_t>(stage)];
+  if (copy.has_reduction() || copy.stores.size() != 1) return false;
+  const tensor::Node& value = computation.pool[copy.values[0]];
+  if (value.opcode != tensor::Opcode::kLoad) return false;
+  bool looks_up = false;
+  ForEachLoad(computation.pool, value.operands,
+              [&](NodeId) { looks_up = true; });
+  const std::vector<int> readers = ConsumersOf(computation, stage);
+  return looks_up && !readers.empty() &&
+         std::ranges::all_of(readers, [&](int reader) {
+           return StageShape(computation, reader).IsProduct();
+         });
 }
 
 }  // namespace ember::schedule

@@ -41,6 +41,12 @@ using JoinRule =
 StageGroup GroupOf(const Schedule& schedule, const std::string& root,
                    const std::set<std::string>& done, const JoinRule& is_worth);
 
+// Whether the stage copies elements from where data says, and only products
+// read it: keys of attention that a table looks up in blocks of a cache. It has
+// no rows in common with them: it is made by itself, or by slices in their
+// loops.
+bool IsLookupForProducts(const Computation& computation, int stage);
+
 }  // namespace ember::schedule
 
 #endif  // EMBER_JIT_SCHEDULE_RULES_STAGE_GROUPS_H_
