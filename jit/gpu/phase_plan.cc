@@ -579,14 +579,6 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
   return type == DType::kF32 || !rounds;
 }
 
-void CollectStores(const Block& block, std::vector<bool>& stored) {
-  for (const Statement& statement : block) {
-    for (const loops::Store& store : statement.stores)
-      stored[store.buffer] = true;
-    CollectStores(statement.body, stored);
-  }
-}
-
 int64_t ConstantElements(const loops::LoopNest& nest, const Buffer& buffer) {
   int64_t elements = 1;
   for (NodeId extent : buffer.extents) {

@@ -105,9 +105,6 @@ StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
 bool CombinesBySubgroups(DType type, tensor::Update update,
                          const DeviceTraits& device);
 
-// Which buffers the statements store to.
-void CollectStores(const loops::Block& block, std::vector<bool>& stored);
-
 // The number of elements; 0 if it is open, or more than a workgroup could hold.
 int64_t ConstantElements(const loops::LoopNest& nest,
                          const loops::Buffer& buffer);

@@ -32,6 +32,15 @@ namespace {
 
 // Instructions of one phase; drivers take a second for about as many.
 constexpr int64_t kLargestPhase = 60000;
+
+// Which buffers the statements store to.
+void CollectStores(const Block& block, std::vector<bool>& stored) {
+  for (const Statement& statement : block) {
+    for (const loops::Store& store : statement.stores)
+      stored[store.buffer] = true;
+    CollectStores(statement.body, stored);
+  }
+}
 class PhaseEmitter {
  public:
   PhaseEmitter(loops::LoopNest& nest, const loops::Phase& phase,
@@ -251,7 +260,7 @@ void PhaseEmitter::EmitSerial(const Statement& statement) {
   const Value end = expressions_.EmitShort(extent);
   if (c_.IsKnown(end, 0)) return;
   std::vector<bool> stored(nest_.buffers.size());
-  gpu::CollectStores(statement.body, stored);
+  CollectStores(statement.body, stored);
   memory_.Changed(stored);
   c_.Loop(end, [&](Value value) {
     expressions_.EnterLoop(statement.variable, value);
