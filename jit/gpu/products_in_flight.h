@@ -29,8 +29,8 @@ namespace ember::jit::gpu {
 struct ProductsInFlight {
   // Serial; behind it, all products are awaited.
   const loops::Statement* loop = nullptr;
-  // Of its body: the subgroup loop with its products. Behind it, all but these
-  // are awaited.
+  // Of its body: the subgroup loop with its products. At the body's end, all
+  // that began before these are awaited.
   const loops::Statement* products = nullptr;
 };
 

@@ -80,7 +80,8 @@ constexpr std::string_view kTransposed = ".transposed";
 constexpr std::string_view kSharedA = ".shared_a";
 constexpr std::string_view kSharedATransposed = ".shared_a_transposed";
 constexpr std::string_view kAwaitProducts = "ember.await_products.";
-constexpr std::string_view kAwaitProductsBefore = "ember.await_products_before";
+constexpr std::string_view kCommitProducts = "ember.commit_products";
+constexpr std::string_view kAwaitGroupsBefore = "ember.await_groups_before";
 constexpr std::string_view kOrderStores = "ember.order_stores";
 
 template <typename Row, size_t kCount>
@@ -400,8 +401,12 @@ Value* EmitAwaitProducts(Builder& builder, const std::vector<Value*>& sums) {
       StructOf(sums), sums);
 }
 
-void EmitAwaitProductsBefore(Builder& builder) {
-  CallFunction(builder, std::string(kAwaitProductsBefore), builder.getVoidTy(),
+void EmitCommitProducts(Builder& builder) {
+  CallFunction(builder, std::string(kCommitProducts), builder.getVoidTy(), {});
+}
+
+void EmitAwaitGroupsBefore(Builder& builder) {
+  CallFunction(builder, std::string(kAwaitGroupsBefore), builder.getVoidTy(),
                {});
 }
 
@@ -434,8 +439,8 @@ DeviceCall DeviceCallOf(const llvm::CallBase& call) {
   if (function == nullptr) return {};
   std::string_view name(function->getName());
   if (name == kOrderStores) return {DeviceCall::Kind::kOrderStores};
-  if (name == kAwaitProductsBefore)
-    return {DeviceCall::Kind::kAwaitProductsBefore};
+  if (name == kCommitProducts) return {DeviceCall::Kind::kCommitProducts};
+  if (name == kAwaitGroupsBefore) return {DeviceCall::Kind::kAwaitGroupsBefore};
   if (name.starts_with(kAwaitProducts))
     return {DeviceCall::Kind::kAwaitProducts};
   if (!name.starts_with(kMultiplyWide)) return {};
@@ -484,10 +489,11 @@ void ReplaceByIntrinsics(llvm::Module& module) {
       case DeviceCall::Kind::kAwaitProducts:
         ReplaceAwait(*call);
         break;
-      case DeviceCall::Kind::kAwaitProductsBefore:
-        ReplaceByOrder(*call,
-                       "wgmma.commit_group.sync.aligned; "
-                       "wgmma.wait_group.sync.aligned 1;");
+      case DeviceCall::Kind::kCommitProducts:
+        ReplaceByOrder(*call, "wgmma.commit_group.sync.aligned;");
+        break;
+      case DeviceCall::Kind::kAwaitGroupsBefore:
+        ReplaceByOrder(*call, "wgmma.wait_group.sync.aligned 1;");
         break;
       case DeviceCall::Kind::kOrderStores:
         ReplaceByOrder(*call, "fence.proxy.async.shared::cta;");

@@ -61,9 +61,11 @@ llvm::Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
 // a struct of the sums, which may be used from there on.
 llvm::Value* EmitAwaitProducts(Builder& builder,
                                const std::vector<llvm::Value*>& sums);
-// The same for all products but those since the last such wait, or the last of
-// EmitAwaitProducts. Their sums may not be used yet.
-void EmitAwaitProductsBefore(Builder& builder);
+// wgmma.commit_group: the warp's products since the last such call, or since
+// EmitAwaitProducts, are a group; and wait_group: waits for all groups but the
+// last one. Sums may not be used yet.
+void EmitCommitProducts(Builder& builder);
+void EmitAwaitGroupsBefore(Builder& builder);
 // fence.proxy.async: wide products behind the next barrier read what the thread
 // stored to shared memory before.
 void EmitOrderStores(Builder& builder);
@@ -85,7 +87,8 @@ struct DeviceCall {
     // has beside an address; then registers of a, or a; b; sums.
     kMultiplyWide,
     kAwaitProducts,
-    kAwaitProductsBefore,
+    kCommitProducts,
+    kAwaitGroupsBefore,
     kOrderStores,
     kDotOfWords
   };

@@ -304,13 +304,19 @@ class KernelRewriter {
         call->eraseFromParent();
         continue;
       }
-      if (what.kind == DeviceCall::Kind::kAwaitProductsBefore) {
+      if (what.kind == DeviceCall::Kind::kCommitProducts) {
+        CallGrid(offsetof(GridFunctions, commit_products), b_.getVoidTy(), {});
+        call->eraseFromParent();
+        continue;
+      }
+      if (what.kind == DeviceCall::Kind::kAwaitGroupsBefore) {
         CallGrid(offsetof(GridFunctions, await_products), b_.getVoidTy(),
                  {b_.getInt32(1)});
         call->eraseFromParent();
         continue;
       }
       if (what.kind == DeviceCall::Kind::kAwaitProducts) {
+        CallGrid(offsetof(GridFunctions, commit_products), b_.getVoidTy(), {});
         CallGrid(offsetof(GridFunctions, await_products), b_.getVoidTy(),
                  {b_.getInt32(0)});
         Value* sums = llvm::PoisonValue::get(call->getType());

@@ -188,23 +188,26 @@ void Matrices::BeginProduct(const Operation& operation,
 }
 
 void Matrices::LetGoOn() {
-  EmitAwaitProductsBefore(b_);
-  go_on_ = true;
+  EmitCommitProducts(b_);
+  go_on_in_ = begun_before_.size();
 }
 
 void Matrices::AwaitAll() {
-  go_on_ = false;
+  go_on_in_.reset();
   begun_depth_ = begun_before_.size();
   Await();
 }
 
+// Other invocations store to what this turn's products read behind the barrier
+// of the turn after the next one: there the next turn has waited for them.
 void Matrices::LeaveBody() {
+  if (go_on_in_ == begun_before_.size()) EmitAwaitGroupsBefore(b_);
   if (products_ != begun_before_.back()) Await();
   begun_before_.pop_back();
 }
 
 void Matrices::Await() {
-  if (awaited_.empty() || go_on_) return;
+  if (awaited_.empty() || go_on_in_) return;
   Builder::InsertPointGuard guard(b_);
   // A body within that in which they began may run several times, or not.
   if (begun_before_.size() != begun_depth_)

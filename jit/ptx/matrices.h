@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -58,8 +59,9 @@ class Matrices {
   // factors: before each barrier, and at the end of the phase. Not for those
   // that were let go on.
   void Await();
-  // Waits for all products but those since the last call, which go on in the
-  // next turn of the loop around; and, behind the loop, for all.
+  // What began since the last call goes on in the next turn of the loop around:
+  // the end of this turn waits for what began before it. Behind the loop, waits
+  // for all.
   void LetGoOn();
   void AwaitAll();
   // Around bodies of loops and branches: products that begin in one do not go
@@ -127,7 +129,8 @@ class Matrices {
   std::vector<const Registers*> awaited_;
   llvm::BasicBlock* begun_in_ = nullptr;
   size_t begun_depth_ = 0;
-  bool go_on_ = false;                 // in the rest of a loop's body
+  // In a loop's body, behind products that go on: in how many bodies it is.
+  std::optional<size_t> go_on_in_;
   std::vector<int64_t> begun_before_;  // products, by body around
   int64_t products_ = 0;
 };

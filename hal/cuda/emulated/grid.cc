@@ -367,10 +367,14 @@ class Runner {
     }
   }
 
+  static void CommitProducts(GridThread* seen) {
+    Thread& thread = Of(seen).threads_[Of(seen).NumberOf(*seen)];
+    thread.held_groups.push_back(std::exchange(thread.held, {}));
+  }
+
   static void AwaitProducts(GridThread* seen, uint32_t groups) {
     Runner& runner = Of(seen);
     Thread& thread = runner.threads_[runner.NumberOf(*seen)];
-    thread.held_groups.push_back(std::exchange(thread.held, {}));
     for (; thread.held_groups.size() > groups; thread.held_groups.pop_front()) {
       for (const HeldBytes& held : thread.held_groups.front())
         runner.races_.Release(held.offset, held.bytes);
@@ -564,9 +568,9 @@ class Runner {
   static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);
   static constexpr auto kStoreKind = static_cast<uint32_t>(AccessKind::kStore);
   static constexpr GridFunctions kFunctions = {
-      Barrier,        Shuffle,       Multiply,     MultiplyWide,
-      MultiplyShared, AwaitProducts, LoadMatrices, CopyAsync,
-      CommitCopies,   AwaitCopies,   Access};
+      Barrier,        Shuffle,        Multiply,      MultiplyWide,
+      MultiplyShared, CommitProducts, AwaitProducts, LoadMatrices,
+      CopyAsync,      CommitCopies,   AwaitCopies,   Access};
 
   const GridLaunch& launch_;
   const FindMemory& memory_;

@@ -66,8 +66,9 @@ struct GridFunctions {
                           uint64_t a_descriptor, const void* a,
                           uint32_t is_transposed, uint64_t descriptor,
                           const void* b, uint32_t* sums);
-  // The warp's products since the last call are a group (wgmma.commit_group);
-  // waits for all but the last `groups` groups (wgmma.wait_group).
+  // The warp's products since the last call are a group (wgmma.commit_group).
+  void (*commit_products)(GridThread* thread);
+  // Waits for all but the last `groups` groups (wgmma.wait_group).
   void (*await_products)(GridThread* thread, uint32_t groups);
   // The threads of a whole warp meet and load `count` matrices from shared
   // memory: PTX's ldmatrix. row: 16 bytes; result: `count` registers.

@@ -186,6 +186,7 @@ void MultiplyOnGroup(GridThread* thread, void* const* arguments,
   thread->functions->multiply_shared(thread, product.Pack(), kColumns, 0,
                                      kDescriptor, thread->shared, 0,
                                      kDescriptor, thread->shared + kB, sums);
+  thread->functions->commit_products(thread);
   thread->functions->await_products(thread, groups_left);
   thread->functions->barrier(thread);
   if (number == 0) Store(thread, Shared(thread), 0);
