@@ -78,22 +78,23 @@ TEST(PtxDefaultSchedules, Tf32) {
   constexpr struct {
     const char* inputs;
     const char* product;
-  } kLayouts[] = {
-      {"%a: f32[48, 104], %b: f32[104, 40]", "%a[i, k] * %b[k, j]"},
-      {"%a: f32[48, 104], %b: f32[40, 104]", "%a[i, k] * %b[j, k]"},
-      {"%a: f32[104, 48], %b: f32[40, 104]", "%a[k, i] * %b[j, k]"}};
+  } kLayouts[] = {{"%a: f32[40, 52], %b: f32[52, 24]", "%a[i, k] * %b[k, j]"},
+                  {"%a: f32[40, 52], %b: f32[24, 52]", "%a[i, k] * %b[j, k]"},
+                  {"%a: f32[52, 40], %b: f32[24, 52]", "%a[k, i] * %b[j, k]"}};
   for (const auto& layout : kLayouts) {
     const std::string text =
         Concat({"dispatch @product(", layout.inputs,
-                ") -> (%y: f32[48, 40]) { %y[i, j] = sum(k < 104) ",
+                ") -> (%y: f32[40, 24]) { %y[i, j] = sum(k < 52) ",
                 layout.product, " }"});
     std::string ptx;
     ExpectTf32OnGrid(text, &ptx);
     EXPECT_THAT(ptx, HasSubstr(".f32.tf32.tf32.f32"));
     EXPECT_GT(ExpectOnGrid(text, &ptx, {.features = "+tf32"}).value_or(1), 0u);
     EXPECT_THAT(ptx, HasSubstr(".f32.tf32.tf32.f32"));
-    ExpectOnGrid(text, &ptx, {.within = 1e-5, .has_matrices = false});
-    EXPECT_THAT(ptx, ::testing::Not(HasSubstr("mma.sync")));
+    constexpr std::string_view kWithout = "sm_80+subgroup32+shared65536";
+    const auto without = NestByDefault(text, SmallGpu(kWithout));
+    ASSERT_TRUE(without.has_value());
+    EXPECT_THAT(PtxOf(*without, kWithout), ::testing::Not(HasSubstr("mma.")));
   }
 }
 

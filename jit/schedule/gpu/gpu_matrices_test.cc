@@ -6,11 +6,13 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
+#include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
@@ -40,14 +42,17 @@ struct Made {
 };
 
 // busy: how many invocations keep the device busy: little, so that what tests
-// can evaluate has several subgroups.
+// can evaluate has several subgroups. constant: an input that never changes.
 Made Make(std::string_view text, std::string_view target = kMatrices,
-          int64_t busy = 256) {
+          int64_t busy = 256, std::string_view constant = "") {
   Made made;
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   if (!dispatch.ok()) return made;
-  Schedule schedule(Disassemble(*dispatch, {}));
+  Computation computation = Disassemble(*dispatch, {});
+  for (ComputationBuffer& buffer : computation.buffers)
+    buffer.is_constant = buffer.name == constant;
+  Schedule schedule(std::move(computation));
   jit::GpuModel gpu = jit::GpuModel::Of(target);
   gpu.busy_invocations = busy;
   // Small ones, which real CPUs' lanes are.
@@ -66,9 +71,9 @@ Made Make(std::string_view text, std::string_view target = kMatrices,
 
 // Compared with the dispatch, too.
 Made Check(std::string_view text, std::string_view target = kMatrices,
-           int64_t busy = 256) {
+           int64_t busy = 256, std::string_view constant = "") {
   SCOPED_TRACE(text);
-  Made made = Make(text, target, busy);
+  Made made = Make(text, target, busy, constant);
   const auto nest = loops::Parse(made.nest);
   EXPECT_TRUE(nest.ok());
   if (!nest.ok()) return made;
@@ -171,6 +176,40 @@ TEST(GpuMatrices, HaveColumnsAlongResults) {
                 HasSubstr("i_rest_part_matrix j_rest_part_matrix "
                           "k_rest_matrix"));
   }
+}
+
+// CUDA's instructions transpose no bytes: constants that lie the other way are
+// packed once, and of 16 bits, or for other devices, stay as they are.
+TEST(GpuMatrices, ConstantsArePackedForCuda) {
+  constexpr std::string_view kCuda =
+      "sm_80+subgroup32+shared166912+invocations1024";
+  const auto product = [](const std::string& a, const std::string& b,
+                          const std::string& sum) {
+    return "dispatch @p(%x: " + a + "[48, 96], %w: " + b +
+           "[96, 32]) -> (%y: " + sum + "[48, 32]) { %y[i, j] = sum(k < 96) " +
+           sum + "(%x[i, k]) * " + sum + "(%w[k, j]) }";
+  };
+  const std::string bytes = product("u8", "i8", "i32");
+  const Made made = Check(bytes, kCuda, /*busy=*/256, "w");
+  EXPECT_THAT(made.schedule, HasSubstr("pack %y %w 1 0 -> w.packed"));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y"));
+  EXPECT_THAT(made.nest, HasSubstr("packed %w.packed: i8[32, 96]"));
+  EXPECT_THAT(made.nest, HasSubstr("prologue"));
+  for (const Made& other : {Make(bytes, kCuda, /*busy=*/256, "x"),
+                            Make(bytes, kMatrices, /*busy=*/256, "w"),
+                            Make(product("f16", "f16", "f32"), kCuda,
+                                 /*busy=*/256, "w")}) {
+    EXPECT_THAT(other.schedule, HasSubstr("multiply_matrices %y"));
+    EXPECT_THAT(other.schedule, Not(HasSubstr("pack %y")));
+  }
+  // Of a window each place has a matrix of its own.
+  EXPECT_THAT(Check(R"(
+    dispatch @conv(%x: u8[1, 6, 18, 32], %w: i8[3, 3, 32, 16]) -> (%y: i32[1, 4, 16, 16]) {
+      %y[n, h, v, o] = sum(r < 3, q < 3, c < 32) i32(%x[n, h + r, v + q, c]) * i32(%w[r, q, c, o])
+    })",
+                    kCuda, /*busy=*/256, "w")
+                  .schedule,
+              HasSubstr("pack %y %w 0 1 3 2 -> w.packed"));
 }
 
 // Pixels of a line are rows, and lines are shared out among subgroups.

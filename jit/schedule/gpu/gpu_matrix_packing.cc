@@ -38,8 +38,8 @@ struct Packing {
   int64_t lanes = 1;   // neighbours that an invocation stores at once
 };
 
-std::optional<Packing> PackingOf(const jit::GpuModel& gpu, const Computation& c,
-                                 NodeId load, NodeId variable) {
+std::optional<Packing> PackingOf(const Computation& c, NodeId load,
+                                 NodeId variable) {
   const tensor::Node& node = c.pool[load];
   const ComputationBuffer& buffer = c.buffers[node.buffer];
   const bool is_constant =
@@ -48,7 +48,7 @@ std::optional<Packing> PackingOf(const jit::GpuModel& gpu, const Computation& c,
         return c.pool.IntegerConstant(extent).has_value();
       });
   if (node.opcode != tensor::Opcode::kLoad || !is_constant ||
-      gpu.transposes_matrices || jit::TransposesMatricesOf(node.type)) {
+      jit::TransposesMatricesOf(node.type)) {
     return std::nullopt;
   }
   const std::optional<size_t> dim = DimToMove(c, load, variable);
@@ -77,7 +77,7 @@ void PackConstantsForMatrices(const jit::GpuModel& gpu,
         c.stages[static_cast<size_t>(writer.StageOf(product))];
     const NodeId variable = stage.axes[static_cast<size_t>(steps)].variable;
     ForEachLoad(c.pool, stage.values, [&](NodeId load) {
-      const auto packing = PackingOf(gpu, c, load, variable);
+      const auto packing = PackingOf(c, load, variable);
       if (packing) packings.push_back(*packing);
     });
   }

@@ -18,10 +18,11 @@
 
 namespace ember::schedule {
 
-// Packs the product's constants of constant extents for which that pays on the
-// device, each by a stage of its own, which is scheduled and in `done`. steps:
-// the axis of the product's sum along which matrices multiply. What needs no
-// packing stays as it is.
+// Packs the product's constants of constant extents and of elements that the
+// hardware does not transpose (jit::TransposesMatricesOf), each by a stage of
+// its own, which is scheduled and in `done`. steps: the axis of the product's
+// sum along which matrices multiply. What needs no packing stays as it is. Of
+// devices that transpose matrices (GpuModel::transposes_matrices) nobody asks.
 void PackConstantsForMatrices(const jit::GpuModel& gpu,
                               const std::string& product, int steps,
                               std::set<std::string>& done,

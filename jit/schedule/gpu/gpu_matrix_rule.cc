@@ -444,7 +444,7 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
   // What factors are before their slices are copied.
   Schedule packed = writer.schedule();
   std::set<std::string> packed_done = done;
-  PackFactors(gpu, product, packed_done, packed);
+  if (!gpu.transposes_matrices) PackFactors(gpu, product, packed_done, packed);
   const Computation& c = packed.computation();
   const int number = c.FindStage(product);
   // Instructions of several subgroups ask for more than others do, which is
