@@ -12,7 +12,8 @@
 //    in cache, and values used only inside need no memory. A contraction joins
 //    where it combines such rows (of a group that needs whole rows anyway) with
 //    an operand that is no constant, and has few columns for the number of rows:
-//    softmax(q k) v is one dispatch.
+//    softmax(q k) v is one dispatch. What is gathered for such a dispatch alone,
+//    such as keys and values in blocks of a cache, joins it as a whole.
 //
 // What the program runs itself (control flow, library calls) is a group of its
 // own, and so orders the dispatches around it: those that need a symbol come

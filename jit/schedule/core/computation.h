@@ -68,8 +68,8 @@ struct ComputationStage {
   int spatial_count = 0;
   tensor::Combiner combiner = tensor::Combiner::kNone;
   std::vector<NodeId> values;
-  std::vector<NodeId> initial;  // kFold
-  std::vector<NodeId> results;  // kFold
+  std::vector<NodeId> initial;           // kFold
+  std::vector<NodeId> results;           // kFold
   std::optional<UsefulElements> useful;  // kFold, of one reduction axis
   std::vector<ComputationStore> stores;
 

@@ -90,8 +90,7 @@ class Reader {
       const NodeId extent = pool_[term].operands[0];
       // Parts are as large in each turn of the loops around.
       const bool is_of_turn = pool_[extent].first_axis != UINT64_MAX;
-      if (!is_of_turn)
-        return Make(Opcode::kSubtract, extent, pool_.Integer(1));
+      if (!is_of_turn) return Make(Opcode::kSubtract, extent, pool_.Integer(1));
     }
     // Such as a digit of a loop that others were fused to.
     const auto& range = pool_[term].range;

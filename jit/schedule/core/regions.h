@@ -26,9 +26,10 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
                                    const std::vector<NodeId>& full,
                                    loops::LoopNest& nest);
 
-// Lets the loop over a fold's elements end where no point of the loops inside it
-// has useful ones (UsefulElements): the extent then depends on the loops around
-// it. Elsewhere than in a serial loop over the whole axis nothing changes.
+// Lets the loop over a fold's elements end where no point of the loops inside
+// it has useful ones (UsefulElements): the extent then depends on the loops
+// around it. Elsewhere than in a serial loop over the whole axis nothing
+// changes.
 void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
                          loops::LoopNest& nest);
 

@@ -34,9 +34,9 @@
 
 namespace ember::schedule {
 
-// Schedules `root`, which is `product` or reads its results point by point, with
-// all stages before it that nothing else reads, and adds these to `done`. False
-// if there is no other product among them, no tile fits, or something is
+// Schedules `root`, which is `product` or reads its results point by point,
+// with all stages before it that nothing else reads, and adds these to `done`.
+// False if there is no other product among them, no tile fits, or something is
 // refused; the schedule is as before then.
 bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                            const std::string& product,

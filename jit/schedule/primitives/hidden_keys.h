@@ -17,12 +17,14 @@
 namespace ember::schedule {
 
 // An i64 sum of the axes but the last one, of parameters and of constants, that
-// cannot wrap: wherever the last axis is not below it, `value` is -inf. Nothing, if that
-// cannot be proved. axes: variables of the stage that computes the value.
+// cannot wrap: wherever the last axis is not below it, `value` is -inf.
+// Nothing, if that cannot be proved. axes: variables of the stage that computes
+// the value.
 //
 // Followed are casts of floats, selects by comparisons (or their `not`), and
 // loads of what a stage has stored point by point. A finite constant in the
-// place of -inf proves nothing: scores that are -inf themselves lose against it.
+// place of -inf proves nothing: scores that are -inf themselves lose against
+// it.
 std::optional<NodeId> EndOfVisibleKeys(Computation& computation, NodeId value,
                                        std::span<const NodeId> axes);
 

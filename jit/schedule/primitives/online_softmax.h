@@ -42,14 +42,14 @@
 // Where v has an infinity or NaN, NaN may be inf and the other way round, as
 // powers that are 0 in the dispatch may be small in their block.
 //
-// With `skip`, blocks that no row of a loop's turn sees are not computed. What a
-// row sees is read off the dispatch (hidden_keys.h): x is -inf for all keys from
-// some on, by a comparison of their index with the row's. Such a block has
-// maximum -inf, powers, total and sums 0, so the fold would leave sum, total and
-// m as they are, whatever they are, bit for bit but for the sign of a sum that
-// is 0: m1 is m, and old is exp(0) = 1, or m is -inf, and sum and total are 0.
-// The proof takes v to be finite there: 0 * inf, which would be NaN, is not
-// computed for keys that are skipped, while it is for those that are hidden
+// With `skip`, blocks that no row of a loop's turn sees are not computed. What
+// a row sees is read off the dispatch (hidden_keys.h): x is -inf for all keys
+// from some on, by a comparison of their index with the row's. Such a block has
+// maximum -inf, powers, total and sums 0, so the fold would leave sum, total
+// and m as they are, whatever they are, bit for bit but for the sign of a sum
+// that is 0: m1 is m, and old is exp(0) = 1, or m is -inf, and sum and total
+// are 0. The proof takes v to be finite there: 0 * inf, which would be NaN, is
+// not computed for keys that are skipped, while it is for those that are hidden
 // within a block. Refused where nothing is skipped for sure, and where an index
 // is checked while the program runs, as a skipped block would not check it. The
 // fold's loop over blocks ends earlier then (UsefulElements), where it is a

@@ -91,20 +91,16 @@ constexpr const char* kForms[] = {
          %p[b, i, j] = %powers[b, i, j] / %total[b, i]
          %y[b, i, p] = sum(j < $N) %p[b, i, j] * %v[b, j, p]
        })",
-    R"(dispatch @causal(%q: f32[$L, $M, $K], %k: f32[$L, $N, $K], %v: f32[$L, $N, $P]) -> (%y: f32[$L, $M, $P]) {
-         temp %s: f32[$L, $M, $N]
-         temp %seen: f32[$L, $M, $N]
-         temp %most: f32[$L, $M]
-         temp %powers: f32[$L, $M, $N]
-         temp %total: f32[$L, $M]
-         temp %p: f32[$L, $M, $N]
-         %s[b, i, j] = sum(k < $K) %q[b, i, k] * %k[b, j, k]
-         %seen[b, i, j] = select(j <= i + $P - 1, %s[b, i, j], -inf)
-         %most[b, i] = maximum(k < $N) %seen[b, i, k]
-         %powers[b, i, j] = exp(%seen[b, i, j] - %most[b, i])
-         %total[b, i] = sum(k < $N) %powers[b, i, k]
-         %p[b, i, j] = %powers[b, i, j] / %total[b, i]
-         %y[b, i, p] = sum(j < $N) %p[b, i, j] * %v[b, j, p]
+    R"(dispatch @causal(%x: f32[$M, $N], %v: f32[$N, $P]) -> (%y: f32[$M, $P]) {
+         temp %most: f32[$M]
+         temp %p: f32[$M, $N]
+         temp %powers: f32[$M, $N]
+         temp %total: f32[$M]
+         %most[i] = maximum(k < $N) select(k < i + $P, %x[i, k], -inf)
+         %powers[i, j] = exp(select(j < i + $P, %x[i, j], -inf) - %most[i])
+         %total[i] = sum(k < $N) %powers[i, k]
+         %p[i, j] = %powers[i, j] / %total[i]
+         %y[i, p] = sum(j < $N) %p[i, j] * %v[j, p]
        })",
     R"(dispatch @softmax(%x: f32[$M, $N]) -> (%y: f32[$M, $N]) {
          temp %most: f32[$M]
