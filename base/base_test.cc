@@ -1,6 +1,8 @@
 // The small libraries of base/ that need no file of their own.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "base/checked_math.h"
 #include "base/concat.h"
 #include "base/dtype.h"
+#include "base/float_format.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/large_memory.h"
@@ -201,6 +204,98 @@ TEST(DTypeTest, HalvesRoundToNearestEven) {
   EXPECT_EQ(ToFloat16(65520.0f).bits, 0x7c00);
   EXPECT_EQ(ToFloat16(65519.9f).bits, 0x7bff);
   EXPECT_EQ(ToFloat16(-1e30f).bits, 0xfc00);
+}
+
+// The tables of the OFP8 specification: sign, exponent, mantissa; all patterns.
+template <typename T>
+void ExpectValuesOfFields(int mantissa_bits, int bias, int first_special,
+                          int infinity) {
+  for (int bits = 0; bits < 256; ++bits) {
+    const float value = ToFloat(T{static_cast<uint8_t>(bits)});
+    const int magnitude = bits & 0x7f;
+    const bool is_negative = bits >= 0x80;
+    ASSERT_EQ(std::signbit(value), is_negative) << bits;
+    if (magnitude >= first_special) {
+      ASSERT_EQ(std::isinf(value), magnitude == infinity) << bits;
+      ASSERT_EQ(std::isnan(value), magnitude != infinity) << bits;
+    } else {
+      const int exponent = magnitude >> mantissa_bits;
+      const int fraction = magnitude % (1 << mantissa_bits);
+      const double significand =
+          std::ldexp(fraction, -mantissa_bits) + (exponent == 0 ? 0 : 1);
+      const double expected =
+          std::ldexp(significand, std::max(exponent, 1) - bias);
+      ASSERT_EQ(value, is_negative ? -expected : expected) << bits;
+      ASSERT_EQ(ToNarrowFloat<T>(value).bits, bits);
+      ASSERT_EQ(ToNarrowFloat<T>(static_cast<double>(value)).bits, bits);
+    }
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(ToFloat(ToNarrowFloat<T>(value)))) << bits;
+      EXPECT_EQ(ToNarrowFloat<T>(value).bits & 0x80, bits & 0x80);
+    }
+  }
+}
+
+TEST(DTypeTest, FloatsOfEightBitsAreAsTheSpecificationSays) {
+  ExpectValuesOfFields<Float8E4M3FN>(3, 7, 0x7f, -1);
+  ExpectValuesOfFields<Float8E5M2>(2, 15, 0x7c, 0x7c);
+  EXPECT_EQ(ToFloat(Float8E4M3FN{0x7e}), 448.0f);
+  EXPECT_EQ(ToFloat(Float8E4M3FN{0x01}), 0x1p-9f);
+  EXPECT_EQ(ToFloat(Float8E5M2{0x7b}), 57344.0f);
+  EXPECT_EQ(ToFloat(Float8E5M2{0x01}), 0x1p-16f);
+}
+
+// Between two neighbours the nearer one is chosen, at the middle the even one;
+// what is beyond the largest rounds as if there were one more.
+template <typename T>
+void ExpectNearestEven(int largest, int too_large) {
+  for (int bits = 0; bits <= largest; ++bits) {
+    const double low = ToFloat(T{static_cast<uint8_t>(bits)});
+    const double before =
+        ToFloat(T{static_cast<uint8_t>(std::max(bits, 1) - 1)});
+    const double high = bits == largest
+                            ? low + (low - before)
+                            : ToFloat(T{static_cast<uint8_t>(bits + 1)});
+    const double middle = (low + high) / 2;
+    const int above = bits == largest ? too_large : bits + 1;
+    const int even = bits % 2 == 0 ? bits : above;
+    ASSERT_EQ(ToNarrowFloat<T>(static_cast<float>(middle)).bits, even);
+    ASSERT_EQ(ToNarrowFloat<T>(middle).bits, even);
+    ASSERT_EQ(ToNarrowFloat<T>(-middle).bits, even | 0x80);
+    ASSERT_EQ(ToNarrowFloat<T>(std::nextafter(middle, 0)).bits, bits);
+    ASSERT_EQ(ToNarrowFloat<T>(std::nextafter(middle, 1e9)).bits, above);
+    const float single = static_cast<float>(middle);
+    ASSERT_EQ(ToNarrowFloat<T>(std::nextafterf(single, 0)).bits, bits);
+    ASSERT_EQ(ToNarrowFloat<T>(std::nextafterf(single, 1e9f)).bits, above);
+  }
+}
+
+TEST(DTypeTest, FloatsOfEightBitsRoundToNearestEven) {
+  ExpectNearestEven<Float8E4M3FN>(0x7e, 0x7f);
+  ExpectNearestEven<Float8E5M2>(0x7b, 0x7c);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float value : {1e4f, 1e30f, infinity}) {
+    EXPECT_EQ(ToNarrowFloat<Float8E4M3FN>(value).bits, 0x7f);
+    EXPECT_EQ(ToNarrowFloat<Float8E4M3FN>(-value).bits, 0xff);
+  }
+  EXPECT_EQ(ToNarrowFloat<Float8E5M2>(-1e30f).bits, 0xfc);
+  EXPECT_EQ(ToNarrowFloat<Float8E5M2>(infinity).bits, 0x7c);
+  EXPECT_EQ(ToNarrowFloat<Float8E5M2>(1e-30f).bits, 0);
+}
+
+TEST(DTypeTest, FormatsSayWhereTheBitsAre) {
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const DType type = static_cast<DType>(i);
+    const FloatFormat format = FloatFormatOf(type);
+    if (!IsFloat(type)) continue;
+    EXPECT_EQ(format.bits, 8 * DTypeByteSize(type)) << DTypeName(type);
+    EXPECT_EQ(format.has_infinity(), type != DType::kF8E4M3FN);
+  }
+  EXPECT_EQ(FloatFormatOf(DType::kF32).past_finite, 0x7f800000u);
+  EXPECT_EQ(FloatFormatOf(DType::kF32).quiet_nan, 0x7fc00000u);
+  EXPECT_EQ(FloatFormatOf(DType::kF64).quiet_nan, 0x7ff8000000000000u);
+  EXPECT_EQ(FloatFormatOf(DType::kBF16).past_finite, 0x7f80u);
+  EXPECT_EQ(FloatFormatOf(DType::kF8E4M3FN).past_finite, 0x7fu);
 }
 
 TEST(PrinterTest, IndentsLines) {

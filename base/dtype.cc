@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/float_format.h"
+
 namespace ember {
 namespace {
 
@@ -19,6 +21,64 @@ float RoundToOdd(double value) {
   return std::bit_cast<float>(bits | 1);
 }
 
+constexpr FloatFormat kHalf = FloatFormatOf(DType::kF16);
+constexpr FloatFormat kBrain = FloatFormatOf(DType::kBF16);
+constexpr FloatFormat kE4M3FN = FloatFormatOf(DType::kF8E4M3FN);
+constexpr FloatFormat kE5M2 = FloatFormatOf(DType::kF8E5M2);
+
+// A code shifted to where a float's exponent and mantissa are has too small an
+// exponent: by the difference of the biases, or by twice that to become all
+// ones. 0 for bf16, which is the upper half of a float.
+uint32_t ExponentShift(const FloatFormat& format) {
+  return static_cast<uint32_t>(127 - format.bias) << 23;
+}
+
+float Decode(uint32_t code, const FloatFormat& format) {
+  const uint32_t sign_bit = static_cast<uint32_t>(format.sign_bit());
+  const uint32_t sign = (code & sign_bit) << (32 - format.bits);
+  const uint32_t size = code & (sign_bit - 1);
+  const bool is_rebiased = ExponentShift(format) != 0;
+  uint32_t bits = (size << (23 - format.mantissa_bits)) + ExponentShift(format);
+  if (is_rebiased && size >> format.mantissa_bits == 0) {
+    // Zero and subnormal: the float 2^n, with the mantissa added, less 2^n.
+    bits += uint32_t{1} << 23;
+    const uint32_t least = ExponentShift(format) + (uint32_t{1} << 23);
+    bits = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) -
+                                   std::bit_cast<float>(least));
+  } else if (size >= format.past_finite) {
+    bits += ExponentShift(format);
+  }
+  return std::bit_cast<float>(bits | sign);
+}
+
+uint32_t Encode(float value, const FloatFormat& format) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t size = bits & 0x7fffffff;
+  const int shift = 23 - format.mantissa_bits;
+  const uint32_t past_finite = static_cast<uint32_t>(format.past_finite);
+  uint32_t code = past_finite;
+  if (size > 0x7f800000) {  // stays a NaN, and a quiet one
+    code = static_cast<uint32_t>(format.quiet_nan) |
+           ((size >> shift) & ((uint32_t{1} << format.mantissa_bits) - 1));
+  } else if (ExponentShift(format) != 0 &&
+             size < ExponentShift(format) + (uint32_t{1} << 23)) {
+    // Zero or subnormal: adding a float whose last bit counts as much as the
+    // format's last rounds there.
+    const uint32_t unit =
+        ExponentShift(format) + (static_cast<uint32_t>(shift + 1) << 23);
+    code = std::bit_cast<uint32_t>(std::bit_cast<float>(size) +
+                                   std::bit_cast<float>(unit)) -
+           unit;
+  } else if (size < (past_finite << shift) + ExponentShift(format)) {
+    const uint32_t odd = (size >> shift) & 1;
+    code = (size + ((uint32_t{1} << (shift - 1)) - 1) + odd -
+            ExponentShift(format)) >>
+           shift;
+  }
+  return code | ((bits >> (32 - format.bits)) &
+                 static_cast<uint32_t>(format.sign_bit()));
+}
+
 }  // namespace
 
 std::optional<DType> DTypeFromName(std::string_view name) {
@@ -28,55 +88,45 @@ std::optional<DType> DTypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
-float ToFloat(Float16 value) {
-  uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000) << 16;
-  uint32_t exponent = (value.bits >> 10) & 0x1f;
-  uint32_t mantissa = value.bits & 0x3ff;
-  if (exponent == 0) {  // zero and subnormal: mantissa * 2^-24
-    float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | sign);
-  }
-  if (exponent == 31)
-    return std::bit_cast<float>(sign | 0x7f800000 | (mantissa << 13));
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) |
-                              (mantissa << 13));
+float DecodeNarrowFloat(uint64_t bits, DType type) {
+  return Decode(static_cast<uint32_t>(bits), FloatFormatOf(type));
 }
 
+uint64_t EncodeNarrowFloat(double value, DType type) {
+  return Encode(RoundToOdd(value), FloatFormatOf(type));
+}
+
+float ToFloat(Float16 value) { return Decode(value.bits, kHalf); }
 float ToFloat(BFloat16 value) {
   return std::bit_cast<float>(static_cast<uint32_t>(value.bits) << 16);
 }
+float ToFloat(Float8E4M3FN value) { return Decode(value.bits, kE4M3FN); }
+float ToFloat(Float8E5M2 value) { return Decode(value.bits, kE5M2); }
 
-Float16 ToFloat16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
-  bits &= 0x7fffffff;
-  if (bits >= 0x7f800000) {  // infinity, NaN (kept a NaN)
-    uint16_t mantissa =
-        bits > 0x7f800000
-            ? static_cast<uint16_t>(0x200 | ((bits >> 13) & 0x3ff))
-            : 0;
-    return {static_cast<uint16_t>(sign | 0x7c00 | mantissa)};
-  }
-  if (bits >= 0x477ff000)
-    return {static_cast<uint16_t>(sign | 0x7c00)};  // rounds to infinity
-  if (bits < 0x38800000) {  // subnormal or zero: adding 0.5 rounds at 2^-24 in
-                            // the float unit
-    float shifted = std::bit_cast<float>(bits) + 0.5f;
-    return {static_cast<uint16_t>(
-        sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000))};
-  }
-  uint32_t rounded = bits + 0xfff + ((bits >> 13) & 1);
-  return {static_cast<uint16_t>(sign | ((rounded - 0x38000000) >> 13))};
+template <>
+Float16 ToNarrowFloat(float value) {
+  return {static_cast<uint16_t>(Encode(value, kHalf))};
+}
+template <>
+BFloat16 ToNarrowFloat(float value) {
+  return {static_cast<uint16_t>(Encode(value, kBrain))};
+}
+template <>
+Float8E4M3FN ToNarrowFloat(float value) {
+  return {static_cast<uint8_t>(Encode(value, kE4M3FN))};
+}
+template <>
+Float8E5M2 ToNarrowFloat(float value) {
+  return {static_cast<uint8_t>(Encode(value, kE5M2))};
 }
 
-BFloat16 ToBFloat16(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffff) > 0x7f800000)
-    return {static_cast<uint16_t>((bits >> 16) | 0x40)};
-  return {static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
+template <NarrowFloat T>
+T ToNarrowFloat(double value) {
+  return ToNarrowFloat<T>(RoundToOdd(value));
 }
-
-Float16 ToFloat16(double value) { return ToFloat16(RoundToOdd(value)); }
-BFloat16 ToBFloat16(double value) { return ToBFloat16(RoundToOdd(value)); }
+template Float16 ToNarrowFloat(double value);
+template BFloat16 ToNarrowFloat(double value);
+template Float8E4M3FN ToNarrowFloat(double value);
+template Float8E5M2 ToNarrowFloat(double value);
 
 }  // namespace ember

@@ -4,10 +4,14 @@
 //   DTypeByteSize(DType::kF16) == 2;  DTypeName(DType::kI64) == "i64";
 //
 // The numeric values are stored in module files: append only. Room is kept for
-// 4-bit and fp8 types, whose rows join this table when they are implemented.
+// 4-bit types, whose rows join this table when they are implemented.
+//
+// Source of the types of 8 bits: Open Compute Project, "OCP 8-bit Floating
+// Point Specification (OFP8)", revision 1.0.
 #ifndef EMBER_BASE_DTYPE_H_
 #define EMBER_BASE_DTYPE_H_
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -29,7 +33,9 @@ namespace ember {
   row(F16, "f16", Float16, 16, Float) \
   row(BF16, "bf16", BFloat16, 16, Float) \
   row(F32, "f32", float, 32, Float) \
-  row(F64, "f64", double, 64, Float)
+  row(F64, "f64", double, 64, Float) \
+  row(F8E4M3FN, "f8e4m3fn", Float8E4M3FN, 8, Float) \
+  row(F8E5M2, "f8e5m2", Float8E5M2, 8, Float)
 // clang-format on
 
 enum class DType : uint8_t {
@@ -78,9 +84,13 @@ constexpr bool IsInteger(DType type) {
 constexpr bool IsSigned(DType type) {
   return KindOf(type) == DTypeKind::kSigned;
 }
+// Narrower than float, in which its arithmetic is done.
+constexpr bool IsNarrowFloat(DType type) {
+  return IsFloat(type) && DTypeByteSize(type) < 4;
+}
 std::optional<DType> DTypeFromName(std::string_view name);
 
-// Storage of the 16-bit float types. Arithmetic is done in float and rounded
+// Storage of the narrow float types. Arithmetic is done in float and rounded
 // (to nearest even).
 struct Float16 {
   uint16_t bits = 0;
@@ -88,13 +98,51 @@ struct Float16 {
 struct BFloat16 {
   uint16_t bits = 0;
 };
+// 4 bits of exponent, 3 of mantissa. Finite values ("F") up to 448 and one NaN
+// ("N") of either sign, no infinity: what rounds to more than 448 becomes NaN.
+struct Float8E4M3FN {
+  uint8_t bits = 0;
+};
+// The upper half of a Float16: 5 bits of exponent, 2 of mantissa, infinities.
+struct Float8E5M2 {
+  uint8_t bits = 0;
+};
+template <typename T>
+concept NarrowFloat =
+    std::same_as<T, Float16> || std::same_as<T, BFloat16> ||
+    std::same_as<T, Float8E4M3FN> || std::same_as<T, Float8E5M2>;
+
 float ToFloat(Float16 value);
 float ToFloat(BFloat16 value);
-Float16 ToFloat16(float value);
-BFloat16 ToBFloat16(float value);
-// Rounds once from double, where going through float would round twice.
-Float16 ToFloat16(double value);
-BFloat16 ToBFloat16(double value);
+float ToFloat(Float8E4M3FN value);
+float ToFloat(Float8E5M2 value);
+
+// Rounded once; from double, too, where going through float would round twice.
+// What is too large becomes infinity, or NaN where there is none. NaNs stay
+// NaNs of their sign.
+//
+//   ToNarrowFloat<Float8E4M3FN>(1.0f).bits == 0x38
+template <NarrowFloat T>
+T ToNarrowFloat(float value);
+template <NarrowFloat T>
+T ToNarrowFloat(double value);
+template <>
+Float16 ToNarrowFloat(float value);
+template <>
+BFloat16 ToNarrowFloat(float value);
+template <>
+Float8E4M3FN ToNarrowFloat(float value);
+template <>
+Float8E5M2 ToNarrowFloat(float value);
+
+inline Float16 ToFloat16(float value) { return ToNarrowFloat<Float16>(value); }
+inline Float16 ToFloat16(double value) { return ToNarrowFloat<Float16>(value); }
+inline BFloat16 ToBFloat16(float value) {
+  return ToNarrowFloat<BFloat16>(value);
+}
+inline BFloat16 ToBFloat16(double value) {
+  return ToNarrowFloat<BFloat16>(value);
+}
 
 }  // namespace ember
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/float_format.h"
 #include "tensor/range_rules.h"
 #include "tensor/scalar.h"
 
@@ -19,7 +20,7 @@ std::string Shortest(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// The fewest digits that round to these bits of a 16-bit type.
+// The fewest digits that round to these bits of a narrow type.
 std::string ShortestNarrow(double value, uint64_t bits, DType type) {
   char buffer[64];
   std::string text;
@@ -113,26 +114,16 @@ std::optional<uint64_t> NumberBits(std::string_view text, bool is_float_token,
   const std::optional<double> value = ParseFloat<double>(text);
   if (!value) return std::nullopt;
   const uint64_t bits = DoubleToBits(negative ? -*value : *value, type);
-  if (std::isinf(BitsToDouble(bits, type))) return std::nullopt;
+  if (!std::isfinite(BitsToDouble(bits, type))) return std::nullopt;
   return bits;
 }
 
-uint64_t InfinityBits(bool negative, DType type) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return DoubleToBits(negative ? -kInfinity : kInfinity, type);
+std::optional<uint64_t> InfinityBits(bool negative, DType type) {
+  const FloatFormat format = FloatFormatOf(type);
+  if (!format.has_infinity()) return std::nullopt;
+  return format.past_finite | (negative ? format.sign_bit() : 0);
 }
 
-uint64_t NanBits(DType type) {
-  switch (type) {
-    case DType::kF16:
-      return 0x7e00;
-    case DType::kBF16:
-      return 0x7fc0;
-    case DType::kF64:
-      return 0x7ff8000000000000;
-    default:
-      return 0x7fc00000;
-  }
-}
+uint64_t NanBits(DType type) { return FloatFormatOf(type).quiet_nan; }
 
 }  // namespace ember::tensor

@@ -80,7 +80,7 @@ class Resolver {
       if (type == DType::kBool && literal.number > 1) bits.reset();
     } else if (literal.kind == Expression::kWord) {
       if (IsFloat(type)) {
-        bits = token.Is("nan") ? NanBits(type)
+        bits = token.Is("nan") ? std::optional(NanBits(type))
                                : InfinityBits(literal.negative, type);
       }
     } else {

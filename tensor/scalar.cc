@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/float_format.h"
 #include "tensor/semantics.h"
 
 namespace ember::tensor {
@@ -41,13 +42,16 @@ uint64_t Write(Compute<type> value) {
   return ToBits(semantics::Narrow<Storage<type>>(value));
 }
 
-// Calls function.operator()<type>() with the dtype as a constant.
+// Calls function.operator()<type>() with the dtype as a constant. Narrow floats
+// are none of them: one function converts them all (base/float_format.h).
 template <typename Function>
 auto WithType(DType type, Function&& function) {
   switch (type) {
-#define EMBER_ROW(name, ...) \
-  case DType::k##name:       \
-    return function.template operator()<DType::k##name>();
+#define EMBER_ROW(name, ...)                                 \
+  case DType::k##name:                                       \
+    if constexpr (!IsNarrowFloat(DType::k##name))            \
+      return function.template operator()<DType::k##name>(); \
+    break;
     EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
   }
@@ -99,6 +103,8 @@ uint64_t Arithmetic(Opcode opcode, uint64_t first, uint64_t second) {
 
 template <typename Wide>
 uint64_t CastFrom(Wide value, DType to) {
+  if (IsNarrowFloat(to))
+    return EncodeNarrowFloat(semantics::ToOddDouble(value), to);
   return WithType(to, [&]<DType type>() -> uint64_t {
     using To = std::conditional_t<type == DType::kBool, bool, Storage<type>>;
     return ToBits(semantics::Cast<To>(value));
@@ -121,14 +127,22 @@ uint64_t CastBits(uint64_t bits, DType from, DType to) {
   return 0;
 }
 
-template <DType type>
-uint64_t NarrowFloat(Opcode opcode, ScalarOperands operands) {
-  const uint64_t result = Arithmetic<DType::kF32>(
-      opcode, ToBits(Read<type>(operands.a)), ToBits(Read<type>(operands.b)));
+// Of a narrow float.
+uint64_t InFloat(Opcode opcode, DType type, ScalarOperands operands) {
+  const auto widened = [&](uint64_t bits) {
+    return ToBits(static_cast<float>(BitsToDouble(bits, type)));
+  };
+  const uint64_t result =
+      Arithmetic<DType::kF32>(opcode, widened(operands.a), widened(operands.b));
   const InstructionGroup group = InfoOf(opcode).group;
   const bool is_truth = group == InstructionGroup::kClassify ||
                         group == InstructionGroup::kCompare;
-  return is_truth ? result : Write<type>(FromBits<float>(result));
+  return is_truth ? result : DoubleToBits(FromBits<float>(result), type);
+}
+
+uint64_t LargestFloat(DType type) {
+  const FloatFormat format = FloatFormatOf(type);
+  return format.has_infinity() ? format.past_finite : LargestFiniteBits(type);
 }
 
 uint64_t CutToType(uint64_t bits, DType type) {
@@ -149,7 +163,7 @@ uint64_t EvaluateScalar(Opcode opcode, DType operand_type, DType result_type,
   }
   // Narrow integers are computed in 64 bits: what wraps there wraps the same
   // when cut to fewer bits, and no amount of a shift that empties the narrow
-  // type leaves anything of it in the wide one. f16 and bf16 are computed in
+  // type leaves anything of it in the wide one. Narrow floats are computed in
   // f32 by definition.
   const auto widened = [&](uint64_t bits) {
     return static_cast<uint64_t>(BitsToInteger(bits, operand_type));
@@ -170,10 +184,8 @@ uint64_t EvaluateScalar(Opcode opcode, DType operand_type, DType result_type,
   }
   if (operand_type == DType::kF64)
     return Arithmetic<DType::kF64>(opcode, operands.a, operands.b);
-  if (operand_type == DType::kF16)
-    return NarrowFloat<DType::kF16>(opcode, operands);
-  if (operand_type == DType::kBF16)
-    return NarrowFloat<DType::kBF16>(opcode, operands);
+  if (IsNarrowFloat(operand_type))
+    return InFloat(opcode, operand_type, operands);
   return Arithmetic<DType::kF32>(opcode, operands.a, operands.b);
 }
 
@@ -197,6 +209,7 @@ uint64_t DoubleToBits(double value, DType type) {
 }
 
 double BitsToDouble(uint64_t bits, DType type) {
+  if (IsNarrowFloat(type)) return DecodeNarrowFloat(bits, type);
   return WithType(
       type, [&]<DType t>() { return static_cast<double>(Read<t>(bits)); });
 }
@@ -216,17 +229,22 @@ void StoreElement(void* data, int64_t index, DType type, uint64_t bits) {
               &bits, size);
 }
 
+uint64_t LargestFiniteBits(DType type) {
+  return FloatFormatOf(type).past_finite - 1;
+}
+
 uint64_t ZeroBits(DType) { return 0; }
 uint64_t OneBits(DType type) { return DoubleToBits(1, type); }
 uint64_t LargestBits(DType type) {
-  return WithType(type, []<DType t>() {
-    return Write<t>(semantics::LargestValue<Compute<t>>());
-  });
+  if (IsFloat(type)) return LargestFloat(type);
+  if (type == DType::kBool) return 1;
+  const uint64_t ones = ~uint64_t{0} >> (64 - 8 * DTypeByteSize(type));
+  return IsSigned(type) ? ones >> 1 : ones;
 }
 uint64_t SmallestBits(DType type) {
-  return WithType(type, []<DType t>() {
-    return Write<t>(semantics::SmallestValue<Compute<t>>());
-  });
+  const uint64_t sign = uint64_t{1} << (8 * DTypeByteSize(type) - 1);
+  if (IsFloat(type)) return LargestFloat(type) | sign;
+  return IsSigned(type) ? sign : 0;
 }
 
 }  // namespace ember::tensor

@@ -36,11 +36,15 @@ int64_t BitsToInteger(uint64_t bits, DType type);
 uint64_t DoubleToBits(double value, DType type);
 double BitsToDouble(uint64_t bits, DType type);
 
+// Of a float type, positive.
+uint64_t LargestFiniteBits(DType type);
+
 // One element in memory.
 uint64_t LoadElement(const void* data, int64_t index, DType type);
 void StoreElement(void* data, int64_t index, DType type, uint64_t bits);
 
-// The identity of a combiner as bits: 0, 1, largest, smallest.
+// The identity of a combiner as bits: 0, 1, largest, smallest. The latter are
+// infinities where the type has them.
 uint64_t ZeroBits(DType type);
 uint64_t OneBits(DType type);
 uint64_t LargestBits(DType type);

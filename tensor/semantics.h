@@ -7,9 +7,15 @@
 //   semantics::Modulo<float>(-1, 3) == 2
 //
 // T is a compute type: bool for the bool dtype, the integer itself for
-// integers, float for f16, bf16 and f32, double for f64. Results of f16 and
-// bf16 are then rounded with Narrow. All functions are defined for all values
-// (no undefined behaviour): integers wrap, division by zero gives 0.
+// integers, float for f32 and what is narrower, double for f64. Results of f16,
+// bf16, f8e4m3fn and f8e5m2 are then rounded with Narrow. All functions are
+// defined for all values (no undefined behaviour): integers wrap, division by
+// zero gives 0.
+//
+// What is too large for a narrow float becomes infinity; f8e4m3fn has none, so
+// there it becomes NaN, as infinity itself does. Where it shall become the
+// largest finite value instead ("saturate"), minimum and maximum say so before
+// the cast: f8e4m3fn(max(min(x, 448.0), -448.0)). NaN stays NaN through both.
 #ifndef EMBER_TENSOR_SEMANTICS_H_
 #define EMBER_TENSOR_SEMANTICS_H_
 
@@ -28,22 +34,22 @@ namespace ember::tensor::semantics {
 // Storage of a dtype's elements, and the type that its arithmetic is done in.
 template <DType type>
 struct TypesOf;
-#define EMBER_ROW(name, text, storage, bits, kind)                    \
-  template <>                                                         \
-  struct TypesOf<DType::k##name> {                                    \
-    using Storage = storage;                                          \
-    using Compute = std::conditional_t<                               \
-        DType::k##name == DType::kBool, bool,                         \
-        std::conditional_t<DTypeKind::k##kind == DTypeKind::kFloat && \
-                               bits == 16,                            \
-                           float, storage>>;                          \
+#define EMBER_ROW(name, text, storage, bits, kind)                 \
+  template <>                                                      \
+  struct TypesOf<DType::k##name> {                                 \
+    using Storage = storage;                                       \
+    using Compute = std::conditional_t<                            \
+        DType::k##name == DType::kBool, bool,                      \
+        std::conditional_t<NarrowFloat<storage>, float, storage>>; \
   };
 EMBER_FOR_EACH_DTYPE(EMBER_ROW)
 #undef EMBER_ROW
 
 // Storage to compute type, exact.
-inline float Widen(Float16 value) { return ToFloat(value); }
-inline float Widen(BFloat16 value) { return ToFloat(value); }
+template <NarrowFloat T>
+inline float Widen(T value) {
+  return ToFloat(value);
+}
 template <typename T>
   requires std::is_arithmetic_v<T>
 constexpr T Widen(T value) {
@@ -53,10 +59,8 @@ constexpr T Widen(T value) {
 // Compute type to storage, rounding to nearest even.
 template <typename Storage, typename Compute>
 inline Storage Narrow(Compute value) {
-  if constexpr (std::is_same_v<Storage, Float16>) {
-    return ToFloat16(value);
-  } else if constexpr (std::is_same_v<Storage, BFloat16>) {
-    return ToBFloat16(value);
+  if constexpr (NarrowFloat<Storage>) {
+    return ToNarrowFloat<Storage>(value);
   } else {
     return static_cast<Storage>(value);
   }
@@ -389,7 +393,7 @@ inline To FloatToInteger(From value) {
   return static_cast<To>(value);
 }
 
-// A 64-bit integer as a double such that rounding that to a 16-bit float rounds
+// A 64-bit integer as a double such that rounding that to a narrow float rounds
 // only once: bits that a double cannot hold are gathered in its last one.
 template <Integer From>
 inline double IntegerToOddDouble(From value) {
@@ -409,6 +413,16 @@ inline double IntegerToOddDouble(From value) {
   }
 }
 
+// Any value as a double that rounds to a narrow float as the value does.
+template <typename From>
+inline double ToOddDouble(From value) {
+  if constexpr (Integer<From>) {
+    return IntegerToOddDouble(value);
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
 // To is a storage type (bool for the bool dtype), From a compute type.
 template <typename To, typename From>
 inline To Cast(From value) {
@@ -416,33 +430,11 @@ inline To Cast(From value) {
     return value != 0;
   } else if constexpr (Integer<To> && Float<From>) {
     return FloatToInteger<To>(value);
-  } else if constexpr (std::is_same_v<To, Float16> ||
-                       std::is_same_v<To, BFloat16>) {
-    if constexpr (Integer<From>) {
-      return Narrow<To>(IntegerToOddDouble(value));
-    } else if constexpr (std::is_same_v<From, bool>) {
-      return Narrow<To>(value ? 1.0f : 0.0f);
-    } else {
-      return Narrow<To>(value);
-    }
+  } else if constexpr (NarrowFloat<To>) {
+    return Narrow<To>(ToOddDouble(value));
   } else {
     return static_cast<To>(value);
   }
-}
-
-// --- reductions
-// ----------------------------------------------------------------------------------
-
-// What an empty reduction gives, in the type of the values.
-template <typename T>
-constexpr T SmallestValue() {
-  if constexpr (Float<T>) return -std::numeric_limits<T>::infinity();
-  return std::numeric_limits<T>::lowest();
-}
-template <typename T>
-constexpr T LargestValue() {
-  if constexpr (Float<T>) return std::numeric_limits<T>::infinity();
-  return std::numeric_limits<T>::max();
 }
 
 }  // namespace ember::tensor::semantics

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/float_format.h"
 #include "tensor/scalar.h"
 
 namespace ember::tensor {
@@ -15,29 +16,16 @@ constexpr double kLargestExact = 9007199254740992.0;
 // Roundings that an arithmetic operation may make, fused with others or not.
 constexpr double kArithmeticRoundings = 2;
 
-// Executors may take what is below for zero.
+// Executors may take what is below for zero: what the type that computes calls
+// subnormal, which f32 does not what f16 does, and the least of a type.
 double SmallestNormal(DType type) {
-  switch (type) {
-    case DType::kF64:
-      return std::numeric_limits<double>::min();
-    case DType::kF16:
-      return 0x1p-24;  // f32 arithmetic keeps what f16 calls subnormal
-    default:
-      return std::numeric_limits<float>::min();
-  }
+  if (type == DType::kF64) return std::numeric_limits<double>::min();
+  const double least = IsNarrowFloat(type) ? BitsToDouble(1, type) : 0;
+  return std::max<double>(least, std::numeric_limits<float>::min());
 }
 
 double LargestFinite(DType type) {
-  switch (type) {
-    case DType::kF64:
-      return std::numeric_limits<double>::max();
-    case DType::kF16:
-      return 65504;
-    case DType::kBF16:
-      return 0x1.FEp127;
-    default:
-      return std::numeric_limits<float>::max();
-  }
+  return BitsToDouble(LargestFiniteBits(type), type);
 }
 
 double LowestInteger(DType type) {
@@ -55,6 +43,8 @@ ValueRange Rounded(double low, double high, double roundings, DType type) {
   low -= std::isinf(low) ? 0 : relative * std::abs(low) + tiny;
   high += std::isinf(high) ? 0 : relative * std::abs(high) + tiny;
   const double most = LargestFinite(type);
+  if (!FloatFormatOf(type).has_infinity() && (low < -most || high > most))
+    return ValueRange::Unknown();  // may be NaN
   if (low < -most) low = -kInfinity;
   if (high > most) high = kInfinity;
   return ValueRange::Between(low, high, type);
@@ -327,8 +317,9 @@ ValueRange Cast(DType from, DType to, const ValueRange& a) {
   if (to == DType::kBool)
     return Compare(Opcode::kNotEqual, a, ValueRange::Exactly(0, from));
   if (IsFloat(to)) {
-    const bool is_wider =
-        IsFloat(from) && RoundingError(to) <= RoundingError(from);
+    const bool is_wider = IsFloat(from) &&
+                          RoundingError(to) <= RoundingError(from) &&
+                          LargestFinite(to) >= LargestFinite(from);
     return is_wider ? ValueRange::Between(a.low, a.high, to)
                     : Rounded(a.low, a.high, 1, to);
   }
@@ -492,18 +483,8 @@ ValueRange Union(const ValueRange& a, const ValueRange& b, DType type) {
 }
 
 double RoundingError(DType type) {
-  switch (type) {
-    case DType::kF64:
-      return 0x1p-53;
-    case DType::kF32:
-      return 0x1p-24;
-    case DType::kF16:
-      return 0x1p-11;
-    case DType::kBF16:
-      return 0x1p-8;
-    default:
-      return 0;
-  }
+  if (!IsFloat(type)) return 0;
+  return std::ldexp(1.0, -FloatFormatOf(type).mantissa_bits - 1);
 }
 
 ValueRange Widen(const ValueRange& range, double error, DType type) {

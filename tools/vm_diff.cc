@@ -50,7 +50,8 @@ void Declare(Options& options, Flags& flags) {
             "Threads that compute; 0: one per core, or as the repro says.");
   flags.Add("factor", &options.factor, "X",
             "Multiplies how far floats of a dispatch may be apart, which is\n"
-            "1e-4 (f32; f64 1e-9, f16 4e-3, bf16 3e-2) of their size. Integers "
+            "1e-4 (f32; f64 1e-9, f16 4e-3, bf16 3e-2, f8e4m3fn 0.25,\n"
+            "f8e5m2 0.5) of their size. Integers "
             "are exact.");
   flags.Add("rtol", &options.rtol, "X",
             "For the model's results, and all that two models compute: they "

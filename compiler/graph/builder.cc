@@ -77,10 +77,6 @@ bool MayBeEqual(const Dim& a, const Dim& b) {
   return !(low && *low > 0) && !(high && *high < 0);
 }
 
-bool IsNarrowFloat(DType type) {
-  return type == DType::kF16 || type == DType::kBF16;
-}
-
 }  // namespace
 
 void GraphBuilder::Fail(Status status) {

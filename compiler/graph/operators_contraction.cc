@@ -1,8 +1,8 @@
 // contract, conv, conv_transpose: sums of products of two operands.
 //
-// f16 and bf16 operands are cast to f32 before they are multiplied, and the
-// result is f32: rounding each product to 16 bits would lose what the sum
-// needs.
+// Operands that are narrow floats are cast to f32 before they are multiplied,
+// and the result is f32: rounding each product to few bits would lose what the
+// sum needs.
 #include <map>
 #include <numeric>
 
@@ -14,8 +14,7 @@ namespace ember::graph {
 namespace {
 
 DType SumType(DType operand) {
-  return operand == DType::kF16 || operand == DType::kBF16 ? DType::kF32
-                                                           : operand;
+  return IsNarrowFloat(operand) ? DType::kF32 : operand;
 }
 
 Scalar Widen(Scalar value) { return Cast(value, SumType(value.type())); }
@@ -476,7 +475,7 @@ constexpr AttributeSpec kConvTransposeAttributes[] = {
 const OperatorRecord kRecords[] = {
     {.name = "contract",
      .doc = "Sum of products over the labels that the result does not have; "
-            "f16 and bf16 give f32.",
+            "Narrow floats give f32.",
      .minimum_operands = 2,
      .maximum_operands = 2,
      .attributes = kContractAttributes,
@@ -486,7 +485,7 @@ const OperatorRecord kRecords[] = {
      .definition = {.stages = DefineContract}},
     {.name = "conv",
      .doc = "Convolution of x[N, spatial, C] with w[window, C / groups, O]; "
-            "f16 and bf16 give f32.",
+            "Narrow floats give f32.",
      .minimum_operands = 2,
      .maximum_operands = 2,
      .attributes = kConvAttributes,

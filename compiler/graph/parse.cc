@@ -392,8 +392,9 @@ class GraphParser {
       lexer_.Next();
       return *bits;
     }
-    if (IsFloat(dtype) && lexer_.Accept("inf"))
-      return tensor::InfinityBits(negative, dtype);
+    const auto infinity =
+        IsFloat(dtype) ? tensor::InfinityBits(negative, dtype) : std::nullopt;
+    if (infinity && lexer_.Accept("inf")) return *infinity;
     if (IsFloat(dtype) && !negative && lexer_.Accept("nan"))
       return tensor::NanBits(dtype);
     if (dtype == DType::kBool && !negative && lexer_.Accept("true")) return 1;

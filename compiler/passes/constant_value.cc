@@ -10,8 +10,10 @@ template <typename T>
 double Widen(T value) {
   return static_cast<double>(value);
 }
-double Widen(Float16 value) { return ToFloat(value); }
-double Widen(BFloat16 value) { return ToFloat(value); }
+template <NarrowFloat T>
+double Widen(T value) {
+  return ToFloat(value);
+}
 
 template <typename T>
 double ReadAs(const uint8_t* bytes) {

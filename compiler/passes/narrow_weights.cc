@@ -19,9 +19,6 @@ using graph::Value;
 // Of smaller ones nothing is gained.
 constexpr size_t kLeastBytes = 256;
 
-Float16 Narrow(Float16, float value) { return ToFloat16(value); }
-BFloat16 Narrow(BFloat16, float value) { return ToBFloat16(value); }
-
 // The elements as T; nothing where one of them would change.
 template <typename T>
 std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
@@ -32,7 +29,7 @@ std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
     return value;
   };
   const auto holds = [](float value) {
-    return std::bit_cast<uint32_t>(ToFloat(Narrow(T{}, value))) ==
+    return std::bit_cast<uint32_t>(ToFloat(ToNarrowFloat<T>(value))) ==
            std::bit_cast<uint32_t>(value);
   };
   // Most constants are neither, which the first elements show: no memory until
@@ -41,7 +38,7 @@ std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
     if (!holds(element(i))) return std::nullopt;
   }
   std::vector<T> narrow(count);
-  for (size_t i = 0; i < count; ++i) narrow[i] = Narrow(T{}, element(i));
+  for (size_t i = 0; i < count; ++i) narrow[i] = ToNarrowFloat<T>(element(i));
   return ConstantData::Copy({reinterpret_cast<const uint8_t*>(narrow.data()),
                              narrow.size() * sizeof(T)});
 }

@@ -10,8 +10,6 @@ bool IsWideFloat(DType type) {
   return type == DType::kF32 || type == DType::kF64;
 }
 
-bool IsNarrowFloat(DType type) { return IsFloat(type) && !IsWideFloat(type); }
-
 std::string CastTo(DType from, DType to, const std::string& value) {
   if (from == to) return value;
   return Concat({"(", TypeOf(to), ")", value});

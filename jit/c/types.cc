@@ -43,6 +43,8 @@ std::string_view TypeOf(DType type) {
   switch (type) {
     case DType::kBool:
     case DType::kU8:
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
       return "uint8_t";
     case DType::kI8:
       return "int8_t";
@@ -86,6 +88,8 @@ std::string LiteralOf(DType type, uint64_t bits) {
     case DType::kU16:
     case DType::kF16:
     case DType::kBF16:
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
       return std::to_string(bits);
     case DType::kI8:
     case DType::kI16:

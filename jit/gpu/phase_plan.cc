@@ -55,8 +55,13 @@ struct RegisterClass {
 
 int64_t BytesInRegister(DType type) { return DTypeByteSize(type) > 4 ? 8 : 4; }
 
+// Floats of 8 bits are held as u8 is (jit/spirv/conversions.h).
+bool IsHeldAsFloat(DType type) {
+  return IsFloat(type) && DTypeByteSize(type) > 1;
+}
+
 RegisterClass ClassOf(DType type) {
-  return {IsFloat(type), type == DType::kBool, BytesInRegister(type)};
+  return {IsHeldAsFloat(type), type == DType::kBool, BytesInRegister(type)};
 }
 
 class Planner {
@@ -573,6 +578,7 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
   if (device.combines_any_type) return true;
   if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
   if (!IsFloat(type)) return true;
+  if (!IsHeldAsFloat(type)) return false;
   // Each sum of narrow floats is rounded.
   const bool rounds =
       update == tensor::Update::kAdd || update == tensor::Update::kMultiply;

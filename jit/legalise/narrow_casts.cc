@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "jit/legalise/half_bits.h"
+#include "jit/legalise/small_float_bits.h"
 #include "jit/legalise/term.h"
 
 namespace ember::jit::legalise {
@@ -79,41 +79,67 @@ Term RoundToBFloat(Term value) {
   return RawCast(Bitcast(rounded & 0xffff0000, DType::kF32), DType::kBF16);
 }
 
-Term HalfOfBits(Term bits, const TargetOperations& target) {
-  if (target.wide_halves) return RawCast(DecodeHalf(bits), DType::kF16);
-  return Bitcast(RawCast(bits, DType::kU16), DType::kF16);
+bool IsByte(DType type) { return DTypeByteSize(type) == 1; }
+
+// The integer that a narrow float's bits are.
+DType BitsOf(DType type) { return IsByte(type) ? DType::kU8 : DType::kU16; }
+
+// Bits in a u32 as a float of the type.
+Term OfBits(Term bits, DType type, const TargetOperations& target) {
+  if (target.wide_halves && !IsByte(type))
+    return RawCast(DecodeSmallFloat(bits, type), type);
+  return Bitcast(RawCast(bits, BitsOf(type)), type);
+}
+
+// Whether casts to the type of its values, and from it to f32, are there.
+bool IsConverted(DType type, const TargetOperations& target) {
+  if (IsByte(type)) return false;
+  return type == DType::kBF16 || target.half_conversions || target.wide_halves;
 }
 
 // To f32.
 std::optional<Term> FromNarrow(Term a, const TargetOperations& target) {
-  if (a.type() == DType::kBF16 || target.half_conversions || target.wide_halves)
-    return std::nullopt;
-  return DecodeHalf(Cast(Bitcast(a, DType::kU16), DType::kU32));
+  const DType type = a.type();
+  if (IsConverted(type, target)) return std::nullopt;
+  return DecodeSmallFloat(Cast(Bitcast(a, BitsOf(type)), DType::kU32), type);
 }
 
 // From f32.
 std::optional<Term> ToNarrow(Term a, DType to, bool is_raw,
                              const TargetOperations& target) {
-  if (is_raw &&
-      (to == DType::kBF16 || target.half_conversions || target.wide_halves))
-    return std::nullopt;
+  if (is_raw && IsConverted(to, target)) return std::nullopt;
   if (to == DType::kBF16) return RoundToBFloat(a);
-  if (target.half_conversions) return std::nullopt;
-  return HalfOfBits(EncodeHalf(a), target);
+  if (to == DType::kF16 && target.half_conversions) return std::nullopt;
+  return OfBits(EncodeSmallFloat(a, to), to, target);
 }
 
-Term NarrowBitcast(Term a, DType to) {
-  if (a.type() == DType::kF16 || a.type() == DType::kBF16) {
+// Between types of 16 bits, where floats are not held as bits.
+Term HalfBitcast(Term a, DType to) {
+  if (IsNarrowFloat(a.type())) {
     const Term single = Cast(a, DType::kF32);
     const Term bits = a.type() == DType::kF16
-                          ? EncodeHalf(single)
+                          ? EncodeSmallFloat(single, DType::kF16)
                           : Bitcast(single, DType::kU32) >> 16;
     return Bitcast(RawCast(bits, DType::kU16), to);
   }
   const Term bits = Cast(Bitcast(a, DType::kU16), DType::kU32);
-  const Term single =
-      to == DType::kF16 ? DecodeHalf(bits) : Bitcast(bits << 16, DType::kF32);
+  const Term single = to == DType::kF16 ? DecodeSmallFloat(bits, to)
+                                        : Bitcast(bits << 16, DType::kF32);
   return RawCast(single, to);
+}
+
+// Between types of 8 bits, one of them a float, which is held as u8 is.
+std::optional<Term> ByteBitcast(Term a, DType to) {
+  if (a.type() == DType::kI8) return Bitcast(Bitcast(a, DType::kU8), to);
+  if (to == DType::kI8) return Bitcast(Bitcast(a, DType::kU8), to);
+  return std::nullopt;
+}
+
+std::optional<Term> NarrowBitcast(Term a, DType to,
+                                  const TargetOperations& target) {
+  if (IsByte(to))
+    return target.narrow_integers ? std::nullopt : ByteBitcast(a, to);
+  return target.wide_halves ? std::optional(HalfBitcast(a, to)) : std::nullopt;
 }
 
 // nullopt: the target has it.
@@ -139,13 +165,10 @@ std::optional<NodeId> NarrowCasts(Legaliser& legaliser,
   const DType to = instruction.type;
   if (!IsNarrowFloat(a.type()) && !IsNarrowFloat(to)) return std::nullopt;
   const TargetOperations& target = legaliser.target();
-  if (is_bitcast) {
-    if (!target.wide_halves) return std::nullopt;
-    return NarrowBitcast(a, to).id();
-  }
-  const std::optional<Term> cast =
-      NarrowCast(a, to, instruction.is_raw, target);
-  return cast ? std::optional(cast->id()) : std::nullopt;
+  const std::optional<Term> result =
+      is_bitcast ? NarrowBitcast(a, to, target)
+                 : NarrowCast(a, to, instruction.is_raw, target);
+  return result ? std::optional(result->id()) : std::nullopt;
 }
 
 }  // namespace ember::jit::legalise

@@ -1,12 +1,13 @@
-// Casts and bitcasts that have a 16-bit float on one side, in those of f32 and
+// Casts and bitcasts that have a narrow float on one side, in those of f32 and
 // in integers:
 //
 //   f64(h)    ->  f64(f32(h))
 //   f16(i)    ->  f16(a float that rounds as i does), for i of 32 bits and more
 //   bf16(x)   ->  raw(bf16(x, with 16 bits rounded off as an integer))
 //   f16(x)    ->  the bits of f16 in integers    unless half_conversions
+//   f8e5m2(x) ->  its bits in integers           and so f8e4m3fn
 //
-// An integer or f64 goes to a 16-bit float by way of f32. So that it rounds
+// An integer or f64 goes to a narrow float by way of f32. So that it rounds
 // only once, f32 is cut off, and its last bit is set if that lost anything
 // ("odd").
 #ifndef EMBER_JIT_LEGALISE_NARROW_CASTS_H_

@@ -22,8 +22,10 @@ bool KeepsType(const Instruction& instruction) {
 
 // neg and abs in the bits of the type.
 Term ChangeSign(Term a, Opcode opcode) {
-  const Term bits = Bitcast(a, DType::kU16);
-  return Bitcast(opcode == Opcode::kNegate ? bits ^ 0x8000 : bits & 0x7fff,
+  const bool is_byte = DTypeByteSize(a.type()) == 1;
+  const Term bits = Bitcast(a, is_byte ? DType::kU8 : DType::kU16);
+  const int64_t sign = is_byte ? 0x80 : 0x8000;
+  return Bitcast(opcode == Opcode::kNegate ? bits ^ sign : bits & (sign - 1),
                  a.type());
 }
 
@@ -43,7 +45,7 @@ std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
       return std::nullopt;
     case Opcode::kNegate:
     case Opcode::kAbsolute:
-      if (target.wide_halves) break;
+      if (target.wide_halves && DTypeByteSize(type) == 2) break;
       if (is_half && target.half_conversions) return std::nullopt;
       return ChangeSign(Term(legaliser, instruction.operands[0]),
                         instruction.opcode)

@@ -1,9 +1,9 @@
-// Arithmetic of f16 and bf16 in f32:
+// Arithmetic of narrow floats in f32:
 //
 //   a + b     ->  f16(f32(a) + f32(b))          f16: unless half_sums
 //   floor(a)  ->  raw(f16(floor(f32(a))))
 //   a < b     ->  f32(a) < f32(b)
-//   neg(a)    ->  xor(bits of a, 0x8000)        f16: unless half_conversions
+//   neg(a)    ->  xor(bits of a, the sign)      f16: unless half_conversions
 #ifndef EMBER_JIT_LEGALISE_NARROW_FLOATS_H_
 #define EMBER_JIT_LEGALISE_NARROW_FLOATS_H_
 

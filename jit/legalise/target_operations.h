@@ -18,7 +18,7 @@
 namespace ember::jit::legalise {
 
 struct TargetOperations {
-  // --- floats of 16 bits ---
+  // --- floats of 16 bits; those of 8 are held as u8 is ---
 
   // Casts between f16 and f32, which round to nearest even; neg and abs of f16.
   bool half_conversions = false;

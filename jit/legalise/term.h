@@ -86,10 +86,6 @@ inline Term Select(Term condition, Term a, Term b) {
   return Apply(Opcode::kSelect, a.type(), {condition, a, b});
 }
 
-inline bool IsNarrowFloat(DType type) {
-  return type == DType::kF16 || type == DType::kBF16;
-}
-
 }  // namespace ember::jit::legalise
 
 #endif  // EMBER_JIT_LEGALISE_TERM_H_

@@ -1,10 +1,10 @@
 // What the files of the code generator share about LLVM IR: the builder, and
 // how element types are held.
 //
-// A value of a dtype has a register type (bool is i1, f16 is half, bf16 is its
-// bits as i16) and a memory type (bool is i8, f16 is i16); lanes of a vector
-// loop are vectors of these. A value that is the same in all lanes stays a
-// scalar until it meets a vector.
+// A value of a dtype has a register type (bool is i1, f16 is half, bf16 and the
+// floats of 8 bits are their bits as integers) and a memory type (bool is i8,
+// f16 is i16); lanes of a vector loop are vectors of these. A value that is the
+// same in all lanes stays a scalar until it meets a vector.
 #ifndef EMBER_JIT_LLVM_IR_H_
 #define EMBER_JIT_LLVM_IR_H_
 

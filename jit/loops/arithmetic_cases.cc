@@ -74,6 +74,14 @@ std::vector<uint64_t> BitPatterns(DType type) {
                        255.5,
                        256.0,
                        32767.5,
+                       448.0,
+                       464.0,
+                       465.0,
+                       61439.0,
+                       61440.0,
+                       0x1p-10,
+                       0x1.8p-10,
+                       0x1p-17,
                        65504.0,
                        65519.99,
                        65520.0,
@@ -195,7 +203,8 @@ std::vector<ArithmeticCase> ConstantExtremeCases() {
   for (const char* operation : {"min", "max"}) {
     const Opcode opcode =
         operation[1] == 'i' ? Opcode::kMinimum : Opcode::kMaximum;
-    for (DType type : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64}) {
+    for (DType type : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64,
+                       DType::kF8E4M3FN, DType::kF8E5M2}) {
       for (double constant : {0.0, -0.0, 6.0}) {
         const uint64_t bits = tensor::DoubleToBits(constant, type);
         const std::string literal =

@@ -320,9 +320,9 @@ NodeId RandomExpressions::Condition(int depth) {
 
 NodeId RandomExpressions::BoolValue(int depth) {
   if (!Chance(4)) return Condition(depth);
-  constexpr DType kFloats[] = {DType::kF16, DType::kBF16, DType::kF32,
-                               DType::kF64};
-  const NodeId value = Value(kFloats[Below(4)], depth - 1);
+  constexpr DType kFloats[] = {DType::kF16, DType::kBF16,     DType::kF32,
+                               DType::kF64, DType::kF8E4M3FN, DType::kF8E5M2};
+  const NodeId value = Value(kFloats[Below(6)], depth - 1);
   return Make(Chance(2) ? Opcode::kIsNan : Opcode::kIsInfinite, DType::kBool,
               {value});
 }

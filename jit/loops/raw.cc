@@ -13,10 +13,6 @@ using tensor::ScalarOperands;
 
 namespace {
 
-bool IsNarrowFloat(DType type) {
-  return type == DType::kF16 || type == DType::kBF16;
-}
-
 int BitsOf(DType type) { return 8 * DTypeByteSize(type); }
 
 // What nobody may rely on.

@@ -28,7 +28,7 @@
 //                                                            unspecified
 //                   integer to         a is a value of T     unspecified
 //                   integer
-//                   f32 to f16, bf16   a is a value of T     unspecified
+//                   f32 to less        a is a value of T     unspecified
 #ifndef EMBER_JIT_LOOPS_RAW_H_
 #define EMBER_JIT_LOOPS_RAW_H_
 

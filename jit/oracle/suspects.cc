@@ -16,8 +16,10 @@ constexpr int64_t kAtOnce = 1024 * kBlock;
 // Of the memory, each with suspects of its own.
 constexpr int64_t kParts = 8;
 
-double Number(Float16 value) { return ToFloat(value); }
-double Number(BFloat16 value) { return ToFloat(value); }
+template <NarrowFloat T>
+double Number(T value) {
+  return ToFloat(value);
+}
 template <typename T>
 double Number(T value) {
   return static_cast<double>(value);
@@ -130,6 +132,10 @@ double UsualDifference(DType type) {
       return 0x1p-9;
     case DType::kBF16:
       return 0x1p-6;
+    case DType::kF8E4M3FN:
+      return 0x1p-2;
+    case DType::kF8E5M2:
+      return 0x1p-1;
     default:
       return 0;
   }

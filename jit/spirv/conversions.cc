@@ -16,6 +16,8 @@ Scalar RegisterType(DType type) {
     case DType::kU8:
     case DType::kU16:
     case DType::kU32:
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
       return Scalar::kI32;
     case DType::kI64:
     case DType::kU64:
@@ -35,6 +37,8 @@ Scalar MemoryType(DType type) {
     case DType::kBool:
     case DType::kI8:
     case DType::kU8:
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
       return Scalar::kI8;
     case DType::kI16:
     case DType::kU16:
@@ -87,6 +91,8 @@ Value Conversions::FromMemory(DType type, Value element) {
       return c_.Unary(spv::Op::OpSConvert, Scalar::kI32, element);
     case DType::kU8:
     case DType::kU16:
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
       return c_.Unary(spv::Op::OpUConvert, Scalar::kI32, element);
     case DType::kF16:
       return FromHalf(element);
@@ -118,6 +124,8 @@ Value Conversions::ToMemory(DType type, Value value) {
     case DType::kU8:
     case DType::kI16:
     case DType::kU16:
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
       break;
     case DType::kI32:
     case DType::kU32:

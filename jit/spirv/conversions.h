@@ -5,6 +5,7 @@
 //   bool              bool                 8 bits, 0 or 1
 //   i8 … i32, u8 …    kI32, extended       8, 16, 32 bits
 //   i64, u64          kI64                 64 bits
+//   f8e4m3fn, f8e5m2  kI32, as u8          8 bits
 //   f16               kF32, a value of f16 a float of 16 bits
 //   bf16              kF32, one of bf16    16 bits, the upper ones of a float
 //   f32, f64          kF32, kF64           32, 64 bits

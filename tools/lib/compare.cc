@@ -100,6 +100,10 @@ double TierTolerance(DType type) {
       return 4e-3;
     case DType::kBF16:
       return 3e-2;
+    case DType::kF8E4M3FN:
+      return 0.25;
+    case DType::kF8E5M2:
+      return 0.5;
     default:
       return 0;
   }

@@ -52,8 +52,9 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
 // a mask's -3e38, are equal and so do not count).
 Comparison CompareTiers(const vm::Tensor& got, const vm::Tensor& want,
                         double factor = 1);
-// f64 1e-9, f32 1e-4, f16 4e-3, bf16 3e-2: some hundred units in the last place
-// of the sums, and a few of those that are rounded to 16 bits.
+// f64 1e-9, f32 1e-4, f16 4e-3, bf16 3e-2, f8e4m3fn 0.25, f8e5m2 0.5: some
+// hundred units in the last place of the sums, and a few of those that are
+// rounded to a narrow type.
 double TierTolerance(DType type);
 
 }  // namespace ember::tools

@@ -25,10 +25,6 @@ decltype(auto) WithStorage(DType type, Function&& function) {
 }
 
 template <typename T>
-inline constexpr bool kIsNarrow =
-    std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
-
-template <typename T>
 std::string Shortest(T value) {
   char buffer[64];
   const std::to_chars_result result =
@@ -66,7 +62,7 @@ double FloatElement(const vm::Tensor& tensor, int64_t index) {
   return WithStorage(tensor.type, [&](auto zero) -> double {
     using T = decltype(zero);
     const T value = static_cast<const T*>(tensor.data)[index];
-    if constexpr (kIsNarrow<T>) {
+    if constexpr (NarrowFloat<T>) {
       return ToFloat(value);
     } else {
       return static_cast<double>(value);
@@ -87,20 +83,16 @@ int64_t IntegerElement(const vm::Tensor& tensor, int64_t index) {
 }
 
 void SetFloatElement(vm::Tensor& tensor, int64_t index, double value) {
-  switch (tensor.type) {
-    case DType::kF16:
-      static_cast<Float16*>(tensor.data)[index] = ToFloat16(value);
-      break;
-    case DType::kBF16:
-      static_cast<BFloat16*>(tensor.data)[index] = ToBFloat16(value);
-      break;
-    case DType::kF32:
-      static_cast<float*>(tensor.data)[index] = static_cast<float>(value);
-      break;
-    default:
-      EMBER_CHECK(tensor.type == DType::kF64);
-      static_cast<double*>(tensor.data)[index] = value;
-  }
+  WithStorage(tensor.type, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (NarrowFloat<T>) {
+      static_cast<T*>(tensor.data)[index] = ToNarrowFloat<T>(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      static_cast<T*>(tensor.data)[index] = static_cast<T>(value);
+    } else {
+      EMBER_CHECK(false) << "an integer tensor has no float elements";
+    }
+  });
 }
 
 void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value) {

@@ -1,9 +1,11 @@
 #include "tools/lib/npy.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "base/file.h"
+#include "tools/lib/elements.h"
 
 namespace ember::tools {
 namespace {
@@ -86,6 +88,11 @@ StatusOr<std::vector<int64_t>> ParseShapeTuple(std::string_view header,
 
 }  // namespace
 
+bool IsNpyType(DType type) {
+  return std::ranges::any_of(
+      kTypes, [&](const NpyType& row) { return row.type == type; });
+}
+
 StatusOr<vm::Tensor> ParseNpy(std::string_view contents,
                               std::string_view name) {
   if (!contents.starts_with(kMagic))
@@ -133,12 +140,11 @@ StatusOr<vm::Tensor> ParseNpy(std::string_view contents,
 }
 
 StatusOr<std::string> SerializeNpy(const vm::Tensor& tensor) {
-  if (tensor.type == DType::kBF16) {
+  if (!IsNpyType(tensor.type)) {
     EMBER_ASSIGN_OR_RETURN(vm::Tensor wide,
                            vm::Tensor::Allocate(DType::kF32, tensor.dims));
-    const std::span<const BFloat16> from = tensor.elements<BFloat16>();
-    for (size_t i = 0; i < from.size(); ++i)
-      wide.elements<float>()[i] = ToFloat(from[i]);
+    for (int64_t i = 0; i < tensor.element_count(); ++i)
+      SetFloatElement(wide, i, FloatElement(tensor, i));
     return SerializeNpy(wide);
   }
   std::string descr;

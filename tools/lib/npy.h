@@ -3,7 +3,8 @@
 //   EMBER_ASSIGN_OR_RETURN(vm::Tensor x, ReadNpy("x.npy"));
 //   EMBER_RETURN_IF_ERROR(WriteNpy("y.npy", y));
 //
-// NumPy has no bf16: it is written as f32, which holds every value.
+// NumPy has no bf16 and no floats of 8 bits: they are written as f32, which
+// holds every value.
 // Errors name the file, what was expected and what was found.
 #ifndef EMBER_TOOLS_LIB_NPY_H_
 #define EMBER_TOOLS_LIB_NPY_H_
@@ -15,6 +16,9 @@
 #include "vm/runtime/tensor.h"
 
 namespace ember::tools {
+
+// Whether NumPy has the type; what it has not is written as f32.
+bool IsNpyType(DType type);
 
 StatusOr<vm::Tensor> ReadNpy(const std::string& path);
 Status WriteNpy(const std::string& path, const vm::Tensor& tensor);

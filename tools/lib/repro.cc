@@ -68,10 +68,10 @@ std::vector<T> Values(const std::string& text) {
   return values;
 }
 
-// NumPy has no bf16, so that it is written as f32.
+// What NumPy has no type for was written as f32.
 StatusOr<vm::Tensor> ReadOf(const std::string& path, DType type) {
   EMBER_ASSIGN_OR_RETURN(vm::Tensor read, ReadNpy(path));
-  if (type != DType::kBF16 || read.type != DType::kF32) return read;
+  if (IsNpyType(type) || read.type != DType::kF32) return read;
   EMBER_ASSIGN_OR_RETURN(vm::Tensor narrow,
                          vm::Tensor::Allocate(type, read.dims));
   for (int64_t i = 0; i < read.element_count(); ++i)

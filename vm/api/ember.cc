@@ -24,7 +24,9 @@ EMBER_SAME(EMBER_U64, ember::DType::kU64);
 EMBER_SAME(EMBER_BF16, ember::DType::kBF16);
 EMBER_SAME(EMBER_F32, ember::DType::kF32);
 EMBER_SAME(EMBER_F64, ember::DType::kF64);
-static_assert(EMBER_F64 + 1 == ember::kDTypeCount,
+EMBER_SAME(EMBER_F8E4M3FN, ember::DType::kF8E4M3FN);
+EMBER_SAME(EMBER_F8E5M2, ember::DType::kF8E5M2);
+static_assert(EMBER_F8E5M2 + 1 == ember::kDTypeCount,
               "a new dtype joins the header");
 
 namespace ember::api {

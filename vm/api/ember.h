@@ -77,7 +77,10 @@ typedef enum EmberType {
   EMBER_F16 = 9,
   EMBER_BF16 = 10,
   EMBER_F32 = 11,
-  EMBER_F64 = 12
+  EMBER_F64 = 12,
+  /* Bytes of the OCP 8-bit Floating Point Specification, E4M3 and E5M2. */
+  EMBER_F8E4M3FN = 13,
+  EMBER_F8E5M2 = 14
 } EmberType;
 
 /* What a module declares about an input or result. Lives as long as the module.

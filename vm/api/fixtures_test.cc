@@ -41,6 +41,8 @@ size_t SizeOf(EmberType type) {
     case EMBER_BOOL:
     case EMBER_I8:
     case EMBER_U8:
+    case EMBER_F8E4M3FN:
+    case EMBER_F8E5M2:
       return 1;
     case EMBER_I16:
     case EMBER_U16:

@@ -21,7 +21,7 @@
 namespace ember::vm {
 
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 5;
+inline constexpr uint16_t kFormatMinor = 6;
 
 // At the end of a signed file (vm/format/module_signature.h): key and
 // signature.

@@ -40,6 +40,8 @@ DType ComputeDType(DType type) {
   switch (type) {
     case DType::kF16:
     case DType::kBF16:
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
     case DType::kF32:
       return DType::kF32;
     case DType::kF64:

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/float_format.h"
 
 namespace ember::vm {
 
@@ -62,6 +63,8 @@ constexpr TypeRow kTypes[] = {
     {kTileF32, kNarrowBF16},  // bf16
     {kTileF32, -1},           // f32
     {kTileF64, -1},           // f64
+    {kTileF32, kNarrowF8E4M3FN},
+    {kTileF32, kNarrowF8E5M2},
 };
 static_assert(sizeof(kTypes) / sizeof(kTypes[0]) == kDTypeCount);
 
@@ -73,8 +76,9 @@ KernelSteps SelectCast(DType from, DType to) {
   const TileKernelTable& table = HostKernels();
   KernelSteps steps;
   const TypeRow source = TypeRowOf(from), target = TypeRowOf(to);
-  if (to == DType::kF16 || to == DType::kBF16) {
-    steps.Add(table.cast_narrow[source.compute][to == DType::kBF16]);
+  if (IsNarrowFloat(to)) {
+    if (source.compute != kTileF32) steps.Add(table.cast_odd[source.compute]);
+    steps.Add(table.narrow[target.narrow]);
     return steps;
   }
   steps.Add(table.cast[source.compute][target.compute]);
@@ -99,14 +103,14 @@ KernelSteps SelectBitcast(DType from, DType to) {
   KernelSteps steps;
   if (from == DType::kBool || to == DType::kBool) {
     steps.Add(table.cast[TypeRowOf(from).compute][TypeRowOf(to).compute]);
-  } else if (from == DType::kF16 || from == DType::kBF16) {
-    steps.Add(table.float_bits[from == DType::kBF16]);
+  } else if (IsNarrowFloat(from)) {
+    steps.Add(table.float_bits[TypeRowOf(from).narrow]);
   } else {
     steps.Add(table.load[static_cast<int>(
         DTypeByteSize(from) == 8 ? DType::kI64 : DType::kI32)]);
   }
-  if (to == DType::kF16 || to == DType::kBF16) {
-    steps.Add(table.float_from_bits[to == DType::kBF16]);
+  if (IsNarrowFloat(to)) {
+    steps.Add(table.float_from_bits[TypeRowOf(to).narrow]);
   } else if (TypeRowOf(to).narrow >= 0) {
     steps.Add(table.narrow[TypeRowOf(to).narrow]);
   }
@@ -185,9 +189,14 @@ uint64_t ReductionIdentity(Combiner combiner, DType type) {
   const int bits = DTypeByteSize(type) * 8;
   uint64_t value = combiner == Combiner::kProduct ? 1 : 0;
   if (IsFloat(type)) {
-    double number = static_cast<double>(value);
-    if (combiner == Combiner::kMinimum) number = __builtin_inf();
-    if (combiner == Combiner::kMaximum) number = -__builtin_inf();
+    if (combiner == Combiner::kMinimum || combiner == Combiner::kMaximum) {
+      const FloatFormat format = FloatFormatOf(type);
+      const uint64_t largest = format.past_finite - !format.has_infinity();
+      const bool is_negative = combiner == Combiner::kMaximum;
+      return ConstantTile(largest | (is_negative ? format.sign_bit() : 0),
+                          type);
+    }
+    const double number = static_cast<double>(value);
     uint64_t result = 0;
     if (type == DType::kF64) {
       std::memcpy(&result, &number, sizeof(number));

@@ -63,9 +63,11 @@ enum NarrowType : uint8_t {
   kNarrowU8,
   kNarrowU16,
   kNarrowF16,
-  kNarrowBF16
+  kNarrowBF16,
+  kNarrowF8E4M3FN,
+  kNarrowF8E5M2
 };
-inline constexpr int kNarrowTypeCount = 6;
+inline constexpr int kNarrowTypeCount = 8;
 
 // Register-blocked inner kernel of contractions: C[m, n] (+)= sum(k < depth)
 // A[m, k] * B[k, n] with A in rows of a_stride elements, B packed in rows of
@@ -135,10 +137,12 @@ struct TileKernelTable {
   TileKernel arithmetic[kOpcodeSlots][kComputeTypeCount];
   TileKernel select[kComputeTypeCount];
   TileKernel cast[kComputeTypeCount][kComputeTypeCount];  // [from][to]
-  TileKernel cast_narrow[kComputeTypeCount]
-                        [2];      // to f16, bf16 (held as f32), rounded once
-  TileKernel float_bits[2];       // f16, bf16 held as f32 -> their bits as i32
-  TileKernel float_from_bits[2];  // and back
+  // To f32 with its last bit set if anything was lost: what is rounded to a
+  // narrow float next. From f32: null.
+  TileKernel cast_odd[kComputeTypeCount];
+  // Narrow floats, held as f32 -> their bits as i32, and back.
+  TileKernel float_bits[kNarrowTypeCount];
+  TileKernel float_from_bits[kNarrowTypeCount];
   TileKernel
       narrow[kNarrowTypeCount];   // wraps or rounds a tile in place of itself
   TileKernel clamp;               // i32 to [immediate[0], immediate[1]]

@@ -3,7 +3,7 @@
 #ifndef EMBER_VM_INTERPRETER_MOVE_KERNELS_H_
 #define EMBER_VM_INTERPRETER_MOVE_KERNELS_H_
 
-#include "base/dtype.h"
+#include "base/float_format.h"
 #include "vm/interpreter/arithmetic.h"
 #include "vm/interpreter/loops.h"
 
@@ -11,60 +11,92 @@ namespace ember::vm {
 // Each kernels_*.cc has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
-// --- f16 and bf16, on bits so that the loops vectorise without hardware
-// conversions ---
+// --- narrow floats, on bits so that the loops vectorise without hardware
+// conversions: how they are in memory, and how a tile holds them, as f32 ---
 
-inline float HalfToFloat(uint16_t half) {
-  const uint32_t magnitude = half & 0x7fffu;
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
-  // Shifted into place, the exponent is off by 112: one multiplication repairs
-  // it, also for subnormals. Infinities and NaNs keep all exponent bits.
-  const float scaled =
-      FloatOf(magnitude << 13) * 5.192296858534828e33f;  // 2^112
-  const uint32_t special = (magnitude << 13) | 0x7f800000u;
-  return FloatOf((magnitude >= 0x7c00u ? special : BitsOf(scaled)) | sign);
-}
+// Of fewer bits of exponent than f32.
+template <DType type>
+struct SmallFloatFormat {
+  static constexpr FloatFormat kFormat = FloatFormatOf(type);
+  using StorageType = std::conditional_t<kFormat.bits == 8, uint8_t, uint16_t>;
+  using TileType = float;
 
-// Rounds to the nearest f16, ties to even, keeping it as f32.
-inline float RoundToHalf(float value) {
-  const uint32_t bits = BitsOf(value);
-  const uint32_t magnitude = bits & 0x7fffffffu;
-  const uint32_t sign = bits & 0x80000000u;
-  const uint32_t rounded =
-      (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & ~0x1fffu;
-  const uint32_t normal =
-      rounded >= 0x47800000u ? 0x7f800000u : rounded;     // 65536 and up
-  const float tiny = (FloatOf(magnitude) + 0.5f) - 0.5f;  // multiples of 2^-24
-  const uint32_t finite = magnitude < 0x38800000u ? BitsOf(tiny) : normal;
-  return FloatOf(
-      (magnitude > 0x7f800000u ? (magnitude | 0x400000u) & ~0x1fffu : finite) |
-      sign);
-}
+  static constexpr int kShift = 23 - kFormat.mantissa_bits;
+  static constexpr uint32_t kSign = static_cast<uint32_t>(kFormat.sign_bit());
+  static constexpr uint32_t kPastFinite =
+      static_cast<uint32_t>(kFormat.past_finite);
+  // Of f32.
+  static constexpr uint32_t kMantissa = (1u << kShift) - 1;  // what is lost
+  static constexpr uint32_t kExponent = 0x7f800000u;
+  static constexpr uint32_t kQuietNan =
+      (static_cast<uint32_t>(kFormat.quiet_nan) << kShift) | kExponent;
+  static constexpr uint32_t kRebias = static_cast<uint32_t>(127 - kFormat.bias)
+                                      << 23;
+  static constexpr uint32_t kLeastNormal = kRebias + (1u << 23);
 
-// The bits of a value that is already a f16.
-inline uint16_t HalfBits(float value) {
-  const uint32_t bits = BitsOf(value);
-  const uint32_t magnitude = bits & 0x7fffffffu;
-  const uint32_t finite =
-      BitsOf(FloatOf(magnitude) * 1.925929944387236e-34f) >> 13;  // 2^-112
-  const uint32_t special = ((magnitude >> 13) & 0x3ffu) | 0x7c00u;
-  return static_cast<uint16_t>((magnitude >= 0x7f800000u ? special : finite) |
-                               ((bits >> 16) & 0x8000u));
-}
+  static float Load(StorageType code) {
+    const uint32_t magnitude = (code & (kSign - 1u)) << kShift;
+    const uint32_t sign = (code & kSign) << (32 - kFormat.bits);
+    // The exponent is off by the difference of the biases: one multiplication
+    // repairs it, also for subnormals. Infinities and NaNs have all exponent
+    // bits.
+    constexpr float kUp = __builtin_bit_cast(float, (127u << 23) + kRebias);
+    const float scaled = FloatOf(magnitude) * kUp;
+    const bool is_special = magnitude >= kPastFinite << kShift;
+    return FloatOf((is_special ? magnitude | kExponent : BitsOf(scaled)) |
+                   sign);
+  }
 
-inline float BrainToFloat(uint16_t brain) {
-  return FloatOf(static_cast<uint32_t>(brain) << 16);
-}
+  // The bits of a value that is already one of the type.
+  static StorageType Store(float value) {
+    const uint32_t bits = BitsOf(value);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    constexpr float kDown = __builtin_bit_cast(float, (127u << 23) - kRebias);
+    const uint32_t finite = BitsOf(FloatOf(magnitude) * kDown) >> kShift;
+    const uint32_t special = ((magnitude & ~kExponent) >> kShift) | kPastFinite;
+    return static_cast<StorageType>(
+        (magnitude >= kExponent ? special : finite) |
+        ((bits >> (32 - kFormat.bits)) & kSign));
+  }
 
-inline float RoundToBrain(float value) {
-  const uint32_t bits = BitsOf(value);
-  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
-  return FloatOf(value != value ? ((bits | 0x400000u) & 0xffff0000u) : rounded);
-}
+  // To the nearest value of the type, ties to even.
+  static float Round(float value) {
+    const uint32_t bits = BitsOf(value);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    const uint32_t sign = bits & 0x80000000u;
+    const uint32_t rounded =
+        (magnitude + kMantissa / 2 + ((magnitude >> kShift) & 1u)) & ~kMantissa;
+    constexpr uint32_t kTooLarge = (kPastFinite << kShift) + kRebias;
+    constexpr uint32_t kOverflow = (kPastFinite << kShift) | kExponent;
+    const uint32_t normal = rounded >= kTooLarge ? kOverflow : rounded;
+    // Multiples of the least of the type.
+    constexpr float kUnit = __builtin_bit_cast(
+        float, kRebias + (static_cast<uint32_t>(kShift + 1) << 23));
+    const float tiny = (FloatOf(magnitude) + kUnit) - kUnit;
+    const uint32_t finite = magnitude < kLeastNormal ? BitsOf(tiny) : normal;
+    return FloatOf((magnitude > kExponent ? (magnitude & ~kMantissa) | kQuietNan
+                                          : finite) |
+                   sign);
+  }
+};
 
-inline uint16_t BrainBits(float value) {
-  return static_cast<uint16_t>(BitsOf(value) >> 16);
-}
+struct BF16Format {
+  using StorageType = uint16_t;
+  using TileType = float;
+  static float Load(uint16_t value) {
+    return FloatOf(static_cast<uint32_t>(value) << 16);
+  }
+  static uint16_t Store(float value) {
+    return static_cast<uint16_t>(BitsOf(value) >> 16);
+  }
+  static float Round(float value) {
+    const uint32_t bits = BitsOf(value);
+    const uint32_t rounded =
+        (bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u;
+    return FloatOf(value != value ? ((bits | 0x400000u) & 0xffff0000u)
+                                  : rounded);
+  }
+};
 
 // Rounds a double to f32 so that a second rounding to fewer bits is exact: to
 // odd.
@@ -94,18 +126,6 @@ struct BoolFormat {
   using TileType = uint8_t;
   static uint8_t Load(uint8_t value) { return value != 0; }
   static uint8_t Store(uint8_t value) { return value; }
-};
-struct F16Format {
-  using StorageType = uint16_t;
-  using TileType = float;
-  static float Load(uint16_t value) { return HalfToFloat(value); }
-  static uint16_t Store(float value) { return HalfBits(value); }
-};
-struct BF16Format {
-  using StorageType = uint16_t;
-  using TileType = float;
-  static float Load(uint16_t value) { return BrainToFloat(value); }
-  static uint16_t Store(float value) { return BrainBits(value); }
 };
 
 #ifdef __OPTIMIZE_SIZE__
@@ -228,17 +248,11 @@ inline double OddDouble(From value) {
   }
 }
 
-template <typename From, bool kBrain>
-void CastNarrowKernel(const TileArguments& t) {
-  MapUnary<float, From>(t, [](From value) {
-    float odd;
-    if constexpr (std::is_same_v<From, float>) {
-      odd = value;
-    } else {
-      odd = RoundToOdd(OddDouble(value));
-    }
-    return kBrain ? RoundToBrain(odd) : RoundToHalf(odd);
-  });
+// To f32, such that rounding that to a narrow float rounds once.
+template <typename From>
+void CastOddKernel(const TileArguments& t) {
+  MapUnary<float, From>(
+      t, [](From value) { return RoundToOdd(OddDouble(value)); });
 }
 
 template <typename Format>
@@ -249,7 +263,7 @@ void FloatBitsKernel(const TileArguments& t) {
 template <typename Format>
 void FloatFromBitsKernel(const TileArguments& t) {
   MapUnary<float, int32_t>(t, [](int32_t bits) {
-    return Format::Load(static_cast<uint16_t>(bits));
+    return Format::Load(static_cast<typename Format::StorageType>(bits));
   });
 }
 
@@ -259,11 +273,9 @@ void WrapKernel(const TileArguments& t) {
     return static_cast<int32_t>(static_cast<Storage>(value));
   });
 }
-inline void RoundHalfKernel(const TileArguments& t) {
-  MapUnary<float, float>(t, [](float value) { return RoundToHalf(value); });
-}
-inline void RoundBrainKernel(const TileArguments& t) {
-  MapUnary<float, float>(t, [](float value) { return RoundToBrain(value); });
+template <typename Format>
+void RoundKernel(const TileArguments& t) {
+  MapUnary<float, float>(t, [](float value) { return Format::Round(value); });
 }
 struct ClampFunction {
   explicit ClampFunction(const TileArguments& t)
@@ -385,14 +397,23 @@ inline void SetCasts(TileKernelTable& table, ComputeType from) {
   row[kTileU64] = &CastKernel<uint64_t, From>;
   row[kTileF32] = &CastKernel<float, From>;
   row[kTileF64] = &CastKernel<double, From>;
-  table.cast_narrow[from][0] = &CastNarrowKernel<From, false>;
-  table.cast_narrow[from][1] = &CastNarrowKernel<From, true>;
+  if constexpr (!std::is_same_v<From, float>)
+    table.cast_odd[from] = &CastOddKernel<From>;
 }
 
 template <typename Format>
 inline void SetFormat(TileKernelTable& table, DType type) {
   table.load[static_cast<int>(type)] = &LoadKernel<Format>;
   table.store[static_cast<int>(type)] = &StoreKernel<Format>;
+}
+
+template <typename Format>
+inline void SetNarrowFormat(TileKernelTable& table, DType type,
+                            NarrowType narrow) {
+  SetFormat<Format>(table, type);
+  table.narrow[narrow] = &RoundKernel<Format>;
+  table.float_bits[narrow] = &FloatBitsKernel<Format>;
+  table.float_from_bits[narrow] = &FloatFromBitsKernel<Format>;
 }
 
 inline void SetMoveKernels(TileKernelTable& table) {
@@ -405,8 +426,13 @@ inline void SetMoveKernels(TileKernelTable& table) {
   SetFormat<PlainFormat<uint16_t, int32_t>>(table, DType::kU16);
   SetFormat<PlainFormat<int32_t, int32_t>>(table, DType::kU32);  // bits only
   SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kU64);
-  SetFormat<F16Format>(table, DType::kF16);
-  SetFormat<BF16Format>(table, DType::kBF16);
+  SetNarrowFormat<SmallFloatFormat<DType::kF16>>(table, DType::kF16,
+                                                 kNarrowF16);
+  SetNarrowFormat<BF16Format>(table, DType::kBF16, kNarrowBF16);
+  SetNarrowFormat<SmallFloatFormat<DType::kF8E4M3FN>>(table, DType::kF8E4M3FN,
+                                                      kNarrowF8E4M3FN);
+  SetNarrowFormat<SmallFloatFormat<DType::kF8E5M2>>(table, DType::kF8E5M2,
+                                                    kNarrowF8E5M2);
   SetFormat<PlainFormat<float, float>>(table, DType::kF32);
   SetFormat<PlainFormat<double, double>>(table, DType::kF64);
   SetCasts<uint8_t>(table, kTileBool);
@@ -422,12 +448,6 @@ inline void SetMoveKernels(TileKernelTable& table) {
   table.narrow[kNarrowI16] = &WrapKernel<int16_t>;
   table.narrow[kNarrowU8] = &WrapKernel<uint8_t>;
   table.narrow[kNarrowU16] = &WrapKernel<uint16_t>;
-  table.narrow[kNarrowF16] = &RoundHalfKernel;
-  table.narrow[kNarrowBF16] = &RoundBrainKernel;
-  table.float_bits[0] = &FloatBitsKernel<F16Format>;
-  table.float_bits[1] = &FloatBitsKernel<BF16Format>;
-  table.float_from_bits[0] = &FloatFromBitsKernel<F16Format>;
-  table.float_from_bits[1] = &FloatFromBitsKernel<BF16Format>;
   table.clamp = &ClampKernel;
   table.iota = &IotaKernel;
   table.gather[0] = &GatherKernel<uint8_t>;

@@ -45,12 +45,12 @@ void Scatter(const TileArguments& t, Update update) {
   }
 }
 
-// 16-bit floats: the sum is rounded to the type before it is stored.
-struct RoundedF16 : F16Format {
-  static uint16_t Store(float value) { return HalfBits(RoundToHalf(value)); }
-};
-struct RoundedBF16 : BF16Format {
-  static uint16_t Store(float value) { return BrainBits(RoundToBrain(value)); }
+// Narrow floats: the sum is rounded to the type before it is stored.
+template <typename Format>
+struct RoundedFormat : Format {
+  static typename Format::StorageType Store(float value) {
+    return Format::Store(Format::Round(value));
+  }
 };
 
 }  // namespace
@@ -76,9 +76,15 @@ void ScatterTile(const TileArguments& t, DType type, Update update) {
     case DType::kU64:
       return Scatter<PlainFormat<uint64_t, uint64_t>>(t, update);
     case DType::kF16:
-      return Scatter<RoundedF16>(t, update);
+      return Scatter<RoundedFormat<SmallFloatFormat<DType::kF16>>>(t, update);
     case DType::kBF16:
-      return Scatter<RoundedBF16>(t, update);
+      return Scatter<RoundedFormat<BF16Format>>(t, update);
+    case DType::kF8E4M3FN:
+      return Scatter<RoundedFormat<SmallFloatFormat<DType::kF8E4M3FN>>>(t,
+                                                                        update);
+    case DType::kF8E5M2:
+      return Scatter<RoundedFormat<SmallFloatFormat<DType::kF8E5M2>>>(t,
+                                                                      update);
     case DType::kF32:
       return Scatter<PlainFormat<float, float>>(t, update);
     case DType::kF64:

@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "base/float_format.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
 #include "tensor/scalar.h"
@@ -69,8 +70,10 @@ void Compare(const Dispatch& dispatch, uint32_t buffer,
   const DType type = dispatch.buffers[buffer].type;
   const int64_t count =
       static_cast<int64_t>(expected.size()) / DTypeByteSize(type);
-  if (type == DType::kF16) tolerance = std::max(tolerance, 2e-3);
-  if (type == DType::kBF16) tolerance = std::max(tolerance, 2e-2);
+  if (IsNarrowFloat(type)) {  // two steps of the type, and a little more
+    const double step = 2 * std::ldexp(1.0, -FloatFormatOf(type).mantissa_bits - 1);
+    tolerance = std::max(tolerance, 2.1 * step);
+  }
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t a = tensor::LoadElement(expected.data(), i, type);
     const uint64_t b = tensor::LoadElement(found.data(), i, type);

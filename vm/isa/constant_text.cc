@@ -24,10 +24,6 @@ auto VisitType(DType type, const Visit& visit) {
 }
 
 template <typename T>
-inline constexpr bool kIsNarrowFloat =
-    std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
-
-template <typename T>
 std::string NumberText(T value) {
   char buffer[64];
   return std::string(buffer,
@@ -39,7 +35,7 @@ template <typename T>
 std::optional<std::string> ElementText(const uint8_t* data) {
   T value;
   std::memcpy(&value, data, sizeof(value));
-  if constexpr (kIsNarrowFloat<T>) {
+  if constexpr (NarrowFloat<T>) {
     const float wide = ToFloat(value);
     if (std::isnan(wide)) return std::nullopt;
     return NumberText(wide);
@@ -57,14 +53,10 @@ template <typename T>
 bool ParseNumber(std::string_view text, bool negative, T* value) {
   const std::string signed_text = (negative ? "-" : "") + std::string(text);
   const char* end = signed_text.data() + signed_text.size();
-  if constexpr (kIsNarrowFloat<T>) {
+  if constexpr (NarrowFloat<T>) {
     float wide = 0;
     if (!ParseNumber(text, negative, &wide)) return false;
-    if constexpr (std::is_same_v<T, Float16>) {
-      *value = ToFloat16(wide);
-    } else {
-      *value = ToBFloat16(wide);
-    }
+    *value = ToNarrowFloat<T>(wide);
     return true;
   } else {
     const std::from_chars_result result =

@@ -201,8 +201,7 @@ void MakeConstant(ComputationBuffer& input, std::span<const uint8_t> data) {
 DType AccumulatorType(tensor::Combiner combiner, DType type) {
   const bool adds = combiner == tensor::Combiner::kSum ||
                     combiner == tensor::Combiner::kProduct;
-  const bool narrow = type == DType::kF16 || type == DType::kBF16;
-  return adds && narrow ? DType::kF32 : type;
+  return adds && IsNarrowFloat(type) ? DType::kF32 : type;
 }
 
 std::vector<NodeId> RootsOf(const ComputationStage& stage) {

@@ -13,10 +13,10 @@ namespace {
 // Reads of an element, behind which a copy is faster.
 constexpr double kManyReads = 3;
 
-// Whether the load is of 16-bit floats that a product's factor widens.
+// Whether the load is of narrow floats that a product's factor widens.
 bool IsWidened(const Computation& c, const StageShape& shape, NodeId load) {
   const DType type = c.pool[load].type;
-  if (type != DType::kF16 && type != DType::kBF16) return false;
+  if (!IsNarrowFloat(type)) return false;
   const tensor::Node& product = c.pool[shape.stage().values[0]];
   return std::ranges::any_of(product.operands, [&](NodeId factor) {
     const tensor::Node& cast = c.pool[factor];

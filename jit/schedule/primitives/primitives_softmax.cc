@@ -149,13 +149,12 @@ class Matcher {
         "else, row by row");
   }
 
-  // What f16 or bf16 is widened, or the value itself.
+  // What narrow float is widened, or the value itself.
   NodeId Unwidened(NodeId value) const {
     const Node& node = c_.pool[value];
     if (node.opcode != Opcode::kCast) return value;
     const DType from = c_.pool[node.operands[0]].type;
-    return from == DType::kF16 || from == DType::kBF16 ? node.operands[0]
-                                                       : value;
+    return IsNarrowFloat(from) ? node.operands[0] : value;
   }
 
   Status MatchWeight() {

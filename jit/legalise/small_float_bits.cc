@@ -1,0 +1,76 @@
+#include "jit/legalise/small_float_bits.h"
+
+#include <cmath>
+
+#include "base/float_format.h"
+
+namespace ember::jit::legalise {
+namespace {
+
+// How a float's bits lie beside those of an f32.
+struct Place {
+  explicit Place(DType type) : format(FloatFormatOf(type)) {}
+
+  // Bits of a mantissa that the type has not.
+  int shift() const { return 23 - format.mantissa_bits; }
+  // By how much an exponent is less.
+  int64_t rebias() const { return 127 - format.bias; }
+  int64_t sign_bit() const { return static_cast<int64_t>(format.sign_bit()); }
+  int sign_shift() const { return 32 - format.bits; }
+  int64_t past_finite() const {
+    return static_cast<int64_t>(format.past_finite);
+  }
+  int64_t quiet_nan() const { return static_cast<int64_t>(format.quiet_nan); }
+  int64_t mantissa() const { return (int64_t{1} << format.mantissa_bits) - 1; }
+  double least() const {
+    return std::ldexp(1.0, 1 - format.bias - format.mantissa_bits);
+  }
+
+  FloatFormat format;
+};
+
+}  // namespace
+
+Term EncodeSmallFloat(Term single, DType type) {
+  const Place place(type);
+  const int64_t rebias = place.rebias() << 23;
+  const Term bits = Bitcast(single, DType::kU32);
+  const Term sign = (bits >> place.sign_shift()) & place.sign_bit();
+  const Term size = bits & 0x7fffffff;
+  // Normal values: the exponent is less, bits of the mantissa are rounded off.
+  const Term odd = (size >> place.shift()) & 1;
+  const int64_t almost_half = (int64_t{1} << (place.shift() - 1)) - 1;
+  const Term normal = ((size - (rebias - almost_half)) + odd) >> place.shift();
+  // Below, where an ulp of a number is the least value, adding the number
+  // rounds to units of that.
+  const Term number = single.Number(std::ldexp(place.least(), 23));
+  const Term sum = Bitcast(size, DType::kF32) + number;
+  const Term units = Bitcast(sum, DType::kU32) - Bitcast(number, DType::kU32);
+  Term result = Select(size < ((place.rebias() + 1) << 23), units, normal);
+  // Beyond the largest value; what rounds up to there is there already.
+  const int64_t too_large = (place.past_finite() << place.shift()) + rebias;
+  result = Select(size < too_large, result, size.Integer(place.past_finite()));
+  const Term nan =
+      ((size >> place.shift()) & place.mantissa()) | place.quiet_nan();
+  result = Select(size < 0x7f800001, result, nan);
+  return result | sign;
+}
+
+Term DecodeSmallFloat(Term bits, DType type) {
+  const Place place(type);
+  const int64_t rebias = place.rebias() << 23;
+  const Term sign = (bits & place.sign_bit()) << place.sign_shift();
+  const Term size = bits & (place.sign_bit() - 1);
+  const Term shifted = size << place.shift();
+  const Term normal = shifted + rebias;
+  const Term large = shifted + 2 * rebias;  // infinities and NaNs
+  // Machines convert signed integers.
+  const Term units = Cast(RawCast(size, DType::kI32), DType::kF32);
+  const Term subnormal =
+      Bitcast(units * units.Number(place.least()), DType::kU32);
+  Term result = Select(size < place.mantissa() + 1, subnormal, normal);
+  result = Select(size < place.past_finite(), result, large);
+  return Bitcast(result | sign, DType::kF32);
+}
+
+}  // namespace ember::jit::legalise
