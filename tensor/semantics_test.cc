@@ -244,6 +244,51 @@ TEST(ScalarTest, IdentitiesOfReductions) {
   EXPECT_EQ(LargestBits(DType::kF16), 0x7c00u);
   EXPECT_EQ(SmallestBits(DType::kF32), 0xff800000u);
   EXPECT_EQ(OneBits(DType::kBF16), 0x3f80u);
+  // Without infinities: the largest finite values.
+  EXPECT_EQ(LargestBits(DType::kF8E4M3FN), 0x7eu);
+  EXPECT_EQ(SmallestBits(DType::kF8E4M3FN), 0xfeu);
+  EXPECT_EQ(SmallestBits(DType::kF8E5M2), 0xfcu);
+}
+
+// What is too large is infinity or NaN; minimum and maximum before the cast
+// saturate, and keep NaN.
+TEST(ScalarTest, CastsToFloatsOf8BitsSaturateOnlyWhereTold) {
+  const auto cast = [](double value, DType type) {
+    return EvaluateScalar(Opcode::kCast, DType::kF32, type,
+                          {DoubleToBits(value, DType::kF32), 0, 0});
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double value : {465.0, 1e9, infinity}) {
+    EXPECT_EQ(cast(value, DType::kF8E4M3FN), 0x7fu);
+    EXPECT_EQ(cast(Maximum(Minimum(value, 448.0), -448.0), DType::kF8E4M3FN),
+              0x7eu);
+  }
+  EXPECT_EQ(cast(464.0, DType::kF8E4M3FN), 0x7eu);
+  EXPECT_EQ(
+      cast(Maximum<double>(Minimum<double>(kNan, 448), -448), DType::kF8E4M3FN),
+      0x7fu);
+  EXPECT_EQ(cast(-1e9, DType::kF8E5M2), 0xfcu);
+  EXPECT_EQ(cast(61440.0, DType::kF8E5M2), 0x7cu);
+  EXPECT_EQ(cast(61439.0, DType::kF8E5M2), 0x7bu);
+}
+
+// Products of two values of either type are exact in f32, and rounded once.
+TEST(ScalarTest, ArithmeticOfFloatsOf8BitsIsThatOfF32Rounded) {
+  for (const DType type : {DType::kF8E4M3FN, DType::kF8E5M2}) {
+    for (uint64_t a = 0; a < 256; ++a) {
+      for (uint64_t b = 0; b < 256; b += 3) {
+        const double exact = BitsToDouble(a, type) * BitsToDouble(b, type);
+        const uint64_t expected = DoubleToBits(exact, type);
+        const uint64_t found =
+            EvaluateScalar(Opcode::kMultiply, type, type, {a, b, 0});
+        if (std::isnan(BitsToDouble(expected, type))) {
+          ASSERT_TRUE(std::isnan(BitsToDouble(found, type))) << a << " " << b;
+        } else {
+          ASSERT_EQ(found, expected) << a << " " << b;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

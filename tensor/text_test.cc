@@ -108,6 +108,30 @@ TEST(TextTest, LiteralsOfEveryTypeAreExact) {
 )");
 }
 
+TEST(TextTest, EveryFloatOf8BitsIsALiteral) {
+  for (const DType type : {DType::kF8E4M3FN, DType::kF8E5M2}) {
+    const std::string name(DTypeName(type));
+    for (uint64_t bits = 0; bits < 256; ++bits) {
+      const std::string text = "dispatch @bits() -> (%y: " + name +
+                               "[]) {\n  %y[] = bits(" + std::to_string(bits) +
+                               ")\n}\n";
+      const StatusOr<Dispatch> once = Parse(text);
+      ASSERT_TRUE(once.ok()) << once.status().message();
+      const StatusOr<Dispatch> again = Parse(Print(*once));
+      ASSERT_TRUE(again.ok()) << again.status().message() << Print(*once);
+      EXPECT_EQ(*once, *again) << Print(*once);
+    }
+  }
+  const auto literal = [](const std::string& number) {
+    return Parse("dispatch @t() -> (%y: f8e4m3fn[]) { %y[] = " + number + " }")
+        .ok();
+  };
+  EXPECT_TRUE(literal("448.0"));
+  EXPECT_TRUE(literal("nan"));
+  EXPECT_FALSE(literal("465.0"));
+  EXPECT_FALSE(literal("inf"));
+}
+
 TEST(TextTest, AxesMayBeCalledLikeInstructions) {
   ExpectRoundTrip(
       R"(dispatch @names<exp>(%x: f32[exp, 4]) -> (%y: f32[exp, 4]) {

@@ -67,6 +67,24 @@ TEST(ValueRangeTest, StepsGiveBothSides) {
           .is_exact());
 }
 
+// A type with more bits of mantissa may have a smaller largest value.
+TEST(ValueRangeTest, CastsToSmallerTypesOverflow) {
+  const auto cast = [](double low, double high, DType from, DType to) {
+    return Apply(Opcode::kCast, from, to,
+                 {ValueRange::Between(low, high, from), {}, {}});
+  };
+  const ValueRange half = cast(1e30, 2e30, DType::kBF16, DType::kF16);
+  EXPECT_TRUE(half.Contains(0x7c00, DType::kF16));
+  const ValueRange byte = cast(1, 300, DType::kF8E5M2, DType::kF8E4M3FN);
+  EXPECT_TRUE(byte.is_known);
+  EXPECT_FALSE(byte.Contains(0x7f, DType::kF8E4M3FN));
+  // Infinity is there, and then NaN.
+  EXPECT_TRUE(cast(1, 500, DType::kF32, DType::kF8E4M3FN)
+                  .Contains(0x7f, DType::kF8E4M3FN));
+  EXPECT_TRUE(
+      cast(1, 1e5, DType::kF32, DType::kF8E5M2).Contains(0x7c, DType::kF8E5M2));
+}
+
 TEST(ValueRangeTest, WhatMayBeZeroDividesIntoAnything) {
   EXPECT_FALSE(ApplyF32(Opcode::kDivide, Exact(1), Around(-0.1, 0.1)).is_known);
   EXPECT_FALSE(ApplyF32(Opcode::kSqrt, Around(-0.1, 0.1)).is_known);

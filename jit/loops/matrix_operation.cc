@@ -258,7 +258,11 @@ bool IsMatrixProductType(DType a, DType b, DType sum) {
   const auto is_byte = [](DType type) {
     return type == DType::kI8 || type == DType::kU8;
   };
+  const auto is_byte_float = [](DType type) {
+    return IsNarrowFloat(type) && DTypeByteSize(type) == 1;
+  };
   if (sum == DType::kI32) return is_byte(a) && is_byte(b);
+  if (is_byte_float(a) && is_byte_float(b)) return sum == DType::kF32;
   if (a != b) return false;
   if (a == DType::kBF16 || a == DType::kF32) return sum == DType::kF32;
   return a == DType::kF16 && (sum == DType::kF32 || sum == DType::kF16);

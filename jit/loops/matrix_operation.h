@@ -21,14 +21,18 @@
 //   fill         the value is a constant
 //   product      an update by + of the product of two factors, casts of loads:
 //                f16 in f32 or, without casts, in f16; bf16 in f32; i8 and u8
-//                in any pairing in i32; f32 in f32, without casts. One moves
-//                with m and k, the other with k and n
+//                in any pairing in i32; f8e4m3fn and f8e5m2 in any pairing in
+//                f32; f32 in f32, without casts. One moves with m and k, the
+//                other with k and n
 //   store        an assignment of the accumulator, without a cast
 // A device may round factors of f32 to tf32 before it multiplies: it ignores
 // the low 13 bits of each, so that 10 bits of mantissa are left and a factor is
 // less than 2^-10 of itself nearer to zero. Only devices whose targets allow
 // that have such products (jit/target/matrix_instructions.h); the evaluator and
-// code for CPUs round no factor. Of matrices in memory, those of factors and
+// code for CPUs round no factor. Nor is it specified how the sum is rounded on
+// its way: NVIDIA's sm_90 adds up products of floats of 8 bits with about 14
+// bits of mantissa instead of f32's 24 ("DeepSeek-V3 Technical Report", 3.3.2,
+// measured it; PTX says nothing). Of matrices in memory, those of factors and
 // what is stored to, one dim moves by 1 and the other by a constant stride
 // (which of them: both layouts), the rows of what is stored do not overlap, and
 // rows begin at multiples of 16 bytes, or of their own size where that is less.

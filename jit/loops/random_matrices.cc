@@ -175,6 +175,7 @@ RandomMatrices PlanMatrices(RandomExpressions& make,
   } else {
     constexpr int64_t kSizes[] = {2, 4, 8};
     constexpr DType kBytes[] = {DType::kI8, DType::kU8};
+    constexpr DType kByteFloats[] = {DType::kF8E4M3FN, DType::kF8E5M2};
     plan.type.rows = kSizes[make.Below(3)];
     plan.type.columns = kSizes[make.Below(3)];
     plan.type.depth = kSizes[make.Below(3)];
@@ -183,6 +184,10 @@ RandomMatrices PlanMatrices(RandomExpressions& make,
       plan.type.sum = DType::kI32;
       plan.type.a = kBytes[make.Below(2)];
       plan.type.b = kBytes[make.Below(2)];
+    } else if (make.Chance(3)) {
+      plan.type.sum = DType::kF32;
+      plan.type.a = kByteFloats[make.Below(2)];
+      plan.type.b = kByteFloats[make.Below(2)];
     }
   }
   plan.subgroups = 1 + make.Below(3);

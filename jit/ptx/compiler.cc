@@ -1,7 +1,9 @@
 #include "jit/ptx/compiler.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,8 +50,18 @@ constexpr const char* kPipeline =
 constexpr const char* kPtxPipeline =
     "function(infer-address-spaces,infer-alignment)";
 
+// PTX 8.4 was the first to have matrix products of floats of 8 bits, on sm_89
+// and later. Other code is of an older version, which older drivers take.
+std::string VersionOf(const loops::LoopNest& nest, const Target& target) {
+  const bool has_float8 =
+      std::ranges::any_of(nest.buffers, [](const loops::Buffer& buffer) {
+        return IsNarrowFloat(buffer.type) && DTypeByteSize(buffer.type) == 1;
+      });
+  return has_float8 && target.architecture >= 89 ? "+ptx84" : target.version;
+}
+
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
-    const Target& target) {
+    const Target& target, const std::string& version) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeNVPTXTargetInfo();
@@ -62,7 +74,7 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
       llvm::TargetRegistry::lookupTarget(kTriple, error);
   if (found == nullptr) return Decline(DeclineReason::kTarget, error);
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
-      kTriple, target.processor, target.version, llvm::TargetOptions(),
+      kTriple, target.processor, version, llvm::TargetOptions(),
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
@@ -130,7 +142,7 @@ Status EmitPhases(const loops::LoopNest& nest, const Target& target,
 StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
                                       const Target& target, CodeTexts* texts) {
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine,
-                         CreateMachine(target));
+                         CreateMachine(target, VersionOf(nest, target)));
   llvm::LLVMContext context;
   llvm::Module module(nest.name, context);
   module.setDataLayout(machine->createDataLayout());

@@ -75,6 +75,7 @@ constexpr DotOfWords kDotsOfWords[] = {
     {"ember.dot_of_words.u8.u8", false, false, "dp4a.u32.u32 $0, $1, $2, $3;"},
 };
 
+constexpr std::string_view kMultiply = "ember.multiply.";
 constexpr std::string_view kMultiplyWide = "ember.multiply_wide.";
 constexpr std::string_view kTransposed = ".transposed";
 constexpr std::string_view kSharedA = ".shared_a";
@@ -191,10 +192,11 @@ std::string_view ConstraintOf(const llvm::Type* type) {
 }
 
 // Assembly whose results are the operands `sums`, changed in place.
+// is_pure: of registers alone, and nothing goes on behind it.
 Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
                   const std::vector<Value*>& others,
                   const std::string& constraints_of_others,
-                  const std::vector<Value*>& sums) {
+                  const std::vector<Value*>& sums, bool is_pure = false) {
   std::vector<Value*> operands = others;
   operands.insert(operands.end(), sums.begin(), sums.end());
   std::vector<llvm::Type*> types;
@@ -205,13 +207,17 @@ Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
   constraints += constraints_of_others;
   for (size_t i = 0; i < sums.size(); ++i)
     constraints += Concat({static_cast<int64_t>(i), ","});
-  constraints += "~{memory}";
+  if (is_pure)
+    constraints.pop_back();
+  else
+    constraints += "~{memory}";
   llvm::CallInst* const call = builder.CreateCall(
       llvm::InlineAsm::get(
           llvm::FunctionType::get(StructOf(sums), types, false), text,
-          constraints, /*hasSideEffects=*/true),
+          constraints, /*hasSideEffects=*/!is_pure),
       operands);
   call->setConvergent();
+  if (is_pure) call->setDoesNotAccessMemory();
   return call;
 }
 
@@ -236,6 +242,33 @@ std::string FlagsOf(const DeviceCall& what) {
   return flags;
 }
 
+void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
+  llvm::IRBuilder<> builder(&call);
+  const size_t a_count = what.row->A().registers.size();
+  const size_t b_count = what.row->B().registers.size();
+  const size_t begin = a_count + b_count;
+  std::vector<Value*> others = OperandsFrom(call, 0);
+  others.resize(begin);
+  const std::vector<Value*> sums =
+      OperandsFrom(call, static_cast<unsigned>(begin));
+  std::string constraints;
+  for (size_t i = 0; i < begin; ++i) constraints += "r,";
+  // Of mma.m16n8k32.f32.e4m3.e5m2: its sizes, the types.
+  std::string_view types = what.row->name;
+  types.remove_prefix(types.find('.') + 1);
+  const std::string_view sizes = types.substr(0, types.find('.'));
+  types.remove_prefix(sizes.size());
+  const std::string_view sum_type = types.substr(0, types.find('.', 1));
+  const std::string text = Concat(
+      {"mma.sync.aligned.", sizes, ".row.col", types, sum_type, " ",
+       OperandList(0, sums.size()), ", ", OperandList(sums.size(), a_count),
+       ", ", OperandList(sums.size() + a_count, b_count), ", ",
+       OperandList(0, sums.size()), ";"});
+  call.replaceAllUsesWith(EmitOnSums(builder, text, others, constraints, sums,
+                                     /*is_pure=*/true));
+  call.eraseFromParent();
+}
+
 // The matrix descriptor of the factor at the address.
 Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
                     Value* begin) {
@@ -249,7 +282,7 @@ Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
   return builder.CreateOr(without_address, units);
 }
 
-void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
+void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what) {
   llvm::IRBuilder<> builder(&call);
   const unsigned first_a = what.Descriptors();
   const unsigned begin = first_a + what.OperandsOfA();
@@ -357,6 +390,18 @@ void EmitCopyAsync(Builder& builder, int bytes, Value* to, Value* from,
   }
 }
 
+Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
+                    const std::vector<Value*>& a, const std::vector<Value*>& b,
+                    const std::vector<Value*>& sums) {
+  std::vector<Value*> operands = a;
+  operands.insert(operands.end(), b.begin(), b.end());
+  operands.insert(operands.end(), sums.begin(), sums.end());
+  auto* const call = llvm::cast<llvm::CallInst>(CallFunction(
+      builder, Concat({kMultiply, row.name}), StructOf(sums), operands));
+  call->getCalledFunction()->setDoesNotAccessMemory();
+  return call;
+}
+
 Value* EmitMultiplyWide(Builder& builder, const MatrixInstruction& row,
                         const std::vector<Value*>& a, const WideFactor& b,
                         const std::vector<Value*>& sums) {
@@ -443,21 +488,23 @@ DeviceCall DeviceCallOf(const llvm::CallBase& call) {
   if (name == kAwaitGroupsBefore) return {DeviceCall::Kind::kAwaitGroupsBefore};
   if (name.starts_with(kAwaitProducts))
     return {DeviceCall::Kind::kAwaitProducts};
-  if (!name.starts_with(kMultiplyWide)) return {};
-  name.remove_prefix(kMultiplyWide.size());
-  DeviceCall wide = {DeviceCall::Kind::kMultiplyWide};
+  const bool is_wide = name.starts_with(kMultiplyWide);
+  if (!is_wide && !name.starts_with(kMultiply)) return {};
+  name.remove_prefix(is_wide ? kMultiplyWide.size() : kMultiply.size());
+  DeviceCall multiply = {is_wide ? DeviceCall::Kind::kMultiplyWide
+                                 : DeviceCall::Kind::kMultiply};
   const auto has_suffix = [&name](std::string_view suffix) {
     const bool has_it = name.ends_with(suffix);
     if (has_it) name.remove_suffix(suffix.size());
     return has_it;
   };
-  wide.is_a_transposed = has_suffix(kSharedATransposed);
-  wide.has_shared_a = wide.is_a_transposed || has_suffix(kSharedA);
-  wide.is_transposed = has_suffix(kTransposed);
+  multiply.is_a_transposed = has_suffix(kSharedATransposed);
+  multiply.has_shared_a = multiply.is_a_transposed || has_suffix(kSharedA);
+  multiply.is_transposed = has_suffix(kTransposed);
   for (const MatrixInstruction& row : MatrixInstructions()) {
-    if (row.name == name) wide.row = &row;
+    if (row.name == name) multiply.row = &row;
   }
-  return wide;
+  return multiply;
 }
 
 void ReplaceByIntrinsics(llvm::Module& module) {
@@ -483,8 +530,11 @@ void ReplaceByIntrinsics(llvm::Module& module) {
       case DeviceCall::Kind::kCopyAsync:
         ReplaceCopy(*call, *RowOf(kCopiesAsync, *call));
         break;
-      case DeviceCall::Kind::kMultiplyWide:
+      case DeviceCall::Kind::kMultiply:
         ReplaceMultiply(*call, what);
+        break;
+      case DeviceCall::Kind::kMultiplyWide:
+        ReplaceMultiplyWide(*call, what);
         break;
       case DeviceCall::Kind::kAwaitProducts:
         ReplaceAwait(*call);

@@ -1,9 +1,10 @@
-// Instructions, most of them of memory, for which LLVM has no operation that
-// passes and the emulated grid could both work with, as functions of LLVM IR.
-// Their pointers are generic; what they are made of at the end is one of two
-// things:
+// Instructions, most of them of memory and matrices, for which LLVM has no
+// operation that passes and the emulated grid could both work with, as
+// functions of LLVM IR. Their pointers are generic; what they are made of at
+// the end is one of two things:
 //
-//   ReplaceByIntrinsics(module);   // NVVM's, of addresses of shared memory
+//   ReplaceByIntrinsics(module);   // NVVM's, of addresses of shared memory,
+//                                  // or assembly
 //   DeviceCall call = DeviceCallOf(instruction);   // the emulated grid's
 //
 // Not thread-safe: a module is one thread's.
@@ -27,6 +28,14 @@ namespace ember::jit::ptx {
 // an i32, or a struct of `count`.
 llvm::Value* EmitLoadMatrices(Builder& builder, int count, bool is_transposed,
                               llvm::Value* row);
+
+// mma.sync, where LLVM 19 has no intrinsic for the row: the product of this
+// warp's a and b, registers of i32 each, added to its sums. Gives a struct of
+// the new sums.
+llvm::Value* EmitMultiply(Builder& builder, const MatrixInstruction& row,
+                          const std::vector<llvm::Value*>& a,
+                          const std::vector<llvm::Value*>& b,
+                          const std::vector<llvm::Value*>& sums);
 
 // cp.async: begins a copy of `bytes` (4, 8 or 16) from global to shared memory,
 // the first `read` (an i32: 0 or all of them) from there, zeros else. Both are
@@ -83,6 +92,7 @@ struct DeviceCall {
     kNone,
     kLoadMatrices,
     kCopyAsync,
+    kMultiply,  // operands: registers of a, of b, sums
     // Operands: of each factor in shared memory, first b, what its descriptor
     // has beside an address; then registers of a, or a; b; sums.
     kMultiplyWide,
@@ -93,10 +103,10 @@ struct DeviceCall {
     kDotOfWords
   };
   Kind kind = Kind::kNone;
-  int count = 0;               // of matrices, or bytes
-  bool is_transposed = false;  // of kMultiplyWide: b is
+  int count = 0;                           // of matrices, or bytes
+  bool is_transposed = false;              // of kMultiplyWide: b is
+  const MatrixInstruction* row = nullptr;  // kMultiply, kMultiplyWide
   // Of kMultiplyWide.
-  const MatrixInstruction* row = nullptr;
   bool has_shared_a = false;
   bool is_a_transposed = false;
   bool a_signed = false, b_signed = false;  // kDotOfWords

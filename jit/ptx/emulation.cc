@@ -217,12 +217,15 @@ class KernelRewriter {
 
   Value* ProductOf(llvm::IntrinsicInst& call) {
     const MatrixType* const type = MatrixTypeOf(call.getIntrinsicID());
-    if (type == nullptr) return nullptr;
+    return type == nullptr ? nullptr : ProductOf(call, *type);
+  }
+
+  Value* ProductOf(llvm::CallInst& call, const MatrixType& type) {
     meets_ = true;
-    const WarpProduct product = {.depth = static_cast<uint32_t>(type->depth),
-                                 .a = type->a,
-                                 .b = type->b,
-                                 .sum = type->sum};
+    const WarpProduct product = {.depth = static_cast<uint32_t>(type.depth),
+                                 .a = type.a,
+                                 .b = type.b,
+                                 .sum = type.sum};
     Value* const operands = WordsOf(call, 0, call.arg_size());
     Value* const result = Words(product.RegistersOfSum());
     CallGrid(offsetof(GridFunctions, multiply), b_.getVoidTy(),
@@ -327,6 +330,11 @@ class KernelRewriter {
         continue;
       }
       meets_ = true;
+      if (what.kind == DeviceCall::Kind::kMultiply) {
+        call->replaceAllUsesWith(ProductOf(*call, what.row->type));
+        call->eraseFromParent();
+        continue;
+      }
       if (what.kind == DeviceCall::Kind::kMultiplyWide) {
         call->replaceAllUsesWith(WideProductOf(*call, what));
         call->eraseFromParent();

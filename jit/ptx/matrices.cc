@@ -121,29 +121,39 @@ void Matrices::EmitProduct(const Operation& operation) {
       FindMatrixInstruction(type, target_.text);
   if (row != nullptr && row->IsWide()) return BeginProduct(operation, *row);
   Await();
-  const llvm::Intrinsic::ID id =
-      row == nullptr ? llvm::Intrinsic::not_intrinsic : IntrinsicOf(*row);
-  if (id == llvm::Intrinsic::not_intrinsic) {
+  if (row == nullptr) {
     return error_.Set(InternalError(
         Concat({"matrix ", loops::ToText(type), ": expected an instruction"})));
   }
-  std::vector<Value*> operands;
-  const auto add = [&](const std::vector<Value*>& registers) {
-    for (Value* value : registers) {
-      operands.push_back(type.a == DType::kF16
-                             ? b_.CreateBitCast(value, SumType(DType::kF16))
-                             : value);
-    }
-  };
-  add(LoadFactor(operation.a, row->A()));
-  add(LoadFactor(operation.b, row->B()));
+  const std::vector<Value*> a = LoadFactor(operation.a, row->A());
+  const std::vector<Value*> b = LoadFactor(operation.b, row->B());
   const Registers& sums = Accumulator(operation);
+  std::vector<Value*> values;
   for (llvm::AllocaInst* variable : sums)
-    operands.push_back(b_.CreateLoad(variable->getAllocatedType(), variable));
-  Value* const result = b_.CreateIntrinsic(id, {}, operands);
+    values.push_back(b_.CreateLoad(variable->getAllocatedType(), variable));
+  const llvm::Intrinsic::ID id = IntrinsicOf(*row);
+  const bool is_intrinsic = id != llvm::Intrinsic::not_intrinsic;
+  Value* const result = is_intrinsic ? Multiply(id, type.a, a, b, values)
+                                     : EmitMultiply(b_, *row, a, b, values);
   for (unsigned i = 0; i < sums.size(); ++i)
     b_.CreateStore(b_.CreateExtractValue(result, i), sums[i]);
   ++products_;
+}
+
+Value* Matrices::Multiply(llvm::Intrinsic::ID id, DType type,
+                          const std::vector<Value*>& a,
+                          const std::vector<Value*>& b,
+                          const std::vector<Value*>& sums) {
+  std::vector<Value*> operands;
+  for (const std::vector<Value*>* registers : {&a, &b}) {
+    for (Value* value : *registers) {
+      operands.push_back(type == DType::kF16
+                             ? b_.CreateBitCast(value, SumType(DType::kF16))
+                             : value);
+    }
+  }
+  operands.insert(operands.end(), sums.begin(), sums.end());
+  return b_.CreateIntrinsic(id, {}, operands);
 }
 
 // Products that stand together go on together, beside what follows them and

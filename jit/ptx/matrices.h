@@ -29,6 +29,7 @@
 #include "jit/ptx/target.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/Intrinsics.h"
 
 namespace ember::jit::ptx {
 
@@ -79,6 +80,11 @@ class Matrices {
 
   void EmitFill(const Operation& operation);
   void EmitProduct(const Operation& operation);
+  // NVVM's intrinsic for factors of the type: a struct of the new sums.
+  llvm::Value* Multiply(llvm::Intrinsic::ID id, DType type,
+                        const std::vector<llvm::Value*>& a,
+                        const std::vector<llvm::Value*>& b,
+                        const std::vector<llvm::Value*>& sums);
   // The wide product, which goes on behind it, with factor a in registers or in
   // panels.
   void BeginProduct(const Operation& operation, const MatrixInstruction& row);

@@ -8,8 +8,8 @@
 
 namespace ember::jit::ptx {
 
-// not_intrinsic where the row has none: a test fails then, unless the row is
-// wide, whose instructions LLVM 19 has no intrinsics for (device_functions.h).
+// not_intrinsic where LLVM 19 has none: of wide rows, and of floats of 8 bits.
+// Those are functions of device_functions.h.
 llvm::Intrinsic::ID IntrinsicOf(const MatrixInstruction& row);
 
 // What the intrinsic multiplies; null where it is no product of matrices.

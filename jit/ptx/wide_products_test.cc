@@ -87,6 +87,30 @@ TEST_F(WideProducts, Bytes) {
   }
 }
 
+// As bytes that are integers.
+TEST_F(WideProducts, FloatsOf8Bits) {
+  for (const char* a : {"f8e4m3fn", "f8e5m2"}) {
+    for (const char* b : {"f8e4m3fn", "f8e5m2"}) {
+      const std::optional<uint64_t> products = ExpectWide(
+          "dispatch @product(%a: " + std::string(a) + "[64, 128], %b: " + b +
+          "[128, 128]) -> (%y: f32[64, 128]) { %y[i, j] = sum(k < 128) "
+          "f32(%a[i, k]) * f32(%b[j, k]) }");
+      EXPECT_GE(products.value_or(4), 4u);
+      EXPECT_LE(products.value_or(4), 8u);
+    }
+  }
+  constexpr std::string_view kByRows = R"(
+    dispatch @product(%a: f8e4m3fn[64, 128], %b: f8e5m2[128, 64])
+        -> (%y: f32[64, 64]) {
+      %y[i, j] = sum(k < 128) f32(%a[i, k]) * f32(%b[k, j])
+    })";
+  ExpectWide(kByRows, {.constant = "b"});
+  std::string ptx;
+  ExpectOnGrid(kByRows, &ptx);
+  EXPECT_THAT(ptx, HasSubstr("mma.sync"));
+  EXPECT_THAT(ptx, ::testing::Not(HasSubstr("wgmma")));
+}
+
 TEST_F(WideProducts, ConvolutionsOfBytes) {
   ExpectWide(R"(
     dispatch @conv(%x: u8[1, 1, 64, 128], %w: i8[1, 2, 128, 64], %c: f32[64])

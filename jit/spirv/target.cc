@@ -65,8 +65,12 @@ void Read(std::string_view feature, Target& target) {
   constexpr std::string_view kMatrix = "matrix";
   if (feature.substr(0, kMatrix.size()) != kMatrix) return;
   const auto type = loops::ParseMatrixType(feature.substr(kMatrix.size()));
-  // SPIR-V has no type for bf16 yet.
-  if (type && type->a != DType::kBF16) target.matrices.push_back(*type);
+  // SPIR-V 1.6 has no type for other narrow floats than f16.
+  const auto is_there = [](DType factor) {
+    return !IsNarrowFloat(factor) || factor == DType::kF16;
+  };
+  if (type && is_there(type->a) && is_there(type->b))
+    target.matrices.push_back(*type);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(NpyTest, RoundTripOfEveryTypeAndRank) {
   RandomTensors random(1);
   for (int raw = 0; raw < kDTypeCount; ++raw) {
     const DType type = static_cast<DType>(raw);
-    if (type == DType::kBF16) continue;
+    if (!IsNpyType(type)) continue;
     for (const std::vector<int64_t>& dims :
          {std::vector<int64_t>{}, {5}, {2, 3}, {1, 2, 3, 4}, {0, 7}}) {
       const vm::Tensor tensor = *random.Next(type, dims);
@@ -51,6 +51,16 @@ TEST(NpyTest, Bfloat16BecomesF32) {
   const vm::Tensor read = *ParseNpy(*SerializeNpy(tensor), "x.npy");
   EXPECT_EQ(read.type, DType::kF32);
   EXPECT_EQ(read.elements<float>()[0], 1.5f);
+}
+
+TEST(NpyTest, FloatsOf8BitsBecomeF32) {
+  vm::Tensor tensor = *vm::Tensor::Allocate(DType::kF8E4M3FN, {2});
+  tensor.elements<Float8E4M3FN>()[0] = {0x7e};
+  tensor.elements<Float8E4M3FN>()[1] = {0x81};
+  const vm::Tensor read = *ParseNpy(*SerializeNpy(tensor), "x.npy");
+  EXPECT_EQ(read.type, DType::kF32);
+  EXPECT_EQ(read.elements<float>()[0], 448.0f);
+  EXPECT_EQ(read.elements<float>()[1], -0x1p-9f);
 }
 
 // The bytes that NumPy 1.24 writes for numpy.array([[1, 2]],

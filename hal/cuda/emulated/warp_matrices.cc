@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/float_format.h"
+
 namespace ember::hal::cuda {
 namespace {
 
@@ -25,17 +27,10 @@ uint32_t Part(uint32_t word, DType type, uint32_t i) {
 }
 
 double FloatOf(uint32_t part, DType type) {
-  switch (type) {
-    case DType::kF16:
-      return ToFloat(Float16{static_cast<uint16_t>(part)});
-    case DType::kBF16:
-      return ToFloat(BFloat16{static_cast<uint16_t>(part)});
-    default: {
-      float value = 0;
-      std::memcpy(&value, &part, sizeof value);
-      return value;
-    }
-  }
+  if (IsNarrowFloat(type)) return DecodeNarrowFloat(part, type);
+  float value = 0;
+  std::memcpy(&value, &part, sizeof value);
+  return value;
 }
 
 int64_t WholeOf(uint32_t part, DType type) {
