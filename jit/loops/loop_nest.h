@@ -138,7 +138,8 @@ enum class LoopKind : uint8_t {
   // with sums that wrap. Of floats, the order of the sum's terms is not
   // specified, nor are they rounded one by one: a product may be exact, and
   // what is added up on the way more exact than the accumulator; what is
-  // subnormal may be taken for zero.
+  // subnormal may be taken for zero; where the target allows it, factors of f32
+  // may be rounded to 10 bits of mantissa.
   kMatrix,
 };
 

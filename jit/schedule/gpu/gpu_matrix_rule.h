@@ -1,5 +1,5 @@
-// Products of f16, i8 and u8 on GPUs as products of matrices of subgroups
-// (multiply_matrices), where the device has some of the types.
+// Products of f16, bf16, f32 (tf32), i8 and u8 on GPUs as products of matrices
+// of subgroups (multiply_matrices), where the device has some of the types.
 //
 //   %y[b, i, j] = sum(k) f32(%a[b, i, k]) * f32(%b[b, k, j])   rows i, columns j
 //
