@@ -13,6 +13,7 @@
 #include "compiler/lowering/stage_summary.h"
 #include "compiler/lowering/storage.h"
 #include "compiler/passes/constant_value.h"
+#include "compiler/passes/narrow_products.h"
 
 namespace ember::compiler {
 namespace {
@@ -326,17 +327,33 @@ class GroupFormer {
     return read;
   }
 
-  // Gathers, and what only those read.
+  static bool IsGather(const Operation& operation) {
+    return operation.record().reading == graph::Reading::kByData &&
+           operation.record().definition.element != nullptr;
+  }
+
+  // Gathers that contractions read, and what only gathers read.
   static bool IsLookup(const Group& group) {
-    const auto is_gather = [](const Operation* operation) {
-      return operation->record().reading == graph::Reading::kByData &&
-             operation->record().definition.element != nullptr;
-    };
     return std::ranges::all_of(
         group.operations, [&](const Operation* operation) {
-          return is_gather(operation) ||
-                 std::ranges::all_of(operation->result()->users(), is_gather);
+          return IsGather(*operation)
+                     ? IsReadByContractions(*operation->result())
+                     : std::ranges::all_of(operation->result()->users(),
+                                           [](const Operation* user) {
+                                             return IsGather(*user);
+                                           });
         });
+  }
+
+  // Maybe in another order, by other dims, or in a wider type.
+  static bool IsReadByContractions(const Value& value) {
+    return std::ranges::all_of(value.users(), [](const Operation* user) {
+      const graph::OperatorRecord& record = user->record();
+      if (record.trait == OperatorTrait::kContraction) return true;
+      return (SharesMemory(*user) || WidensNumbers(*user) ||
+              record.reading == graph::Reading::kPermuted) &&
+             IsReadByContractions(*user->result());
+    });
   }
 
   // The only group that needs the group, of which the caller needs nothing; -1
