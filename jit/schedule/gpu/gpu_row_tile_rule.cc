@@ -24,6 +24,9 @@ namespace {
 constexpr int64_t kSubgroups = 8;
 constexpr int64_t kFewestRows = 16;
 constexpr int64_t kMostRows = 128;
+// Neighbours that an invocation computes at once, or steps of a reduction that
+// are written out.
+constexpr int64_t kLanes = 4;
 // Rows of workgroup memory begin in other banks than their neighbours.
 constexpr int64_t kRowPaddingBytes = 16;
 // Of a reduction along a row that is split among invocations, each has some.
@@ -195,6 +198,15 @@ class RowTileScheduler {
   // many each: guarded turns would count as rows that are needed.
   void BindPoints(const std::string& name, size_t first, size_t count,
                   int64_t points_of_tile) {
+    const int64_t lanes = LanesOf(name);
+    std::string lane;
+    if (lanes > 1) {
+      const std::string last = writer_.LoopsOf(name)[first + count - 1];
+      writer_.Do("split %" + name + " " + last + " " + std::to_string(lanes) +
+                 " -> " + last + "_vector " + last + "_lane");
+      lane = last + "_lane";
+      points_of_tile /= lanes;
+    }
     int64_t together = std::min(Invocations(), points_of_tile);
     while (points_of_tile % together != 0) --together;
     const std::string points = writer_.FuseLoops(name, first, count, "points");
@@ -205,6 +217,17 @@ class RowTileScheduler {
     std::swap(order[first], order[first + 1]);
     writer_.Reorder(name, order);
     writer_.Do("bind %" + name + " " + points + "_item");
+    if (!lane.empty()) writer_.Do("vectorize %" + name + " " + lane);
+  }
+
+  // Neighbours in a row that an invocation computes at once: of stages without
+  // reductions, whose rows they divide.
+  int64_t LanesOf(const std::string& name) const {
+    const StageShape shape(c(), writer_.StageOf(name));
+    const int last = shape.spatial_count() - 1;
+    if (Stage(name).has_reduction() || last < group_.depth) return 1;
+    const std::optional<int64_t> extent = shape.Extent(last);
+    return extent && *extent % kLanes == 0 ? kLanes : 1;
   }
 
   // Elements of a row of the stage's buffer.
@@ -320,7 +343,20 @@ class RowTileScheduler {
     }
     PadRows(name, type);
     BindPoints(name, 0, static_cast<size_t>(spatial), rows_ * ColumnsOf(name));
+    WriteOutReduction(name);
     return writer_.status().ok();
+  }
+
+  // Some of a reduction's steps one behind the other, where they divide it.
+  void WriteOutReduction(const std::string& name) {
+    const StageShape shape(c(), writer_.StageOf(name));
+    if (shape.axis_count() != shape.spatial_count() + 1) return;
+    const std::optional<int64_t> steps = shape.Extent(shape.spatial_count());
+    if (!steps || *steps % kLanes != 0 || *steps <= kLanes) return;
+    const std::string loop = writer_.LoopsOf(name).back();
+    writer_.Do("split %" + name + " " + loop + " " + std::to_string(kLanes) +
+               " -> " + loop + "_steps " + loop + "_step");
+    writer_.Do("unroll %" + name + " " + loop + "_step");
   }
 
   // What stands before a fold over blocks is of a block.

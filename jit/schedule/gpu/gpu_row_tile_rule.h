@@ -12,7 +12,8 @@
 // A workgroup has a tile of rows i of one b: whole rows of every stage, in its
 // memory. Of operands slices are copied, as by gpu_matrix_rule.h; a factor that
 // a stage before has made (%weight) is read where it is. Invocations take
-// elements of the other stages in turns, or parts of their rows' reductions.
+// elements of the other stages in turns, four neighbours at once, or parts of
+// their rows' reductions.
 //
 // Where %top, %power, %total and %weight are a softmax whose rows %sum
 // combines, the workgroup may also go over the rows in blocks of keys j
