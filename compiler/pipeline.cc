@@ -18,6 +18,7 @@
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/fold_pads.h"
 #include "compiler/passes/fold_scales.h"
+#include "compiler/passes/hoist_scales.h"
 #include "compiler/passes/index_comparisons.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/narrow_weights.h"
@@ -68,6 +69,9 @@ constexpr Stage kPipeline[] = {
     // Weights are still bytes.
     {"dequantize-late", "quantizers' float operators compute with integers",
      DequantizeLate},
+    {"hoist-scales",
+     "factors of 8-bit floats are multiplied as they are, scales after them",
+     HoistScales},
     {"fold-constants",
      "computes operations on constants by running their definition",
      FoldConstants, nullptr, /*is_of_all_regions=*/true},
@@ -94,7 +98,7 @@ constexpr Stage kPipeline[] = {
     {"fold-constants", "scaled weights, biases, sums of weights", FoldConstants,
      nullptr, /*is_of_all_regions=*/true},
     // Behind what would fold them again.
-    {"narrow-weights", "weights that f16 or bf16 hold are stored so",
+    {"narrow-weights", "weights that narrow floats hold are stored so",
      NarrowWeights},
     {"index-comparisons", "masks compare indices, not constants that count",
      UseIndicesInComparisons},

@@ -49,6 +49,7 @@ bool IsFoldableContraction(const Value* value) {
          (producer->name() == "conv" || producer->name() == "contract") &&
          IsUsedOnce(value) && IsFloat(value->dtype()) && value->rank() > 0 &&
          ConstantOf(producer->operand(1)) != nullptr &&
+         !IsWidenedFloat8(producer->operand(0)) &&
          ChannelDimOfWeights(*producer) >= 0;
 }
 

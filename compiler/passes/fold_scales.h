@@ -5,7 +5,9 @@
 //   multiply(add(conv(%x, %w), %b), %s)  →  add(conv(%x, %w2), multiply(%b, %s))
 //   with %w2 = multiply(%w, %s), which fold-constants computes
 //
-// Only floats, and only where the scaled value has no other use. Changes
+// Only floats, and only where the scaled value has no other use; but products
+// with floats of 8 bits keep their weights, which are of 8 bits, too
+// (hoist_scales.h). Changes
 // rounding as the usual inference optimisation does (relative 1e-7 per
 // multiplication in f32).
 #ifndef EMBER_COMPILER_PASSES_FOLD_SCALES_H_

@@ -1,5 +1,6 @@
 #include "compiler/passes/narrow_weights.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "compiler/passes/narrow_products.h"
+#include "compiler/passes/queries.h"
 #include "compiler/passes/rewriter.h"
 
 namespace ember::compiler {
@@ -43,6 +45,41 @@ std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
                              narrow.size() * sizeof(T)});
 }
 
+struct Narrowed {
+  DType type = DType::kBF16;
+  ConstantData data;
+};
+
+template <typename T>
+std::optional<Narrowed> NarrowTo(DType type, std::span<const uint8_t> bytes) {
+  std::optional<ConstantData> data = As<T>(bytes);
+  if (!data) return std::nullopt;
+  return Narrowed{type, *std::move(data)};
+}
+
+// To the first type that holds all elements.
+std::optional<Narrowed> Narrow(std::span<const uint8_t> bytes,
+                               bool is_beside_float8) {
+  std::optional<Narrowed> narrow;
+  if (is_beside_float8) {
+    narrow = NarrowTo<Float8E4M3FN>(DType::kF8E4M3FN, bytes);
+    if (!narrow) narrow = NarrowTo<Float8E5M2>(DType::kF8E5M2, bytes);
+  }
+  if (!narrow) narrow = NarrowTo<BFloat16>(DType::kBF16, bytes);
+  if (!narrow) narrow = NarrowTo<Float16>(DType::kF16, bytes);
+  return narrow;
+}
+
+// Whether every other factor is a float of 8 bits: machines multiply two of
+// them. Beside others they would be decoded, which takes longer than to load
+// 16 bits.
+bool IsReadBesideFloat8(const Value& value) {
+  return std::ranges::all_of(value.users(), [&](const Operation* user) {
+    const bool is_first = user->operand(0) == &value;
+    return IsWidenedFloat8(user->operand(is_first ? 1 : 0));
+  });
+}
+
 }  // namespace
 
 Status NarrowWeights(graph::Graph& graph) {
@@ -53,17 +90,13 @@ Status NarrowWeights(graph::Graph& graph) {
     if (wide->dtype() != DType::kF32 || !IsReadByProductsOnly(*wide)) continue;
     const auto& data = operation->attributes().Get<ConstantData>("value");
     if (data.bytes.size() < kLeastBytes) continue;
-    DType type = DType::kBF16;
-    std::optional<ConstantData> narrow = As<BFloat16>(data.bytes);
-    if (!narrow) {
-      type = DType::kF16;
-      narrow = As<Float16>(data.bytes);
-    }
+    const std::optional<Narrowed> narrow =
+        Narrow(data.bytes, IsReadBesideFloat8(*wide));
     if (!narrow) continue;
     rewriter.StartAt(operation);
     EMBER_ASSIGN_OR_RETURN(
         Value * constant,
-        rewriter.Constant({type, wide->shape()}, *std::move(narrow)));
+        rewriter.Constant({narrow->type, wide->shape()}, narrow->data));
     EMBER_ASSIGN_OR_RETURN(Value * cast, rewriter.Cast(constant, DType::kF32));
     constant->set_name(wide->name());
     graph.ReplaceAllUses(wide, cast);

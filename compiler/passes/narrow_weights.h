@@ -1,4 +1,4 @@
-// Weights of products are stored as 16-bit floats where those hold them.
+// Weights of products are stored as narrow floats where those hold them.
 //
 //   %w: f32[512, 512] = constant()          every element a bf16, or an f16
 //   %y = conv(%x, %w)
@@ -9,8 +9,10 @@
 //
 // Models in f16 and bf16 have such weights: contractions widen their operands,
 // and folding constants has done that. So have models that only store weights
-// narrow. A module is half as large, and a product by a vector, whose time is
-// that of reading weights, takes half of it. Results are the same bit for bit.
+// narrow. Where all other factors are floats of 8 bits, weights become such,
+// too: machines multiply the two as they are. A module is half as large, and a
+// product by a vector, whose time is that of reading weights, takes half of it.
+// Results are the same bit for bit.
 #ifndef EMBER_COMPILER_PASSES_NARROW_WEIGHTS_H_
 #define EMBER_COMPILER_PASSES_NARROW_WEIGHTS_H_
 

@@ -19,6 +19,12 @@ bool IsResultOf(const Value* value, std::string_view operator_name) {
          value->producer()->name() == operator_name;
 }
 
+bool IsWidenedFloat8(const Value* value) {
+  if (value->dtype() != DType::kF32 || !IsResultOf(value, "cast")) return false;
+  const DType from = value->producer()->operand(0)->dtype();
+  return IsNarrowFloat(from) && DTypeByteSize(from) == 1;
+}
+
 bool IsUsedOnce(const Value* value) {
   return value->users().size() == 1 && !value->is_graph_output();
 }

@@ -19,6 +19,10 @@ constexpr bool IsByte(DType type) {
 // Whether an operation of that operator makes the value.
 bool IsResultOf(const graph::Value* value, std::string_view operator_name);
 
+// Whether it is a float of 8 bits cast to f32: a factor that machines multiply
+// as it is.
+bool IsWidenedFloat8(const graph::Value* value);
+
 // Read by one operand of one operation, and no result of the graph: what makes
 // it can be changed for that reader.
 bool IsUsedOnce(const graph::Value* value);
