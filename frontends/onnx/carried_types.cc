@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tensor/scalar.h"
 #include "third_party/onnx/onnx.pb.h"
 
 namespace ember::onnx {
@@ -16,11 +17,8 @@ constexpr CarriedFormat kFormats[] = {
     {TensorProto::INT2, DType::kI8, 2},
     {TensorProto::UINT2, DType::kU8, 2},
     {TensorProto::FLOAT4E2M1, DType::kU8, 4, 2, 1, 1, 0x7, 0x8, 0x7, false},
-    {TensorProto::FLOAT8E4M3FN, DType::kU8, 8, 4, 3, 7, 0x7e, 0x7f, 0x7f,
-     false},
     {TensorProto::FLOAT8E4M3FNUZ, DType::kU8, 8, 4, 3, 8, 0x7f, 0x80, 0x80,
      true},
-    {TensorProto::FLOAT8E5M2, DType::kU8, 8, 5, 2, 15, 0x7b, 0x7e, 0x7c, false},
     {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8, 5, 2, 16, 0x7f, 0x80, 0x80,
      true},
     // A power of two and nothing else: 8 bits of exponent, no sign.
@@ -153,12 +151,8 @@ std::string LogicalTypeName(int32_t onnx_type) {
       return "u2";
     case TensorProto::FLOAT4E2M1:
       return "f4e2m1";
-    case TensorProto::FLOAT8E4M3FN:
-      return "f8e4m3fn";
     case TensorProto::FLOAT8E4M3FNUZ:
       return "f8e4m3fnuz";
-    case TensorProto::FLOAT8E5M2:
-      return "f8e5m2";
     case TensorProto::FLOAT8E5M2FNUZ:
       return "f8e5m2fnuz";
     case TensorProto::FLOAT8E8M0:
@@ -201,6 +195,19 @@ Tensor DecodeCarried(Tensor x, DType type) {
   Tensor index =
       Modulo(Cast(x, DType::kI64), static_cast<double>(values.size()));
   return Cast(Gather(table, index, 0), type);
+}
+
+bool IsFloat8(DType type) {
+  return IsNarrowFloat(type) && DTypeByteSize(type) == 1;
+}
+
+Tensor RoundToFloat8(Tensor x, DType type, bool saturate) {
+  if (x.dtype() == type || !saturate) return Cast(x, type);
+  // Integers that f32 rounds are beyond the largest value.
+  if (x.dtype() != DType::kF64) x = Cast(x, DType::kF32);
+  const double most =
+      tensor::BitsToDouble(tensor::LargestFiniteBits(type), type);
+  return Cast(Maximum(Minimum(x, most), -most), type);
 }
 
 Tensor EncodeCarried(Tensor x, const CarriedFormat& format, bool saturate,

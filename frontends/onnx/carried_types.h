@@ -1,6 +1,7 @@
 // Carried types: element types of ONNX that have no dtype, below 8 bits, and
-// floats of 8. Their values travel in a wider type: 2- and 4-bit integers as i8
-// or u8 by value; fp8, fp4 and e8m0 as u8 by code. A Tensor that holds such a
+// floats of 8 bits but for FLOAT8E4M3FN and FLOAT8E5M2. Their values travel in
+// a wider type: 2- and 4-bit integers as i8 or u8 by value; fp8, fp4 and e8m0
+// as u8 by code. A Tensor that holds such a
 // type is marked with it (Tensor::carried_type), and only operators that know
 // the mark take it: conversions, quantization, and moving elements.
 #ifndef EMBER_FRONTENDS_ONNX_CARRIED_TYPES_H_
@@ -39,8 +40,8 @@ struct CarriedFormat {
 // Null for types that have a dtype, and for unknown ones.
 const CarriedFormat* FindCarriedFormat(int32_t onnx_type);
 
-// What a module's signature calls the type ("f8e4m3fn", "i4", "string"); empty
-// for 0 and unknown types.
+// What a module's signature calls the type ("f8e4m3fnuz", "i4", "string");
+// empty for 0 and unknown types.
 std::string LogicalTypeName(int32_t onnx_type);
 
 // An error if some of the operands hold one type (or strings) and others
@@ -49,6 +50,12 @@ Status CheckSameCarriedType(const std::vector<Tensor>& operands);
 
 // The numbers of a marked tensor as `type`.
 Tensor DecodeCarried(Tensor x, DType type);
+// Numbers as f8e4m3fn or f8e5m2, to nearest even. What is too large becomes the
+// largest value (`saturate`), else what a plain cast makes of it
+// (tensor/semantics.h).
+Tensor RoundToFloat8(Tensor x, DType type, bool saturate);
+bool IsFloat8(DType type);
+
 // Numbers as a carried type, marked. Integers wrap (`saturate` false) or clamp;
 // floats round to nearest even, and what is too large becomes the largest value
 // or infinity / NaN. Powers of two (FLOAT8E8M0) have no sign, infinity becomes

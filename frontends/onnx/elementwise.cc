@@ -161,6 +161,9 @@ Tensor ParseNumbers(Tensor x, DType type) {
   return Apply("string_to_number", {x}, {{"dtype", type}});
 }
 
+// Whether what is too large for a float of 8 bits becomes its largest value.
+bool Saturates(NodeContext& c) { return c.Integer("saturate", 1) != 0; }
+
 Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   Tensor x = c.Input(0);
   if (x.carried_type() == format.onnx_type) return x;
@@ -171,7 +174,7 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
     numbers = DecodeCarried(x, DType::kF32);
   }
   // Only floats saturate.
-  const bool saturate = format.is_float() && c.Integer("saturate", 1) != 0;
+  const bool saturate = format.is_float() && Saturates(c);
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
 }
 
@@ -187,6 +190,7 @@ Tensor CastNumbers(Tensor x, DType type) {
 
 Tensor CastToString(Tensor x) {
   if (x.carried_type() == TensorProto::STRING) return x;
+  if (IsFloat8(x.dtype())) x = Cast(x, DType::kF32);
   const CarriedFormat* format = FindCarriedFormat(x.carried_type());
   if (format != nullptr) {
     x = DecodeCarried(x, format->is_float() ? DType::kF32 : format->storage);
@@ -203,10 +207,15 @@ void CastTo(NodeContext& c, int32_t onnx_type) {
   const StatusOr<DType> type = DTypeFromOnnx(onnx_type);
   if (!type.ok()) return c.Fail(type.status().WithContext("attribute 'to'"));
   Tensor x = c.Input(0);
-  if (x.carried_type() == TensorProto::STRING)
-    return c.SetOutput(0, ParseNumbers(x, *type));
-  if (x.carried_type() != 0) return c.SetOutput(0, DecodeCarried(x, *type));
-  c.SetOutput(0, CastNumbers(x, *type));
+  // Floats of 8 bits are rounded from f32.
+  const DType numbers = IsFloat8(*type) ? DType::kF32 : *type;
+  if (x.carried_type() == TensorProto::STRING) {
+    x = ParseNumbers(x, numbers);
+  } else if (x.carried_type() != 0) {
+    x = DecodeCarried(x, numbers);
+  }
+  c.SetOutput(0, IsFloat8(*type) ? RoundToFloat8(x, *type, Saturates(c))
+                                 : CastNumbers(x, *type));
 }
 
 void ImportCast(NodeContext& c) {
@@ -252,14 +261,17 @@ void ImportBitCast(NodeContext& c) {
                          " bits, found " + OnnxTypeName(to));
   }
   if (from_carried) x = CodeOf(x, *from_carried);
+  const auto as = [](Tensor bits, DType dtype) {
+    return bits.dtype() == dtype ? bits
+                                 : Apply("bitcast", {bits}, {{"dtype", dtype}});
+  };
   // A bool is a byte of 0 or 1.
-  if (x.dtype() == DType::kBool || type == DType::kBool)
-    return c.SetOutput(0, Cast(x, type).Marked(to_carried ? to : 0));
+  if (x.dtype() == DType::kBool) x = Cast(x, DType::kU8);
+  if (type == DType::kBool)
+    return c.SetOutput(0, Cast(as(x, DType::kU8), DType::kBool));
   if (to_carried && !to_carried->is_float())
     return c.SetOutput(0, EncodeCarried(x, *to_carried, false));
-  Tensor bits =
-      x.dtype() == type ? x : Apply("bitcast", {x}, {{"dtype", type}});
-  c.SetOutput(0, bits.Marked(to_carried ? to : 0));
+  c.SetOutput(0, as(x, type).Marked(to_carried ? to : 0));
 }
 
 constexpr OperatorRow kRows[] = {

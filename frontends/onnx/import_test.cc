@@ -187,14 +187,14 @@ TEST(Import, AttributeOfWrongType) {
 
 TEST(Import, CarriedTypesReachOnlyOperatorsThatKnowThem) {
   ModelBuilder m(19);
-  m.Input("x", {4}, TensorProto::FLOAT8E4M3FN);
+  m.Input("x", {4}, TensorProto::FLOAT8E4M3FNUZ);
   m.Node("Cast", {"x"}, {"y"}, {{"to", TensorProto::FLOAT}});
   m.Output("y");
   EXPECT_EQ(OutputShape(m), "[4]");
   m.Node("Relu", {"x"}, {"z"});
   EXPECT_EQ(ErrorOf(m),
             "model 'test.onnx': node 'Relu_1': input 0: operands of type "
-            "FLOAT8E4M3FN are not supported by this operator");
+            "FLOAT8E4M3FNUZ are not supported by this operator");
 }
 
 TEST(Import, GivenInputValueIsAConstant) {

@@ -34,14 +34,18 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   return RepeatBlocks(parameter, axis, block, x.dim(axis));
 }
 
+// The zero point of floats is 0, which is added, so that -0 becomes 0.
+Tensor PlusZero(Tensor scaled) {
+  Tensor zero = scaled.Like(0);
+  return Select(Equal(scaled, zero), zero, scaled);
+}
+
+bool Saturates(NodeContext& c) { return c.Integer("saturate", 1) != 0; }
+
 Tensor QuantizeToCarried(NodeContext& c, Tensor scaled, Tensor zero_point,
                          const CarriedFormat& format) {
-  if (format.is_float()) {
-    // Its zero point is 0, which is added, so that -0 becomes 0.
-    Tensor zero = scaled.Like(0);
-    Tensor numbers = Select(Equal(scaled, zero), zero, scaled);
-    return EncodeCarried(numbers, format, c.Integer("saturate", 1) != 0);
-  }
+  if (format.is_float())
+    return EncodeCarried(PlusZero(scaled), format, Saturates(c));
   Tensor rounded = Round(scaled);
   if (zero_point) rounded = rounded + Cast(zero_point, DType::kF32);
   return EncodeCarried(rounded, format, true);
@@ -80,8 +84,12 @@ void ImportQuantizeLinear(NodeContext& c) {
   if (!zero_point && c.Integer("output_dtype", 0) != 0) {
     type = c.TypeAttribute("output_dtype").value_or(type);
   }
+  if (IsFloat8(type)) {
+    return c.SetOutput(
+        0, RoundToFloat8(PlusZero(Scaled(c, x, scale)), type, Saturates(c)));
+  }
   if (!IsInteger(type))
-    return c.FailUnsupported("only integer results are supported");
+    return c.FailUnsupported("only integers and floats of 8 bits are results");
   c.SetOutput(0, RoundToQuantized(Scaled(c, x, scale), zero_point, type));
 }
 
@@ -92,13 +100,16 @@ void ImportDequantizeLinear(NodeContext& c) {
   DType type = scale.dtype();
   if (c.Integer("output_dtype", 0) != 0)
     type = c.TypeAttribute("output_dtype").value_or(type);
-  if (!IsInteger(x.dtype()))
-    return c.FailUnsupported("only integer inputs are supported");
   const CarriedFormat* format = FindCarriedFormat(x.carried_type());
-  if (format != nullptr && format->is_float()) {
+  const bool is_float =
+      format != nullptr ? format->is_float() : IsFloat8(x.dtype());
+  if (is_float) {
+    // Casts what is not carried.
     Tensor numbers = DecodeCarried(x, DType::kF32);
     return c.SetOutput(0, Cast(numbers * Cast(scale, DType::kF32), type));
   }
+  if (!IsInteger(x.dtype()))
+    return c.FailUnsupported("only integers and floats of 8 bits are inputs");
   c.SetOutput(0, Cast(Dequantize(x, scale, zero_point), type));
 }
 

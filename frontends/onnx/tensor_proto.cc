@@ -31,14 +31,14 @@ constexpr TypeRow kTypes[] = {
     {TensorProto::UINT32, DType::kU32, 0},
     {TensorProto::UINT64, DType::kU64, 0},
     {TensorProto::BFLOAT16, DType::kBF16, 0},
+    {TensorProto::FLOAT8E4M3FN, DType::kF8E4M3FN, 0},
+    {TensorProto::FLOAT8E5M2, DType::kF8E5M2, 0},
     {TensorProto::UINT4, DType::kU8, 4},
     {TensorProto::INT4, DType::kI8, 4},
     {TensorProto::UINT2, DType::kU8, 2},
     {TensorProto::INT2, DType::kI8, 2},
     {TensorProto::FLOAT4E2M1, DType::kU8, 4},
-    {TensorProto::FLOAT8E4M3FN, DType::kU8, 8},
     {TensorProto::FLOAT8E4M3FNUZ, DType::kU8, 8},
-    {TensorProto::FLOAT8E5M2, DType::kU8, 8},
     {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8},
     {TensorProto::FLOAT8E8M0, DType::kU8, 8},
     {TensorProto::STRING, DType::kI64, 64},
@@ -145,6 +145,8 @@ std::vector<uint8_t> FromTypedField(const TensorProto& proto, DType dtype) {
     case DType::kBool:
     case DType::kI8:
     case DType::kU8:
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
       return ElementsAs<uint8_t>(proto.int32_data());
   }
   return {};

@@ -361,6 +361,39 @@ TEST(CarriedTypes, Fp8RoundsAndSaturates) {
   Expect(o.Run(), {5}, {0.46875, 448, -448, 0.0078125, 16});
 }
 
+// Those that have a dtype, and a carried one.
+TEST(Float8, RoundsAndSaturatesOrNot) {
+  const float infinity = INFINITY;
+  struct Case {
+    int type;
+    int saturate;
+    std::vector<float> expected;
+  };
+  const Case cases[] = {
+      {onnx::TensorProto::FLOAT8E4M3FN, 1, {448, -448, 448, 448, 448}},
+      {onnx::TensorProto::FLOAT8E4M3FN, 0, {NAN, NAN, NAN, NAN, 448}},
+      {onnx::TensorProto::FLOAT8E5M2, 1, {57344, -57344, 57344, 512, 448}},
+      {onnx::TensorProto::FLOAT8E5M2,
+       0,
+       {infinity, -infinity, infinity, 512, 448}},
+      {onnx::TensorProto::FLOAT8E4M3FNUZ, 1, {240, -240, 240, 240, 240}},
+  };
+  for (const Case& each : cases) {
+    OneOperator o(19);
+    o.Input({{5}, {infinity, -infinity, 1e6, 481, 464}});
+    o.model().Node("Cast", {"x0"}, {"narrow"},
+                   {{"to", each.type}, {"saturate", each.saturate}});
+    o.model().Node("Cast", {"narrow"}, {"y"},
+                   {{"to", onnx::TensorProto::FLOAT}});
+    SCOPED_TRACE(each.type);
+    const StatusOr<Floats> result = o.Run();
+    ASSERT_TRUE(result.ok()) << result.status().ToString();
+    EXPECT_THAT(
+        result->values,
+        ::testing::Pointwise(::testing::NanSensitiveFloatEq(), each.expected));
+  }
+}
+
 TEST(CarriedTypes, FourBitIntegersWrap) {
   OneOperator o(21);
   o.Input({{4}, {7, 8, -9, 17}});

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "base/float_format.h"
+
 namespace ember::tools {
 namespace {
 
@@ -124,7 +126,10 @@ Status ParseElement(std::string_view text, vm::Tensor& tensor, int64_t index) {
   if (IsFloat(tensor.type)) {
     char* end = nullptr;
     const double value = std::strtod(copy.c_str(), &end);
-    if (copy.empty() || *end != '\0') return NotA(tensor.type, text);
+    const bool is_number = !copy.empty() && *end == '\0';
+    const bool is_held =
+        !std::isinf(value) || FloatFormatOf(tensor.type).has_infinity();
+    if (!is_number || !is_held) return NotA(tensor.type, text);
     SetFloatElement(tensor, index, value);
     return OkStatus();
   }

@@ -298,7 +298,7 @@ TEST_F(LyingFileTest, ConstantsTooLong) {
 TEST_F(LyingFileTest, EnumsOutOfRange) {
   SetField<uint8_t>(FirstConstant(), fbs::Constant::VT_TYPE, 77);
   EXPECT_EQ(Error(),
-            "DATA_LOSS: module file: element type: expected a number below 13, "
+            "DATA_LOSS: module file: element type: expected a number below 15, "
             "found 77");
 }
 

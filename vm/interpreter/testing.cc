@@ -71,7 +71,8 @@ void Compare(const Dispatch& dispatch, uint32_t buffer,
   const int64_t count =
       static_cast<int64_t>(expected.size()) / DTypeByteSize(type);
   if (IsNarrowFloat(type)) {  // two steps of the type, and a little more
-    const double step = 2 * std::ldexp(1.0, -FloatFormatOf(type).mantissa_bits - 1);
+    const double step =
+        2 * std::ldexp(1.0, -FloatFormatOf(type).mantissa_bits - 1);
     tolerance = std::max(tolerance, 2.1 * step);
   }
   for (int64_t i = 0; i < count; ++i) {
