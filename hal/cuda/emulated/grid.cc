@@ -16,11 +16,11 @@
 #include "hal/cuda/emulated/fiber.h"
 #include "hal/cuda/emulated/shared_races.h"
 #include "hal/cuda/emulated/warp_matrices.h"
+#include "hal/cuda/emulated/warp_shuffles.h"
 
 namespace ember::hal::cuda {
 namespace {
 
-constexpr char kMagic[8] = {'E', 'M', 'B', 'G', 'R', 'I', 'D', '1'};
 constexpr size_t kSharedAlignment = 1024;
 // Of a thread: kernels have their registers there, and arrays.
 constexpr size_t kStackBytes = 256 << 10;
@@ -28,14 +28,6 @@ constexpr size_t kStackBytes = 256 << 10;
 constexpr uint32_t kRowBytes = 16;
 constexpr uint32_t kRowsOfMatrix = 8;
 constexpr uint32_t kWarpGroupThreads = 128;
-
-struct StoredEntry {
-  char name[40] = {};
-  GridKernel function = nullptr;
-  uint64_t argument_count = 0;
-  uint64_t shared_bytes = 0;
-  uint64_t meets = 0;
-};
 
 std::string PlaceText(const std::array<uint32_t, 3>& place) {
   return Concat({"(", place[0], ", ", place[1], ", ", place[2], ")"});
@@ -481,35 +473,9 @@ class Runner {
     const uint32_t turn = thread.meetings % 2;
     thread.brought[turn].value = value;
     runner.MeetWarp(number, mask);
-    // PTX: c holds the clamp in its lowest five bits, and above 8 the mask of
-    // the segment.
     const uint32_t lane = number % kWarpThreads;
-    const uint32_t segment = c >> 8 & 31, clamp = c & 31;
-    const uint32_t most = (lane & segment) | (clamp & ~segment);
-    const uint32_t least = lane & segment;
-    b &= 31;
-    uint32_t from = lane;
-    bool is_inside = true;
-    switch (static_cast<ShuffleMode>(mode)) {
-      case ShuffleMode::kIndex:
-        from = least | (b & ~segment);
-        is_inside = from <= most;
-        break;
-      case ShuffleMode::kUp:
-        from = lane - b;
-        is_inside =
-            static_cast<int32_t>(lane - b) >= static_cast<int32_t>(most);
-        break;
-      case ShuffleMode::kDown:
-        from = lane + b;
-        is_inside = from <= most;
-        break;
-      case ShuffleMode::kButterfly:
-        from = lane ^ b;
-        is_inside = from <= most;
-        break;
-    }
-    if (!is_inside) from = lane;
+    const uint32_t from =
+        LaneToShuffle(static_cast<ShuffleMode>(mode), lane, b, c);
     const uint32_t other = number - lane + from;
     if (other >= runner.thread_count_ || (mask >> from & 1) == 0)
       runner.Fail(number, Concat({"shuffles with lane ", from,
@@ -602,45 +568,6 @@ Totals& AllGrids() {
 }
 
 }  // namespace
-
-std::vector<uint8_t> WriteGridImage(std::span<const GridEntry> entries) {
-  std::vector<uint8_t> image(sizeof kMagic + sizeof(uint64_t) +
-                             entries.size() * sizeof(StoredEntry));
-  std::memcpy(image.data(), kMagic, sizeof kMagic);
-  const uint64_t count = entries.size();
-  std::memcpy(image.data() + sizeof kMagic, &count, sizeof count);
-  uint8_t* at = image.data() + sizeof kMagic + sizeof count;
-  for (const GridEntry& entry : entries) {
-    StoredEntry stored;
-    EMBER_CHECK(entry.name.size() < sizeof stored.name)
-        << "kernel " << entry.name << ": too long a name";
-    std::memcpy(stored.name, entry.name.data(), entry.name.size());
-    stored.function = entry.function;
-    stored.argument_count = entry.argument_count;
-    stored.shared_bytes = entry.shared_bytes;
-    stored.meets = entry.meets;
-    std::memcpy(at, &stored, sizeof stored);
-    at += sizeof stored;
-  }
-  return image;
-}
-
-std::vector<GridEntry> ReadGridImage(const void* image) {
-  std::vector<GridEntry> entries;
-  if (std::memcmp(image, kMagic, sizeof kMagic) != 0) return entries;
-  const auto* at = static_cast<const uint8_t*>(image) + sizeof kMagic;
-  uint64_t count = 0;
-  std::memcpy(&count, at, sizeof count);
-  at += sizeof count;
-  for (uint64_t i = 0; i < count; ++i) {
-    StoredEntry stored;
-    std::memcpy(&stored, at, sizeof stored);
-    at += sizeof stored;
-    entries.push_back({stored.name, stored.function, stored.argument_count,
-                       stored.shared_bytes, stored.meets != 0});
-  }
-  return entries;
-}
 
 std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
                     GridStatistics* statistics) {
