@@ -19,6 +19,12 @@ constexpr int64_t kSmallSum = 16;
 // The same for products of two in f32.
 constexpr int64_t kSmallProductSum = 1000;
 
+// Whether sums of small values are exact in the type in every order: floats of
+// 8 bits hold all integers up to 16, or 8, only.
+bool HasExactSums(DType type) {
+  return !IsNarrowFloat(type) || DTypeByteSize(type) > 1;
+}
+
 }  // namespace
 
 Update RandomStatements::AnyUpdate(DType type) {
@@ -185,7 +191,8 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
   const DType type = buffer.type;
   const bool is_float = IsFloat(type);
   Update update = AnyUpdate(type);
-  if (update == Update::kAssign || (is_float && update == Update::kMultiply)) {
+  if (update == Update::kAssign || (is_float && update == Update::kMultiply) ||
+      (update == Update::kAdd && !HasExactSums(type))) {
     update = Update::kMaximum;
   }
   std::vector<RandomDim> dims = DimsOf(buffer);
@@ -254,7 +261,8 @@ Block RandomStatements::ReduceExactly(const RandomBuffer& buffer,
   const bool is_wide = type == DType::kF32 || type == DType::kF64;
   const bool multiplies = is_wide && steps <= kSmallProductSum && Chance(2);
   if (update == Update::kMultiply) update = Update::kAdd;
-  if (update == Update::kAdd && !multiplies && steps > kSmallSum) {
+  if (update == Update::kAdd && !multiplies &&
+      (steps > kSmallSum || !HasExactSums(type))) {
     update = Update::kMinimum;
   }
   Block block = Over(DimsOf(buffer), {buffer}, [&](const Indices& indices) {

@@ -104,6 +104,13 @@ class GpuTileChooser {
     return strides_[load][axis] != Stride::kNone;
   }
 
+  // That an element takes: one of a float of 8 bits is decoded in integers, so
+  // that several steps of that are there at once.
+  double RegistersOf(size_t load) const {
+    const DType type = product_.c.pool[shape_.loads()[load]].type;
+    return IsNarrowFloat(type) && DTypeByteSize(type) == 1 ? 3 : 1;
+  }
+
   // Different elements that an invocation, or the workgroup, needs in a step.
   double OfInvocation(size_t load, const WorkgroupTile& tile) const {
     double count = 1;
@@ -131,7 +138,7 @@ class GpuTileChooser {
     for (const AxisTile& axis : tile.axes)
       products *= static_cast<double>(axis.registers);
     for (size_t l = 0; l < strides_.size(); ++l)
-      values += OfInvocation(l, tile);
+      values += OfInvocation(l, tile) * RegistersOf(l);
     const double words = std::max(1, shape_.WidestBytes() / 4);
     if ((products + values) * words >
         static_cast<double>(gpu_.RegistersFor(threads))) {
