@@ -62,10 +62,10 @@ struct TypeGroup {
 const std::vector<TypeGroup>& Groups() {
   static const auto* const kGroups = new std::vector<TypeGroup>{
       {"integers", {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}},
-      {"floats", {"f16", "bf16", "f32", "f64"}},
+      {"floats", {"f16", "bf16", "f32", "f64", "f8e4m3fn", "f8e5m2"}},
       {"narrow",
-       {"i2", "u2", "i4", "u4", "f4e2m1", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2",
-        "f8e5m2fnuz", "f8e8m0"}},
+       {"i2", "u2", "i4", "u4", "f4e2m1", "f8e4m3fnuz", "f8e5m2fnuz",
+        "f8e8m0"}},
   };
   return *kGroups;
 }
@@ -217,10 +217,10 @@ Written by `./dev coverage-page` from the operator table; do not edit.
 28, are too. *Element types*: a model of one node is imported and compiled for each type that its
 typed operands may have; those that compile are listed, also where ONNX does not ask for them
 ("not tried": an operator of com.microsoft for which no such model is written yet).
-"integers" are i8 to i64 and u8 to u64, "floats" f16, bf16, f32 and f64, "narrow" the types below 8
-bits and the 8-bit floats, which are held in bytes. *Tiers*: where the operator runs. Operators are
-decomposed into the graph's few, and tier 0 runs all of those; a tier that compiles takes dispatches
-from it without a list of operators of its own.
+"integers" are i8 to i64 and u8 to u64, "floats" f16, bf16, f32, f64, f8e4m3fn and f8e5m2, "narrow"
+the types below 8 bits and other 8-bit floats, which are held in bytes. *Tiers*: where the operator
+runs. Operators are decomposed into the graph's few, and tier 0 runs all of those; a tier that
+compiles takes dispatches from it without a list of operators of its own.
 )";
 
 }  // namespace
