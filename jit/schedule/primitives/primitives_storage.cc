@@ -1,6 +1,7 @@
 // How what a stage computes lies in memory: pad_rows.
 #include <string>
 
+#include "jit/loops/walk.h"
 #include "jit/schedule/primitives/primitives.h"
 
 namespace ember::schedule {
@@ -33,6 +34,17 @@ Status PadRows(Schedule& schedule, const PrimitiveCall& call) {
   }
   if (c.buffers[computed.stores[0].buffer].extents.empty())
     return FailedPreconditionError("%" + computed.name + " has no rows");
+  // What is outside would be told by the longer rows.
+  const uint32_t buffer = computed.stores[0].buffer;
+  for (const ComputationStage& reader : c.stages) {
+    for (const NodeId id : loops::NodesUnder(c.pool, RootsOf(reader))) {
+      const tensor::Node& node = c.pool[id];
+      if (node.opcode != tensor::Opcode::kPad || node.buffer != buffer)
+        continue;
+      return FailedPreconditionError("%" + computed.name +
+                                     " is read beyond its ends");
+    }
+  }
   if (plan.row_padding != 0)
     return FailedPreconditionError("the stage's rows are padded already");
   plan.row_padding = elements;
