@@ -1,6 +1,7 @@
 #include "jit/llvm/pipeline.h"
 
 #include "base/concat.h"
+#include "jit/llvm/broadcast_indices.h"
 #include "jit/llvm/gather_lanes.h"
 #include "jit/llvm/masked_access.h"
 #include "jit/llvm/missing_instructions.h"
@@ -21,7 +22,7 @@ namespace {
 // motion is for loads and what the other passes uncover.
 constexpr const char* kFullPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
-    "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,"
+    "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,broadcast-indices,"
     "instcombine<no-verify-fixpoint>,dse,adce,simplifycfg)";
 constexpr const char* kFastPipeline =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>)";
@@ -57,6 +58,13 @@ Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
   llvm::CGSCCAnalysisManager call_graph;
   llvm::ModuleAnalysisManager modules;
   llvm::PassBuilder builder(&machine);
+  builder.registerPipelineParsingCallback(
+      [](llvm::StringRef name, llvm::FunctionPassManager& passes,
+         llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+        if (name != "broadcast-indices") return false;
+        passes.addPass(BroadcastIndices());
+        return true;
+      });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(call_graph);
   builder.registerFunctionAnalyses(functions);

@@ -14,9 +14,9 @@
 
 namespace ember::jit {
 
-// LLVM's passes by their names, in order, as its PassBuilder reads them; LLVM
-// verifies the module first. kInternal if the module is none that LLVM
-// accepts: our bug.
+// LLVM's passes by their names, in order, as its PassBuilder reads them, and
+// our own `broadcast-indices` (broadcast_indices.h); LLVM verifies the module
+// first. kInternal if the module is none that LLVM accepts: our bug.
 Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
                  llvm::Module& module);
 

@@ -43,7 +43,7 @@ constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 constexpr const char* kPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,newgvn,"
-    "instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
+    "broadcast-indices,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
     "scalarize-masked-mem-intrin,early-cse)";
 // Which accesses are of shared memory, and how far they are aligned: it makes
 // vectors of loads and stores. The emulated grid wants plain addresses.
