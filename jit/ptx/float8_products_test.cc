@@ -40,13 +40,13 @@ TEST_F(Float8Products, OfEachPairOfTypes) {
       std::string ptx;
       const std::optional<uint64_t> products = ExpectOnGrid(
           Concat({"dispatch @product(%a: ", a.type, "[64, 96], %b: ", b.type,
-                  "[64, 96]) -> (%y: f32[64, 64]) { %y[i, j] = sum(k < 96) "
-                  "f32(%a[i, k]) * f32(%b[j, k]) }"}),
+                  ("[64, 96]) -> (%y: f32[64, 64]) { %y[i, j] = sum(k < 96) "
+                   "f32(%a[i, k]) * f32(%b[j, k]) }")}),
           &ptx);
       EXPECT_EQ(products.value_or(kProducts), kProducts);
-      EXPECT_THAT(ptx, HasSubstr(Concat({"mma.sync.aligned.m16n8k32.row.col."
-                                         "f32.",
-                                         a.in_ptx, ".", b.in_ptx, ".f32"})));
+      EXPECT_THAT(ptx,
+                  HasSubstr(Concat({"mma.sync.aligned.m16n8k32.row.col.f32.",
+                                    a.in_ptx, ".", b.in_ptx, ".f32"})));
     }
   }
 }
