@@ -179,7 +179,7 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
       const auto dispatch = tensor::Parse(text);
       ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
       schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
-      GpuModel gpu = GpuModel::Of(features);
+      GpuModel gpu = GpuModel::Of(std::string("vulkan1.2") + features);
       gpu.busy_invocations = 64;  // sums are not split
       const Status chosen = schedule::ScheduleForGpu(gpu, schedule);
       ASSERT_TRUE(chosen.ok()) << chosen.ToString();

@@ -38,6 +38,10 @@ double LeastOf(DType type) {
       return 0x1p-133;
     case DType::kF32:
       return 0x1p-149;
+    case DType::kF8E4M3FN:
+      return 0x1p-9;
+    case DType::kF8E5M2:
+      return 0x1p-16;
     default:
       return 0x1p-1074;
   }

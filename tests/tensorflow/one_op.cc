@@ -34,6 +34,9 @@ tensorflow::DataType FileTypeOf(DType dtype) {
       return tensorflow::DT_FLOAT;
     case DType::kF64:
       return tensorflow::DT_DOUBLE;
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
+      break;  // the importer knows none
   }
   return tensorflow::DT_FLOAT;
 }

@@ -37,6 +37,9 @@ schema::TensorType TypeOf(DType dtype) {
       return schema::TensorType::FLOAT32;
     case DType::kF64:
       return schema::TensorType::FLOAT64;
+    case DType::kF8E4M3FN:
+    case DType::kF8E5M2:
+      break;  // files have none
   }
   return schema::TensorType::FLOAT32;
 }
