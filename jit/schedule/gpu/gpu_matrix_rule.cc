@@ -317,7 +317,8 @@ class MatrixScheduler {
     CopyFactors(product, slice);
     writer_.Do("multiply_matrices" + at + bound + " " + of_rows.matrix + " " +
                of_columns.matrix + " " + steps + "_rest_matrix");
-    if (plan_.is_double) LoadSlicesAhead(copies_, writer_);
+    if (plan_.is_double && writer_.status().ok())
+      LoadSlicesAhead(copies_, writer_);
     return tasks;
   }
 
@@ -368,6 +369,8 @@ class MatrixScheduler {
                    copy);
       }
       writer_.Do("compute_at %" + copy + " %" + product + " " + slice);
+      // Not every load has slices: the caller tries something else.
+      if (!writer_.status().ok()) return;
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
         writer_.Do("pad_rows %" + copy + " " + std::to_string(padding));
