@@ -51,6 +51,10 @@ constexpr FloatFormat FloatFormatOf(DType type) {
           has_infinity ? infinity | (uint64_t{1} << mantissa_bits >> 1) : ones};
 }
 
+constexpr bool IsFloat8(DType type) {
+  return IsNarrowFloat(type) && DTypeByteSize(type) == 1;
+}
+
 // The value of a narrow float's bits, and the bits that a value rounds to: as
 // ToFloat and ToNarrowFloat, where the type is known at run time.
 float DecodeNarrowFloat(uint64_t bits, DType type);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/float_format.h"
 #include "compiler/passes/constant_value.h"
 
 namespace ember::compiler {
@@ -21,8 +22,7 @@ bool IsResultOf(const Value* value, std::string_view operator_name) {
 
 bool IsWidenedFloat8(const Value* value) {
   if (value->dtype() != DType::kF32 || !IsResultOf(value, "cast")) return false;
-  const DType from = value->producer()->operand(0)->dtype();
-  return IsNarrowFloat(from) && DTypeByteSize(from) == 1;
+  return IsFloat8(value->producer()->operand(0)->dtype());
 }
 
 bool IsUsedOnce(const Value* value) {

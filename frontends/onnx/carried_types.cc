@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/float_format.h"
 #include "tensor/scalar.h"
 #include "third_party/onnx/onnx.pb.h"
 
@@ -195,10 +196,6 @@ Tensor DecodeCarried(Tensor x, DType type) {
   Tensor index =
       Modulo(Cast(x, DType::kI64), static_cast<double>(values.size()));
   return Cast(Gather(table, index, 0), type);
-}
-
-bool IsFloat8(DType type) {
-  return IsNarrowFloat(type) && DTypeByteSize(type) == 1;
 }
 
 Tensor RoundToFloat8(Tensor x, DType type, bool saturate) {

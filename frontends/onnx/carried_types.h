@@ -54,7 +54,6 @@ Tensor DecodeCarried(Tensor x, DType type);
 // largest value (`saturate`), else what a plain cast makes of it
 // (tensor/semantics.h).
 Tensor RoundToFloat8(Tensor x, DType type, bool saturate);
-bool IsFloat8(DType type);
 
 // Numbers as a carried type, marked. Integers wrap (`saturate` false) or clamp;
 // floats round to nearest even, and what is too large becomes the largest value

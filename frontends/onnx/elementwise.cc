@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/float_format.h"
 #include "frontends/onnx/carried_types.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/tensor_proto.h"

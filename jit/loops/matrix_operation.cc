@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/float_format.h"
 #include "jit/loops/divisibility.h"
 #include "jit/loops/walk.h"
 #include "tensor/coefficient.h"
@@ -258,11 +259,8 @@ bool IsMatrixProductType(DType a, DType b, DType sum) {
   const auto is_byte = [](DType type) {
     return type == DType::kI8 || type == DType::kU8;
   };
-  const auto is_byte_float = [](DType type) {
-    return IsNarrowFloat(type) && DTypeByteSize(type) == 1;
-  };
   if (sum == DType::kI32) return is_byte(a) && is_byte(b);
-  if (is_byte_float(a) && is_byte_float(b)) return sum == DType::kF32;
+  if (IsFloat8(a) && IsFloat8(b)) return sum == DType::kF32;
   if (a != b) return false;
   if (a == DType::kBF16 || a == DType::kF32) return sum == DType::kF32;
   return a == DType::kF16 && (sum == DType::kF32 || sum == DType::kF16);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/float_format.h"
 #include "jit/decline_reasons.h"
 #include "jit/legalise/legalise.h"
 #include "jit/llvm/pipeline.h"
@@ -53,10 +54,9 @@ constexpr const char* kPtxPipeline =
 // PTX 8.4 was the first to have matrix products of floats of 8 bits, on sm_89
 // and later. Other code is of an older version, which older drivers take.
 std::string VersionOf(const loops::LoopNest& nest, const Target& target) {
-  const bool has_float8 =
-      std::ranges::any_of(nest.buffers, [](const loops::Buffer& buffer) {
-        return IsNarrowFloat(buffer.type) && DTypeByteSize(buffer.type) == 1;
-      });
+  const bool has_float8 = std::ranges::any_of(
+      nest.buffers,
+      [](const loops::Buffer& buffer) { return IsFloat8(buffer.type); });
   return has_float8 && target.architecture >= 89 ? "+ptx84" : target.version;
 }
 

@@ -12,8 +12,9 @@
 //
 // What is found, and ends the grid: an access outside of memory that the device
 // has; two threads of a block that access a byte of its shared memory, one of
-// them writing, without a barrier between (a race); threads that wait at a
-// barrier that others never reach.
+// them writing, without a barrier between (a race), or one that writes what a
+// product of warpgroups still reads; threads that wait at a barrier that others
+// never reach; warps of a group that multiply by different matrices.
 //
 // Blocks run one after another, threads of a block as fibers of the calling
 // thread, in turns. The order is always the same. Thread-safe: each call has

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "base/float_format.h"
 #include "base/rounding.h"
 #include "jit/schedule/gpu/gpu_slices.h"
 
@@ -107,8 +108,7 @@ class GpuTileChooser {
   // That an element takes: one of a float of 8 bits is decoded in integers, so
   // that several steps of that are there at once.
   double RegistersOf(size_t load) const {
-    const DType type = product_.c.pool[shape_.loads()[load]].type;
-    return IsNarrowFloat(type) && DTypeByteSize(type) == 1 ? 3 : 1;
+    return IsFloat8(product_.c.pool[shape_.loads()[load]].type) ? 3 : 1;
   }
 
   // Different elements that an invocation, or the workgroup, needs in a step.
