@@ -286,8 +286,8 @@ TEST(DTypeTest, FloatsOfEightBitsRoundToNearestEven) {
 TEST(DTypeTest, FormatsSayWhereTheBitsAre) {
   for (int i = 0; i < kDTypeCount; ++i) {
     const DType type = static_cast<DType>(i);
-    const FloatFormat format = FloatFormatOf(type);
     if (!IsFloat(type)) continue;
+    const FloatFormat format = FloatFormatOf(type);
     EXPECT_EQ(format.bits, 8 * DTypeByteSize(type)) << DTypeName(type);
     EXPECT_EQ(format.has_infinity(), type != DType::kF8E4M3FN);
   }
