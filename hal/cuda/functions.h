@@ -34,6 +34,11 @@ using CUfunction_attribute = int;
 using CUmemPool_attribute = int;
 using CUjit_option = int;
 using CUmemorytype = int;
+using CUtensorMapDataType = int;
+using CUtensorMapInterleave = int;
+using CUtensorMapSwizzle = int;
+using CUtensorMapL2promotion = int;
+using CUtensorMapFloatOOBfill = int;
 
 inline constexpr CUdevice_attribute kMaxThreadsPerBlock = 1;
 inline constexpr CUdevice_attribute kMaxBlockDimX = 2;  // then y, z
@@ -67,6 +72,17 @@ inline constexpr unsigned kHostAllocDeviceMap = 2;
 inline constexpr CUmemorytype kMemoryTypeUnified = 4;
 inline constexpr int kAllocationTypePinned = 1;
 inline constexpr int kLocationTypeDevice = 1;
+
+inline constexpr CUtensorMapDataType kTensorMapUint8 = 0;
+inline constexpr CUtensorMapDataType kTensorMapUint16 = 1;
+inline constexpr CUtensorMapDataType kTensorMapUint32 = 2;
+inline constexpr CUtensorMapDataType kTensorMapUint64 = 4;
+inline constexpr CUtensorMapInterleave kTensorMapInterleaveNone = 0;
+inline constexpr CUtensorMapSwizzle kTensorMapSwizzleNone = 0;
+inline constexpr CUtensorMapSwizzle kTensorMapSwizzle128 = 3;
+inline constexpr CUtensorMapL2promotion kTensorMapL2Promotion128 = 2;
+inline constexpr CUtensorMapL2promotion kTensorMapL2Promotion256 = 3;
+inline constexpr CUtensorMapFloatOOBfill kTensorMapFillZeros = 0;
 
 struct CUmemLocation {
   int type = 0;
@@ -117,6 +133,12 @@ struct CUDA_MEMCPY3D {
   void* reserved1 = nullptr;
   size_t dstPitch = 0, dstHeight = 0;
   size_t WidthInBytes = 0, Height = 0, Depth = 0;
+};
+
+// What a kernel needs to copy boxes of a tensor. CUDA 12 aligns it to 64 bytes,
+// CUDA 13 to 128.
+struct alignas(128) CUtensorMap {
+  uint64_t opaque[16] = {};
 };
 
 // F(name here, symbol in libcuda, parameters). All give a CUresult. The symbols
@@ -189,10 +211,18 @@ struct CUDA_MEMCPY3D {
   F(GraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))                      \
   F(GraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))
 
+// Of newer drivers; null where the library has none. From CUDA 12.0 on.
+#define EMBER_CUDA_OPTIONAL_FUNCTIONS(F)                                       \
+  F(TensorMapEncodeTiled, cuTensorMapEncodeTiled,                              \
+    (CUtensorMap*, CUtensorMapDataType, uint32_t, void*, const uint64_t*,      \
+     const uint64_t*, const uint32_t*, const uint32_t*, CUtensorMapInterleave, \
+     CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill))
+
 struct Functions {
 #define EMBER_CUDA_MEMBER(name, symbol, parameters) \
   CUresult(*name) parameters = nullptr;
   EMBER_CUDA_FUNCTIONS(EMBER_CUDA_MEMBER)
+  EMBER_CUDA_OPTIONAL_FUNCTIONS(EMBER_CUDA_MEMBER)
 #undef EMBER_CUDA_MEMBER
 };
 

@@ -49,6 +49,10 @@ EMBER_SAME_FIELD(CUDA_MEMCPY3D, dstDevice);
 EMBER_SAME_FIELD(CUDA_MEMCPY3D, WidthInBytes);
 EMBER_SAME_FIELD(CUDA_MEMCPY3D, Depth);
 
+// Older headers align it to 64 bytes.
+EMBER_SAME_SIZE(CUtensorMap);
+static_assert(alignof(CUtensorMap) >= alignof(::CUtensorMap));
+
 #define EMBER_SAME_VALUE(name, theirs) \
   static_assert(int64_t{name} == static_cast<int64_t>(::theirs))
 
@@ -90,6 +94,16 @@ EMBER_SAME_VALUE(kEventDisableTiming, CU_EVENT_DISABLE_TIMING);
 EMBER_SAME_VALUE(kMemoryTypeUnified, CU_MEMORYTYPE_UNIFIED);
 EMBER_SAME_VALUE(kAllocationTypePinned, CU_MEM_ALLOCATION_TYPE_PINNED);
 EMBER_SAME_VALUE(kLocationTypeDevice, CU_MEM_LOCATION_TYPE_DEVICE);
+EMBER_SAME_VALUE(kTensorMapUint8, CU_TENSOR_MAP_DATA_TYPE_UINT8);
+EMBER_SAME_VALUE(kTensorMapUint16, CU_TENSOR_MAP_DATA_TYPE_UINT16);
+EMBER_SAME_VALUE(kTensorMapUint32, CU_TENSOR_MAP_DATA_TYPE_UINT32);
+EMBER_SAME_VALUE(kTensorMapUint64, CU_TENSOR_MAP_DATA_TYPE_UINT64);
+EMBER_SAME_VALUE(kTensorMapInterleaveNone, CU_TENSOR_MAP_INTERLEAVE_NONE);
+EMBER_SAME_VALUE(kTensorMapSwizzleNone, CU_TENSOR_MAP_SWIZZLE_NONE);
+EMBER_SAME_VALUE(kTensorMapSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
+EMBER_SAME_VALUE(kTensorMapL2Promotion128, CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
+EMBER_SAME_VALUE(kTensorMapL2Promotion256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+EMBER_SAME_VALUE(kTensorMapFillZeros, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 static_assert(kHostAllocPortable == CU_MEMHOSTALLOC_PORTABLE);
 static_assert(kHostAllocDeviceMap == CU_MEMHOSTALLOC_DEVICEMAP);
 
@@ -133,8 +147,11 @@ TEST(FunctionsTest, HaveTheHeadersParameters) {
     EXPECT_STREQ(#symbol, "cuGraphAddKernelNode") << "differs"; \
   }
   EMBER_CUDA_FUNCTIONS(EMBER_COMPARE)
+  const int required = count;
+  EMBER_CUDA_OPTIONAL_FUNCTIONS(EMBER_COMPARE)
 #undef EMBER_COMPARE
-  EXPECT_GT(count, 45);
+  EXPECT_GT(required, 45);
+  EXPECT_EQ(count, required + 1);
 }
 
 }  // namespace

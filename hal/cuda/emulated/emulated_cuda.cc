@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hal/cuda/emulated/machine.h"
+#include "hal/cuda/emulated/tensor_map.h"
 #include "hal/cuda/result.h"
 
 // The shared library has CUDA's names, this process others: it may load CUDA's
@@ -16,6 +17,7 @@
 #define EMBER_CALL(symbol) static CUresult Emulated_##symbol
 #define EMBER_SYMBOL(symbol) Emulated_##symbol
 #endif
+// EMBER_EMULATED_WITHOUT_MAPS: the library of a driver before CUDA 12.
 
 // Of a call outside of contexts, and of one in the current context.
 #define EMBER_BEGIN(symbol)                              \
@@ -395,6 +397,19 @@ EMBER_CALL(cuFuncSetAttribute)
   return kSuccess;
 }
 
+#ifndef EMBER_EMULATED_WITHOUT_MAPS
+EMBER_CALL(cuTensorMapEncodeTiled)
+(CUtensorMap* map, CUtensorMapDataType type, uint32_t rank, void* address,
+ const uint64_t* extents, const uint64_t* strides, const uint32_t* box,
+ const uint32_t* element_strides, CUtensorMapInterleave interleave,
+ CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+ CUtensorMapFloatOOBfill fill) {
+  EMBER_BEGIN_IN_CONTEXT("cuTensorMapEncodeTiled");
+  return EncodeTensorMap(map, type, rank, address, extents, strides, box,
+                         element_strides, interleave, swizzle, promotion, fill);
+}
+#endif
+
 // --- work
 
 EMBER_CALL(cuLaunchKernel)
@@ -539,6 +554,9 @@ Functions EmulatedFunctions() {
 #define EMBER_SET(name, symbol, parameters) \
   functions.name = EMBER_SYMBOL(symbol);
   EMBER_CUDA_FUNCTIONS(EMBER_SET)
+#ifndef EMBER_EMULATED_WITHOUT_MAPS
+  EMBER_CUDA_OPTIONAL_FUNCTIONS(EMBER_SET)
+#endif
 #undef EMBER_SET
   return functions;
 }

@@ -116,6 +116,8 @@ struct GridEntry {
   uint64_t shared_bytes = 0;  // that the code itself declares
   // Threads meet: each needs a stack of its own.
   bool meets = false;
+  // Arguments behind those, of 128 bytes each (tensor_map.h).
+  size_t map_count = 0;
 };
 
 // Kernels of this process as bytes that the emulated driver loads as a module:

@@ -292,8 +292,8 @@ TEST(GridTest, ShufflesAsPtxSays) {
 }
 
 TEST(GridTest, ImagesRoundTrip) {
-  const GridEntry entries[] = {{"first", Rotate, 3, 4096, true},
-                               {"second", Shift, 0, 0, false}};
+  const GridEntry entries[] = {{"first", Rotate, 3, 4096, true, 2},
+                               {"second", Shift, 0, 0, false, 0}};
   const std::vector<uint8_t> image = WriteGridImage(entries);
   const std::vector<GridEntry> read = ReadGridImage(image.data());
   ASSERT_EQ(read.size(), 2u);
@@ -302,8 +302,10 @@ TEST(GridTest, ImagesRoundTrip) {
   EXPECT_EQ(read[0].argument_count, 3u);
   EXPECT_EQ(read[0].shared_bytes, 4096u);
   EXPECT_TRUE(read[0].meets);
+  EXPECT_EQ(read[0].map_count, 2u);
   EXPECT_EQ(read[1].name, "second");
   EXPECT_FALSE(read[1].meets);
+  EXPECT_EQ(read[1].map_count, 0u);
   EXPECT_TRUE(ReadGridImage(".version 7.0 of PTX").empty());
 }
 

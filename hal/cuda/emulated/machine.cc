@@ -129,10 +129,16 @@ CUresult Machine::MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given,
       shared > static_cast<uint64_t>(kind.shared_bytes))
     return kInvalidValue;
   // How many there are only the kernel knows: it reads no more than its own.
-  for (size_t i = 0; i < given.func->entry.argument_count; ++i) {
+  const GridEntry& entry = given.func->entry;
+  for (size_t i = 0; i < entry.argument_count; ++i) {
     uint64_t argument = 0;
     std::memcpy(&argument, given.kernelParams[i], sizeof argument);
     work.arguments.push_back(argument);
+  }
+  for (size_t i = 0; i < entry.map_count; ++i) {
+    std::memcpy(work.maps.emplace_back().opaque,
+                given.kernelParams[entry.argument_count + i],
+                sizeof(CUtensorMap));
   }
   return kSuccess;
 }
@@ -159,6 +165,8 @@ CUresult Machine::Do(const Work& work) {
   std::vector<void*> arguments;
   for (const uint64_t& argument : work.arguments)
     arguments.push_back(const_cast<uint64_t*>(&argument));
+  for (const CUtensorMap& map : work.maps)
+    arguments.push_back(const_cast<CUtensorMap*>(&map));
   GridLaunch launch = work.launch;
   launch.arguments = arguments.data();
   problem = RunGrid(launch, [this](uintptr_t address) -> MemoryRange {

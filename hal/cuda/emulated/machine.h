@@ -47,6 +47,7 @@ struct Work {
   uint8_t value = 0;
   GridLaunch launch = {};
   std::vector<uint64_t> arguments = {};
+  std::vector<CUtensorMap> maps = {};  // arguments behind those
 };
 
 // CUDA's handles point to these.

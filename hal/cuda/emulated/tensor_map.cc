@@ -1,0 +1,94 @@
+#include "hal/cuda/emulated/tensor_map.h"
+
+#include <cstring>
+
+#include "hal/cuda/result.h"
+
+namespace ember::hal::cuda {
+namespace {
+
+constexpr uint64_t kMapAlignment = 64;
+constexpr uint64_t kAlignment = 16;  // of addresses, strides and rows of a box
+constexpr uint64_t kMostExtent = uint64_t{1} << 32;
+constexpr uint64_t kMostStride = uint64_t{1} << 40;  // below it
+constexpr uint32_t kMostBox = 256;
+constexpr uint64_t kSwizzledBytes = 128;  // of a row of a box, at most
+
+// 0 for types that are not known here.
+uint32_t ElementBytes(CUtensorMapDataType type) {
+  switch (type) {
+    case kTensorMapUint8:
+      return 1;
+    case kTensorMapUint16:
+      return 2;
+    case kTensorMapUint32:
+      return 4;
+    case kTensorMapUint64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+uint64_t AddressOf(const void* pointer) {
+  return reinterpret_cast<uintptr_t>(pointer);
+}
+
+}  // namespace
+
+CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
+                         uint32_t rank, void* address, const uint64_t* extents,
+                         const uint64_t* strides, const uint32_t* box,
+                         const uint32_t* element_strides,
+                         CUtensorMapInterleave interleave,
+                         CUtensorMapSwizzle swizzle,
+                         CUtensorMapL2promotion promotion,
+                         CUtensorMapFloatOOBfill fill) {
+  if (bytes == nullptr || AddressOf(bytes) % kMapAlignment != 0 || rank < 1 ||
+      rank > TensorMap::kMostDims || ElementBytes(type) == 0 ||
+      address == nullptr || AddressOf(address) % kAlignment != 0 ||
+      interleave != kTensorMapInterleaveNone ||
+      (swizzle != kTensorMapSwizzleNone && swizzle != kTensorMapSwizzle128) ||
+      promotion < 0 || promotion > kTensorMapL2Promotion256 ||
+      fill != kTensorMapFillZeros)
+    return kInvalidValue;
+  TensorMapRecord record;
+  record.magic = TensorMapRecord::kMagic;
+  TensorMap& map = record.map;
+  map.address = AddressOf(address);
+  map.element_bytes = ElementBytes(type);
+  map.rank = rank;
+  map.is_swizzled = swizzle == kTensorMapSwizzle128;
+  map.extents.fill(1);
+  map.box.fill(1);
+  for (uint32_t i = 0; i < rank; ++i) {
+    map.extents[i] = extents[i];
+    map.box[i] = box[i];
+    map.strides[i] = i == 0 ? map.element_bytes : strides[i - 1];
+    if (extents[i] < 1 || extents[i] > kMostExtent || box[i] < 1 ||
+        box[i] > kMostBox)
+      return kInvalidValue;
+    // CUDA has others, too; the grid copies all elements of a box.
+    if (element_strides[i] != 1) return kInvalidValue;
+    // A stride has room for all that is inside of it.
+    if (i > 0 &&
+        (map.strides[i] % kAlignment != 0 || map.strides[i] >= kMostStride ||
+         map.strides[i] / map.strides[i - 1] < extents[i - 1]))
+      return kInvalidValue;
+  }
+  const uint64_t row = uint64_t{box[0]} * map.element_bytes;
+  if (row % kAlignment != 0 || (map.is_swizzled && row > kSwizzledBytes))
+    return kInvalidValue;
+  std::memcpy(bytes->opaque, &record, sizeof record);
+  return kSuccess;
+}
+
+bool ReadTensorMap(const void* bytes, TensorMap& map) {
+  TensorMapRecord record;
+  std::memcpy(&record, bytes, sizeof record);
+  if (record.magic != TensorMapRecord::kMagic) return false;
+  map = record.map;
+  return true;
+}
+
+}  // namespace ember::hal::cuda

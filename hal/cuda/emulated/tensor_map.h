@@ -1,0 +1,64 @@
+// A tensor map as the emulated library writes it. CUDA's maps are 128 bytes
+// whose meaning is NVIDIA's own; these have a record that the emulated grid,
+// and kernels of tests, can read.
+//
+//   CUtensorMap bytes;
+//   CUresult result = EncodeTensorMap(&bytes, kTensorMapUint16, ...);
+//   TensorMap map;
+//   if (!ReadTensorMap(&bytes, map)) ...   // no map of EncodeTensorMap
+//   map.extents[0];                        // along the innermost dim
+//
+// Plain values. Thread-safe.
+//
+// Source: cuTensorMapEncodeTiled in the CUDA Driver API reference.
+#ifndef EMBER_HAL_CUDA_EMULATED_TENSOR_MAP_H_
+#define EMBER_HAL_CUDA_EMULATED_TENSOR_MAP_H_
+
+#include <array>
+#include <cstdint>
+
+#include "hal/cuda/functions.h"
+
+namespace ember::hal::cuda {
+
+// Dims come innermost first. Those from `rank` on have an extent and a box of 1
+// and a stride of 0.
+struct TensorMap {
+  static constexpr uint32_t kMostDims = 5;
+
+  uint64_t address = 0;                          // of the first element
+  std::array<uint64_t, kMostDims> extents = {};  // elements
+  std::array<uint64_t, kMostDims> strides = {};  // bytes between neighbours
+  std::array<uint32_t, kMostDims> box = {};      // elements that are copied
+  uint32_t element_bytes = 0;
+  uint32_t rank = 0;
+  // CU_TENSOR_MAP_SWIZZLE_128B; else rows of the box are as they come.
+  uint32_t is_swizzled = 0;
+};
+
+// What the 128 bytes are.
+struct TensorMapRecord {
+  static constexpr uint64_t kMagic = 0x50414d524f534e54;  // "TNSORMAP"
+
+  uint64_t magic = 0;
+  TensorMap map;
+};
+static_assert(sizeof(TensorMapRecord) == sizeof(CUtensorMap));
+
+// cuTensorMapEncodeTiled. kInvalidValue for what CUDA's driver refuses, and for
+// the data types, interleavings and swizzles that no code of ours asks for.
+CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
+                         uint32_t rank, void* address, const uint64_t* extents,
+                         const uint64_t* strides, const uint32_t* box,
+                         const uint32_t* element_strides,
+                         CUtensorMapInterleave interleave,
+                         CUtensorMapSwizzle swizzle,
+                         CUtensorMapL2promotion promotion,
+                         CUtensorMapFloatOOBfill fill);
+
+// bytes: 128, at any address. False for what EncodeTensorMap has not written.
+bool ReadTensorMap(const void* bytes, TensorMap& map);
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_EMULATED_TENSOR_MAP_H_
