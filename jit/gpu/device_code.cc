@@ -19,6 +19,8 @@ vm::DevicePhase PhaseOf(const PhaseCode& code) {
   phase.tasks_per_workgroup = static_cast<uint32_t>(code.tasks_per_workgroup);
   phase.shared_bytes = static_cast<uint32_t>(code.dynamic_shared_bytes);
   phase.most_iterations = code.iterations;
+  phase.boxes = code.boxes;
+  phase.most_workgroups = static_cast<uint32_t>(code.most_workgroups);
   return phase;
 }
 

@@ -44,6 +44,11 @@ struct PhaseCode {
   // Bytes of a workgroup's memory that a launch must bring; else the code
   // declares all of it.
   int64_t dynamic_shared_bytes = 0;
+  // Tensor maps that it takes, in the order of its arguments.
+  std::vector<vm::BoxMap> boxes;
+  // Not 0: a launch has no more workgroups, and each goes on to further tasks
+  // by itself.
+  int64_t most_workgroups = 0;
 
   // For people: what it takes of a workgroup's memory and of each invocation,
   // and how often instructions stand in the code, each as often as it is

@@ -45,6 +45,7 @@
 
 #include "base/dtype.h"
 #include "tensor/dispatch.h"
+#include "vm/format/device_abi.h"
 
 namespace ember::vm {
 
@@ -118,6 +119,10 @@ constexpr KernelRunner RunnerOf(KernelFormat format) {
   }
   return KernelRunner::kCompiler;
 }
+// Whether its entry points may take tensor maps (device_abi.h).
+constexpr bool HasTensorMaps(KernelFormat format) {
+  return format == KernelFormat::kPtx || format == KernelFormat::kEmulatedGrid;
+}
 inline constexpr KernelText kKernelScopes[] = {
 #define EMBER_ROW(name, text, doc) {text, doc},
     EMBER_FOR_EACH_KERNEL_SCOPE(EMBER_ROW)
@@ -163,6 +168,11 @@ struct DevicePhase {
   // (KernelImage::iterations) must not be launched, as the driver would end
   // them then.
   int64_t most_iterations = 0;
+  // Arguments behind the others: tensor maps (device_abi.h).
+  std::vector<BoxMap> boxes;
+  // Not 0: a launch has no more workgroups, as each does several shares of the
+  // tasks; and no slices.
+  uint32_t most_workgroups = 0;
 
   bool operator==(const DevicePhase&) const = default;
 };

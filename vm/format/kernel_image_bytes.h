@@ -30,8 +30,10 @@ StatusOr<KernelCode> ReadKernelCode(ByteReader& reader,
 // How its phases are launched, for those who keep its bytes elsewhere; nothing
 // of a CPU's.
 void WriteDevicePhases(const KernelCode& code, ByteWriter& writer);
-// Of code whose format was read; not verified.
-void ReadDevicePhases(ByteReader& reader, KernelCode& code);
+// Of code whose format was read; not verified. has_boxes: false of what was
+// written before there were tensor maps.
+void ReadDevicePhases(ByteReader& reader, KernelCode& code,
+                      bool has_boxes = true);
 
 // InvalidArgument for code that means nothing to another process.
 Status CheckIsOfFile(const KernelCode& code);

@@ -15,6 +15,7 @@
 #include "vm/format/kernel_image_text.h"
 #include "vm/format/kernel_image_verifier.h"
 #include "vm/format/native_kernels.h"
+#include "vm/format/native_kernels_format.h"
 
 namespace ember::vm {
 namespace {
@@ -84,6 +85,26 @@ constexpr const char* kOfDevice =
 }
 )";
 
+// With tensor maps.
+constexpr const char* kOfCuda =
+    R"(kernel "copy" for "sm_90a+subgroup32+shared232448" {
+  tier 2
+  parameters 1
+  %0: i64 = parameter 0
+  %1: i64 = constant 64
+  input "x": bf16[%0, %1] align 16
+  output "y": f32[%1] align 16
+  task "t": f32[%1]
+  phase tasks %0
+  phase tasks %1
+  code ptx align 1 entries {
+    device "phase0" workgroup 128 workgroups 132 bindings 0 1 boxes 0 [8, 64] swizzled 1 [256] 0 [1, 8]
+    device "phase1" bindings 2 sliced 1
+    "2e76"
+  }
+}
+)";
+
 KernelImage ParseOrDie(std::string_view text) {
   auto image = ParseKernelImage(text);
   EXPECT_TRUE(image.ok()) << image.status().ToString() << "\n" << text;
@@ -95,17 +116,22 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
 }
 
 TEST(KernelImageTest, TextParsesBack) {
-  for (const char* text : {kImage, kShaped, kOfDevice}) {
+  for (const char* text : {kImage, kShaped, kOfDevice, kOfCuda}) {
     const KernelImage image = ParseOrDie(text);
     EXPECT_EQ(PrintKernelImage(image), text);
     EXPECT_EQ(ParseOrDie(PrintKernelImage(image)), image);
   }
+  const DevicePhase phase = ParseOrDie(kOfCuda).code.device[0];
+  EXPECT_EQ(phase.most_workgroups, 132u);
+  EXPECT_EQ(phase.boxes,
+            (std::vector<BoxMap>{
+                {0, {8, 64}, true}, {1, {256}, false}, {0, {1, 8}, false}}));
   EXPECT_THAT(PrintKernelImage(ParseOrDie(kImage), false),
               HasSubstr("// 34 bytes"));
 }
 
 TEST(KernelImageTest, BytesReadBack) {
-  for (const char* text : {kImage, kShaped, kOfDevice}) {
+  for (const char* text : {kImage, kShaped, kOfDevice, kOfCuda}) {
     const KernelImage image = ParseOrDie(text);
     ByteWriter writer;
     WriteKernelImage(image, writer);
@@ -235,6 +261,59 @@ TEST(KernelImageTest, VerifierRefusesOfDevices) {
               HasSubstr("expected an entry for each of 3 phases, found 0"));
 }
 
+TEST(KernelImageTest, VerifierRefusesTensorMaps) {
+  const auto error = [](std::string_view from, std::string_view to) {
+    return ErrorWith(from, to, kOfCuda);
+  };
+  const std::string who = "kernel of @copy: phase 0: ";
+  EXPECT_EQ(error("boxes 0 [", "boxes 2 ["),
+            who + "tensor map: expected a binding below 2, found 2");
+  EXPECT_EQ(error("sliced 1\n", "sliced 1 boxes 0 [4]\n"),
+            "kernel of @copy: phase 1: tensor map: expected a binding without "
+            "slices, found 0");
+  EXPECT_EQ(error("[8, 64]", "[1, 1, 1, 1, 1, 1]"),
+            who + "tensor map: expected a box of 1 to 5 dims, found 6");
+  for (const char* box : {"[0, 64]", "[257, 64]"}) {
+    EXPECT_THAT(error("[8, 64]", box),
+                HasSubstr(who + "tensor map: expected a box of 1 to 256 "
+                                "elements in each dim, found "));
+  }
+  EXPECT_EQ(
+      error("[8, 64]", "[64]"),
+      who + "tensor map of buffer 'x': expected a box of 2 dims, found 1");
+  EXPECT_EQ(error("[8, 64]", "[8, 60]"),
+            who +
+                "tensor map of buffer 'x': expected rows of a multiple of 16 "
+                "bytes, found 120");
+  EXPECT_EQ(error("[8, 64]", "[8, 72]"),
+            who +
+                "tensor map of buffer 'x': expected at most 128 bytes in a "
+                "row that is swizzled, found 144");
+  EXPECT_EQ(error("1 [256]", "1 [256] swizzled"),
+            who +
+                "tensor map of buffer 'y': expected at most 128 bytes in a "
+                "row that is swizzled, found 1024");
+  EXPECT_EQ(error("code ptx", "code spirv"),
+            who + "expected at most 0 tensor maps in spirv, found 3");
+  std::string many = "boxes";
+  for (int i = 0; i < 14; ++i) many += " 0 [1, 8]";
+  EXPECT_EQ(error("boxes", many),
+            who + "expected at most 16 tensor maps in ptx, found 17");
+  EXPECT_EQ(error("workgroups 132", "workgroups 65537"),
+            who + "expected at most 65536 workgroups of a launch, found 65537");
+  EXPECT_EQ(error("\"phase1\"", "\"phase1\" workgroups 9"),
+            "kernel of @copy: phase 1: expected any number of workgroups, as "
+            "it has slices, found 9");
+}
+
+// What no text says.
+TEST(KernelImageTest, VerifierRefusesMapsOfNoDims) {
+  KernelImage image = ParseOrDie(kOfCuda);
+  image.code.device[0].boxes[1].box.clear();
+  EXPECT_THAT(std::string(VerifyKernelImage(image).message()),
+              HasSubstr("expected a box of 1 to 5 dims, found 0"));
+}
+
 // What was made for this process alone.
 TEST(KernelImageTest, FilesHaveNoEmulatedGrid) {
   std::string text = kOfDevice;
@@ -295,10 +374,11 @@ TEST(KernelImageTest, VerifierRefusesNumbersOfNoTable) {
 }
 
 std::vector<NativeKernel> SomeKernels() {
-  std::vector<NativeKernel> kernels(3);
+  std::vector<NativeKernel> kernels(4);
   kernels[0] = {7, {{-1, 0}, {2, 64}}, ParseOrDie(kImage), {}, nullptr};
   kernels[1] = {0, {}, ParseOrDie(kShaped), {}, nullptr};
   kernels[2] = {1, {}, ParseOrDie(kShaped), {}, nullptr};
+  kernels[3] = {2, {}, ParseOrDie(kOfCuda), {}, nullptr};
   return kernels;
 }
 
@@ -340,6 +420,40 @@ TEST(NativeKernelsTest, BytesReadBackAndShareCode) {
   }
   EXPECT_EQ((*read)[1].image.code.bytes.data(),
             (*read)[2].image.code.bytes.data());
+}
+
+// Of before there were tensor maps: phases end with their iterations.
+TEST(NativeKernelsTest, VersionThreeReadsBack) {
+  std::vector<NativeKernel> kernels(2);
+  kernels[0].image = ParseOrDie(kOfDevice);
+  kernels[1].image = ParseOrDie(kShaped);
+  NativeBytes bytes = WriteNativeKernels(kernels);
+  constexpr size_t kNewBytes = 8;  // of a phase, at its end
+  std::string phases;
+  for (const DevicePhase& phase : kernels[0].image.code.device) {
+    ByteWriter writer;
+    WriteDevicePhases({.format = KernelFormat::kSpirv, .device = {phase}},
+                      writer);
+    phases = std::move(writer).Take().substr(sizeof(uint32_t));
+    const size_t at = bytes.head.find(phases);
+    ASSERT_NE(at, std::string::npos);
+    bytes.head.erase(at + phases.size() - kNewBytes, kNewBytes);
+  }
+  const auto read = [&](uint32_t version) {
+    ByteWriter header;
+    header.Number(kNativeMagic);
+    header.Number(version);
+    header.Number(uint64_t{bytes.head.size()});
+    std::string head = std::move(header).Take();
+    head += bytes.head.substr(head.size());
+    return ReadNativeKernels({BytesOf(head), BytesOf(bytes.code), {}}, nullptr);
+  };
+  const auto kernels_read = read(3);
+  ASSERT_TRUE(kernels_read.ok()) << kernels_read.status().ToString();
+  ASSERT_EQ(kernels_read->size(), 2u);
+  for (size_t i = 0; i < kernels.size(); ++i)
+    EXPECT_EQ((*kernels_read)[i].image, kernels[i].image);
+  EXPECT_FALSE(read(4).ok());
 }
 
 TEST(NativeKernelsTest, CutOffIsRefused) {

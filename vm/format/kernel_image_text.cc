@@ -52,10 +52,19 @@ void PrintDevicePhase(Printer& printer, const DevicePhase& phase) {
   if (phase.shared_bytes != 0) printer.Print(" shared ", phase.shared_bytes);
   if (phase.most_iterations != 0)
     printer.Print(" iterations ", phase.most_iterations);
+  if (phase.most_workgroups != 0)
+    printer.Print(" workgroups ", phase.most_workgroups);
   if (phase.has_checks) printer.Print(" checks");
   if (!phase.bindings.empty()) printer.Print(" bindings");
   for (const DevicePhase::Binding& binding : phase.bindings)
     printer.Print(" ", binding.buffer, binding.is_sliced ? " sliced" : "");
+  if (!phase.boxes.empty()) printer.Print(" boxes");
+  for (const BoxMap& map : phase.boxes) {
+    printer.Print(" ", map.binding, " [");
+    PrintJoined(printer, map.box,
+                [&](uint32_t extent) { printer.Print(extent); });
+    printer.Print(map.is_swizzled ? "] swizzled" : "]");
+  }
   printer.EndLine();
 }
 
@@ -260,6 +269,9 @@ class Parser {
       EMBER_ASSIGN_OR_RETURN(phase.most_iterations,
                              lexer_.ExpectInteger("a number"));
     }
+    if (lexer_.Accept("workgroups")) {
+      EMBER_ASSIGN_OR_RETURN(phase.most_workgroups, Small("a number"));
+    }
     phase.has_checks = lexer_.Accept("checks");
     if (!lexer_.Accept("bindings")) return phase;
     do {
@@ -267,7 +279,23 @@ class Parser {
       EMBER_ASSIGN_OR_RETURN(binding.buffer, Small("a buffer"));
       binding.is_sliced = lexer_.Accept("sliced");
     } while (lexer_.Peek().kind == Token::kInteger);
+    if (!lexer_.Accept("boxes")) return phase;
+    do {
+      EMBER_ASSIGN_OR_RETURN(phase.boxes.emplace_back(), Box());
+    } while (lexer_.Peek().kind == Token::kInteger);
     return phase;
+  }
+
+  StatusOr<BoxMap> Box() {
+    BoxMap map;
+    EMBER_ASSIGN_OR_RETURN(map.binding, Small("a binding"));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
+    do {
+      EMBER_ASSIGN_OR_RETURN(map.box.emplace_back(), Small("a number"));
+    } while (lexer_.Accept(","));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("]"));
+    map.is_swizzled = lexer_.Accept("swizzled");
+    return map;
   }
 
   Status Code() {

@@ -28,6 +28,12 @@
 //       "03022307…"
 //     }
 //
+// What only CUDA's devices have: the most workgroups of a launch, and behind
+// the bindings tensor maps, each the number of a binding and its box:
+//
+//     code ptx align 1 entries {
+//       device "phase0" workgroup 128 workgroups 132 bindings 0 1 boxes 0 [8, 64] swizzled 1 [32]
+//
 // Parsing verifies. Thread-safe. Errors: "line:column: expected …, found …".
 #ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_
 #define EMBER_VM_FORMAT_KERNEL_IMAGE_TEXT_H_

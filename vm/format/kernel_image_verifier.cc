@@ -1,5 +1,6 @@
 #include "vm/format/kernel_image_verifier.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -7,6 +8,7 @@
 
 #include "base/concat.h"
 #include "tensor/type_rules.h"
+#include "vm/format/device_abi.h"
 #include "vm/isa/limits.h"
 
 namespace ember::vm {
@@ -200,13 +202,56 @@ class Verifier {
              "is known, found another"}));
       }
     }
+    for (const BoxMap& map : phase.boxes)
+      EMBER_RETURN_IF_ERROR(CheckBox(phase, map, what));
     return OkStatus();
+  }
+
+  // Of a map that VerifyKernelCode has seen, against its buffer.
+  Status CheckBox(const DevicePhase& phase, const BoxMap& map,
+                  std::string_view phase_name) {
+    const KernelBuffer& buffer =
+        image_.buffers[phase.bindings[map.binding].buffer];
+    const std::string what =
+        Concat({phase_name, ": tensor map of buffer '", buffer.name, "'"});
+    if (map.box.size() != buffer.extents.size()) {
+      return Refuse(what, Concat({"a box of ", buffer.extents.size(), " dims"}),
+                    static_cast<int64_t>(map.box.size()));
+    }
+    const int64_t bytes = int64_t{map.box.back()} * DTypeByteSize(buffer.type);
+    const bool is_wide = map.is_swizzled && bytes > kMostSwizzledBytes;
+    if (bytes % kBoxAlignment == 0 && !is_wide) return OkStatus();
+    return Refuse(what,
+                  is_wide ? "at most 128 bytes in a row that is swizzled"
+                          : "rows of a multiple of 16 bytes",
+                  bytes);
   }
 
   const KernelImage& image_;
 };
 
-Status VerifyDevicePhase(const DevicePhase& phase, size_t number) {
+// What does not depend on its buffer.
+Status VerifyBox(const DevicePhase& phase, const BoxMap& map,
+                 std::string_view phase_name) {
+  const std::string what = Concat({phase_name, ": tensor map"});
+  if (map.binding >= phase.bindings.size()) {
+    return Refuse(what, Concat({"a binding below ", phase.bindings.size()}),
+                  map.binding);
+  }
+  if (phase.bindings[map.binding].is_sliced)
+    return Refuse(what, "a binding without slices", map.binding);
+  if (map.box.empty() || map.box.size() > kMostBoxDims)
+    return Refuse(what, "a box of 1 to 5 dims",
+                  static_cast<int64_t>(map.box.size()));
+  for (const uint32_t extent : map.box) {
+    if (extent < 1 || extent > kMostBoxExtent)
+      return Refuse(what, "a box of 1 to 256 elements in each dim", extent);
+  }
+  return OkStatus();
+}
+
+Status VerifyDevicePhase(KernelFormat format, const DevicePhase& phase,
+                         size_t number) {
   const std::string what = Concat({"phase ", number});
   if (phase.entry_point.empty() || phase.entry_point.size() > kMaxTextLength)
     return Refuse(what, "an entry point of 1 to 65536 bytes",
@@ -225,6 +270,23 @@ Status VerifyDevicePhase(const DevicePhase& phase, size_t number) {
                   phase.shared_bytes);
   if (phase.most_iterations < 0)
     return Refuse(what, "iterations from 0 up", phase.most_iterations);
+  const bool has_slices =
+      std::ranges::any_of(phase.bindings, &DevicePhase::Binding::is_sliced);
+  if (phase.most_workgroups > (has_slices ? 0 : kMaxWorkgroups)) {
+    return Refuse(what,
+                  has_slices ? "any number of workgroups, as it has slices"
+                             : "at most 65536 workgroups of a launch",
+                  phase.most_workgroups);
+  }
+  const uint32_t most_maps = HasTensorMaps(format) ? kMostBoxMaps : 0;
+  if (phase.boxes.size() > most_maps) {
+    return Refuse(what,
+                  Concat({"at most ", most_maps, " tensor maps in ",
+                          kKernelFormats[static_cast<size_t>(format)].text}),
+                  static_cast<int64_t>(phase.boxes.size()));
+  }
+  for (const BoxMap& map : phase.boxes)
+    EMBER_RETURN_IF_ERROR(VerifyBox(phase, map, what));
   return OkStatus();
 }
 
@@ -251,7 +313,7 @@ Status VerifyKernelCode(const KernelCode& code, size_t phases) {
         "code, found both");
   }
   for (size_t i = 0; i < code.device.size(); ++i)
-    EMBER_RETURN_IF_ERROR(VerifyDevicePhase(code.device[i], i));
+    EMBER_RETURN_IF_ERROR(VerifyDevicePhase(code.format, code.device[i], i));
   for (const uint32_t entry : code.entries) {
     if (entry >= code.bytes.size())
       return Refuse("code",

@@ -19,6 +19,7 @@ inline constexpr uint32_t kMaxCodeAlignment = 1 << 16;
 inline constexpr uint32_t kMaxCodeBytes = 1 << 30;
 inline constexpr uint32_t kMaxInvocations = 1 << 16;  // of a workgroup
 inline constexpr uint32_t kMaxSharedBytes = 1 << 30;
+inline constexpr uint32_t kMaxWorkgroups = 1 << 16;  // most_workgroups
 
 Status VerifyKernelImage(const KernelImage& image);
 // `phases`: how many phases are expected.

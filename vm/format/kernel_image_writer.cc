@@ -43,6 +43,13 @@ void WriteDevicePhases(const KernelCode& code, ByteWriter& writer) {
     writer.Number(phase.tasks_per_workgroup);
     writer.Number(phase.shared_bytes);
     writer.Number(phase.most_iterations);
+    writer.Number(phase.most_workgroups);
+    writer.Number(static_cast<uint32_t>(phase.boxes.size()));
+    for (const BoxMap& map : phase.boxes) {
+      writer.Number(map.binding);
+      writer.Number(static_cast<uint8_t>(map.is_swizzled));
+      WriteNumbers(map.box, writer);
+    }
   }
 }
 

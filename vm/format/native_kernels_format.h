@@ -19,9 +19,9 @@ namespace ember::vm {
 
 inline constexpr uint32_t kNativeMagic = 0x4b4e4d45;  // "EMNK"
 // Raised by every change of the bytes, of kernel_abi.h or of device_abi.h.
-inline constexpr uint32_t kNativeVersion = 3;
+inline constexpr uint32_t kNativeVersion = 4;
 // The oldest that is read. Version 2 has kernels of CPUs only, and images
-// without numbers of iterations.
+// without numbers of iterations; up to version 3 no phase has tensor maps.
 inline constexpr uint32_t kOldestNativeVersion = 2;
 // Of the header.
 inline constexpr uint64_t kNativeHeaderBytes = 32;

@@ -38,13 +38,14 @@ StatusOr<std::span<const uint8_t>> ReadPlace(ByteReader& reader,
 }
 
 StatusOr<KernelCode> ReadCode(ByteReader& reader, std::span<const uint8_t> part,
-                              const std::shared_ptr<const void>& owner) {
+                              const std::shared_ptr<const void>& owner,
+                              bool has_boxes) {
   KernelCode code;
   code.format = static_cast<KernelFormat>(reader.Number<uint8_t>());
   code.alignment = reader.Number<uint32_t>();
   code.entries.resize(reader.Count(sizeof(uint32_t)));
   for (uint32_t& entry : code.entries) entry = reader.Number<uint32_t>();
-  ReadDevicePhases(reader, code);
+  ReadDevicePhases(reader, code, has_boxes);
   EMBER_ASSIGN_OR_RETURN(
       code.bytes,
       ReadPlace(reader, part, std::max<uint64_t>(code.alignment, 1)));
@@ -93,7 +94,8 @@ StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
   ByteReader reader(parts.head.subspan(kNativeHeaderBytes));
   std::vector<KernelCode> codes(reader.Count(kCodeBytes));
   for (KernelCode& code : codes) {
-    EMBER_ASSIGN_OR_RETURN(code, ReadCode(reader, parts.code, owner));
+    EMBER_ASSIGN_OR_RETURN(
+        code, ReadCode(reader, parts.code, owner, header.version > 3));
   }
   std::vector<std::span<const uint8_t>> weights(reader.Count(kPackedBytes));
   for (std::span<const uint8_t>& piece : weights) {
