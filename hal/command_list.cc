@@ -74,6 +74,12 @@ Status CheckDispatch(const Executable& executable,
         Concat({name, ": expected ", executable.parameter_count(),
                 " parameters, found ", arguments.parameters.size()}));
   }
+  if (arguments.map_extents.size() !=
+      static_cast<size_t>(executable.map_dim_count())) {
+    return InvalidArgumentError(Concat(
+        {name, ": expected ", executable.map_dim_count(),
+         " extents of tensor maps, found ", arguments.map_extents.size()}));
+  }
   for (size_t i = 0; i < arguments.bindings.size(); ++i) {
     const Status status = CheckBinding(arguments.bindings[i], limits);
     if (!status.ok())

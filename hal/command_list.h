@@ -35,6 +35,9 @@ struct DispatchArguments {
   std::array<int64_t, 3> chunks = {1, 1, 1};
   std::span<const BufferRange> bindings;
   std::span<const int64_t> parameters;
+  // Of the tensors of all of the executable's maps, one after another, each
+  // from its outermost dim on.
+  std::span<const int64_t> map_extents;
 };
 
 class CommandList {

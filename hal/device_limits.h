@@ -20,6 +20,9 @@ struct DeviceLimits {
   int64_t binding_bytes = INT64_MAX;
   int binding_count = INT_MAX;
   int parameter_count = INT_MAX;
+  // Tensor maps of an executable; 0: the device has none. Where it has some,
+  // binding_alignment is a multiple of the 16 bytes that they want.
+  int map_count = 0;
   std::array<int64_t, 3> chunks = {kMostChunks, kMostChunks, kMostChunks};
 };
 

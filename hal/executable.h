@@ -8,8 +8,10 @@
 //                    8 * i; workgroups are `chunks`
 //   "ptx"            cuda: `code` is a module of PTX with an entry `entry_point`,
 //                    whose parameters are 8 bytes each: the address of each
-//                    binding, then the parameters; blocks are `chunks`, of
-//                    `workgroup` threads, with `shared_bytes` of dynamic memory
+//                    binding, then the parameters; then 128 bytes aligned to 64
+//                    (a CUtensorMap) for each of `maps`; blocks are `chunks`,
+//                    of `workgroup` threads, with `shared_bytes` of dynamic
+//                    memory
 //   "cubin"          cuda: the same, compiled for the device
 //   "emulated-grid"  cuda-emulated: the same as code of this process
 //                    (hal/cuda/emulated/grid.h)
@@ -33,6 +35,22 @@ namespace ember::hal {
 using HostFunction = void (*)(const int64_t* parameters, void* const* buffers,
                               int64_t chunk, int32_t worker);
 
+// How code copies boxes of a binding, a tensor that is row-major and
+// contiguous, to a workgroup's memory. Each dispatch says the tensor's extents
+// (DispatchArguments::map_extents). Only "ptx" and its like.
+struct BoxMap {
+  static constexpr int kMostDims = 5;
+  int binding = 0;
+  int element_bytes = 1;  // 1, 2, 4 or 8
+  int dims = 1;
+  // Elements along each dim, the outermost first; 1 to 256. A row, which is the
+  // innermost dim, has a multiple of 16 bytes.
+  std::array<uint32_t, kMostDims> box = {};
+  // Pieces of 16 bytes of a row, which has at most 128 bytes then, are
+  // exchanged: piece p of row r is at p ^ (r % 8).
+  bool is_swizzled = false;
+};
+
 struct ExecutableDefinition {
   std::string name;    // for messages and traces
   std::string format;  // see above
@@ -45,6 +63,8 @@ struct ExecutableDefinition {
   // of a workgroup, and bytes of its memory beside what the code declares.
   std::array<int64_t, 3> workgroup = {1, 1, 1};
   int64_t shared_bytes = 0;
+  // At most DeviceLimits::map_count.
+  std::span<const BoxMap> maps;
 };
 
 class Executable {
@@ -56,17 +76,22 @@ class Executable {
   const std::string& name() const { return name_; }
   int binding_count() const { return binding_count_; }
   int parameter_count() const { return parameter_count_; }
+  // Dims of all maps.
+  int map_dim_count() const { return map_dim_count_; }
 
  protected:
   explicit Executable(const ExecutableDefinition& definition)
       : name_(definition.name),
         binding_count_(definition.binding_count),
-        parameter_count_(definition.parameter_count) {}
+        parameter_count_(definition.parameter_count) {
+    for (const BoxMap& map : definition.maps) map_dim_count_ += map.dims;
+  }
 
  private:
   std::string name_;
   int binding_count_;
   int parameter_count_;
+  int map_dim_count_ = 0;
 };
 
 }  // namespace ember::hal

@@ -21,6 +21,13 @@ Status CheckCounts(const DeviceLimits& limits,
         {"expected at most ", limits.parameter_count,
          " parameters on this device, found ", definition.parameter_count}));
   }
+  const auto maps = static_cast<int64_t>(definition.maps.size());
+  if (maps > limits.map_count) {
+    return Status(limits.map_count == 0 ? StatusCode::kUnimplemented
+                                        : StatusCode::kResourceExhausted,
+                  Concat({"expected at most ", limits.map_count,
+                          " tensor maps on this device, found ", maps}));
+  }
   return OkStatus();
 }
 

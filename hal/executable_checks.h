@@ -14,7 +14,8 @@
 namespace ember::hal {
 
 // InvalidArgument for negative counts of bindings or parameters,
-// ResourceExhausted for more than the device takes.
+// ResourceExhausted for more than the device takes; Unimplemented for tensor
+// maps of a device that has none.
 Status CheckCounts(const DeviceLimits& limits,
                    const ExecutableDefinition& definition);
 

@@ -135,6 +135,10 @@ class CpuDevice final : public Device {
                                 "': expected format 'host-function', found '" +
                                 definition.format + "'");
     }
+    if (!definition.maps.empty()) {
+      return UnimplementedError("cpu device: executable '" + definition.name +
+                                "': expected no tensor maps, found some");
+    }
     if (definition.function == nullptr) {
       return InvalidArgumentError("cpu device: executable '" + definition.name +
                                   "': expected a function, found none");

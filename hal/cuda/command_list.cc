@@ -1,9 +1,12 @@
 #include "hal/cuda/command_list.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/concat.h"
 #include "hal/cuda/buffer.h"
 #include "hal/cuda/graph.h"
+#include "hal/cuda/tensor_maps.h"
 
 namespace ember::hal::cuda {
 namespace {
@@ -56,6 +59,16 @@ Status CudaCommandList::Dispatch(const Executable& executable,
     command.arguments.push_back(AddressOf(binding));
   for (const int64_t parameter : arguments.parameters)
     command.arguments.push_back(static_cast<uint64_t>(parameter));
+  const std::vector<BoxMap>& maps = command.executable->maps();
+  if (!maps.empty()) {
+    auto encoded =
+        EncodeMaps(context_, maps, arguments.bindings, arguments.map_extents);
+    if (!encoded.ok()) {
+      return encoded.status().WithContext(
+          Concat({"executable '", executable.name(), "'"}));
+    }
+    command.maps = *std::move(encoded);
+  }
   commands_.push_back(std::move(command));
   return OkStatus();
 }
@@ -108,7 +121,7 @@ Status CudaCommandList::EnqueueOneByOne() const {
                                                 command.bytes, stream)));
         break;
       case Command::Kind::kDispatch: {
-        std::vector<void*> arguments = PointersTo(command.arguments);
+        std::vector<void*> arguments = PointersToArguments(command);
         const CudaExecutable& code = *command.executable;
         EMBER_RETURN_IF_ERROR(context_.Check(
             "cuLaunchKernel",

@@ -29,14 +29,15 @@ struct Command {
   uint64_t bytes = 0;      // kCopy, kFill; never 0
   uint8_t value = 0;       // kFill
   // kDispatch; none of the counts is 0. arguments: of bindings, then of
-  // parameters, 8 bytes each.
+  // parameters, 8 bytes each; behind them the maps.
   const CudaExecutable* executable = nullptr;
   std::array<unsigned, 3> chunks = {1, 1, 1};
   std::vector<uint64_t> arguments = {};
+  std::vector<CUtensorMap> maps = {};
 };
 
-// For cuLaunchKernel; good as long as the arguments.
-std::vector<void*> PointersTo(const std::vector<uint64_t>& arguments);
+// All arguments of a dispatch, for cuLaunchKernel; good as long as the command.
+std::vector<void*> PointersToArguments(const Command& command);
 
 class Graph;
 

@@ -46,6 +46,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   const Functions& cu() const { return library_->cu; }
   bool is_emulated() const { return library_->is_emulated; }
+  int driver_version() const { return library_->driver_version; }
   const DeviceProperties& properties() const { return properties_; }
   CUcontext handle() const { return context_; }
   CUdevice device() const { return device_; }

@@ -4,7 +4,9 @@
 #include <string_view>
 
 #include "base/concat.h"
+#include "hal/cuda/library.h"
 #include "hal/cuda/result.h"
+#include "hal/cuda/tensor_maps.h"
 #include "hal/executable_checks.h"
 
 namespace ember::hal::cuda {
@@ -127,7 +129,16 @@ StatusOr<std::unique_ptr<CudaExecutable>> CudaExecutable::Load(
                 context.is_emulated() ? "'emulated-grid'" : "'ptx' or 'cubin'",
                 ", found '", definition.format, "'"}));
   }
+  if (!definition.maps.empty() && !context.properties().has_tensor_maps) {
+    return UnimplementedError(
+        Concat({"cuda device: ", name,
+                ": expected a driver for CUDA 12.0 or newer, as the code takes "
+                "tensor maps, found one for CUDA ",
+                VersionText(context.driver_version())}));
+  }
   Status status = CheckCounts(context.properties().Limits(), definition);
+  if (status.ok())
+    status = CheckMaps(definition.maps, definition.binding_count);
   if (status.ok()) status = CheckShape(context.properties(), definition);
   if (!status.ok()) return status.WithContext(name);
   StatusOr<std::shared_ptr<Module>> module = modules.Load(definition.code);

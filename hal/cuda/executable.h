@@ -17,6 +17,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "hal/cuda/context.h"
@@ -57,9 +58,9 @@ class ModuleCache {
 
 class CudaExecutable final : public Executable {
  public:
-  // Errors: Unimplemented: another format; InvalidArgument: code that the
-  // driver does not take, or without that entry point; ResourceExhausted: a
-  // limit of the device.
+  // Errors: Unimplemented: another format, or tensor maps where the driver has
+  // none; InvalidArgument: code that the driver does not take, or without that
+  // entry point, maps that cannot be; ResourceExhausted: a limit of the device.
   static StatusOr<std::unique_ptr<CudaExecutable>> Load(
       Context& context, ModuleCache& modules,
       const ExecutableDefinition& definition);
@@ -67,16 +68,19 @@ class CudaExecutable final : public Executable {
   CUfunction function() const { return function_; }
   const std::array<unsigned, 3>& workgroup() const { return workgroup_; }
   unsigned shared_bytes() const { return shared_bytes_; }
+  const std::vector<BoxMap>& maps() const { return maps_; }
 
  private:
   explicit CudaExecutable(const ExecutableDefinition& definition)
-      : Executable(definition) {}
+      : Executable(definition),
+        maps_(definition.maps.begin(), definition.maps.end()) {}
   Status SetShape(Context& context, const ExecutableDefinition& definition);
 
   std::shared_ptr<Module> module_;
   CUfunction function_ = nullptr;
   std::array<unsigned, 3> workgroup_ = {1, 1, 1};
   unsigned shared_bytes_ = 0;
+  const std::vector<BoxMap> maps_;
 };
 
 }  // namespace ember::hal::cuda

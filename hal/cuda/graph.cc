@@ -41,7 +41,7 @@ class Builder {
         break;
       }
       case Command::Kind::kDispatch: {
-        std::vector<void*> arguments = PointersTo(command.arguments);
+        std::vector<void*> arguments = PointersToArguments(command);
         CUDA_KERNEL_NODE_PARAMS kernel;
         kernel.func = command.executable->function();
         kernel.gridDimX = command.chunks[0];
@@ -88,12 +88,14 @@ class Builder {
 
 }  // namespace
 
-std::vector<void*> PointersTo(const std::vector<uint64_t>& arguments) {
+std::vector<void*> PointersToArguments(const Command& command) {
   std::vector<void*> pointers;
-  pointers.reserve(arguments.size());
+  pointers.reserve(command.arguments.size() + command.maps.size());
   // CUDA reads them, though its types do not say so.
-  for (const uint64_t& argument : arguments)
+  for (const uint64_t& argument : command.arguments)
     pointers.push_back(const_cast<uint64_t*>(&argument));
+  for (const CUtensorMap& map : command.maps)
+    pointers.push_back(const_cast<CUtensorMap*>(&map));
   return pointers;
 }
 

@@ -12,10 +12,6 @@
 namespace ember::hal::cuda {
 namespace {
 
-std::string VersionText(int version) {
-  return Concat({version / 1000, ".", version % 1000 / 10});
-}
-
 // Of a library whose functions are known.
 StatusOr<std::shared_ptr<const Library>> Start(Library library) {
   EMBER_RETURN_IF_ERROR(ResultStatus("cuInit", library.cu.Init(0)));
@@ -35,6 +31,10 @@ StatusOr<std::shared_ptr<const Library>> Start(Library library) {
 }
 
 }  // namespace
+
+std::string VersionText(int version) {
+  return Concat({version / 1000, ".", version % 1000 / 10});
+}
 
 StatusOr<std::shared_ptr<const Library>> OpenLibrary() {
   const char* const given = std::getenv("EMBER_CUDA_LIBRARY");
@@ -63,6 +63,11 @@ StatusOr<std::shared_ptr<const Library>> OpenLibrary() {
                 " in it, found none; a newer driver has it"}));           \
   }
   EMBER_CUDA_FUNCTIONS(EMBER_CUDA_LOAD)
+#undef EMBER_CUDA_LOAD
+#define EMBER_CUDA_LOAD(function, symbol, parameters) \
+  library.cu.function =                               \
+      reinterpret_cast<CUresult(*) parameters>(::dlsym(handle, #symbol));
+  EMBER_CUDA_OPTIONAL_FUNCTIONS(EMBER_CUDA_LOAD)
 #undef EMBER_CUDA_LOAD
   return Start(library);
 }

@@ -13,6 +13,7 @@
 #define EMBER_HAL_CUDA_LIBRARY_H_
 
 #include <memory>
+#include <string>
 
 #include "base/status.h"
 #include "hal/cuda/functions.h"
@@ -29,6 +30,9 @@ struct Library {
   int driver_version = 0;
   int device_count = 0;  // at least 1
 };
+
+// "11.4" of 11040.
+std::string VersionText(int version);
 
 StatusOr<std::shared_ptr<const Library>> OpenLibrary();
 StatusOr<std::shared_ptr<const Library>> OpenEmulatedLibrary();

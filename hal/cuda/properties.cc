@@ -12,6 +12,8 @@ namespace {
 // left to bindings.
 constexpr int kMostBindings = 256;
 constexpr int kMostParameters = 256;
+// Of 128 bytes each.
+constexpr int kMostMaps = 16;
 // Kernels load vectors of up to so many bytes.
 constexpr int64_t kBindingAlignment = 16;
 // The oldest that LLVM's and NVIDIA's compilers of today make code for.
@@ -34,6 +36,7 @@ DeviceLimits DeviceProperties::Limits() const {
   limits.binding_alignment = kBindingAlignment;
   limits.binding_count = kMostBindings;
   limits.parameter_count = kMostParameters;
+  limits.map_count = has_tensor_maps ? kMostMaps : 0;
   for (size_t i = 0; i < limits.chunks.size(); ++i)
     limits.chunks[i] = std::min(grid_dims[i], DeviceLimits::kMostChunks);
   return limits;
@@ -43,6 +46,7 @@ StatusOr<DeviceProperties> QueryProperties(const Functions& cu, CUdevice device,
                                            bool is_emulated) {
   DeviceProperties properties;
   properties.is_emulated = is_emulated;
+  properties.has_tensor_maps = cu.TensorMapEncodeTiled != nullptr;
   char name[256] = {};
   EMBER_RETURN_IF_ERROR(ResultStatus(
       "cuDeviceGetName", cu.DeviceGetName(name, sizeof name - 1, device)));

@@ -29,6 +29,7 @@ struct DeviceProperties {
   int minor = 0;
   bool is_emulated = false;
   bool has_memory_pools = false;
+  bool has_tensor_maps = false;  // the driver has the function
   int64_t memory_bytes = 0;
   int64_t warp_size = 32;
   int64_t processors = 1;

@@ -16,6 +16,33 @@ namespace {
 constexpr int64_t kSliceBytes = int64_t{64} << 20;
 constexpr int64_t kAlignment = 64;
 
+std::vector<hal::BoxMap> MapsOf(const KernelImage& image,
+                                const DevicePhase& phase) {
+  std::vector<hal::BoxMap> maps;
+  for (const BoxMap& box : phase.boxes) {
+    hal::BoxMap& map = maps.emplace_back();
+    map.binding = static_cast<int>(box.binding);
+    map.element_bytes =
+        DTypeByteSize(image.buffers[phase.bindings[box.binding].buffer].type);
+    map.dims = static_cast<int>(box.box.size());
+    std::ranges::copy(box.box, map.box.begin());
+    map.is_swizzled = box.is_swizzled;
+  }
+  return maps;
+}
+
+// Extents of the tensors of a phase's maps, as a dispatch wants them.
+std::vector<int64_t> MapExtents(const DevicePhase& phase,
+                                const KernelLayout& layout) {
+  std::vector<int64_t> all;
+  for (const BoxMap& map : phase.boxes) {
+    const std::vector<int64_t>& extents =
+        layout.extents[phase.bindings[map.binding].buffer];
+    all.insert(all.end(), extents.begin(), extents.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 // What recorded phases use: temporaries, and what says whether a check failed.
@@ -64,6 +91,7 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
     EMBER_ASSIGN_OR_RETURN(const KernelLayout layout, kernel->LayoutFor({}));
     EMBER_RETURN_IF_ERROR(kernel->CheckLayout(layout));
     EMBER_RETURN_IF_ERROR(kernel->CheckIterations(kernel->phases(), layout));
+    EMBER_RETURN_IF_ERROR(kernel->CheckBoxes(kernel->phases(), layout));
   }
   EMBER_ASSIGN_OR_RETURN(kernel->executables_, kernel->Load(kernel->phases()));
   const auto begin = std::chrono::steady_clock::now();
@@ -144,6 +172,13 @@ StatusOr<DeviceKernel::Executables> DeviceKernel::Load(PhaseRange range) const {
                                " parameters, where the device has ",
                                limits_.parameter_count}));
     }
+    const std::vector<hal::BoxMap> maps = MapsOf(image, phase);
+    executable.maps = maps;
+    if (maps.size() > static_cast<size_t>(limits_.map_count)) {
+      return OverLimit(Concat(
+          {maps.size(), " tensor maps, where a kernel of the device has ",
+           limits_.map_count}));
+    }
     EMBER_ASSIGN_OR_RETURN(executables.emplace_back(),
                            definition_.device->LoadExecutable(executable));
   }
@@ -171,7 +206,7 @@ Status DeviceKernel::CheckLayout(const KernelLayout& layout) const {
   return OkStatus();
 }
 
-// Of all phases that are to be recorded, before the first is.
+// Of all phases that are to be recorded, before the first is, as the next one.
 Status DeviceKernel::CheckIterations(PhaseRange range,
                                      const KernelLayout& layout) const {
   if (layout.phase_iterations.empty()) return OkStatus();
@@ -183,6 +218,39 @@ Status DeviceKernel::CheckIterations(PhaseRange range,
                              " iterations of an invocation's loops, where the "
                              "driver ends them after ",
                              limit}));
+  }
+  return OkStatus();
+}
+
+// What CheckLayout leaves of what maps ask for: extents and strides are never
+// too large, and bindings begin where the device's limits say.
+Status DeviceKernel::CheckBoxes(PhaseRange range,
+                                const KernelLayout& layout) const {
+  static_assert(kMostDeviceElements * 8 <= kMostBoxStride);
+  const KernelImage& image = definition_.image;
+  for (size_t i = range.begin; i < range.end; ++i) {
+    if (layout.phase_tasks[i] <= 0) continue;
+    const DevicePhase& phase = image.code.device[i];
+    for (const BoxMap& map : phase.boxes) {
+      const uint32_t number = phase.bindings[map.binding].buffer;
+      const KernelBuffer& buffer = image.buffers[number];
+      if (layout.bytes[number] == 0) {
+        return OverLimit(Concat({"a tensor map of buffer %", buffer.name,
+                                 ", which has no elements"}));
+      }
+      // The stride of the dim outside of this one.
+      int64_t stride = DTypeByteSize(buffer.type);
+      const std::vector<int64_t>& extents = layout.extents[number];
+      for (size_t dim = extents.size() - 1; dim > 0; --dim) {
+        stride *= extents[dim];
+        if (stride % kBoxAlignment == 0) continue;
+        return OverLimit(Concat({"a tensor map of buffer %", buffer.name,
+                                 " with a stride of ", stride,
+                                 " bytes, where the device wants a multiple "
+                                 "of ",
+                                 kBoxAlignment}));
+      }
+    }
   }
   return OkStatus();
 }
@@ -261,6 +329,7 @@ Status DeviceKernel::Pack() {
   if (!definition_.packed.empty()) return TakePacked(layout);
   EMBER_RETURN_IF_ERROR(CheckConstants(image, layout, definition_.constants));
   EMBER_RETURN_IF_ERROR(CheckIterations(prologue(), layout));
+  EMBER_RETURN_IF_ERROR(CheckBoxes(prologue(), layout));
   EMBER_ASSIGN_OR_RETURN(const Executables executables, Load(prologue()));
   std::vector<bool> is_read(image.buffers.size());
   for (size_t i = 0; i < image.prologue_count; ++i) {
@@ -320,6 +389,7 @@ StatusOr<std::unique_ptr<Recording>> DeviceKernel::Record(
   if (image.parameter_count > 0) {
     EMBER_RETURN_IF_ERROR(CheckLayout(layout));
     EMBER_RETURN_IF_ERROR(CheckIterations(phases(), layout));
+    EMBER_RETURN_IF_ERROR(CheckBoxes(phases(), layout));
   }
   auto recording = std::make_unique<CallRecording>(image);
   std::vector<hal::BufferRange> ranges = packed_ranges_;
@@ -394,12 +464,15 @@ Status DeviceKernel::RecordPhases(
     }
     if (phase.has_checks)
       bindings.push_back({recording.record_, 0, sizeof(CheckRecord)});
+    const std::vector<int64_t> map_extents = MapExtents(phase, layout);
     const int64_t per_group = phase.tasks_per_workgroup;
     for (int64_t first = 0; first < tasks; first += at_once) {
       if (!std::exchange(is_first, false))
         EMBER_RETURN_IF_ERROR(list.Barrier());
-      const int64_t groups =
+      int64_t groups =
           DivideRoundingUp(std::min(at_once, tasks - first), per_group);
+      if (phase.most_workgroups != 0)
+        groups = std::min<int64_t>(groups, phase.most_workgroups);
       const int64_t most =
           std::min(limits_.chunks[0], hal::DeviceLimits::kMostChunks);
       const int64_t rows = DivideRoundingUp(groups, most);
@@ -409,7 +482,8 @@ Status DeviceKernel::RecordPhases(
       EMBER_RETURN_IF_ERROR(list.Dispatch(
           *executables[i], {.chunks = {DivideRoundingUp(groups, rows), rows, 1},
                             .bindings = bindings,
-                            .parameters = pushed}));
+                            .parameters = pushed,
+                            .map_extents = map_extents}));
     }
   }
   return OkStatus();

@@ -72,6 +72,8 @@ class DeviceKernel final : public RecordedKernel {
   // What the code relies on, and limits of the device.
   Status CheckLayout(const KernelLayout& layout) const;
   Status CheckIterations(PhaseRange range, const KernelLayout& layout) const;
+  // Tensors that are copied by boxes.
+  Status CheckBoxes(PhaseRange range, const KernelLayout& layout) const;
   Status Pack();
   Status TakePacked(const KernelLayout& layout);
   // ranges: of the image's buffers, but for temporaries.

@@ -1,0 +1,133 @@
+#include "hal/cuda/tensor_maps.h"
+
+#include <array>
+#include <bit>
+#include <string>
+
+#include "base/concat.h"
+#include "hal/cuda/buffer.h"
+
+namespace ember::hal::cuda {
+namespace {
+
+// As cuTensorMapEncodeTiled asks for it.
+constexpr int64_t kAlignment = 16;  // of addresses, strides, rows of a box
+constexpr int64_t kMostExtent = int64_t{1} << 32;
+constexpr int64_t kMostStride = (int64_t{1} << 40) - 1;
+constexpr int64_t kMostBox = 256;
+constexpr int64_t kSwizzledBytes = 128;  // of a row of a box, at most
+
+Status Refuse(size_t map, std::string_view expected, int64_t found) {
+  return InvalidArgumentError(
+      Concat({"tensor map ", map, ": expected ", expected, ", found ", found}));
+}
+
+Status CheckMap(size_t number, const BoxMap& map, int binding_count) {
+  if (map.binding < 0 || map.binding >= binding_count)
+    return Refuse(number, Concat({"a binding below ", binding_count}),
+                  map.binding);
+  if (map.element_bytes < 1 || map.element_bytes > 8 ||
+      !std::has_single_bit(static_cast<unsigned>(map.element_bytes)))
+    return Refuse(number, "elements of 1, 2, 4 or 8 bytes", map.element_bytes);
+  if (map.dims < 1 || map.dims > BoxMap::kMostDims)
+    return Refuse(number, "1 to 5 dims", map.dims);
+  for (int i = 0; i < map.dims; ++i) {
+    if (map.box[i] < 1 || map.box[i] > kMostBox)
+      return Refuse(number, "a box of 1 to 256 elements in each dim",
+                    map.box[i]);
+  }
+  const int64_t row = int64_t{map.box[map.dims - 1]} * map.element_bytes;
+  if (row % kAlignment != 0)
+    return Refuse(number, "rows of a multiple of 16 bytes", row);
+  if (map.is_swizzled && row > kSwizzledBytes)
+    return Refuse(number, "at most 128 bytes in a row that is swizzled", row);
+  return OkStatus();
+}
+
+CUtensorMapDataType TypeOf(int element_bytes) {
+  switch (element_bytes) {
+    case 1:
+      return kTensorMapUint8;
+    case 2:
+      return kTensorMapUint16;
+    case 4:
+      return kTensorMapUint32;
+    default:
+      return kTensorMapUint64;
+  }
+}
+
+// The arguments of a call, of which CUDA wants the innermost dim first.
+struct Geometry {
+  std::array<uint64_t, BoxMap::kMostDims> extents = {};
+  std::array<uint64_t, BoxMap::kMostDims> strides = {};  // but the innermost's
+  std::array<uint32_t, BoxMap::kMostDims> box = {};
+};
+
+StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
+                              const BufferRange& binding,
+                              std::span<const int64_t> extents) {
+  Geometry geometry;
+  int64_t bytes = map.element_bytes;  // of all dims that are further inside
+  for (int i = 0; i < map.dims; ++i) {
+    const int outer = map.dims - 1 - i;
+    const int64_t extent = extents[static_cast<size_t>(outer)];
+    if (extent < 1 || extent > kMostExtent)
+      return Refuse(number, "extents from 1 to 2^32", extent);
+    if (i > 0) {
+      if (bytes % kAlignment != 0 || bytes > kMostStride)
+        return Refuse(
+            number, "strides of a multiple of 16 bytes and below 2^40", bytes);
+      geometry.strides[i - 1] = static_cast<uint64_t>(bytes);
+    }
+    geometry.extents[i] = static_cast<uint64_t>(extent);
+    geometry.box[i] = map.box[outer];
+    // Also keeps the product from overflowing.
+    if (extent > binding.length / bytes) {
+      return InvalidArgumentError(Concat(
+          {"tensor map ", number, ": expected a tensor within ", binding.length,
+           " bytes of binding ", map.binding, ", found a larger one"}));
+    }
+    bytes *= extent;
+  }
+  return geometry;
+}
+
+}  // namespace
+
+Status CheckMaps(std::span<const BoxMap> maps, int binding_count) {
+  for (size_t i = 0; i < maps.size(); ++i)
+    EMBER_RETURN_IF_ERROR(CheckMap(i, maps[i], binding_count));
+  return OkStatus();
+}
+
+StatusOr<std::vector<CUtensorMap>> EncodeMaps(
+    Context& context, std::span<const BoxMap> maps,
+    std::span<const BufferRange> bindings, std::span<const int64_t> extents) {
+  constexpr std::array<uint32_t, BoxMap::kMostDims> kAllElements = {1, 1, 1, 1,
+                                                                    1};
+  std::vector<CUtensorMap> encoded(maps.size());
+  const Context::Current current(context);
+  EMBER_RETURN_IF_ERROR(current.status());
+  for (size_t i = 0; i < maps.size(); ++i) {
+    const BoxMap& map = maps[i];
+    const BufferRange& binding = bindings[static_cast<size_t>(map.binding)];
+    const auto dims = static_cast<size_t>(map.dims);
+    EMBER_ASSIGN_OR_RETURN(const Geometry geometry,
+                           GeometryOf(i, map, binding, extents.first(dims)));
+    extents = extents.subspan(dims);
+    EMBER_RETURN_IF_ERROR(context.Check(
+        "cuTensorMapEncodeTiled",
+        context.cu().TensorMapEncodeTiled(
+            &encoded[i], TypeOf(map.element_bytes),
+            static_cast<uint32_t>(map.dims),
+            reinterpret_cast<void*>(static_cast<uintptr_t>(AddressOf(binding))),
+            geometry.extents.data(), geometry.strides.data(),
+            geometry.box.data(), kAllElements.data(), kTensorMapInterleaveNone,
+            map.is_swizzled ? kTensorMapSwizzle128 : kTensorMapSwizzleNone,
+            kTensorMapL2Promotion128, kTensorMapFillZeros)));
+  }
+  return encoded;
+}
+
+}  // namespace ember::hal::cuda
