@@ -103,6 +103,9 @@ TEST_F(Conformance, HoldsItsLimits) {
   EXPECT_GE(limits.binding_bytes, 1 << 24);
   EXPECT_GE(limits.binding_count, 4);
   EXPECT_GE(limits.parameter_count, 8);
+  if (limits.map_count > 0) {
+    EXPECT_EQ(limits.binding_alignment % 16, 0);
+  }
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kCount = 1024;
   EMBER_REQUIRE(buffer, device().Allocate(kCount * 4, MemoryKind::kHostVisible),
@@ -149,6 +152,16 @@ TEST_F(Conformance, HoldsItsLimits) {
       EXPECT_EQ(device().LoadExecutable(definition).status().code(),
                 StatusCode::kResourceExhausted);
     }
+    definition = code.definition();
+    const std::vector<BoxMap> maps(
+        static_cast<size_t>(limits.map_count) + 1,
+        {.binding = 1, .element_bytes = 4, .dims = 2, .box = {2, 4}});
+    definition.maps = std::span(maps).first(maps.size() - 1);
+    EXPECT_TRUE(device().LoadExecutable(definition).ok());
+    definition.maps = maps;
+    EXPECT_EQ(device().LoadExecutable(definition).status().code(),
+              limits.map_count == 0 ? StatusCode::kUnimplemented
+                                    : StatusCode::kResourceExhausted);
   }
 }
 

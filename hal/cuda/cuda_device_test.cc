@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "hal/conformance/kernels.h"
 #include "hal/cuda/emulated/emulated_cuda.h"
 #include "hal/cuda/emulated/grid.h"
+#include "hal/cuda/emulated/tensor_map.h"
 #include "hal/drivers.h"
 
 namespace ember::hal::cuda {
@@ -141,6 +144,207 @@ TEST(CudaDeviceTest, LaunchesBlocksOfThreads) {
   const auto* const found = static_cast<const uint32_t*>(buffer->host_data());
   for (uint32_t i = 0; i < 120; ++i)
     EXPECT_EQ(found[i], i / 40 * 100 + (39 - i % 40)) << i;
+}
+
+// Stores what its two maps say behind as many numbers as its parameter is. Its
+// bindings are where to, and what the maps are of.
+constexpr size_t kMapNumbers = 18;
+
+void StoreMaps(GridThread*, void* const* arguments) {
+  auto* out = *static_cast<uint64_t* const*>(arguments[0]) +
+              *static_cast<const int64_t*>(arguments[2]);
+  for (int i = 3; i < 5; ++i) {
+    TensorMap map;
+    *out++ = ReadTensorMap(arguments[i], map);
+    *out++ = reinterpret_cast<uintptr_t>(arguments[i]) % 64;
+    *out++ = map.address;
+    *out++ = map.element_bytes;
+    *out++ = map.rank;
+    *out++ = map.is_swizzled;
+    for (size_t dim = 0; dim < 4; ++dim) {
+      *out++ = map.extents[dim];
+      *out++ = map.strides[dim];
+      *out++ = map.box[dim];
+    }
+  }
+}
+
+class TensorMapsTest : public testing::Test {
+ protected:
+  TensorMapsTest() {
+    const GridEntry entry = {.name = "store_maps",
+                             .function = StoreMaps,
+                             .argument_count = 3,
+                             .map_count = 2};
+    image_ = WriteGridImage({&entry, 1});
+    definition_.name = definition_.entry_point = "store_maps";
+    definition_.format = "emulated-grid";
+    definition_.code = image_;
+    definition_.binding_count = 2;
+    definition_.parameter_count = 1;
+    definition_.maps = maps_;
+  }
+
+  // What is wrong with a definition.
+  Status Load() { return device_->LoadExecutable(definition_).status(); }
+  // What is wrong with a dispatch of extents, the tensor's bytes from `offset`.
+  Status Record(std::vector<int64_t> extents, int64_t length = 4096,
+                int64_t parameter = 0, int64_t offset = 1024) {
+    if (executable_ == nullptr)
+      executable_ = *device_->LoadExecutable(definition_);
+    if (list_ == nullptr) list_ = *device_->CreateCommandList();
+    const BufferRange bindings[] = {{out_.get(), 0, out_->size()},
+                                    {tensors_.get(), offset, length}};
+    return list_->Dispatch(*executable_, {.bindings = bindings,
+                                          .parameters = {&parameter, 1},
+                                          .map_extents = extents});
+  }
+  std::span<uint64_t> numbers() {
+    return {static_cast<uint64_t*>(out_->host_data()),
+            static_cast<size_t>(out_->size() / 8)};
+  }
+  // Of one map.
+  std::vector<uint64_t> Stored(size_t first) {
+    const auto found = numbers().subspan(first, kMapNumbers);
+    return {found.begin(), found.end()};
+  }
+  uint64_t address() {
+    return reinterpret_cast<uintptr_t>(tensors_->host_data()) + 1024;
+  }
+
+  std::shared_ptr<Device> device_ = *CreateDevice("cuda-emulated", {});
+  std::unique_ptr<Buffer> out_ =
+      *device_->Allocate(8192, MemoryKind::kHostVisible);
+  std::unique_ptr<Buffer> tensors_ =
+      *device_->Allocate(8192, MemoryKind::kHostVisible);
+  std::vector<BoxMap> maps_ = {
+      {.binding = 1,
+       .element_bytes = 2,
+       .dims = 3,
+       .box = {1, 256, 64},
+       .is_swizzled = true},
+      {.binding = 1, .element_bytes = 8, .dims = 1, .box = {2}}};
+  std::vector<uint8_t> image_;
+  ExecutableDefinition definition_;
+  std::unique_ptr<Executable> executable_;
+  std::unique_ptr<CommandList> list_;
+};
+
+TEST_F(TensorMapsTest, AreArgumentsOfEachDispatch) {
+  ASSERT_EQ(Record({3, 7, 40, 9}).ToString(), "OK");
+  EXPECT_EQ(CallsOf("cuTensorMapEncodeTiled"), 2);
+  ASSERT_TRUE((*device_->Submit(*list_))->Wait().ok());
+  EXPECT_EQ(Stored(0), (std::vector<uint64_t>{1, 0, address(), 2, 3, 1,  //
+                                              40, 2, 64,                 //
+                                              7, 80, 256,                //
+                                              3, 560, 1,                 //
+                                              1, 0, 1}));
+  EXPECT_EQ(Stored(kMapNumbers),
+            (std::vector<uint64_t>{1, 0, address(), 8, 1, 0,  //
+                                   9, 8, 2,                   //
+                                   1, 0, 1, 1, 0, 1, 1, 0, 1}));
+}
+
+// The bytes are the command's own: encoded once, and where they were when the
+// list has grown.
+TEST_F(TensorMapsTest, GraphsReplayThem) {
+  constexpr int kDispatches = 6;
+  for (int i = 0; i < kDispatches; ++i) {
+    ASSERT_EQ(Record({3, 7, 8 * (i + 1), i + 1}, 4096,
+                     static_cast<int64_t>(2 * kMapNumbers) * i)
+                  .ToString(),
+              "OK");
+    // The first one goes to the stream, the second is a graph.
+    const int runs = i + 1 < kDispatches ? 1 : 4;
+    for (int run = 0; run < runs; ++run) {
+      std::ranges::fill(numbers(), 0);
+      ASSERT_TRUE((*device_->Submit(*list_))->Wait().ok());
+      for (int j = 0; j <= i; ++j) {
+        const size_t at = 2 * kMapNumbers * static_cast<size_t>(j);
+        EXPECT_EQ(Stored(at)[0], 1u);
+        EXPECT_EQ(Stored(at)[6], static_cast<uint64_t>(8 * (j + 1)));
+        EXPECT_EQ(Stored(at + kMapNumbers)[6], static_cast<uint64_t>(j + 1));
+      }
+    }
+  }
+  EXPECT_GE(CallsOf("cuGraphLaunch"), 3);
+  EXPECT_EQ(CallsOf("cuTensorMapEncodeTiled"), 2 * kDispatches);
+}
+
+TEST_F(TensorMapsTest, RefusesWrongExtents) {
+  const std::string who = "executable 'store_maps': ";
+  const auto refusal = [&](const std::vector<int64_t>& extents,
+                           int64_t length = 4096) {
+    const Status status = Record(extents, length);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  EXPECT_EQ(refusal({3, 7, 40}),
+            who + "expected 4 extents of tensor maps, found 3");
+  EXPECT_EQ(refusal({3, 0, 40, 9}),
+            who + "tensor map 0: expected extents from 1 to 2^32, found 0");
+  EXPECT_EQ(refusal({3, 7, 40, (int64_t{1} << 32) + 1}),
+            who +
+                "tensor map 1: expected extents from 1 to 2^32, found "
+                "4294967297");
+  EXPECT_EQ(refusal({3, 7, 41, 9}),
+            who +
+                "tensor map 0: expected strides of a multiple of 16 bytes and "
+                "below 2^40, found 82");
+  // 1680 bytes, and more than there are bytes at all.
+  EXPECT_EQ(refusal({3, 7, 40, 9}, 1679),
+            who +
+                "tensor map 0: expected a tensor within 1679 bytes of binding "
+                "1, found a larger one");
+  EXPECT_EQ(refusal({int64_t{1} << 32, int64_t{1} << 32, 40, 9}),
+            who +
+                "tensor map 0: expected a tensor within 4096 bytes of binding "
+                "1, found a larger one");
+  EXPECT_EQ(Record({3, 7, 40, 9}, 4096, 0, 1032).code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(CallsOf("cuLaunchKernel"), 0);
+  // Refused commands are not in the list.
+  std::ranges::fill(numbers(), 7);
+  ASSERT_TRUE((*device_->Submit(*list_))->Wait().ok());
+  EXPECT_EQ(numbers()[0], 7u);
+}
+
+TEST_F(TensorMapsTest, RefusesMapsThatCannotBe) {
+  const std::string who = "executable 'store_maps': tensor map 0: ";
+  const BoxMap good = maps_[0];
+  const auto refusal = [&](auto change) {
+    maps_[0] = good;
+    change(maps_[0]);
+    const Status status = Load();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  EXPECT_EQ(refusal([](BoxMap& map) { map.binding = 2; }),
+            who + "expected a binding below 2, found 2");
+  EXPECT_EQ(refusal([](BoxMap& map) { map.binding = -1; }),
+            who + "expected a binding below 2, found -1");
+  for (const int bytes : {0, 3, 16}) {
+    EXPECT_EQ(refusal([&](BoxMap& map) { map.element_bytes = bytes; }),
+              who + "expected elements of 1, 2, 4 or 8 bytes, found " +
+                  std::to_string(bytes));
+  }
+  for (const int dims : {0, 6}) {
+    EXPECT_EQ(refusal([&](BoxMap& map) { map.dims = dims; }),
+              who + "expected 1 to 5 dims, found " + std::to_string(dims));
+  }
+  for (const uint32_t extent : {0u, 257u}) {
+    EXPECT_EQ(refusal([&](BoxMap& map) { map.box[1] = extent; }),
+              who + "expected a box of 1 to 256 elements in each dim, found " +
+                  std::to_string(extent));
+  }
+  EXPECT_EQ(refusal([](BoxMap& map) { map.box[2] = 60; }),
+            who + "expected rows of a multiple of 16 bytes, found 120");
+  EXPECT_EQ(refusal([](BoxMap& map) { map.box[2] = 72; }),
+            who +
+                "expected at most 128 bytes in a row that is swizzled, found "
+                "144");
+  maps_[0] = good;
+  EXPECT_EQ(Load().ToString(), "OK");
 }
 
 }  // namespace

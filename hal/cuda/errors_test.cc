@@ -137,6 +137,39 @@ TEST_F(ErrorsTest, CodeThatIsNone) {
             StatusCode::kResourceExhausted);
 }
 
+// All but tensor maps works with a driver that has none.
+TEST_F(ErrorsTest, ADriverBeforeTensorMaps) {
+  const KernelCode code(Kernel::kScale, "emulated-grid");
+  const BoxMap map = {.element_bytes = 4, .dims = 1, .box = {4}};
+  ExecutableDefinition with_map = code.definition();
+  with_map.maps = {&map, 1};
+  ::setenv("EMBER_CUDA_LIBRARY", "hal/cuda/emulated/libfake_cuda.so", 1);
+  auto device = *CreateDevice("cuda", {});
+  EXPECT_TRUE(device->LoadExecutable(with_map).ok());
+
+  ::setenv("EMBER_CUDA_LIBRARY", "hal/cuda/emulated/libfake_cuda_11.so", 1);
+  device = *CreateDevice("cuda", {});
+  EXPECT_EQ(device->limits().map_count, 0);
+  const Status status = device->LoadExecutable(with_map).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
+  EXPECT_EQ(status.message(),
+            "cuda device: executable 'scale': expected a driver for CUDA 12.0 "
+            "or newer, as the code takes tensor maps, found one for CUDA 11.4");
+  auto buffer = *device->Allocate(64, MemoryKind::kHostVisible);
+  auto* const numbers = static_cast<uint32_t*>(buffer->host_data());
+  numbers[2] = 5;
+  auto executable = *device->LoadExecutable(code.definition());
+  auto list = *device->CreateCommandList();
+  const BufferRange bindings[] = {{buffer.get(), 0, 64}, {buffer.get(), 0, 64}};
+  const int64_t parameters[] = {3};
+  ASSERT_TRUE(list->Dispatch(*executable, {.chunks = {16, 1, 1},
+                                           .bindings = bindings,
+                                           .parameters = parameters})
+                  .ok());
+  ASSERT_TRUE((*device->Submit(*list))->Wait().ok());
+  EXPECT_EQ(numbers[2], 15u);
+}
+
 // Scales a part of a buffer, and then memory that is not there.
 TEST_F(ErrorsTest, AKernelFaults) {
   auto device = *CreateDevice("cuda-emulated", {});
@@ -188,17 +221,19 @@ Status UseDevice() {
   const KernelCode code(Kernel::kScale, "emulated-grid");
   ExecutableDefinition definition = code.definition();
   definition.shared_bytes = 64 << 10;
+  const BoxMap map = {.element_bytes = 4, .dims = 2, .box = {4, 4}};
+  definition.maps = {&map, 1};
   EMBER_ASSIGN_OR_RETURN(auto executable, device->LoadExecutable(definition));
   EMBER_ASSIGN_OR_RETURN(auto list, device->CreateCommandList());
   EMBER_RETURN_IF_ERROR(list->Fill({in.get(), 0, 4095}, 1));
   EMBER_RETURN_IF_ERROR(list->Fill({back.get(), 0, 8}, 1));
   EMBER_RETURN_IF_ERROR(list->Barrier());
   const BufferRange bindings[] = {{in.get(), 0, 4096}, {out.get(), 0, 4096}};
-  const int64_t parameters[] = {3};
-  EMBER_RETURN_IF_ERROR(
-      list->Dispatch(*executable, {.chunks = {1024, 1, 1},
-                                   .bindings = bindings,
-                                   .parameters = parameters}));
+  const int64_t parameters[] = {3}, extents[] = {16, 64};
+  EMBER_RETURN_IF_ERROR(list->Dispatch(*executable, {.chunks = {1024, 1, 1},
+                                                     .bindings = bindings,
+                                                     .parameters = parameters,
+                                                     .map_extents = extents}));
   EMBER_RETURN_IF_ERROR(list->Barrier());
   EMBER_RETURN_IF_ERROR(
       list->Copy({out.get(), 0, 4096}, {back.get(), 0, 4096}));
@@ -272,6 +307,7 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
   }
   std::printf("%zu calls of %zu functions\n", names.size(), failed.size());
   EXPECT_GT(failed.size(), 35u);
+  EXPECT_TRUE(failed.contains("cuTensorMapEncodeTiled"));
   EXPECT_GT(unwound, 100);
 }
 
