@@ -86,7 +86,7 @@ TEST(TensorMapTest, RefusesWhatTheDriverRefuses) {
       [](Arguments& a) { a.address += 8; },
       [](Arguments& a) { a.extents[2] = 0; },
       [](Arguments& a) { a.extents[2] = (uint64_t{1} << 32) + 1; },
-      [](Arguments& a) { a.strides[0] = 88; },
+      [](Arguments& a) { a.strides = {88, 704, 0, 0}; },
       [](Arguments& a) { a.strides[1] = uint64_t{1} << 40; },
       // Less than what is inside.
       [](Arguments& a) { a.strides[0] = 64; },
