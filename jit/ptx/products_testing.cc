@@ -83,7 +83,13 @@ std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
                                  const GridExpectations& expectations) {
   const std::string target =
       Concat({TestDevice()->target(), expectations.features});
-  auto nest = NestByDefault(text, SmallGpu(target), expectations.constant);
+  GpuModel gpu = SmallGpu(target);
+  if (expectations.processors > 1) {
+    gpu.processors = expectations.processors;
+    gpu.busy_invocations *= gpu.processors;
+    gpu.latency_clocks = 0;
+  }
+  auto nest = NestByDefault(text, gpu, expectations.constant);
   if (!nest) return std::nullopt;
   if (expectations.has_matrices) {
     EXPECT_THAT(loops::ToText(*nest), HasSubstr("matrix "));

@@ -40,6 +40,11 @@ int64_t GpuModel::ShareOfRegisters(int64_t invocations) const {
   return processor_registers / invocations - kIndexRegisters;
 }
 
+double GpuModel::InvocationsWith(double registers) const {
+  return static_cast<double>(processor_registers) /
+         (registers + static_cast<double>(kIndexRegisters));
+}
+
 int64_t GpuModel::RegistersFor(int64_t invocations) const {
   if (processor_registers == 0) return registers;
   return std::min(registers, ShareOfRegisters(invocations));

@@ -35,6 +35,9 @@ struct GpuModel {
   // How many of them each invocation has for sums and operands, where so many
   // invocations are on a processor: the rest holds addresses and counters.
   int64_t ShareOfRegisters(int64_t invocations) const;
+  // How many invocations have room on a processor, where each has so many of
+  // them for sums and operands.
+  double InvocationsWith(double registers) const;
   // How many a schedule may plan for an invocation of a workgroup of so many:
   // `registers`, or its share, if that is less.
   int64_t RegistersFor(int64_t invocations) const;
@@ -44,6 +47,9 @@ struct GpuModel {
   // How many invocations must be in flight to keep the whole device busy.
   int64_t busy_invocations = 32 << 10;
   int64_t processors = 0;  // 0: not known
+  // How many clocks a load from memory takes until its value is there. A guess:
+  // 500 to 800 on devices of the 2020s.
+  int64_t latency_clocks = 800;
   // Vulkan on a CPU, or a GPU built like one: a workgroup runs on one thread,
   // an invocation in a lane of its vectors. Memory of a workgroup is memory as
   // any other, and a barrier stores all registers.

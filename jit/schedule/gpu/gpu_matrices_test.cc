@@ -41,10 +41,9 @@ struct Made {
   std::string nest;
 };
 
-// busy: how many invocations keep the device busy: little, so that what tests
-// can evaluate has several subgroups. constant: an input that never changes.
-Made Make(std::string_view text, std::string_view target = kMatrices,
-          int64_t busy = 256, std::string_view constant = "") {
+// constant: an input that never changes.
+Made MakeOn(const jit::GpuModel& gpu, std::string_view text,
+            std::string_view constant = "") {
   Made made;
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -53,10 +52,6 @@ Made Make(std::string_view text, std::string_view target = kMatrices,
   for (ComputationBuffer& buffer : computation.buffers)
     buffer.is_constant = buffer.name == constant;
   Schedule schedule(std::move(computation));
-  jit::GpuModel gpu = jit::GpuModel::Of(target);
-  gpu.busy_invocations = busy;
-  // Small ones, which real CPUs' lanes are.
-  gpu.is_cpu_like = false;
   const Status chosen = ScheduleForGpu(gpu, schedule);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
   made.schedule = schedule.ToText();
@@ -69,11 +64,26 @@ Made Make(std::string_view text, std::string_view target = kMatrices,
   return made;
 }
 
+// busy: how many invocations keep the device busy: little, so that what tests
+// can evaluate has several subgroups.
+jit::GpuModel ModelOf(std::string_view target, int64_t busy) {
+  jit::GpuModel gpu = jit::GpuModel::Of(target);
+  gpu.busy_invocations = busy;
+  // Small ones, which real CPUs' lanes are.
+  gpu.is_cpu_like = false;
+  return gpu;
+}
+
+Made Make(std::string_view text, std::string_view target = kMatrices,
+          int64_t busy = 256, std::string_view constant = "") {
+  return MakeOn(ModelOf(target, busy), text, constant);
+}
+
 // Compared with the dispatch, too.
-Made Check(std::string_view text, std::string_view target = kMatrices,
-           int64_t busy = 256, std::string_view constant = "") {
+Made CheckOn(const jit::GpuModel& gpu, std::string_view text,
+             std::string_view constant = "") {
   SCOPED_TRACE(text);
-  Made made = Make(text, target, busy, constant);
+  Made made = MakeOn(gpu, text, constant);
   const auto nest = loops::Parse(made.nest);
   EXPECT_TRUE(nest.ok());
   if (!nest.ok()) return made;
@@ -89,6 +99,11 @@ Made Check(std::string_view text, std::string_view target = kMatrices,
   EXPECT_TRUE(evaluated.ok()) << evaluated.ToString() << made.nest;
   EXPECT_EQ(tensor::FirstDifference(random, expected, found), "") << made.nest;
   return made;
+}
+
+Made Check(std::string_view text, std::string_view target = kMatrices,
+           int64_t busy = 256, std::string_view constant = "") {
+  return CheckOn(ModelOf(target, busy), text, constant);
 }
 
 std::string Product(const std::string& m, const std::string& n,
@@ -270,6 +285,79 @@ TEST(GpuMatrices, OfAnySizes) {
   if (seeds.end - seeds.begin >= 40) {
     EXPECT_GT(matrices, 20);
   }
+}
+
+// A device of eight processors on which a further phase costs nothing but what
+// it moves.
+jit::GpuModel EightProcessors(std::string_view target) {
+  jit::GpuModel gpu = jit::GpuModel::Of(target);
+  gpu.processors = 8;
+  gpu.busy_invocations = 8 * 128;
+  gpu.latency_clocks = 0;
+  return gpu;
+}
+
+// Few results of a long sum: parts of it are matrices, whose slices are copied
+// by whole vectors as those of other products, and what adds them up finishes
+// four results at once.
+TEST(GpuMatrices, PartsOfLongSums) {
+  const jit::GpuModel gpu =
+      EightProcessors("sm_80+subgroup32+shared166912+invocations1024");
+  Made made = CheckOn(gpu, R"(
+    dispatch @layer(%x: f16[16, 512], %w: f16[512, 32], %c: f32[32]) -> (%y: f16[16, 32]) {
+      temp %s: f32[16, 32]
+      %s[i, j] = sum(k < 512) f32(%x[i, k]) * f32(%w[k, j])
+      %y[i, j] = f16(max(%s[i, j] + %c[j], 0.0))
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("rfactor %s k/"));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s.parts"));
+  EXPECT_THAT(made.schedule, HasSubstr("double_buffer %x.slice async"));
+  EXPECT_THAT(made.schedule, HasSubstr("double_buffer %w.slice async"));
+  EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
+  EXPECT_THAT(made.schedule, HasSubstr("vectorize %s j"));
+  // The sum is all that there is to be finished.
+  made = CheckOn(gpu, Product("16", "32", "512"));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
+  EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
+  // A batch, bytes, results that no vectors and no matrices fill.
+  made = CheckOn(gpu, R"(
+    dispatch @batch(%a: u8[2, 15, 512], %b: i8[2, 30, 512]) -> (%y: i32[2, 15, 30]) {
+      %y[n, i, j] = sum(k < 512) i32(%a[n, i, k]) * i32(%b[n, j, k])
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
+  // Channels or windows of convolutions, of groups.
+  made = CheckOn(gpu, R"(
+    dispatch @conv(%x: f16[1, 3, 9, 2, 64], %w: f16[3, 2, 2, 64, 16]) -> (%y: f32[1, 2, 8, 2, 16]) {
+      %y[n, h, v, g, o] = sum(r < 3, q < 2, c < 64)
+          f32(pad(%x[n, h + r - 1, v + q, g, c], 0.0)) * f32(%w[r, q, g, c, o])
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
+  // Not where there are tiles enough.
+  made = CheckOn(gpu, Product("64", "128", "64"));
+  EXPECT_THAT(made.schedule, Not(HasSubstr("rfactor")));
+}
+
+// On Vulkan as on CUDA, and without matrices.
+TEST(GpuMatrices, PartsWithoutAsynchronousCopies) {
+  for (const std::string_view target : {kMatrices, kPlain}) {
+    const Made made =
+        CheckOn(EightProcessors(target), Product("16", "32", "512"));
+    EXPECT_THAT(made.schedule, HasSubstr("rfactor %y k/"));
+    EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
+    EXPECT_EQ(made.schedule.find("multiply_matrices") != std::string::npos,
+              target == kMatrices);
+  }
+}
+
+// A phase more is worth its while only for long sums.
+TEST(GpuMatrices, PartsCostAPhase) {
+  jit::GpuModel gpu = EightProcessors(kMatrices);
+  const std::string product = Product("16", "32", "512");
+  EXPECT_THAT(MakeOn(gpu, product).schedule, HasSubstr("rfactor"));
+  gpu.latency_clocks = 800;
+  EXPECT_THAT(MakeOn(gpu, product).schedule, Not(HasSubstr("rfactor")));
+  EXPECT_THAT(MakeOn(gpu, Product("16", "32", "65536")).schedule,
+              HasSubstr("rfactor"));
 }
 
 // What has no matrices, or too small ones, is as on other devices.

@@ -199,17 +199,11 @@ class MatrixScheduler {
     });
   }
 
-  // The axis that the factor's last dim is; nothing if it is none.
+  // The axis that moves along the factor's last dim; nothing if there is none.
   std::optional<size_t> LastAxisOf(const ComputationStage& stage,
                                    NodeId load) const {
-    const Computation& c = writer_.computation();
-    const tensor::Node& node = c.pool[load];
-    const size_t rank = c.buffers[node.buffer].extents.size();
-    if (rank == 0) return std::nullopt;
-    const auto axis = std::ranges::find(stage.axes, node.operands[rank - 1],
-                                        &ComputationAxis::variable);
-    if (axis == stage.axes.end()) return std::nullopt;
-    return static_cast<size_t>(axis - stage.axes.begin());
+    const auto row = RowOf(writer_.computation(), stage, load);
+    return row ? std::optional(row->axis) : std::nullopt;
   }
 
   int64_t SizeInSlice(size_t axis) const {
@@ -226,16 +220,14 @@ class MatrixScheduler {
   int64_t LanesOfCopy(const ComputationStage& stage, NodeId load) const {
     const Computation& c = writer_.computation();
     const tensor::Node& node = c.pool[load];
-    const std::optional<size_t> axis = LastAxisOf(stage, load);
-    if (!axis) return 1;
-    const int64_t size = SizeInSlice(*axis);
-    const auto extent = c.pool.IntegerConstant(stage.axes[*axis].extent);
+    const std::optional<RowOfLoad> row = RowOf(c, stage, load);
+    if (!row) return 1;
+    const auto extent = c.pool.IntegerConstant(stage.axes[row->axis].extent);
     const int64_t lanes = kCopiedBytes / DTypeByteSize(node.type);
     // A pad is all lanes' or none's: none of them is outside of the last dim.
-    const auto row =
-        c.pool.IntegerConstant(c.buffers[node.buffer].extents.back());
-    const bool is_whole = extent && row && *extent <= *row &&
-                          *extent % size == 0 && size % lanes == 0;
+    const int64_t size = SizeInSlice(row->axis);
+    const bool is_whole = row->is_inside && extent && *extent % size == 0 &&
+                          size % lanes == 0 && row->start % lanes == 0;
     return is_whole ? lanes : 1;
   }
 
@@ -410,6 +402,12 @@ bool MayStoreDirectly(const Computation& c, int number,
          is_whole(plan.columns, plan.type.columns);
 }
 
+bool MayBeMatrices(const jit::GpuModel& gpu, const std::string& root,
+                   const std::string& product, const Computation& c) {
+  return !gpu.matrices.empty() && StoresAreDistinct(c, c.FindStage(product)) &&
+         (root == product || IsReadInPlace(c, product));
+}
+
 // Packs constants, if the product may be one of matrices.
 void PackFactors(const jit::GpuModel& gpu, const std::string& product,
                  std::set<std::string>& done, Schedule& schedule) {
@@ -433,16 +431,34 @@ bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
       .StoreRows(product, resident, gathered);
 }
 
+std::optional<double> CostOfMatricesOnGpu(const jit::GpuModel& gpu,
+                                          const std::string& root,
+                                          const std::string& product,
+                                          const std::set<std::string>& done,
+                                          const Schedule& schedule) {
+  if (!MayBeMatrices(gpu, root, product, schedule.computation()))
+    return std::nullopt;
+  Schedule packed = schedule;
+  std::set<std::string> packed_done = done;
+  if (!gpu.transposes_matrices) PackFactors(gpu, product, packed_done, packed);
+  const Computation& c = packed.computation();
+  const int number = c.FindStage(product);
+  for (const bool directly : {true, false}) {
+    if (directly && root != product) continue;
+    const std::optional<MatrixPlan> plan =
+        PlanMatricesOnGpu(gpu, c, number, /*through_memory=*/!directly);
+    if (!plan || (directly && !MayStoreDirectly(c, number, *plan))) continue;
+    return plan->cost;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                                  const std::string& root,
                                                  const std::string& product,
                                                  std::set<std::string>& done,
                                                  ScheduleWriter& writer) {
-  if (gpu.matrices.empty() ||
-      !StoresAreDistinct(writer.computation(), writer.StageOf(product))) {
-    return std::nullopt;
-  }
-  if (root != product && !IsReadInPlace(writer.computation(), product))
+  if (!MayBeMatrices(gpu, root, product, writer.computation()))
     return std::nullopt;
   // What factors are before their slices are copied.
   Schedule packed = writer.schedule();

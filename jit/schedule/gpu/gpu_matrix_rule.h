@@ -57,6 +57,7 @@ struct MatrixPlan {
   // Subgroups that execute an instruction together, with one factor of columns:
   // they follow each other along rows.
   int64_t subgroups_together = 1;
+  double cost = 0;  // by the model
   bool IsWide() const { return subgroups_together > 1; }
   // Of wide ones: the rows' factor is read from panels, too, not from registers
   // (jit/gpu/shared_panels.h).
@@ -99,6 +100,14 @@ bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
                             const std::set<std::string>& resident,
                             const std::set<std::string>& gathered,
                             ScheduleWriter& writer);
+
+// What the tile that ScheduleMatricesOnGpu would try first costs, by the model
+// of gpu_costs.h; nothing where it does not apply.
+std::optional<double> CostOfMatricesOnGpu(const jit::GpuModel& gpu,
+                                          const std::string& root,
+                                          const std::string& product,
+                                          const std::set<std::string>& done,
+                                          const Schedule& schedule);
 
 // Schedules the product, which is `root` or computed point by point for it, as
 // ScheduleProductOnGpu does, whose results this has.

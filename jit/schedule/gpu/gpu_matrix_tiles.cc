@@ -7,6 +7,7 @@
 
 #include "base/rounding.h"
 #include "jit/gpu/shared_panels.h"
+#include "jit/schedule/gpu/gpu_costs.h"
 #include "jit/schedule/gpu/gpu_matrix_rule.h"
 #include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/rules/stage_shape.h"
@@ -18,14 +19,11 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// As in gpu_tiles.cc, in multiply-adds of an invocation.
-constexpr double kSharedLoad = 1;
-constexpr double kMemoryLoad = 4;
-constexpr double kBarrier = 16;
+// In multiply-adds of an invocation, as those of gpu_costs.h.
 // Of waiting for a slice that is not on its way in registers.
 constexpr double kWait = 64;
 // Padded sizes by real ones: matrices that are emptier do not pay.
-constexpr double kMostPadding = 2;
+constexpr double kMostPadding = 2.5;
 constexpr int64_t kMostSubgroups = 8;
 // Of an invocation, for sums and factors: beside them it needs some of the 255
 // that it may have at most.
@@ -267,17 +265,12 @@ class MatrixTileChooser {
     }
     const int64_t rows = plan.RowsOfTile() * plan.line_tile;
     const int64_t columns = plan.ColumnsOfTile();
-    const int64_t step = rows * DTypeByteSize(plan.type.a) +
-                         columns * DTypeByteSize(plan.type.b);
-    const int64_t results =
-        through_memory_ ? rows * columns * DTypeByteSize(plan.type.sum) : 0;
     const int64_t all = RoundUp(*shape_.Extent(plan.steps), plan.type.depth);
     const double threads =
         static_cast<double>(plan.Subgroups() * gpu_.subgroup_size);
     const auto fits = [&](int64_t slice, int64_t copies) {
-      const int64_t slices = step * slice * copies;
       const int64_t bytes =
-          gpu_.overlays_shared ? std::max(results, slices) : results + slices;
+          SharedBytes(rows, columns, plan.type, slice * copies);
       // Rows are padded by 16 bytes at most, of elements of 4 bytes by 32
       // (gpu_matrix_rule.cc).
       const int64_t of_row = DTypeByteSize(plan.type.a) == 4 ? 32 : 16;
@@ -354,10 +347,11 @@ class MatrixTileChooser {
     const double cost = CostOf(plan);
     if (best_ && cost >= best_cost_) return;
     best_ = plan;
+    best_->cost = cost;
     best_cost_ = cost;
   }
 
-  // Of all workgroups, per step of the sum.
+  // Of all workgroups.
   double CostOf(const MatrixPlan& plan) const {
     const loops::MatrixType& type = plan.type;
     const auto number = [](int64_t value) {
@@ -390,12 +384,39 @@ class MatrixTileChooser {
                                                : 1;
       tiles *= number(DivideRoundingUp(shape_.LikelyExtent(a), size));
     }
+    double steps = number(RoundUp(shape_.LikelyExtent(plan.steps), type.depth));
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a) {
+      if (a != plan.steps) steps *= number(shape_.LikelyExtent(a));
+    }
     // A wide instruction keeps a processor's part for matrices busy by itself.
     const double busy = plan.IsWide() && gpu_.processors != 0
-                            ? number(gpu_.processors) * threads
-                            : number(gpu_.busy_invocations);
-    const double idle = std::max(1.0, busy / (tiles * threads));
-    return tiles * (subgroups * subgroup + together + meets) * idle;
+                            ? threads
+                            : BusyWithMatrices(gpu_);
+    return CostOfTiles(
+        gpu_, {.count = tiles,
+               .work = (subgroups * subgroup + together + meets) * steps,
+               .invocations = threads,
+               .busy = busy,
+               .resident = ResidentWorkgroups(gpu_, threads, Registers(plan),
+                                              number(SharedBytes(plan)))});
+  }
+
+  // Of slices, and of results that go through shared memory.
+  int64_t SharedBytes(const MatrixPlan& plan) const {
+    const int64_t rows = plan.RowsOfTile() * plan.line_tile;
+    const int64_t columns = plan.ColumnsOfTile();
+    const int64_t copies = plan.slots != 0  ? plan.slots
+                           : plan.is_double ? 2
+                                            : 1;
+    return SharedBytes(rows, columns, plan.type, plan.slice * copies);
+  }
+  int64_t SharedBytes(int64_t rows, int64_t columns,
+                      const loops::MatrixType& type, int64_t steps) const {
+    const int64_t slices = steps * (rows * DTypeByteSize(type.a) +
+                                    columns * DTypeByteSize(type.b));
+    const int64_t results =
+        through_memory_ ? rows * columns * DTypeByteSize(type.sum) : 0;
+    return gpu_.overlays_shared ? std::max(results, slices) : results + slices;
   }
 
   const jit::GpuModel& gpu_;

@@ -57,17 +57,20 @@ int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
   const bool along = node.opcode == Opcode::kLoad
                          ? std::ranges::find(indices, v) != indices.end()
                          : indices.back() == v;
+  constexpr int64_t kLanes = 4;
   const int axis = along ? tile.v : tile.k;
-  const ComputationAxis& last = stage.axes[static_cast<size_t>(axis)];
-  if (!along && indices.back() != last.variable) return 1;
   const int64_t size =
       along ? tile.axes[static_cast<size_t>(tile.v)].size() : tile.slice;
-  const auto extent = c.pool.IntegerConstant(last.extent);
-  const auto row = c.pool.IntegerConstant(extents.back());
+  const auto extent =
+      c.pool.IntegerConstant(stage.axes[static_cast<size_t>(axis)].extent);
+  const std::optional<RowOfLoad> row = RowOf(c, stage, load);
+  if (!along && (!row || row->axis != static_cast<size_t>(axis))) return 1;
   // A pad is all lanes' or none's: none of them is outside of the last dim.
-  if (node.opcode == Opcode::kPad && (!row || !extent || *extent > *row))
-    return 1;
-  return extent && *extent % size == 0 && size % 4 == 0 ? 4 : 1;
+  if (node.opcode == Opcode::kPad && (!row || !row->is_inside)) return 1;
+  // The copy of what moves along v begins at the tile.
+  const int64_t start = along ? 0 : row->start;
+  const bool is_whole = extent && *extent % size == 0;
+  return is_whole && size % kLanes == 0 && start % kLanes == 0 ? kLanes : 1;
 }
 
 std::vector<Slice> SlicesOf(const ProductOnGpu& product,
@@ -246,23 +249,45 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   if (tile.is_double) LoadSlicesAhead(copies, writer);
 }
 
+// The product's dot loops, if it has some, for which its factors are packed.
+std::optional<GpuDots> PackForDots(const jit::GpuModel& gpu,
+                                   const std::string& product,
+                                   std::set<std::string>& done,
+                                   ScheduleWriter& writer) {
+  const int v =
+      VectorAxis(StageShape(writer.computation(), writer.StageOf(product)));
+  if (v < 0) return std::nullopt;
+  return PackForDotsOnGpu(gpu, product, v, done, writer);
+}
+
 }  // namespace
+
+std::optional<double> CostOfProductOnGpu(const jit::GpuModel& gpu,
+                                         const std::string& product,
+                                         const std::set<std::string>& done,
+                                         const Schedule& schedule) {
+  Schedule trial = schedule;
+  ScheduleWriter writer(trial);
+  std::set<std::string> trial_done = done;
+  if (!StoresAreDistinct(writer.computation(), writer.StageOf(product)))
+    return std::nullopt;
+  const auto dots = PackForDots(gpu, product, trial_done, writer);
+  const Computation& c = writer.computation();
+  const StageShape shape(c, writer.StageOf(product));
+  const auto tile = ChooseWorkgroupTile(gpu, {c, shape, dots});
+  return tile ? std::optional(tile->cost) : std::nullopt;
+}
 
 std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,
                                                 const std::string& root,
                                                 const std::string& product,
                                                 std::set<std::string>& done,
                                                 ScheduleWriter& writer) {
+  if (!StoresAreDistinct(writer.computation(), writer.StageOf(product)))
+    return std::nullopt;
+  const auto dots = PackForDots(gpu, product, done, writer);
   std::optional<WorkgroupTile> tile;
   std::vector<Slice> slices;
-  std::optional<GpuDots> dots;
-  {
-    const Computation& c = writer.computation();
-    const int number = writer.StageOf(product);
-    if (!StoresAreDistinct(c, number)) return std::nullopt;
-    const int v = VectorAxis(StageShape(c, number));
-    if (v >= 0) dots = PackForDotsOnGpu(gpu, product, v, done, writer);
-  }
   {
     const Computation& c = writer.computation();
     const StageShape shape(c, writer.StageOf(product));

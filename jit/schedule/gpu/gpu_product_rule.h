@@ -11,6 +11,13 @@
 
 namespace ember::schedule {
 
+// What the product's tiles cost, by the model of gpu_costs.h; nothing where no
+// tile fits.
+std::optional<double> CostOfProductOnGpu(const jit::GpuModel& gpu,
+                                         const std::string& product,
+                                         const std::set<std::string>& done,
+                                         const Schedule& schedule);
+
 // Tiles for the product, which is `root` or computed point by point for it, by
 // way of the stages between them. Gives the innermost loop of the root, in
 // which a point of it is computed; nothing if the rule does not apply, whatever

@@ -32,16 +32,6 @@ constexpr int64_t kMostIterations = 8192;
 // Fewer of an invocation are not worth another phase.
 constexpr int64_t kFewestIterations = 16;
 constexpr int64_t kMany = int64_t{1} << 40;
-// Of sums of products, whose parts are computed in tiles:
-// How many results an invocation has in its registers.
-constexpr int64_t kResultsOfTile = 8;
-// A sum of fewer steps is not worth another phase.
-constexpr int64_t kShortestSum = 128;
-// One invocation adds up the parts of a result, so there are not many.
-constexpr int64_t kMostParts = 64;
-// A part has at least as many steps as the shortest slice (gpu_tiles.cc).
-constexpr int64_t kShortestPart = 8;
-
 bool IsFold(const ComputationStage& stage) {
   return stage.combiner == tensor::Combiner::kFold;
 }
@@ -290,12 +280,8 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
     const int64_t together = shape.SharesOperands() ? 1
                              : gpu.is_cpu_like      ? gpu.subgroup_size
                                                     : gpu.workgroup_size;
-    // Tiles of products give an invocation several results.
-    const bool is_tiled = shape.SharesOperands() && !gpu.is_cpu_like;
-    const int64_t busy = is_tiled ? DivideRoundingUp(points, kResultsOfTile)
-                                  : points * std::min(together, combined);
+    const int64_t busy = points * std::min(together, combined);
     const int64_t wanted = DivideRoundingUp(gpu.busy_invocations, busy);
-    if (is_tiled && combined < kShortestSum) return false;
     const int64_t worth = combined / (together * kFewestIterations);
     const int64_t needed = (combined + together * kMostIterations - 1) /
                            (together * kMostIterations);
@@ -307,10 +293,8 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
         axis = a;
     }
     const int64_t extent = shape.LikelyExtent(axis);
-    parts = std::min(parts, is_tiled ? std::min(extent, kMostParts) : extent);
-    // No part is shorter than others, which would be guarded.
-    while (is_tiled && parts > 1 && extent % parts != 0) --parts;
-    if (parts < 2 || (is_tiled && extent / parts < kShortestPart)) return false;
+    parts = std::min(parts, extent);
+    if (parts < 2) return false;
     line = "rfactor %" + name + " " + shape.stage().axes[axis].name + "/" +
            std::to_string(DivideRoundingUp(extent, parts)) + " -> " +
            parts_name;

@@ -8,11 +8,11 @@
 
 #include "jit/schedule/core/attachments.h"
 #include "jit/schedule/core/dependences.h"
-#include "jit/schedule/gpu/gpu_matrix_rule.h"
 #include "jit/schedule/gpu/gpu_points.h"
 #include "jit/schedule/gpu/gpu_product_rule.h"
 #include "jit/schedule/gpu/gpu_row_rule.h"
 #include "jit/schedule/gpu/gpu_row_tile_rule.h"
+#include "jit/schedule/gpu/gpu_sum_parts.h"
 #include "jit/schedule/gpu/gpu_vector_rule.h"
 #include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/schedule_writer.h"
@@ -40,11 +40,18 @@ class GpuChooser {
  private:
   void ScheduleRoot(const std::string& root) {
     done_.insert(root);
-    if (TryRowTiles(root)) return;
+    std::string product = ProductFor(root);
+    if (!product.empty()) {
+      if (ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_)) return;
+      if (!gpu_.is_cpu_like &&
+          ScheduleSumOnGpu(gpu_, root, product, done_, schedule_)) {
+        return;
+      }
+    }
     TrySplit(root);
     std::optional<std::string> point;
-    const std::string product = ProductFor(root);
-    if (!product.empty() && !TrySplit(product))
+    product = ProductFor(root);
+    if (!product.empty() && !TrySplit(product) && gpu_.is_cpu_like)
       point = TryProduct(root, product);
     const bool adds_parts =
         done_.contains(root + ".parts") || done_.contains(product + ".parts");
@@ -53,12 +60,6 @@ class GpuChooser {
     if (!point && TryRows(root)) return;
     if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
     if (!TryVectors(root)) PointByPoint(root);
-  }
-
-  bool TryRowTiles(const std::string& root) {
-    const std::string product = ProductFor(root);
-    return !product.empty() &&
-           ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_);
   }
 
   void PointByPoint(const std::string& root) {
@@ -92,12 +93,6 @@ class GpuChooser {
     const std::string parts = reduction + ".parts";
     if (!SplitReductionOnGpu(gpu_, reduction, parts, writer_)) return false;
     todo_.insert(std::ranges::find(todo_, reduction), parts);
-    // Parts of products are products, in tiles of their own.
-    if (gpu_.is_cpu_like || !IsProduct(writer_.StageOf(parts))) return true;
-    const std::optional<std::string> point = TryProduct(parts, parts);
-    if (!point) return true;
-    done_.insert(parts);
-    JoinPoints(gpu_, parts, *point, 0, done_, writer_);
     return true;
   }
 
@@ -107,8 +102,7 @@ class GpuChooser {
     std::set<std::string> done = done_;
     ScheduleWriter writer(trial);
     std::optional<std::string> point =
-        ScheduleMatricesOnGpu(gpu_, root, product, done, writer);
-    if (!point) point = ScheduleProductOnGpu(gpu_, root, product, done, writer);
+        ScheduleProductOnGpu(gpu_, root, product, done, writer);
     if (!point || !writer.status().ok()) return std::nullopt;
     schedule_ = std::move(trial);
     done_ = std::move(done);

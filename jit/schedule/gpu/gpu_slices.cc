@@ -2,6 +2,7 @@
 #include "jit/schedule/gpu/gpu_slices.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "jit/schedule/core/dependences.h"
@@ -47,6 +48,40 @@ int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices) {
     if (a != axis_of_slices) turns *= shape.Extent(a).value_or(0);
   }
   return std::max<int64_t>(turns, 1);
+}
+
+std::optional<RowOfLoad> RowOf(const Computation& c,
+                               const ComputationStage& stage, NodeId load) {
+  const tensor::Node& node = c.pool[load];
+  const auto& extents = c.buffers[node.buffer].extents;
+  if (extents.empty()) return std::nullopt;
+  const auto sum = tensor::Linearize(c.pool, node.operands[extents.size() - 1]);
+  if (!sum) return std::nullopt;
+  RowOfLoad row;
+  row.start = sum->constant;
+  bool has_axis = false, is_known = true;
+  int64_t least = sum->constant, most = sum->constant;
+  for (const tensor::LinearTerm& term : sum->terms) {
+    const auto axis =
+        std::ranges::find(stage.axes, term.node, &ComputationAxis::variable);
+    if (axis == stage.axes.end()) return std::nullopt;
+    const auto extent = c.pool.IntegerConstant(axis->extent);
+    is_known &= extent.has_value();
+    if (extent) {
+      (term.coefficient < 0 ? least : most) += term.coefficient * (*extent - 1);
+    }
+    if (term.coefficient != 1) {
+      row.start = std::gcd(row.start, term.coefficient);
+      continue;
+    }
+    if (has_axis) return std::nullopt;
+    has_axis = true;
+    row.axis = static_cast<size_t>(axis - stage.axes.begin());
+  }
+  if (!has_axis) return std::nullopt;
+  const auto size = c.pool.IntegerConstant(extents.back());
+  row.is_inside = is_known && size && least >= 0 && most < *size;
+  return row;
 }
 
 bool IsConstantSlice(const Computation& c, const ComputationStage& stage,

@@ -3,7 +3,9 @@
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_SLICES_H_
 #define EMBER_JIT_SCHEDULE_GPU_GPU_SLICES_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,21 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
 // How often the loops around the slices of a sum of products turn: its other
 // axes, such as those of a window. 1 where that is not known.
 int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices);
+
+// How what a load reads lies along the last dim of its buffer: along one axis
+// of the stage, from where others put it.
+//
+//   %a[i, k_part * 96 + k]    axis k, start 96
+struct RowOfLoad {
+  size_t axis = 0;
+  // What divides the index but for the axis; 0: that is 0.
+  int64_t start = 0;
+  // Whether all that the axes reach lies in the dim: of a pad, too.
+  bool is_inside = false;
+};
+// Nothing where the index is no sum, or several axes move it by one.
+std::optional<RowOfLoad> RowOf(const Computation& c,
+                               const ComputationStage& stage, NodeId load);
 
 // Whether the load's slices are of one constant size: its indices are sums of
 // axes, in a buffer of constant extents.

@@ -7,17 +7,15 @@
 
 #include "base/float_format.h"
 #include "base/rounding.h"
+#include "jit/schedule/gpu/gpu_costs.h"
 #include "jit/schedule/gpu/gpu_slices.h"
 
 namespace ember::schedule {
 namespace {
 
-// In multiply-adds: of a value from shared memory, from memory by way of
-// caches, from neighbours' addresses that differ, of meeting at a barrier.
-constexpr double kSharedLoad = 1;
-constexpr double kMemoryLoad = 4;
+// In multiply-adds, as those of gpu_costs.h: of a value from memory, where
+// neighbours' addresses differ.
 constexpr double kScatteredLoad = 16;
-constexpr double kBarrier = 16;
 // Of any load where an invocation is a lane of a CPU's vector (measured on
 // lavapipe: about 80).
 constexpr double kLaneLoad = 64;
@@ -140,14 +138,13 @@ class GpuTileChooser {
     for (size_t l = 0; l < strides_.size(); ++l)
       values += OfInvocation(l, tile) * RegistersOf(l);
     const double words = std::max(1, shape_.WidestBytes() / 4);
-    if ((products + values) * words >
-        static_cast<double>(gpu_.RegistersFor(threads))) {
-      return;
-    }
-    if (!ChooseSlices(tile, (products + values) * words)) return;
-    const double cost = CostOf(tile, products);
+    const double registers = (products + values) * words;
+    if (registers > static_cast<double>(gpu_.RegistersFor(threads))) return;
+    if (!ChooseSlices(tile, registers)) return;
+    const double cost = CostOf(tile, products, registers);
     if (best_ && cost >= best_cost_) return;
     best_ = tile;
+    best_->cost = cost;
     best_cost_ = cost;
   }
 
@@ -169,10 +166,8 @@ class GpuTileChooser {
           OfInvocation(l, tile) * threads >= 2 * unique && unique > 1;
       if (!is_used_again || !Moves(l, static_cast<size_t>(k_))) continue;
       tile.share[l] = true;
-      const double loaded = unique * WindowFactor(l, tile);
-      elements += loaded;
-      bytes +=
-          loaded * static_cast<double>(product_.BytesOfStep(shape_.loads()[l]));
+      elements += unique * WindowFactor(l, tile);
+      bytes += BytesOfStep(l, tile);
     }
     if (bytes == 0) return true;
     tile.k = k_;
@@ -239,6 +234,12 @@ class GpuTileChooser {
     return true;
   }
 
+  // Of the operand's part of a workgroup, in shared memory.
+  double BytesOfStep(size_t load, const WorkgroupTile& tile) const {
+    return OfWorkgroup(load, tile) * WindowFactor(load, tile) *
+           static_cast<double>(product_.BytesOfStep(shape_.loads()[load]));
+  }
+
   // Elements that a workgroup's part of an operand spans, by those that are
   // used: with strides between windows there are some that are not.
   double WindowFactor(size_t load, const WorkgroupTile& tile) const {
@@ -252,7 +253,8 @@ class GpuTileChooser {
     return factor;
   }
 
-  double CostOf(const WorkgroupTile& tile, double products) const {
+  double CostOf(const WorkgroupTile& tile, double products,
+                double registers) const {
     const double threads = static_cast<double>(tile.Threads());
     double invocation = products + kStep, together = 0;
     for (size_t l = 0; l < strides_.size(); ++l) {
@@ -268,18 +270,36 @@ class GpuTileChooser {
       invocation +=
           (tile.is_double ? 1 : 2) * kBarrier / static_cast<double>(tile.slice);
     }
-    double tiles = 1;
+    double tiles = 1, guarded = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       const int64_t size = tile.axes[static_cast<size_t>(a)].size();
       // Loads and stores at edges are guarded.
       if (!gpu_.is_cpu_like && shape_.LikelyExtent(a) % size != 0)
-        tiles *= kGuarded;
+        guarded *= kGuarded;
       tiles *=
           static_cast<double>(DivideRoundingUp(shape_.LikelyExtent(a), size));
     }
-    const double busy = static_cast<double>(gpu_.busy_invocations);
-    const double idle = std::max(1.0, busy / (tiles * threads));
-    return tiles * (threads * invocation + together) * idle;
+    double steps = 1;
+    for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
+      steps *= static_cast<double>(product_.Steps(a));
+    return CostOfTiles(
+        gpu_, {.count = tiles,
+               .work = (threads * invocation + together) * guarded * steps,
+               .invocations = threads,
+               .busy = BusyInvocations(gpu_),
+               .resident = ResidentWorkgroups(gpu_, threads, registers,
+                                              SliceBytes(tile))});
+  }
+
+  double SliceBytes(const WorkgroupTile& tile) const {
+    double bytes = 0;
+    for (size_t l = 0; l < strides_.size(); ++l) {
+      if (tile.share[l]) bytes += BytesOfStep(l, tile);
+    }
+    const int64_t halves = tile.slots != 0  ? tile.slots
+                           : tile.is_double ? 2
+                                            : 1;
+    return bytes * static_cast<double>(tile.slice * halves);
   }
 
   double LoadCost(size_t load, const WorkgroupTile& tile) const {

@@ -51,6 +51,7 @@ struct WorkgroupTile {
   bool turns_together = false;
   std::vector<bool> share;  // per load: through shared memory
   int64_t steps = 1;        // of the innermost loop of the sum written out
+  double cost = 0;          // of all workgroups, by the model
 
   int64_t Threads() const {
     int64_t threads = 1;

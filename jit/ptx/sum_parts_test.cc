@@ -1,0 +1,132 @@
+// Products whose sums are in parts (jit/schedule/gpu/gpu_sum_parts.h), on the
+// emulated sm_80 and sm_90a: that they are right, and what they are made of.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "jit/ptx/device_testing.h"
+#include "jit/ptx/products_testing.h"
+#include "tensor/random_values.h"
+
+namespace ember::jit::ptx {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SumParts : public ::testing::Test {
+ protected:
+  // Before anything opens the device; another one if the environment says so.
+  static void SetUpTestSuite() {
+    setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/0);
+  }
+  static bool IsWide() { return TestDevice()->target().starts_with("sm_90a"); }
+  // Runs the dispatch in two phases, the second with vectors.
+  static std::string ExpectParts(std::string_view text,
+                                 GridExpectations expectations = {}) {
+    expectations.processors = 8;
+    std::string ptx;
+    ExpectOnGrid(text, &ptx, expectations);
+    EXPECT_THAT(ptx, HasSubstr(".entry phase1("));
+    return ptx;
+  }
+};
+
+TEST_F(SumParts, OfMatrices) {
+  const std::string ptx = ExpectParts(R"(
+    dispatch @layer(%a: f16[64, 1024], %b: f16[1024, 64], %c: f32[64])
+        -> (%y: f16[64, 64]) {
+      temp %s: f32[64, 64]
+      %s[i, j] = sum(k < 1024) f32(%a[i, k]) * f32(%b[k, j])
+      %y[i, j] = f16(max(%s[i, j] + %c[j], 0.0))
+    })");
+  EXPECT_THAT(ptx, HasSubstr(IsWide() ? "wgmma.mma_async" : "mma.sync"));
+  EXPECT_THAT(ptx, HasSubstr("cp.async"));
+  EXPECT_THAT(ptx, HasSubstr("ld.global.v4.f32"));
+  EXPECT_THAT(ptx, HasSubstr("st.global.v4"));
+}
+
+TEST_F(SumParts, OfBytes) {
+  const std::string ptx = ExpectParts(R"(
+    dispatch @bytes(%a: u8[64, 2048], %b: i8[64, 2048]) -> (%y: i32[64, 64]) {
+      %y[i, j] = sum(k < 2048) i32(%a[i, k]) * i32(%b[j, k])
+    })");
+  EXPECT_THAT(ptx, HasSubstr(IsWide() ? "wgmma.mma_async" : "mma.sync"));
+  EXPECT_THAT(ptx, HasSubstr("ld.global.v4.u32"));
+}
+
+TEST_F(SumParts, WithoutMatrices) {
+  const std::string ptx = ExpectParts(R"(
+    dispatch @product(%a: f32[16, 1024], %b: f32[1024, 64]) -> (%y: f32[16, 64]) {
+      %y[i, j] = sum(k < 1024) %a[i, k] * %b[k, j]
+    })",
+                                      {.has_matrices = false});
+  EXPECT_THAT(ptx, HasSubstr("cp.async"));
+  EXPECT_THAT(ptx, HasSubstr("ld.global.v4.f32"));
+}
+
+// By channels and windows, of images that fill few rows of a matrix; in groups.
+TEST_F(SumParts, OfConvolutions) {
+  ExpectParts(R"(
+    dispatch @conv(%x: f16[1, 7, 7, 64], %w: f16[3, 3, 64, 64], %c: f32[64])
+        -> (%y: f16[1, 7, 7, 64]) {
+      temp %s: f32[1, 7, 7, 64]
+      %s[n, h, w, o] = sum(dh < 3, dw < 3, c < 64)
+          f32(pad(%x[n, h + dh - 1, w + dw - 1, c], 0.0)) * f32(%w[dh, dw, c, o])
+      %y[n, h, w, o] = f16(max(%s[n, h, w, o] + %c[o], 0.0))
+    })");
+  ExpectParts(R"(
+    dispatch @groups(%x: f16[1, 2, 8, 2, 128], %w: f16[3, 3, 2, 128, 16])
+        -> (%y: f32[1, 2, 8, 2, 16]) {
+      %y[n, h, w, g, o] = sum(dh < 3, dw < 3, c < 128)
+          f32(pad(%x[n, h + dh - 1, w + dw - 1, g, c], 0.0)) *
+          f32(%w[dh, dw, g, c, o])
+    })");
+}
+
+// Few rows by long sums, of all layouts and kinds; sizes that no vectors fill.
+TEST_F(SumParts, OfRandomProducts) {
+  const tensor::SeedRange seeds = tensor::Seeds(12);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
+    tensor::RandomChoices choices(seed);
+    const auto pick = [&](const std::vector<int>& sizes) {
+      return std::to_string(choices.Pick(sizes));
+    };
+    const std::string l = pick({1, 1, 2}), m = pick({1, 5, 16, 33, 64}),
+                      n = pick({8, 24, 50, 64, 72}),
+                      k = pick({256, 300, 384, 500, 512});
+    const bool has_bytes = choices.Chance(3);
+    const std::string type = has_bytes           ? "i8"
+                             : choices.Chance(4) ? "f32"
+                                                 : "f16";
+    const std::string sum = has_bytes ? "i32" : "f32";
+    const std::string cast = type == "f32" ? "" : sum;
+    const bool a_by_rows = choices.Chance(2), b_by_rows = choices.Chance(2);
+    const std::string dims = "[" + l + ", " + m + ", " + n + "]";
+    const std::string product = "sum(k < " + k + ") " + cast + "(%a[" +
+                                (a_by_rows ? "l, i, k" : "l, k, i") + "]) * " +
+                                cast + "(%b[" +
+                                (b_by_rows ? "l, k, j" : "l, j, k") + "])";
+    std::string text =
+        "dispatch @any(%a: " + type + "[" + l + ", " +
+        (a_by_rows ? m + ", " + k : k + ", " + m) + "], %b: " + type + "[" + l +
+        ", " + (b_by_rows ? k + ", " + n : n + ", " + k) + "]) -> (%y: ";
+    if (choices.Chance(2)) {
+      text += sum + dims + ") { %y[l, i, j] = " + product + " }";
+    } else {
+      text += type + dims + ") { temp %s: " + sum + dims +
+              " %s[l, i, j] = " + product + " %y[l, i, j] = " + type +
+              "(max(%s[l, i, j], " + (has_bytes ? "0" : "0.0") + ")) }";
+    }
+    ExpectOnGrid(text, nullptr,
+                 {.within = 0, .has_matrices = false, .processors = 8});
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace ember::jit::ptx

@@ -1,0 +1,83 @@
+#include "jit/schedule/gpu/gpu_costs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ember::schedule {
+namespace {
+
+// Of a processor in a clock, without matrices: those of all architectures of
+// CUDA since 8.6, and of 9.0; 8.0 has half of them.
+constexpr double kMultiplyAddsOfClock = 128;
+// Bytes that a processor moves in a clock when all do: of what the device's
+// last cache holds, and of more.
+constexpr double kBytesOfClock = 20;
+constexpr double kBytesOfMemory = 10;
+constexpr double kCacheBytes = 32 << 20;
+// By what a load takes: from the last workgroup of a phase to when those of the
+// next one begin; from when a workgroup begins to when it has its first slices.
+constexpr double kLoadsOfPhase = 3;
+constexpr double kLoadsOfTile = 1;
+constexpr double kMostResident = 32;
+// Invocations of a processor, where it is not known how many those are.
+constexpr double kInvocationsOfProcessor = 1024;
+
+double Processors(const jit::GpuModel& gpu) {
+  if (gpu.processors != 0) return static_cast<double>(gpu.processors);
+  const double busy = static_cast<double>(gpu.busy_invocations);
+  return std::max(1.0, busy / kInvocationsOfProcessor);
+}
+
+double MultiplyAddsOfLoad(const jit::GpuModel& gpu) {
+  return static_cast<double>(gpu.latency_clocks) * kMultiplyAddsOfClock;
+}
+
+}  // namespace
+
+double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
+  const double processors = Processors(gpu);
+  // Workgroups of a processor.
+  const double needed = tiles.busy / tiles.invocations;
+  const double of_each = tiles.count / processors;
+  if (gpu.processors == 0)
+    return processors * tiles.work * std::max(of_each, needed);
+  const double most = std::ceil(of_each);
+  const double there = std::min(needed, tiles.resident);
+  // Those that are there at once begin at once.
+  const double waves = std::ceil(most / std::max(there, 1.0));
+  return processors * (tiles.work * needed * std::max(most / there, 1.0) +
+                       waves * kLoadsOfTile * MultiplyAddsOfLoad(gpu));
+}
+
+double ResidentWorkgroups(const jit::GpuModel& gpu, double invocations,
+                          double registers, double shared_bytes) {
+  double most = kMostResident;
+  if (gpu.processor_registers != 0)
+    most = std::min(most, gpu.InvocationsWith(registers) / invocations);
+  if (shared_bytes > 0) {
+    most = std::min(most, static_cast<double>(gpu.shared_bytes) / shared_bytes);
+  }
+  return std::max(1.0, std::floor(most));
+}
+
+double BusyInvocations(const jit::GpuModel& gpu) {
+  return static_cast<double>(gpu.busy_invocations) / Processors(gpu);
+}
+
+double BusyWithMatrices(const jit::GpuModel& gpu) {
+  // An instruction keeps a subgroup busy for long: two workgroups of 128
+  // invocations were enough for 4096 x 4096 x 4096 on an H200.
+  return BusyInvocations(gpu) / (gpu.processors != 0 ? 4 : 1);
+}
+
+double CostOfParts(const jit::GpuModel& gpu, double sums, double parts,
+                   double bytes) {
+  const double stored = sums * parts * bytes;
+  const double moved =
+      2 * stored / (stored <= kCacheBytes ? kBytesOfClock : kBytesOfMemory);
+  const double loads = kLoadsOfPhase + std::ceil(parts / kPartsAtOnce);
+  return moved * kMultiplyAddsOfClock +
+         loads * MultiplyAddsOfLoad(gpu) * Processors(gpu);
+}
+
+}  // namespace ember::schedule

@@ -1,0 +1,40 @@
+// Sums of products on GPUs, whole or in parts ("split-k").
+//
+//   %s[i, j] = sum(k < 8192) f32(%a[i, k]) * f32(%w[k, j])     64 x 512 results
+//   %y[i, j] = f16(max(%s[i, j] + %bias[j], 0.0))
+//
+// has so few results that tiles of them keep few processors busy. So parts of
+// the sum are an axis of tasks, in tiles as any product's (gpu_matrix_rule.h,
+// gpu_tiles.h), and a second phase adds them up, in the order of the sum, and
+// finishes the results, neighbours at once:
+//
+//   %s.parts[p, i, j] = sum(k < 512) ...                       p < 16
+//   %y[i, j] = f16(max(sum(p < 16) %s.parts[p, i, j] + %bias[j], 0.0))
+//
+// How many parts there are, of which axis, and in which tiles they are
+// computed, is what costs least by the model of gpu_costs.h: tiles, of which
+// the processor with most is waited for, and of parts what they move to memory
+// and back. Parts are of one length.
+//
+// Internal to the default schedule.
+#ifndef EMBER_JIT_SCHEDULE_GPU_GPU_SUM_PARTS_H_
+#define EMBER_JIT_SCHEDULE_GPU_GPU_SUM_PARTS_H_
+
+#include <set>
+#include <string>
+
+#include "jit/schedule/core/schedule.h"
+#include "jit/target/gpu_model.h"
+
+namespace ember::schedule {
+
+// Schedules the product, which is `root` or computed point by point for it, and
+// the root, with stages that are computed for their points. False if no rule
+// applies; nothing is changed then. done: gets the stages that were scheduled.
+bool ScheduleSumOnGpu(const jit::GpuModel& gpu, const std::string& root,
+                      const std::string& product, std::set<std::string>& done,
+                      Schedule& schedule);
+
+}  // namespace ember::schedule
+
+#endif  // EMBER_JIT_SCHEDULE_GPU_GPU_SUM_PARTS_H_
