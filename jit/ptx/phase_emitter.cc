@@ -74,7 +74,6 @@ class PhaseEmitter final : public BlockEmitter {
         plan_(plan),
         layout_(layout),
         has_async_copies_(target.architecture >= kFirstWithAsyncCopies),
-        has_panels_(HasPanels(plan)),
         arguments_(arguments),
         combiner_(b_, function, stores_),
         dots_(nest, b_, expressions_),
@@ -90,7 +89,9 @@ class PhaseEmitter final : public BlockEmitter {
 
  private:
   void BeforeStatement(const Statement& statement) override {
-    if (plan_.barriers.contains(&statement)) EmitBarrier();
+    if (!plan_.barriers.contains(&statement)) return;
+    if (plan_.ordering_barriers.contains(&statement)) EmitOrderStores(b_);
+    EmitBarrier();
   }
   void AfterStatement(const Statement& statement) override {
     for (const gpu::ProductsInFlight& each : plan_.in_flight) {
@@ -131,10 +132,7 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void EmitBarrier() {
     ++barriers_;
-    // What was stored before it, products of warpgroups read by another way
-    // than loads do.
     matrices_.Await();
-    if (has_panels_) EmitOrderStores(b_);
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
   // A 32-bit special register, as i64.
@@ -148,7 +146,6 @@ class PhaseEmitter final : public BlockEmitter {
   const PhasePlan& plan_;
   const Layout& layout_;
   const bool has_async_copies_;
-  const bool has_panels_;
   PtxArguments& arguments_;
   Combiner combiner_;
   DotProducts dots_;
