@@ -42,8 +42,8 @@ class Finder {
   void Stores(const Statement& statement, Path& path) const {
     for (const loops::Store& store : statement.stores) {
       if (!has_panels_[store.buffer]) continue;
-      path.is_dirty = true;
-      path.is_copying |= store.is_async;
+      // Even if it is an ordinary one: who reads it is behind an await.
+      (store.is_async ? path.is_copying : path.is_dirty) = true;
     }
     for (const Statement& inner : statement.body) Stores(inner, path);
   }

@@ -99,11 +99,16 @@ TEST(OrderingBarriersTest, OncePerTurnOfALoop) {
   EXPECT_EQ(ahead.ordering, 1u);
 }
 
-// An await ends what was begun before a barrier.
+// What was begun before a barrier, an await ends.
 TEST(OrderingBarriersTest, BehindAwaits) {
   const std::string copies(kCopies), products(kProducts), others(kOthers);
+  // Before the await the other factor is ordered.
   EXPECT_EQ(PlanOf(copies + others + "    await 0\n" + products).ordering, 2u);
   EXPECT_EQ(PlanOf(copies + "    await 0\n" + others + products).ordering, 1u);
+  const Outcome ahead = PlanOf(
+      copies + Loop("    await 0\n" + products + others + copies + others));
+  EXPECT_GE(ahead.barriers, 4u);
+  EXPECT_EQ(ahead.ordering, 1u);
 }
 
 }  // namespace

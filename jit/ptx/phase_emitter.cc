@@ -400,18 +400,32 @@ void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   });
 }
 
+// Registers of a thread for sums of matrices.
+int64_t RegistersOfSums(const loops::LoopNest& nest, const PhasePlan& plan) {
+  int64_t registers = 0;
+  for (size_t i = 0; i < plan.places.size(); ++i) {
+    if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
+    const auto subgroups =
+        nest.pool.IntegerConstant(nest.buffers[i].extents[0]);
+    registers += gpu::ConstantElements(nest, nest.buffers[i]) /
+                 (subgroups.value_or(1) * kWarpLanes);
+  }
+  return registers;
+}
+
 // Of kernels that multiply matrices, how many blocks a processor is to have at
 // least: two, as schedules plan for (gpu_matrix_tiles.cc), where its memory
 // allows. Not told that, ptxas spills a few registers for more of them. 0: it
-// decides, as for warpgroups' products, whose schedules plan for one block and
-// all its registers.
-int64_t BlocksOfProcessor(const PhasePlan& plan, const Target& target) {
-  const bool has_matrices =
-      std::ranges::any_of(plan.places, [](const PhasePlan::Place& place) {
-        return place.kind == PhasePlan::Kind::kMatrices;
-      });
-  if (!has_matrices || HasPanels(plan)) return 0;
-  return 2 * plan.shared_bytes <= target.shared_bytes ? 2 : 1;
+// decides, as for warpgroups' products with so many sums that schedules plan
+// for one block and all its registers.
+int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
+                          const Target& target) {
+  constexpr int64_t kMostSumsOfTwo = 64;
+  const int64_t sums = RegistersOfSums(nest, plan);
+  const bool has_room = 2 * plan.shared_bytes <= target.shared_bytes;
+  if (sums == 0) return 0;
+  if (HasPanels(plan)) return has_room && sums <= kMostSumsOfTwo ? 2 : 0;
+  return has_room ? 2 : 1;
 }
 
 llvm::Function* CreateFunction(const loops::LoopNest& nest,
@@ -482,7 +496,7 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
   }
   llvm::Function* const function =
       CreateFunction(nest, layout, plan.has_checks, name, plan.invocations,
-                     BlocksOfProcessor(plan, target), module);
+                     BlocksOfProcessor(nest, plan, target), module);
   PtxArguments arguments(
       nest, plan, layout, *function,
       SharedOf(module, HasPanels(plan) ? gpu::kPanelAlignment
