@@ -48,6 +48,9 @@ struct MemoryRange {
 struct SharedMemory {
   // By buffer: several invocations may touch an element.
   std::vector<bool> is_of_many;
+  // By buffer: products of warpgroups read it (jit/gpu/shared_panels.h). For
+  // those who look beyond barriers.
+  std::vector<bool> has_panels;
   // Combining loops (jit/loops/combining.h) need memory, too.
   bool has_parts = false;
   // By buffer: where it is in the workgroup's memory; empty for those that are

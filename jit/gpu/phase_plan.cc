@@ -14,6 +14,7 @@
 #include "jit/gpu/barriers.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/lifetimes.h"
+#include "jit/gpu/ordering_barriers.h"
 #include "jit/gpu/vector_access.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/iterations.h"
@@ -501,6 +502,7 @@ class Planner {
                     : MemoryRange{});
     }
     for (const PhasePlan::Place& place : plan_.places) {
+      memory.has_panels.push_back(place.panels.Any());
       memory.is_of_many.push_back(place.kind == PhasePlan::Kind::kMemory ||
                                   place.kind == PhasePlan::Kind::kSlices ||
                                   place.kind == PhasePlan::Kind::kShared);
@@ -508,6 +510,8 @@ class Planner {
     Barriers barriers = PlanBarriers(nest_, phase_.body, memory);
     LetProductsGoOn(memory, barriers);
     plan_.barriers = std::move(barriers.before);
+    plan_.ordering_barriers =
+        FindOrderingBarriers(phase_.body, plan_.barriers, memory.has_panels);
     for (size_t i = 0; i < plan_.places.size(); ++i) {
       plan_.places[i].is_coherent =
           barriers.is_coherent[i] &&
@@ -521,12 +525,8 @@ class Planner {
   // Where that takes no more barriers.
   void LetProductsGoOn(SharedMemory& memory, Barriers& barriers) {
     if (row_panels_.empty()) return;
-    std::vector<bool> has_panels;
-    for (const PhasePlan::Place& place : plan_.places)
-      has_panels.push_back(place.panels.Any());
-    plan_.in_flight =
-        FindProductsInFlight(nest_, phase_.body, memory, has_panels,
-                             plan_.invocations / device_.subgroup_size);
+    plan_.in_flight = FindProductsInFlight(
+        nest_, phase_.body, memory, plan_.invocations / device_.subgroup_size);
     if (plan_.in_flight.empty()) return;
     for (const ProductsInFlight& each : plan_.in_flight)
       memory.in_flight.insert(each.products);

@@ -79,6 +79,9 @@ struct PhasePlan {
   std::vector<Place> places;  // by buffer
   // Before these all invocations of the workgroup meet.
   std::unordered_set<const loops::Statement*> barriers;
+  // Of these, those before which threads order what they stored for products of
+  // warpgroups (jit/gpu/ordering_barriers.h).
+  std::unordered_set<const loops::Statement*> ordering_barriers;
   // Loops that products go on in beyond these.
   std::vector<ProductsInFlight> in_flight;
   bool has_checks = false;

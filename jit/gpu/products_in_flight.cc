@@ -34,11 +34,9 @@ using Factors = std::map<uint32_t, Slots>;
 class Finder {
  public:
   Finder(const loops::LoopNest& nest, const Block& body,
-         const SharedMemory& memory, const std::vector<bool>& has_panels,
-         int64_t subgroups)
+         const SharedMemory& memory, int64_t subgroups)
       : nest_(nest),
         memory_(memory),
-        has_panels_(has_panels),
         subgroups_(subgroups),
         rings_(nest, body, memory.is_of_many) {}
 
@@ -92,8 +90,8 @@ class Finder {
       if (!operation.ok() ||
           operation->kind != loops::MatrixOperation::Kind::kProduct ||
           WarpsOfMatrix(loops::TypeOf(nest_, *operation)) == 1 ||
-          !has_panels_[operation->a.buffer] ||
-          !has_panels_[operation->b.buffer]) {
+          !memory_.has_panels[operation->a.buffer] ||
+          !memory_.has_panels[operation->b.buffer]) {
         return false;
       }
       factors.insert({{operation->a.buffer, 0}, {operation->b.buffer, 0}});
@@ -145,7 +143,6 @@ class Finder {
 
   const loops::LoopNest& nest_;
   const SharedMemory& memory_;
-  const std::vector<bool>& has_panels_;
   const int64_t subgroups_;
   const Rings rings_;
   std::vector<NodeId> around_;  // of the loops around
@@ -154,10 +151,11 @@ class Finder {
 
 }  // namespace
 
-std::vector<ProductsInFlight> FindProductsInFlight(
-    const loops::LoopNest& nest, const Block& body, const SharedMemory& memory,
-    const std::vector<bool>& has_panels, int64_t subgroups) {
-  Finder finder(nest, body, memory, has_panels, subgroups);
+std::vector<ProductsInFlight> FindProductsInFlight(const loops::LoopNest& nest,
+                                                   const Block& body,
+                                                   const SharedMemory& memory,
+                                                   int64_t subgroups) {
+  Finder finder(nest, body, memory, subgroups);
   finder.Find(body);
   return finder.TakeFound();
 }

@@ -37,17 +37,17 @@ struct ProductsInFlight {
 // The loops of the phase whose products may go on so:
 //   - one subgroup loop in the body, of all subgroups, has all matrix
 //     operations of a turn: products of several warps, one after the other,
-//     with both factors in panels (has_panels, by buffer) and none in
+//     with both factors in panels (SharedMemory::has_panels) and none in
 //     registers, which would change while they go on;
 //   - nothing in the loop stores to their factors' memory, but for slots of
 //     rings that neither this turn's products read nor those of the turn
 //     before.
 // What a turn reads, barriers then have to take for read in the next one, too
 // (SharedMemory::in_flight).
-std::vector<ProductsInFlight> FindProductsInFlight(
-    const loops::LoopNest& nest, const loops::Block& body,
-    const SharedMemory& memory, const std::vector<bool>& has_panels,
-    int64_t subgroups);
+std::vector<ProductsInFlight> FindProductsInFlight(const loops::LoopNest& nest,
+                                                   const loops::Block& body,
+                                                   const SharedMemory& memory,
+                                                   int64_t subgroups);
 
 }  // namespace ember::jit::gpu
 

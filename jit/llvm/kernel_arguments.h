@@ -36,6 +36,8 @@ class KernelArguments {
     // Neither the constant nor any other part of an index is negative, so each
     // part by itself is within its dim.
     bool is_of_parts = false;
+    // Lanes of a vector, the first of which is this one.
+    int64_t lanes = 1;
   };
   // Whether elements of the buffer lie as they do in memory.
   virtual bool IsRowMajor(uint32_t /*buffer*/) const { return true; }

@@ -238,12 +238,13 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   address.row = address.pointer;
   advance(address.behind_row);
   if (!arguments_.IsRowMajor(buffer)) {
-    address.pointer =
-        arguments_.PlaceOf(b_, buffer,
-                           {.begin = PointerOf(buffer),
-                            .pointer = before_constant,
-                            .constant = offset.constant,
-                            .is_of_parts = AreNotNegative(offset)});
+    address.pointer = arguments_.PlaceOf(
+        b_, buffer,
+        {.begin = PointerOf(buffer),
+         .pointer = before_constant,
+         .constant = offset.constant,
+         .is_of_parts = AreNotNegative(offset),
+         .lanes = offset.IsUniform() ? int64_t{1} : int64_t{scopes_.lanes()}});
   }
   if (offset.IsUniform()) return address;
   const int lanes = scopes_.lanes();

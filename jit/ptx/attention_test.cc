@@ -9,11 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/gpu/testing.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
+#include "jit/ptx/device_testing.h"
 #include "jit/ptx/products_testing.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/core/schedule.h"
@@ -32,6 +34,9 @@ using ::testing::Not;
 
 constexpr std::string_view kTarget =
     "sm_90a+subgroup32+shared232448+invocations1024+processors132";
+
+constexpr std::string_view kAmpere =
+    "sm_80+subgroup32+shared166912+invocations1024+processors108";
 
 struct Shape {
   int heads = 1;
@@ -178,7 +183,7 @@ TEST(PtxAttention, SkipsHiddenBlocks) {
   }
 }
 
-// 256 keys in blocks of 64, for tiles of as many rows or fewer.
+// 256 keys in blocks of 64 or 128, for tiles of 64 rows or fewer.
 TEST(PtxAttention, ComputesHalfOfCausalScores) {
   const Shape shape{1, 1, "256", "256", 16};
   const std::optional<uint64_t> causal =
@@ -186,7 +191,7 @@ TEST(PtxAttention, ComputesHalfOfCausalScores) {
   const std::optional<uint64_t> lowered =
       ExpectOnGrid(Attention(shape, kLowered), nullptr, {.within = 1e-2});
   if (!causal || !lowered) return;  // a GPU does not count
-  EXPECT_LE(*causal * 8, *lowered * 5);
+  EXPECT_LE(*causal * 4, *lowered * 3);
   EXPECT_GE(*causal * 2, *lowered);
 }
 
@@ -223,6 +228,16 @@ TEST(PtxAttention, LooksUpBlocks) {
   EXPECT_GT(ahead, 0);
 }
 
+// A sum of 40 steps goes on over zeros, which are read from beside a cache that
+// a table looks up: such a load has no slices, so no product of matrices is
+// made of it, and something else has to be found.
+TEST(PtxAttention, FactorsWithoutSlices) {
+  Shape shape{1, 1, "32", "64", 40};
+  shape.block = 32;
+  ExpectOnGrid(Attention(shape, kScaled), nullptr,
+               {.within = 2e-3, .has_matrices = false});
+}
+
 // Nobody knows whether rows of open extents have room in a workgroup.
 TEST(PtxAttention, OfOpenExtents) {
   std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
@@ -254,6 +269,63 @@ TEST(PtxAttention, RunningMaximaOfARowAreOne) {
   EXPECT_THAT(ptx, HasSubstr("ld.shared.v4.f32"));
   // As many blocks as the schedule plans for are there at once.
   EXPECT_THAT(ptx, HasSubstr(".minnctapersm 2"));
+}
+
+size_t Count(std::string_view text, std::string_view what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string_view::npos;
+       at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+// Queries are copied once for a tile of rows; keys and values a block ahead,
+// while the one before is computed.
+TEST(PtxAttention, CopiesKeysABlockAhead) {
+  for (const std::string_view target : {kTarget, kAmpere}) {
+    const auto nest = NestByDefault(
+        Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(target));
+    ASSERT_TRUE(nest.has_value());
+    const std::string loops = loops::ToText(*nest);
+    const size_t blocks = loops.find("for j_part < 16 {");
+    ASSERT_NE(blocks, std::string::npos) << loops;
+    const std::string_view before = std::string_view(loops).substr(0, blocks),
+                           inside = std::string_view(loops).substr(blocks);
+    EXPECT_EQ(Count(before, " %q.slice["), 1u);
+    for (const char* const copy : {"async %k.slice[", "async %v.slice["}) {
+      EXPECT_EQ(Count(before, Concat({copy, "0, "})), 1u);
+      EXPECT_EQ(Count(inside, Concat({copy, "mod(j_part + 1, 2), "})), 1u);
+      EXPECT_EQ(Count(loops, copy), 2u);
+    }
+    EXPECT_EQ(Count(inside, "await "), 1u);
+  }
+}
+
+// Both products are those of warpgroups where the device has them, and queries
+// or weights in registers nowhere. Stores are ordered for them where something
+// was stored that they read: queries, once, copies, and weights.
+TEST(PtxAttention, MultipliesByWarpgroups) {
+  const auto nest = NestByDefault(
+      Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
+  ASSERT_TRUE(nest.has_value());
+  const std::string ptx = PtxOf(*nest, kTarget);
+  EXPECT_EQ(Count(ptx, "wgmma.mma_async"), 8u);
+  EXPECT_EQ(Count(ptx, "mma.sync"), 0u);
+  EXPECT_EQ(Count(ptx, "ldmatrix"), 0u);
+  EXPECT_EQ(Count(ptx, "fence.proxy.async"), 3u);
+  EXPECT_GE(Count(ptx, "bar.sync"), 10u);
+  // What an invocation stores to panels are vectors.
+  EXPECT_GE(Count(ptx, "st.shared.v4.b16"), 4u);
+  for (const Shape& shape :
+       {Shape{2, 1, "64", "256", 64}, Shape{3, 1, "100", "192", 64, "bf16"},
+        Shape{2, 2, "128", "128", 64, "f16", true, true}}) {
+    std::string small;
+    ExpectOnGrid(Attention(shape, kMasked), &small, {.within = 2e-2});
+    SCOPED_TRACE(Concat({shape.heads, "x", shape.rows, "x", shape.depth}));
+    EXPECT_EQ(Count(small, "wgmma.mma_async") != 0,
+              TestDevice()->target().starts_with("sm_90a"));
+  }
 }
 
 Shape RandomShape(tensor::RandomChoices& choices) {

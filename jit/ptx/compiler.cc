@@ -15,7 +15,9 @@
 #include "jit/llvm/target_operations.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
+#include "jit/ptx/limits.h"
 #include "jit/ptx/phase_emitter.h"
+#include "jit/target/cuda_architecture.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -107,12 +109,13 @@ void SeparateCastsFromLoads(llvm::Function& function) {
   }
 }
 
-StatusOr<std::string> PtxOf(llvm::TargetMachine& machine,
+StatusOr<std::string> PtxOf(llvm::TargetMachine& machine, const Target& target,
                             const llvm::Module& module) {
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   for (llvm::Function& function : *copy) {
     RemoveFences(function);
     SeparateCastsFromLoads(function);
+    if (target.architecture >= kFirstWithNanExtremes) UseExtremes(function);
   }
   ReplaceByIntrinsics(*copy);
   EMBER_RETURN_IF_ERROR(RunPasses(machine, kPtxPipeline, *copy));
@@ -156,7 +159,7 @@ StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
   EMBER_RETURN_IF_ERROR(RunPasses(*machine, kPipeline, module));
   if (texts != nullptr) texts->llvm = ModuleText(module);
   if (texts != nullptr || !target.is_emulated) {
-    EMBER_ASSIGN_OR_RETURN(std::string ptx, PtxOf(*machine, module));
+    EMBER_ASSIGN_OR_RETURN(std::string ptx, PtxOf(*machine, target, module));
     code.format = "ptx";
     code.code.assign(ptx.begin(), ptx.end());
     if (texts != nullptr) texts->ptx = std::move(ptx);

@@ -304,6 +304,7 @@ class KernelRewriter {
         continue;
       }
       if (what.kind == DeviceCall::Kind::kOrderStores) {
+        CallGrid(offsetof(GridFunctions, order_stores), b_.getVoidTy(), {});
         call->eraseFromParent();
         continue;
       }

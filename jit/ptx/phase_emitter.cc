@@ -74,7 +74,6 @@ class PhaseEmitter final : public BlockEmitter {
         plan_(plan),
         layout_(layout),
         has_async_copies_(target.architecture >= kFirstWithAsyncCopies),
-        has_panels_(HasPanels(plan)),
         arguments_(arguments),
         combiner_(b_, function, stores_),
         dots_(nest, b_, expressions_),
@@ -90,7 +89,9 @@ class PhaseEmitter final : public BlockEmitter {
 
  private:
   void BeforeStatement(const Statement& statement) override {
-    if (plan_.barriers.contains(&statement)) EmitBarrier();
+    if (!plan_.barriers.contains(&statement)) return;
+    if (plan_.ordering_barriers.contains(&statement)) EmitOrderStores(b_);
+    EmitBarrier();
   }
   void AfterStatement(const Statement& statement) override {
     for (const gpu::ProductsInFlight& each : plan_.in_flight) {
@@ -131,10 +132,7 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void EmitBarrier() {
     ++barriers_;
-    // What was stored before it, products of warpgroups read by another way
-    // than loads do.
     matrices_.Await();
-    if (has_panels_) EmitOrderStores(b_);
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
   // A 32-bit special register, as i64.
@@ -148,7 +146,6 @@ class PhaseEmitter final : public BlockEmitter {
   const PhasePlan& plan_;
   const Layout& layout_;
   const bool has_async_copies_;
-  const bool has_panels_;
   PtxArguments& arguments_;
   Combiner combiner_;
   DotProducts dots_;
@@ -403,18 +400,32 @@ void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   });
 }
 
+// Registers of a thread for sums of matrices.
+int64_t RegistersOfSums(const loops::LoopNest& nest, const PhasePlan& plan) {
+  int64_t registers = 0;
+  for (size_t i = 0; i < plan.places.size(); ++i) {
+    if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
+    const auto subgroups =
+        nest.pool.IntegerConstant(nest.buffers[i].extents[0]);
+    registers += gpu::ConstantElements(nest, nest.buffers[i]) /
+                 (subgroups.value_or(1) * kWarpLanes);
+  }
+  return registers;
+}
+
 // Of kernels that multiply matrices, how many blocks a processor is to have at
 // least: two, as schedules plan for (gpu_matrix_tiles.cc), where its memory
 // allows. Not told that, ptxas spills a few registers for more of them. 0: it
-// decides, as for warpgroups' products, whose schedules plan for one block and
-// all its registers.
-int64_t BlocksOfProcessor(const PhasePlan& plan, const Target& target) {
-  const bool has_matrices =
-      std::ranges::any_of(plan.places, [](const PhasePlan::Place& place) {
-        return place.kind == PhasePlan::Kind::kMatrices;
-      });
-  if (!has_matrices || HasPanels(plan)) return 0;
-  return 2 * plan.shared_bytes <= target.shared_bytes ? 2 : 1;
+// decides, as for warpgroups' products with so many sums that schedules plan
+// for one block and all its registers.
+int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
+                          const Target& target) {
+  constexpr int64_t kMostSumsOfTwo = 64;
+  const int64_t sums = RegistersOfSums(nest, plan);
+  const bool has_room = 2 * plan.shared_bytes <= target.shared_bytes;
+  if (sums == 0) return 0;
+  if (HasPanels(plan)) return has_room && sums <= kMostSumsOfTwo ? 2 : 0;
+  return has_room ? 2 : 1;
 }
 
 llvm::Function* CreateFunction(const loops::LoopNest& nest,
@@ -485,7 +496,7 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
   }
   llvm::Function* const function =
       CreateFunction(nest, layout, plan.has_checks, name, plan.invocations,
-                     BlocksOfProcessor(plan, target), module);
+                     BlocksOfProcessor(nest, plan, target), module);
   PtxArguments arguments(
       nest, plan, layout, *function,
       SharedOf(module, HasPanels(plan) ? gpu::kPanelAlignment

@@ -11,9 +11,10 @@ using llvm::Value;
 namespace {
 
 // Where the byte is that the pointer means, into a buffer of panels which
-// begins at `begin`.
+// begins at `begin`. unit: a power of two of which its offset is a multiple,
+// which code behind a difference of addresses does not know by itself.
 Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
-                     Value* begin, Value* pointer) {
+                     Value* begin, Value* pointer, int64_t unit) {
   llvm::Type* const type = builder.getInt64Ty();
   const auto number = [&](int64_t value) {
     return builder.getInt64(static_cast<uint64_t>(value));
@@ -21,8 +22,9 @@ Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
   const auto scaled = [&](Value* value, int64_t by) {
     return builder.CreateMul(value, number(by));
   };
-  Value* const offset = builder.CreateSub(builder.CreatePtrToInt(pointer, type),
-                                          builder.CreatePtrToInt(begin, type));
+  Value* offset = builder.CreateSub(builder.CreatePtrToInt(pointer, type),
+                                    builder.CreatePtrToInt(begin, type));
+  if (unit > 1) offset = builder.CreateAnd(offset, number(-unit));
   Value* const in_matrix =
       builder.CreateURem(offset, number(panels.rows * panels.row_bytes));
   Value* const row = builder.CreateUDiv(in_matrix, number(panels.row_bytes));
@@ -65,18 +67,21 @@ Layout LayOut(const PhasePlan& plan) {
 Value* PtxArguments::PlaceOf(Builder& builder, uint32_t buffer,
                              const RowMajorPlace& at) {
   const gpu::SharedPanels& panels = plan_.places[buffer].panels;
-  const int64_t constant =
-      at.constant * DTypeByteSize(nest_.buffers[buffer].type);
+  const int64_t bytes = DTypeByteSize(nest_.buffers[buffer].type);
+  const int64_t constant = at.constant * bytes;
+  // A vector is stored to whole pieces (gpu::MayStoreToPanels).
+  const int64_t unit = at.lanes > 1 ? at.lanes * bytes : 1;
   llvm::Type* const byte = builder.getInt8Ty();
   // What many elements have in common is computed once.
   if (at.is_of_parts && panels.IsStep(constant)) {
     return builder.CreateConstGEP1_64(
-        byte, PlaceInPanels(builder, panels, at.begin, at.pointer),
+        byte, PlaceInPanels(builder, panels, at.begin, at.pointer, unit),
         static_cast<uint64_t>(panels.PlaceOf(constant)));
   }
   return PlaceInPanels(builder, panels, at.begin,
                        builder.CreateConstGEP1_64(
-                           byte, at.pointer, static_cast<uint64_t>(constant)));
+                           byte, at.pointer, static_cast<uint64_t>(constant)),
+                       unit);
 }
 
 }  // namespace ember::jit::ptx

@@ -15,6 +15,10 @@ namespace ember::jit {
 // (PTX ISA, "cp.async").
 inline constexpr int kFirstWithAsyncCopies = 80;
 
+// The first with maxima and minima that are NaN where an operand is (PTX ISA,
+// "max", .NaN).
+inline constexpr int kFirstWithNanExtremes = 80;
+
 // 0 where the target is no device of CUDA.
 int CudaArchitecture(std::string_view target);
 

@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,7 +13,9 @@
 #include "base/check.h"
 #include "base/concat.h"
 #include "hal/cuda/emulated/fiber.h"
+#include "hal/cuda/emulated/grid_statistics.h"
 #include "hal/cuda/emulated/shared_races.h"
+#include "hal/cuda/emulated/unordered_stores.h"
 #include "hal/cuda/emulated/warp_matrices.h"
 #include "hal/cuda/emulated/warp_shuffles.h"
 
@@ -59,7 +60,8 @@ class Runner {
         statistics_(statistics),
         thread_count_(Volume(launch.threads)),
         shared_bytes_(launch.kernel.shared_bytes + launch.shared_bytes),
-        races_(shared_bytes_) {
+        races_(shared_bytes_),
+        unordered_(shared_bytes_, thread_count_) {
     shared_memory_.resize(shared_bytes_ + kSharedAlignment);
     void* begin = shared_memory_.data();
     size_t room = shared_memory_.size();
@@ -78,6 +80,7 @@ class Runner {
       // What a block finds there is nothing to rely on.
       std::memset(shared_, 0xcd, shared_bytes_);
       races_.BeginBlock();
+      unordered_.BeginBlock();
       wide_products_.clear();
       launch_.kernel.meets ? RunTogether() : RunOneByOne();
     }
@@ -188,6 +191,7 @@ class Runner {
     }
     for (Thread& thread : threads_) thread.state = State::kRuns;
     races_.Barrier();
+    unordered_.MeetAll();
     return true;
   }
 
@@ -354,6 +358,13 @@ class Runner {
                               kRowBytes};
       CheckAccess(seen, reinterpret_cast<uintptr_t>(shared_) + held.offset,
                   held.bytes, AccessKind::kLoad);
+      const auto other = unordered_.Find(number, held.offset, held.bytes);
+      if (other) {
+        Fail(number, Concat({"multiplies what thread ",
+                             PlaceText(PlaceOf(*other, launch_.threads)),
+                             " stored around byte ", held.offset,
+                             " of shared memory, without its fence between"}));
+      }
       races_.Hold(number, held.offset, held.bytes);
       threads_[number].held.push_back(held);
     }
@@ -371,6 +382,10 @@ class Runner {
       for (const HeldBytes& held : thread.held_groups.front())
         runner.races_.Release(held.offset, held.bytes);
     }
+  }
+
+  static void OrderStores(GridThread* seen) {
+    Of(seen).unordered_.Order(Of(seen).NumberOf(*seen));
   }
 
   static void LoadMatrices(GridThread* seen, uint32_t count,
@@ -500,6 +515,7 @@ class Runner {
                                     " bytes of shared memory, found ", bytes,
                                     " at ", offset}));
       }
+      if (kind != AccessKind::kLoad) unordered_.Store(number, offset, bytes);
       const std::optional<uint32_t> other =
           races_.Access(number, offset, bytes, kind);
       if (!other) return;
@@ -534,9 +550,9 @@ class Runner {
   static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);
   static constexpr auto kStoreKind = static_cast<uint32_t>(AccessKind::kStore);
   static constexpr GridFunctions kFunctions = {
-      Barrier,        Shuffle,        Multiply,      MultiplyWide,
-      MultiplyShared, CommitProducts, AwaitProducts, LoadMatrices,
-      CopyAsync,      CommitCopies,   AwaitCopies,   Access};
+      Barrier,        Shuffle,       Multiply,     MultiplyWide, MultiplyShared,
+      CommitProducts, AwaitProducts, LoadMatrices, CopyAsync,    CommitCopies,
+      AwaitCopies,    Access,        OrderStores};
 
   const GridLaunch& launch_;
   const FindMemory& memory_;
@@ -544,6 +560,7 @@ class Runner {
   const uint32_t thread_count_;
   const uint64_t shared_bytes_;
   SharedRaces races_;
+  UnorderedStores unordered_;
   std::vector<uint8_t> shared_memory_;
   uint8_t* shared_ = nullptr;
   std::vector<Thread> threads_;
@@ -557,38 +574,14 @@ class Runner {
 
 constexpr GridFunctions Runner::kFunctions;
 
-struct Totals {
-  std::mutex mutex;
-  GridStatistics statistics;
-};
-
-Totals& AllGrids() {
-  static Totals& totals = *new Totals();
-  return totals;
-}
-
 }  // namespace
 
 std::string RunGrid(const GridLaunch& launch, const FindMemory& memory,
                     GridStatistics* statistics) {
   GridStatistics own;
   std::string problem = Runner(launch, memory, own).Run();
-  Totals& totals = AllGrids();
-  const std::lock_guard lock(totals.mutex);
-  for (GridStatistics* sum : {&totals.statistics, statistics}) {
-    if (sum == nullptr) continue;
-    sum->products += own.products;
-    sum->matrix_loads += own.matrix_loads;
-    sum->matrix_passes += own.matrix_passes;
-    sum->async_copies += own.async_copies;
-  }
+  AddStatistics(own, statistics);
   return problem;
-}
-
-GridStatistics TotalStatistics() {
-  Totals& totals = AllGrids();
-  const std::lock_guard lock(totals.mutex);
-  return totals.statistics;
 }
 
 }  // namespace ember::hal::cuda

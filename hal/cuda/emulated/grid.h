@@ -13,8 +13,10 @@
 // What is found, and ends the grid: an access outside of memory that the device
 // has; two threads of a block that access a byte of its shared memory, one of
 // them writing, without a barrier between (a race), or one that writes what a
-// product of warpgroups still reads; threads that wait at a barrier that others
-// never reach; warps of a group that multiply by different matrices.
+// product of warpgroups still reads; such a product that may read what was
+// there before a store, for want of a fence between; threads that wait at a
+// barrier that others never reach; warps of a group that multiply by different
+// matrices.
 //
 // Blocks run one after another, threads of a block as fibers of the calling
 // thread, in turns. The order is always the same. Thread-safe: each call has
@@ -90,6 +92,9 @@ struct GridFunctions {
   // Before each access; does not return if that is wrong.
   void (*access)(GridThread* thread, const void* address, uint64_t bytes,
                  uint32_t kind);
+  // fence.proxy.async: products of warpgroups behind the next barrier read what
+  // the thread stored to shared memory before.
+  void (*order_stores)(GridThread* thread);
 };
 
 // A thread, as kernels see it: code knows where each field is.

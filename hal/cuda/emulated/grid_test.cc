@@ -160,8 +160,10 @@ uint16_t* InPanel(GridThread* thread, uint32_t begin, uint32_t row,
 // b[0][j] = j + 1, both in shared memory; all other elements are 0. The grid
 // has the factors once for all threads. Then stores to a, having waited for it,
 // or not.
+enum class Fence : uint8_t { kBeforeBarrier, kBehindBarrier, kNone };
 void MultiplyOnGroup(GridThread* thread, void* const* arguments,
-                     uint32_t groups_left) {
+                     uint32_t groups_left,
+                     Fence fence = Fence::kBeforeBarrier) {
   constexpr uint32_t kRows = 64, kDepth = 16, kColumns = 8, kB = 8192;
   const uint32_t number = thread->thread[0];
   if (number == 0) {
@@ -178,7 +180,9 @@ void MultiplyOnGroup(GridThread* thread, void* const* arguments,
       }
     }
   }
+  if (fence == Fence::kBeforeBarrier) thread->functions->order_stores(thread);
   thread->functions->barrier(thread);
+  if (fence == Fence::kBehindBarrier) thread->functions->order_stores(thread);
   const WarpProduct product = {
       .depth = kDepth, .a = DType::kF16, .b = DType::kF16, .sum = DType::kF32};
   constexpr uint64_t kDescriptor = uint64_t{1} << 62 | uint64_t{64} << 32;
@@ -199,6 +203,31 @@ void MultiplyAndAwait(GridThread* thread, void* const* arguments) {
 }
 void MultiplyAndStore(GridThread* thread, void* const* arguments) {
   MultiplyOnGroup(thread, arguments, 1);
+}
+void MultiplyWithoutFence(GridThread* thread, void* const* arguments) {
+  MultiplyOnGroup(thread, arguments, 0, Fence::kNone);
+}
+void MultiplyWithLateFence(GridThread* thread, void* const* arguments) {
+  MultiplyOnGroup(thread, arguments, 0, Fence::kBehindBarrier);
+}
+// Multiplies what was copied: the end of a copy is a store behind the fence
+// that stands before it.
+void MultiplyCopied(GridThread* thread, void* const* arguments) {
+  if (thread->thread[0] == 0) {
+    thread->functions->copy_async(thread, 16, thread->shared, Out(arguments),
+                                  16);
+    thread->functions->commit_copies(thread);
+    thread->functions->order_stores(thread);
+    thread->functions->await_copies(thread, 0);
+  }
+  thread->functions->barrier(thread);
+  const WarpProduct product = {
+      .depth = 16, .a = DType::kF16, .b = DType::kF16, .sum = DType::kF32};
+  constexpr uint64_t kDescriptor = uint64_t{1} << 62 | uint64_t{64} << 32;
+  uint32_t sums[4] = {};
+  thread->functions->multiply_shared(thread, product.Pack(), 8, 0, kDescriptor,
+                                     thread->shared, 0, kDescriptor,
+                                     thread->shared + 8192, sums);
 }
 // Warps of a group with matrices of their own.
 void MultiplyApart(GridThread* thread, void* const*) {
@@ -350,6 +379,25 @@ TEST(GridTest, FindsStoresToWhatProductsRead) {
             "kernel test, block (0, 0, 0): thread (0, 0, 0) stores byte 0 of "
             "shared memory, which thread (96, 0, 0) accesses, too, without a "
             "barrier between");
+}
+
+// They see no store that no fence stands behind, of the thread that stored and
+// before a barrier.
+TEST(GridTest, FindsProductsOfUnorderedStores) {
+  const auto problem_of = [](GridKernel kernel) {
+    return RunKernel(kernel, 1, 128, true, kFactorBytes).problem;
+  };
+  const std::string first =
+      "kernel test, block (0, 0, 0): thread (0, 0, 0) multiplies what thread "
+      "(0, 0, 0) stored around byte 0 of shared memory, without its fence "
+      "between";
+  EXPECT_EQ(problem_of(MultiplyWithoutFence), first);
+  EXPECT_EQ(problem_of(MultiplyCopied), first);
+  // Its own stores are behind its fence then.
+  EXPECT_EQ(problem_of(MultiplyWithLateFence),
+            "kernel test, block (0, 0, 0): thread (1, 0, 0) multiplies what "
+            "thread (0, 0, 0) stored around byte 16 of shared memory, without "
+            "its fence between");
 }
 
 TEST(GridTest, WarpgroupsHaveTheSameMatrices) {

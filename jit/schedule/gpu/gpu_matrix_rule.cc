@@ -22,6 +22,8 @@ constexpr int64_t kCopiedBytes = 16;
 // A bank's word, and how many banks lanes of a row of a matrix read.
 constexpr int64_t kBankBytes = 4;
 constexpr int64_t kBanksOfRow = 8;
+// Of a factor that is copied a turn ahead.
+constexpr int64_t kSlotsOfTurn = 2;
 // Matrices written out, with steps of the sum.
 constexpr int64_t kMostWrittenOut = 128;
 
@@ -41,6 +43,8 @@ struct Factor {
   bool is_of_columns = false;
   bool lies_along_steps = false;
   bool is_gathered = false;  // the stage of its name makes it, slice by slice
+  // The loop in which it is copied, if that is not the product's over slices.
+  std::optional<RowFactors::Loop> around = std::nullopt;
 };
 
 class MatrixScheduler {
@@ -117,15 +121,16 @@ class MatrixScheduler {
   }
 
   // The product is computed for a tile of rows.
-  bool StoreRows(const std::string& product,
-                 const std::set<std::string>& resident,
-                 const std::set<std::string>& gathered) {
+  bool StoreRows(const std::string& product, const RowFactors& known) {
     if (!Pad(product)) return false;
+    copying_subgroups_ = known.subgroups;
     FindFactors(product);
-    for (Factor& factor : factors_)
-      factor.is_gathered = gathered.contains(factor.buffer);
+    for (Factor& factor : factors_) {
+      factor.is_gathered = known.gathered.contains(factor.buffer);
+      factor.around = factor.is_of_columns ? known.columns : known.rows;
+    }
     std::erase_if(factors_, [&](const Factor& factor) {
-      return resident.contains(factor.buffer);
+      return known.resident.contains(factor.buffer);
     });
     Names tiles = OtherAxesOf(product);
     const std::string columns =
@@ -137,7 +142,9 @@ class MatrixScheduler {
   }
 
  private:
-  int64_t Threads() const { return plan_.Subgroups() * gpu_.subgroup_size; }
+  int64_t Threads() const {
+    return std::max(plan_.Subgroups(), copying_subgroups_) * gpu_.subgroup_size;
+  }
 
   // Of the results' tile along an axis.
   int64_t SizeOf(size_t axis) const {
@@ -309,7 +316,7 @@ class MatrixScheduler {
     CopyFactors(product, slice);
     writer_.Do("multiply_matrices" + at + bound + " " + of_rows.matrix + " " +
                of_columns.matrix + " " + steps + "_rest_matrix");
-    if (plan_.is_double && writer_.status().ok())
+    if (!copies_.empty() && writer_.status().ok())
       LoadSlicesAhead(copies_, writer_);
     return tasks;
   }
@@ -360,21 +367,27 @@ class MatrixScheduler {
         writer_.Do("cache_read %" + product + " %" + factor.buffer + " -> " +
                    copy);
       }
-      writer_.Do("compute_at %" + copy + " %" + product + " " + slice);
+      const RowFactors::Loop at =
+          factor.around.value_or(RowFactors::Loop{product, slice});
+      writer_.Do("compute_at %" + copy + " %" + at.stage + " " + at.loop);
       // Not every load has slices: the caller tries something else.
       if (!writer_.status().ok()) return;
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
         writer_.Do("pad_rows %" + copy + " " + std::to_string(padding));
+      const std::string rounds =
+          BindTogether(copy, Threads(), factor.lanes, writer_);
+      const bool is_ahead = factor.around && factor.is_of_columns;
+      if (!plan_.is_double && !is_ahead) continue;
       copies_.push_back(
           {.stage = copy,
-           .rounds = BindTogether(copy, Threads(), factor.lanes, writer_),
+           .rounds = rounds,
            .by_registers = plan_.by_registers,
-           .slots = plan_.slots,
+           .slots = is_ahead ? kSlotsOfTurn : plan_.slots,
            // Wide products go on while copies begin, which have two turns more
            // to end: with one, all would wait for them.
-           .is_late = plan_.IsWide() && plan_.slots > 2,
-           .has_spare = plan_.GoesOn(),
+           .is_late = !is_ahead && plan_.IsWide() && plan_.slots > 2,
+           .has_spare = !is_ahead && plan_.GoesOn(),
            .is_constant = factor.is_constant,
            .bytes_at_once = factor.lanes * DTypeByteSize(factor.type)});
     }
@@ -384,7 +397,8 @@ class MatrixScheduler {
   const MatrixPlan plan_;
   ScheduleWriter& writer_;
   std::vector<Factor> factors_;
-  std::vector<SliceCopy> copies_;
+  std::vector<SliceCopy> copies_;  // that may be loaded ahead
+  int64_t copying_subgroups_ = 0;  // if they are more than those that multiply
 };
 
 // Whether matrices fill the results, which are just sums.
@@ -424,11 +438,8 @@ void PackFactors(const jit::GpuModel& gpu, const std::string& product,
 
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
                             const std::string& product,
-                            const std::set<std::string>& resident,
-                            const std::set<std::string>& gathered,
-                            ScheduleWriter& writer) {
-  return MatrixScheduler(gpu, plan, writer)
-      .StoreRows(product, resident, gathered);
+                            const RowFactors& factors, ScheduleWriter& writer) {
+  return MatrixScheduler(gpu, plan, writer).StoreRows(product, factors);
 }
 
 std::optional<double> CostOfMatricesOnGpu(const jit::GpuModel& gpu,

@@ -83,23 +83,38 @@ inline constexpr double kMatrixSpeed = 8;
 struct MatrixTileLimits {
   int64_t rows = 0;       // of the tile, on one line; 0: any
   int64_t columns = 0;    // at most; 0: any
-  int64_t subgroups = 0;  // 0: any
+  int64_t subgroups = 0;  // 0: any; of wide products, a part of them may do
+  // One slice, of the whole sum.
+  bool is_whole = false;
 };
 std::optional<MatrixPlan> PlanMatricesOnGpu(
     const jit::GpuModel& gpu, const Computation& computation, int stage,
     bool through_memory, const MatrixTileLimits& limits = {});
 
+// Where a product of rows finds its factors.
+struct RowFactors {
+  // In memory of the workgroup, by buffer; of others slices are copied.
+  std::set<std::string> resident;
+  // Made by stages of these names, for this product alone: each slice is
+  // computed when it is needed.
+  std::set<std::string> gathered;
+  // Of products with one slice: the loops around the product, serial ones of
+  // the stages, in which the slice of its rows is copied, and that of its
+  // columns, this one a turn ahead. Where there are none, in the product's own
+  // loop over slices.
+  struct Loop {
+    std::string stage, loop;
+  };
+  std::optional<Loop> rows, columns;
+  int64_t subgroups = 0;  // of the workgroup, who copy together
+};
+
 // Schedules the loops of a product that is computed inside another stage's
 // loop over tiles of `plan.RowsOfTile()` rows: tiles of columns one after the
-// other, in memory of the workgroup, as are the factors named in `resident`;
-// of others slices are copied. Those in `gathered` are made by stages of these
-// names, for this product alone: each slice is computed when it is needed.
-// False if something is refused.
+// other, in memory of the workgroup. False if something is refused.
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
                             const std::string& product,
-                            const std::set<std::string>& resident,
-                            const std::set<std::string>& gathered,
-                            ScheduleWriter& writer);
+                            const RowFactors& factors, ScheduleWriter& writer);
 
 // What the tile that ScheduleMatricesOnGpu would try first costs, by the model
 // of gpu_costs.h; nothing where it does not apply.

@@ -57,7 +57,6 @@ class MatrixTileChooser {
       plan.type = type;
       plan.subgroups_together =
           gpu_.copies_async ? jit::WarpsOfMatrix(type) : 1;
-      if (plan.IsWide() && limits_.rows != 0) continue;
       if (FindAxes(plan)) ChooseTile(plan);
     }
     return best_;
@@ -176,8 +175,10 @@ class MatrixTileChooser {
           if (alike % plan.subgroups_together != 0) continue;
           const int64_t most = std::min(
               kMostSubgroups, gpu_.max_invocations / gpu_.subgroup_size);
-          if (limits_.subgroups != 0 && plan.Subgroups() != limits_.subgroups)
+          if (limits_.subgroups != 0 && plan.Subgroups() != limits_.subgroups &&
+              (!plan.IsWide() || plan.Subgroups() > limits_.subgroups)) {
             continue;
+          }
           if (plan.Subgroups() <= most) ChooseMatrices(plan);
         }
       }
@@ -284,6 +285,13 @@ class MatrixTileChooser {
     plan.turns_together = others > 1;
     plan.slots = 0;
     plan.by_registers = false;
+    if (limits_.is_whole) {
+      if (plan.IsWide() && !FillsPanels(plan, plan.columns, all)) return false;
+      plan.slice = all;
+      plan.is_double = false;
+      plan.has_row_panels = MayHaveRowPanels(plan, all);
+      return fits(all, 1);
+    }
     for (const bool is_double : {true, false}) {
       for (const int64_t matrices : {4, 2, 1}) {
         const int64_t slice = matrices * plan.type.depth;

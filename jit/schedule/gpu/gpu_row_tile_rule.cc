@@ -2,416 +2,33 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/rounding.h"
+#include "jit/gpu/device_traits.h"
+#include "jit/gpu/phase_plan.h"
+#include "jit/gpu/shared_panels.h"
 #include "jit/schedule/core/dependences.h"
-#include "jit/schedule/gpu/gpu_matrix_rule.h"
 #include "jit/schedule/gpu/gpu_points.h"
+#include "jit/schedule/gpu/gpu_row_tile.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/rules/stage_groups.h"
 #include "jit/schedule/rules/stage_shape.h"
+#include "jit/target/matrix_instructions.h"
 
 namespace ember::schedule {
 namespace {
 
-// Subgroups of a workgroup: as many rows of matrices, or fewer with columns of
-// their own.
-constexpr int64_t kSubgroups = 8;
+// Of buffers in a workgroup's memory.
+constexpr int64_t kSharedAlignment = 16;
 constexpr int64_t kFewestRows = 16;
 constexpr int64_t kMostRows = 128;
-// Neighbours that an invocation computes at once, or steps of a reduction that
-// are written out.
-constexpr int64_t kLanes = 4;
-// Rows of workgroup memory begin in other banks than their neighbours.
-constexpr int64_t kRowPaddingBytes = 16;
-// Of a reduction along a row that is split among invocations, each has some.
-constexpr int64_t kFewestOfPart = 8;
-// A tile costs as much beside its rows: slices of the operands, and barriers.
-constexpr int64_t kRowsOfOverhead = 32;
-// Workgroups with more rows need more than half of a processor's registers.
-constexpr int64_t kMostRowsOfTwo = 64;
-// Of a processor that has one workgroup at once: nothing runs while that waits.
-constexpr double kCostOfWaiting = 1.5;
-// Of scaling sums for each block.
-constexpr double kCostOfFold = 1.1;
-// Results of an invocation, of one row: sums, with one total and maximum.
-constexpr int64_t kMostFolded = 32;
 // Elements of a row that a fold combines at once.
 constexpr int64_t kBlockChoices[] = {0, 128, 64};  // 0: all of it
-// Where dispatches know nothing better of a processor.
-constexpr int64_t kInvocationsOfProcessor = 2048;
-// Operands are read anew for each tile, from caches mostly; what stands between
-// the products is kept from memory by that.
-constexpr int64_t kMostOperands = 4;
-
-class RowTileScheduler {
- public:
-  RowTileScheduler(const jit::GpuModel& gpu, StageGroup group, int64_t rows,
-                   ScheduleWriter& writer)
-      : gpu_(gpu), group_(std::move(group)), rows_(rows), writer_(writer) {}
-
-  bool Run() {
-    if (rows_ > Invocations() || !HasConstantRows()) return false;
-    FindFold();
-    SplitReductions();
-    const std::string tasks = ScheduleRoot();
-    // What a block needs is computed in the fold's loop over blocks.
-    std::string around = group_.root, loop = tasks;
-    for (size_t i = group_.members.size(); i-- > 0;) {
-      const std::string& member = group_.members[i];
-      if (!writer_.Try("compute_at %" + member + " %" + around + " " + loop))
-        return false;
-      if (!IsFold(member)) continue;
-      around = member;
-      loop = ScheduleFold(member);
-    }
-    for (const std::string& member : group_.members) {
-      if (IsFold(member)) continue;
-      if (IsProduct(member) ? !ScheduleProduct(member) : !ScheduleOther(member))
-        return false;
-    }
-    return writer_.status().ok() && operands_ <= kMostOperands * Kept() &&
-           SharedBytes() <= gpu_.shared_bytes && FoldFits();
-  }
-
-  // With the stages that were made of them.
-  std::set<std::string> Scheduled() const {
-    std::set<std::string> scheduled = gathers_;
-    scheduled.insert(group_.members.begin(), group_.members.end());
-    return scheduled;
-  }
-
-  // Of all tiles, by what a row takes.
-  double Cost() const {
-    const StageShape root(c(), writer_.StageOf(group_.root));
-    const int row = group_.depth - 1;
-    const int64_t tiles = root.LikelyPoints(0, row) *
-                          DivideRoundingUp(root.LikelyExtent(row), rows_);
-    const int64_t processors =
-        gpu_.processors != 0
-            ? gpu_.processors
-            : std::max<int64_t>(gpu_.busy_invocations / kInvocationsOfProcessor,
-                                1);
-    const int64_t turns = DivideRoundingUp(tiles, processors);
-    const bool is_alone = tiles <= processors || rows_ > kMostRowsOfTwo ||
-                          2 * SharedBytes() > gpu_.shared_bytes;
-    return static_cast<double>(turns * (rows_ + kRowsOfOverhead)) *
-           (is_alone ? kCostOfWaiting : 1) *
-           (blocks_ > 1 ? kCostOfFold * ShareOfBlocks() : 1);
-  }
-
- private:
-  const Computation& c() const { return writer_.computation(); }
-  const ComputationStage& Stage(const std::string& name) const {
-    return c().stages[static_cast<size_t>(writer_.StageOf(name))];
-  }
-  bool IsProduct(const std::string& name) const {
-    return StageShape(c(), writer_.StageOf(name)).SharesOperands();
-  }
-  bool IsFold(const std::string& name) const {
-    return Stage(name).combiner == tensor::Combiner::kFold;
-  }
-  int64_t Invocations() const { return kSubgroups * gpu_.subgroup_size; }
-  std::string LoopOf(const std::string& stage, int number) const {
-    return writer_.LoopsOf(stage)[static_cast<size_t>(number)];
-  }
-
-  // Of the fold's blocks, the part that tiles compute on average, if what rows
-  // see grows evenly: a tile goes on to the end of its last row's last block.
-  double ShareOfBlocks() const {
-    for (const std::string& member : group_.members) {
-      const std::optional<UsefulElements>& useful = Stage(member).useful;
-      if (!useful) continue;
-      const int64_t length = blocks_ * useful->step;
-      const tensor::Interval end = c().pool[useful->end].range;
-      const double mean = static_cast<double>(std::min(end.low, length) +
-                                              std::min(end.high, length) +
-                                              useful->step + rows_) /
-                          2;
-      return std::min(mean / static_cast<double>(length), 1.0);
-    }
-    return 1;
-  }
-
-  // The loop over tiles, which are tasks.
-  std::string ScheduleRoot() {
-    const std::string& root = group_.root;
-    const std::string rows = LoopOf(root, group_.depth - 1);
-    writer_.Do("split %" + root + " " + rows + " " + std::to_string(rows_) +
-               " -> " + rows + "_tile " + rows + "_rest");
-    const std::string tasks =
-        writer_.FuseLoops(root, 0, static_cast<size_t>(group_.depth), "tasks");
-    writer_.Do("parallel %" + root + " " + tasks);
-    BindPoints(root, 1, writer_.LoopsOf(root).size() - 1,
-               rows_ * ColumnsOf(root));
-    return tasks;
-  }
-
-  // Blocks one after the other; of each an invocation has points of one row,
-  // as many as the others. The loop over blocks.
-  std::string ScheduleFold(const std::string& name) {
-    std::vector<std::string> order = writer_.LoopsOf(name);
-    std::ranges::rotate(order, order.end() - 1);
-    writer_.Reorder(name, order);
-    const std::string columns =
-        writer_.FuseLoops(name, static_cast<size_t>(group_.depth) + 1,
-                          order.size() - 1 - group_.depth, "columns");
-    writer_.Do("split %" + name + " " + columns + " " +
-               std::to_string(Invocations() / rows_) + " -> " + columns +
-               "_round " + columns + "_item");
-    writer_.Do("reorder %" + name + " " + columns + "_item " + columns +
-               "_round");
-    const std::string item = writer_.FuseLoops(
-        name, 1, static_cast<size_t>(group_.depth) + 1, "points");
-    writer_.Do("bind %" + name + " " + item);
-    // Then sums are registers of their invocations.
-    writer_.Do("unroll %" + name + " " + columns + "_round");
-    return order.front();
-  }
-
-  bool FoldFits() const {
-    return std::ranges::all_of(group_.members, [&](const std::string& member) {
-      const int64_t together = Invocations() / rows_;
-      return !IsFold(member) || (ColumnsOf(member) % together == 0 &&
-                                 ColumnsOf(member) / together <= kMostFolded);
-    });
-  }
-
-  // Of open extents nobody knows whether there is room.
-  bool HasConstantRows() const {
-    const auto is_constant = [&](const std::string& name) {
-      const StageShape shape(c(), writer_.StageOf(name));
-      for (int a = group_.depth; a < shape.axis_count(); ++a)
-        if (!shape.Extent(a)) return false;
-      return true;
-    };
-    return is_constant(group_.root) &&
-           std::ranges::all_of(group_.members, is_constant);
-  }
-
-  // Loops of so many points of the tile, by invocations in turns. They have as
-  // many each: guarded turns would count as rows that are needed.
-  void BindPoints(const std::string& name, size_t first, size_t count,
-                  int64_t points_of_tile) {
-    const int64_t lanes = LanesOf(name);
-    std::string lane;
-    if (lanes > 1) {
-      const std::string last = writer_.LoopsOf(name)[first + count - 1];
-      writer_.Do("split %" + name + " " + last + " " + std::to_string(lanes) +
-                 " -> " + last + "_vector " + last + "_lane");
-      lane = last + "_lane";
-      points_of_tile /= lanes;
-    }
-    int64_t together = std::min(Invocations(), points_of_tile);
-    while (points_of_tile % together != 0) --together;
-    const std::string points = writer_.FuseLoops(name, first, count, "points");
-    writer_.Do("split %" + name + " " + points + " " +
-               std::to_string(together) + " -> " + points + "_round " + points +
-               "_item");
-    std::vector<std::string> order = writer_.LoopsOf(name);
-    std::swap(order[first], order[first + 1]);
-    writer_.Reorder(name, order);
-    writer_.Do("bind %" + name + " " + points + "_item");
-    if (!lane.empty()) writer_.Do("vectorize %" + name + " " + lane);
-  }
-
-  // Neighbours in a row that an invocation computes at once: of stages without
-  // reductions, whose rows they divide.
-  int64_t LanesOf(const std::string& name) const {
-    const StageShape shape(c(), writer_.StageOf(name));
-    const int last = shape.spatial_count() - 1;
-    if (Stage(name).has_reduction() || last < group_.depth) return 1;
-    const std::optional<int64_t> extent = shape.Extent(last);
-    return extent && *extent % kLanes == 0 ? kLanes : 1;
-  }
-
-  // Elements of a row of the stage's buffer.
-  int64_t ColumnsOf(const std::string& name) const {
-    const auto parts = parts_.find(name);
-    if (parts != parts_.end()) return parts->second;
-    const StageShape shape(c(), writer_.StageOf(name));
-    return shape.LikelyPoints(std::min(group_.depth, shape.spatial_count()),
-                              shape.spatial_count()) /
-           TurnsOf(name);
-  }
-  // How often the stage is computed for a tile: once for each block that the
-  // fold combines, or once.
-  int64_t TurnsOf(const std::string& name) const {
-    return of_block_.contains(name) ? blocks_ : 1;
-  }
-  int64_t BytesOf(const std::string& name) const {
-    const int64_t columns = ColumnsOf(name);
-    int64_t bytes = 0;
-    for (const ComputationStore& store : Stage(name).stores) {
-      bytes += columns * DTypeByteSize(c().buffers[store.buffer].type) +
-               (columns > 1 ? kRowPaddingBytes : 0);
-    }
-    return rows_ * bytes;
-  }
-  // Elements that are stored and read in the workgroup's memory.
-  int64_t Kept() const {
-    int64_t elements = 0;
-    for (const std::string& member : group_.members)
-      elements += 2 * rows_ * ColumnsOf(member) * TurnsOf(member);
-    return elements;
-  }
-
-  // The most that is in use at once: from where a member is computed to where
-  // it is read for the last time, and a product's slices
-  // (jit/gpu/lifetimes.h).
-  int64_t SharedBytes() const {
-    int64_t most = 0;
-    for (const std::string& at : group_.members) {
-      const int number = writer_.StageOf(at);
-      int64_t bytes = SlicesOf(at);
-      for (const std::string& member : group_.members) {
-        const int first = writer_.StageOf(member);
-        int last = first;
-        for (const int reader : ConsumersOf(c(), first))
-          last = std::max(last, reader);
-        if (first <= number && number <= last) bytes += BytesOf(member);
-      }
-      most = std::max(most, bytes);
-    }
-    return most;
-  }
-  int64_t SlicesOf(const std::string& member) const {
-    const auto slices = slice_bytes_.find(member);
-    return slices == slice_bytes_.end() ? 0 : slices->second;
-  }
-
-  bool ScheduleProduct(const std::string& name) {
-    const std::optional<MatrixPlan> plan = PlanMatricesOnGpu(
-        gpu_, c(), writer_.StageOf(name), /*through_memory=*/false,
-        {.rows = rows_, .columns = ColumnsOf(name), .subgroups = kSubgroups});
-    if (!plan || plan->rows != group_.depth - 1) return false;
-    std::set<std::string> resident;
-    for (const std::string& member : group_.members)
-      resident.insert(BufferOf(member));
-    const StageShape shape(c(), writer_.StageOf(name));
-    operands_ += shape.LikelyPoints(group_.depth, shape.axis_count());
-    slice_bytes_[name] = (plan->RowsOfTile() * DTypeByteSize(plan->type.a) +
-                          plan->ColumnsOfTile() * DTypeByteSize(plan->type.b)) *
-                         plan->slice *
-                         (plan->slots != 0  ? plan->slots
-                          : plan->is_double ? 2
-                                            : 1);
-    PadRows(name, plan->type.sum);
-    const std::set<std::string> gathered = GathersFor(name);
-    gathers_.insert(gathered.begin(), gathered.end());
-    return ScheduleMatricesOfRows(gpu_, *plan, name, resident, gathered,
-                                  writer_);
-  }
-
-  // The stages of which the product needs slices, and nothing else anything.
-  std::set<std::string> GathersFor(const std::string& product) const {
-    std::set<std::string> gathers;
-    const int number = writer_.StageOf(product);
-    for (int i = 0; i < number; ++i) {
-      if (IsLookupForProducts(c(), i) && StoresAreIdentity(c(), i) &&
-          ConsumersOf(c(), i) == std::vector{number}) {
-        gathers.insert(c().stages[static_cast<size_t>(i)].name);
-      }
-    }
-    return gathers;
-  }
-
-  std::string BufferOf(const std::string& name) const {
-    return c().buffers[Stage(name).stores[0].buffer].name;
-  }
-
-  // Not of a stage without columns.
-  void PadRows(const std::string& name, DType type) {
-    if (ColumnsOf(name) == 1 || parts_.contains(name)) return;
-    writer_.Do("pad_rows %" + name + " " +
-               std::to_string(kRowPaddingBytes / DTypeByteSize(type)));
-  }
-
-  bool ScheduleOther(const std::string& name) {
-    const int spatial = Stage(name).spatial_count;
-    const DType type = c().buffers[Stage(name).stores[0].buffer].type;
-    if (parts_.contains(name)) {
-      // Parts of a row are neighbours.
-      std::vector<std::string> order = writer_.LoopsOf(name);
-      std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial);
-      writer_.Reorder(name, order);
-    }
-    PadRows(name, type);
-    BindPoints(name, 0, static_cast<size_t>(spatial), rows_ * ColumnsOf(name));
-    WriteOutReduction(name);
-    return writer_.status().ok();
-  }
-
-  // Some of a reduction's steps one behind the other, where they divide it.
-  void WriteOutReduction(const std::string& name) {
-    const StageShape shape(c(), writer_.StageOf(name));
-    if (shape.axis_count() != shape.spatial_count() + 1) return;
-    const std::optional<int64_t> steps = shape.Extent(shape.spatial_count());
-    if (!steps || *steps % kLanes != 0 || *steps <= kLanes) return;
-    const std::string loop = writer_.LoopsOf(name).back();
-    writer_.Do("split %" + name + " " + loop + " " + std::to_string(kLanes) +
-               " -> " + loop + "_steps " + loop + "_step");
-    writer_.Do("unroll %" + name + " " + loop + "_step");
-  }
-
-  // What stands before a fold over blocks is of a block.
-  void FindFold() {
-    const auto fold = std::ranges::find_if(
-        group_.members, [&](const std::string& m) { return IsFold(m); });
-    if (fold == group_.members.end()) return;
-    of_block_.insert(group_.members.begin(), fold);
-    const StageShape shape(c(), writer_.StageOf(*fold));
-    blocks_ = shape.LikelyExtent(shape.spatial_count());
-  }
-
-  // A row's reductions by several invocations, that have every so many-th
-  // element: each in two stages.
-  void SplitReductions() {
-    std::vector<std::string> members;
-    for (const std::string& member : group_.members) {
-      if (!IsProduct(member) && SplitReduction(member)) {
-        members.push_back(member + ".parts");
-        parts_[members.back()] = Invocations() / rows_;
-        if (of_block_.contains(member)) of_block_.insert(members.back());
-      }
-      members.push_back(member);
-    }
-    group_.members = std::move(members);
-  }
-
-  bool SplitReduction(const std::string& name) {
-    const ComputationStage& stage = Stage(name);
-    const auto spatial = static_cast<size_t>(stage.spatial_count);
-    if (stage.axes.size() != spatial + 1 || ColumnsOf(name) != 1 ||
-        IsFold(name)) {
-      return false;
-    }
-    const StageShape shape(c(), writer_.StageOf(name));
-    const std::optional<int64_t> length =
-        shape.Extent(static_cast<int>(spatial));
-    const int64_t parts = Invocations() / rows_;
-    return length && parts > 1 && *length % parts == 0 &&
-           *length / parts >= kFewestOfPart &&
-           writer_.Try("rfactor %" + name + " " + stage.axes[spatial].name +
-                       "%" + std::to_string(parts) + " -> " + name + ".parts");
-  }
-
-  const jit::GpuModel& gpu_;
-  StageGroup group_;
-  const int64_t rows_;
-  ScheduleWriter& writer_;
-  std::map<std::string, int64_t> parts_;  // by stage of parts, those of a row
-  std::set<std::string> of_block_;
-  int64_t blocks_ = 1;
-  int64_t operands_ = 0;  // elements of the products' columns, for a tile
-  std::map<std::string, int64_t> slice_bytes_;  // by product
-  std::set<std::string> gathers_;
-};
 
 // A product that reads what others made of another's results.
 bool HasProducts(const Schedule& schedule, const StageGroup& group) {
@@ -439,6 +56,61 @@ bool MakeBlocks(const std::string& product, int64_t block,
   return writer.Try(blocks + " skip" + results) || writer.Try(blocks + results);
 }
 
+// The device with matrices of warpgroups alone, and without those.
+struct Models {
+  explicit Models(const jit::GpuModel& gpu) : wide(gpu), narrow(gpu) {
+    const auto is_wide = [](const loops::MatrixType& type) {
+      return jit::WarpsOfMatrix(type) > 1;
+    };
+    std::erase_if(wide.matrices, std::not_fn(is_wide));
+    std::erase_if(narrow.matrices, is_wide);
+  }
+  jit::GpuModel wide, narrow;
+};
+
+// All that are worth a try, of so many rows along the axis; of as many rows the
+// best first, but for the memory that they need.
+std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
+                              int axis, const Models& models) {
+  const StageShape shape(schedule.computation(),
+                         schedule.computation().FindStage(root));
+  const int64_t extent = shape.LikelyExtent(axis);
+  std::vector<RowTile> tiles;
+  for (int64_t rows = kMostRows; rows >= kFewestRows; rows /= 2) {
+    if (rows > RoundUp(extent, kFewestRows)) continue;
+    for (const bool is_wide : {true, false}) {
+      if ((is_wide ? models.wide : models.narrow).matrices.empty()) continue;
+      if (models.narrow.copies_async)
+        tiles.push_back({rows, is_wide, /*is_ahead=*/true});
+      tiles.push_back({rows, is_wide, /*is_ahead=*/false});
+    }
+  }
+  return tiles;
+}
+
+// Whether all buffers of tasks have room in a workgroup's memory, with the gaps
+// that their places leave there, and wide products their panels.
+bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
+  jit::gpu::DeviceTraits device;
+  device.shared_bytes = gpu.shared_bytes;
+  device.invocations = gpu.max_invocations;
+  device.subgroup_size = gpu.subgroup_size;
+  device.has_whole_subgroups = device.uses_matrices = true;
+  // As where buffers lie over each other (GpuModel::overlays_shared).
+  device.keeps_elements = true;
+  device.shared_alignment = kSharedAlignment;
+  device.matrices = gpu.matrices;
+  const auto has_room = [&](const loops::Phase& phase) {
+    const auto plan = jit::gpu::PlanPhase(nest, phase, device);
+    if (!plan.ok()) return false;
+    return std::ranges::none_of(plan->places, [](const auto& place) {
+      return place.kind == jit::gpu::PhasePlan::Kind::kSlices;
+    });
+  };
+  return jit::gpu::HasPanelsForWideProducts(nest, /*rows_too=*/true) &&
+         std::ranges::all_of(nest.phases, has_room);
+}
+
 }  // namespace
 
 bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
@@ -446,10 +118,11 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                            std::set<std::string>& done,
                            ScheduleWriter& writer) {
   if (gpu.matrices.empty() || gpu.is_cpu_like || !gpu.overlays_shared ||
-      gpu.max_invocations < kSubgroups * gpu.subgroup_size ||
+      gpu.max_invocations < kRowTileSubgroups * gpu.subgroup_size ||
       !StoresAreDistinct(writer.computation(), writer.StageOf(root))) {
     return false;
   }
+  const Models models(gpu);
   std::optional<Schedule> best;
   std::set<std::string> scheduled;
   double best_cost = 0;
@@ -465,21 +138,23 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
           return !IsLookupForProducts(blocked.computation(), stage);
         });
     if (!HasProducts(blocked, group)) continue;
-    const StageShape shape(blocked.computation(), blocked_writer.StageOf(root));
-    const int64_t extent = shape.LikelyExtent(group.depth - 1);
-    for (int64_t rows = kMostRows; rows >= kFewestRows; rows /= 2) {
-      if (rows > RoundUp(extent, kFewestRows)) continue;
+    int64_t settled = 0;  // rows of which no other tile is better
+    for (const RowTile& tile :
+         TilesFor(blocked, root, group.depth - 1, models)) {
+      if (tile.rows == settled) continue;
       Schedule trial = blocked;
       ScheduleWriter trial_writer(trial);
-      RowTileScheduler scheduler(gpu, group, rows, trial_writer);
-      if (!scheduler.Run()) continue;
-      const double cost = scheduler.Cost();
-      if (best && cost >= best_cost) continue;
+      std::optional<ScheduledRowTile> tiled =
+          ScheduleRowTile(tile.is_wide ? models.wide : models.narrow, group,
+                          tile, trial_writer);
+      if (!tiled || (best && tiled->cost >= best_cost)) continue;
       // What is not aligned, or has strides of its own, is known only then.
-      if (!Lower(trial).ok()) continue;
+      const auto nest = Lower(trial);
+      if (!nest.ok() || !IsPlanned(*nest, gpu)) continue;
+      if (!tiled->is_alone) settled = tile.rows;
       best = std::move(trial);
-      best_cost = cost;
-      scheduled = scheduler.Scheduled();
+      best_cost = tiled->cost;
+      scheduled = std::move(tiled->stages);
     }
   }
   if (!best) return false;

@@ -19,9 +19,14 @@
 // combines, the workgroup may also go over the rows in blocks of keys j
 // (jit/schedule/primitives/online_softmax.h): then only a block of each row is
 // in its memory, and the running sums are in registers; blocks that a causal
-// mask hides from all rows of the tile are skipped. Among tiles of 16 to
-// 128 rows, whole or in blocks, the one is taken that costs least by a model of
-// how many tiles a processor computes, and how many of them at once.
+// mask hides from all rows of the tile are skipped. Slices may be whole then:
+// that of %q is copied once for the tile, those of %k and %v for a block while
+// the one before is computed. Where warpgroups multiply together and both
+// products have panels for it (jit/gpu/shared_panels.h), they do.
+//
+// Among tiles of 16 to 128 rows, whole or in blocks, the one is taken that
+// costs least by a model of how many tiles a processor computes, and how many
+// of them at once.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_ROW_TILE_RULE_H_

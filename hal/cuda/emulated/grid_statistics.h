@@ -1,0 +1,16 @@
+// What all grids of this process did: TotalStatistics (grid.h) is their sum.
+//
+// Internal to the emulated grid. Thread-safe.
+#ifndef EMBER_HAL_CUDA_EMULATED_GRID_STATISTICS_H_
+#define EMBER_HAL_CUDA_EMULATED_GRID_STATISTICS_H_
+
+#include "hal/cuda/emulated/grid.h"
+
+namespace ember::hal::cuda {
+
+// Adds what a grid did to the total, and to `statistics` if that is not null.
+void AddStatistics(const GridStatistics& of_grid, GridStatistics* statistics);
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_EMULATED_GRID_STATISTICS_H_

@@ -1,0 +1,96 @@
+#include "jit/gpu/ordering_barriers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "jit/loops/walk.h"
+
+namespace ember::jit::gpu {
+
+using loops::Block;
+using loops::IsInvocationLoop;
+using loops::Statement;
+
+namespace {
+
+class Finder {
+ public:
+  Finder(const std::unordered_set<const Statement*>& barriers,
+         const std::vector<bool>& has_panels)
+      : barriers_(barriers), has_panels_(has_panels) {}
+
+  std::unordered_set<const Statement*> Run(const Block& body) {
+    Follow(body, {});
+    return std::move(found_);
+  }
+
+ private:
+  // What some path has behind it.
+  struct Path {
+    // Stores to panels without a fence.
+    bool is_dirty = false;
+    // Asynchronous ones that an await may end.
+    bool is_copying = false;
+
+    void Join(const Path& other) {
+      is_dirty |= other.is_dirty;
+      is_copying |= other.is_copying;
+    }
+    bool operator==(const Path&) const = default;
+  };
+
+  void Stores(const Statement& statement, Path& path) const {
+    for (const loops::Store& store : statement.stores) {
+      if (!has_panels_[store.buffer]) continue;
+      // Even if it is an ordinary one: who reads it is behind an await.
+      (store.is_async ? path.is_copying : path.is_dirty) = true;
+    }
+    for (const Statement& inner : statement.body) Stores(inner, path);
+  }
+
+  Path Follow(const Block& block, Path path) {
+    for (const Statement& statement : block) {
+      if (path.is_dirty && barriers_.contains(&statement)) {
+        found_.insert(&statement);
+        path.is_dirty = false;
+      }
+      if (statement.kind == Statement::Kind::kAwait) {
+        path.is_dirty |= path.is_copying;
+        path.is_copying &= statement.groups > 0;
+      } else if (statement.body.empty() || IsInvocationLoop(statement)) {
+        Stores(statement, path);
+      } else {
+        path = FollowBody(statement, path);
+      }
+    }
+    return path;
+  }
+
+  // A body may be skipped, and a loop's turn begins with what the one before it
+  // left; the path only gets more, so this ends.
+  Path FollowBody(const Statement& statement, Path path) {
+    while (true) {
+      Path after = path;
+      after.Join(Follow(statement.body, path));
+      if (statement.kind != Statement::Kind::kFor || after == path)
+        return after;
+      path = after;
+    }
+  }
+
+  const std::unordered_set<const Statement*>& barriers_;
+  const std::vector<bool>& has_panels_;
+  std::unordered_set<const Statement*> found_;
+};
+
+}  // namespace
+
+std::unordered_set<const Statement*> FindOrderingBarriers(
+    const Block& body, const std::unordered_set<const Statement*>& barriers,
+    const std::vector<bool>& has_panels) {
+  const bool any = std::ranges::find(has_panels, true) != has_panels.end();
+  if (!any) return {};
+  return Finder(barriers, has_panels).Run(body);
+}
+
+}  // namespace ember::jit::gpu

@@ -1,0 +1,115 @@
+// At which barriers stores to panels are ordered for products of warpgroups.
+// That these are enough, the emulated grid checks where such products run
+// (hal/cuda/emulated/unordered_stores.h).
+#include "jit/gpu/ordering_barriers.h"
+
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+#include "jit/gpu/phase_plan.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/target/matrix_instructions.h"
+
+namespace ember::jit::gpu {
+namespace {
+
+constexpr char kStoresToPanels[] = R"(
+      invocation i < 128 { for r < 64 { %as[floordiv(i, 2), mod(i, 2) * 32 + floordiv(r, 2)] = %a[i, r] } }
+)";
+constexpr char kCopies[] = R"(
+      invocation i < 128 { vector v < 8 { async %as[floordiv(i, 2), mod(i, 2) * 8 + v] = %a[i, v] } }
+)";
+constexpr char kProducts[] = R"(
+      subgroup s < 4 { matrix m < 16 { matrix n < 64 { matrix d < 16 {
+        %sum[s, m, n] += f32(%as[s * 16 + m, d]) * f32(%bs[d, n])
+      } } } }
+)";
+// Two barriers: that it is read, and that it is stored to.
+constexpr char kOthers[] = R"(
+      invocation i < 128 { %t[i] = f32(%a[i, 0]) }
+      invocation i < 128 { %x[i] = %t[127 - i] }
+)";
+
+struct Outcome {
+  size_t barriers = 0;
+  size_t ordering = 0;
+};
+
+// Of a phase with such a body, in which panels are stored to before.
+Outcome PlanOf(std::string_view body) {
+  const auto nest = loops::Parse(
+      "loops @t(%a: input f16[128, 64], %y: output f32[64, 64],\n"
+      "         %x: output f32[128]) {\n"
+      "  task %as: f16[64, 64]\n  task %bs: f16[64, 64]\n"
+      "  task %t: f32[128]\n  register %sum: f32[4, 16, 64]\n"
+      "  phase t < 1 {\n"
+      "    subgroup s < 4 { matrix m < 16 { matrix n < 64 {\n"
+      "      %sum[s, m, n] = 0.0\n    } } }\n"
+      "    invocation i < 64 { for r < 64 { %bs[i, r] = %a[i, r] } }\n" +
+      std::string(body) +
+      "    subgroup s < 4 { matrix m < 16 { matrix n < 64 {\n"
+      "      %y[s * 16 + m, n] = %sum[s, m, n]\n    } } }\n"
+      "  }\n}\n");
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  if (!nest.ok()) return {};
+  EXPECT_TRUE(loops::Verify(*nest).ok()) << loops::Verify(*nest).ToString();
+  DeviceTraits device;
+  device.shared_bytes = 128 << 10;
+  device.subgroup_size = 32;
+  device.keeps_elements = device.uses_matrices = true;
+  device.shared_alignment = 16;
+  device.matrices = MatrixTypesOf("sm_90a");
+  const auto plan = PlanPhase(*nest, nest->phases[0], device);
+  EXPECT_TRUE(plan.ok()) << plan.status().ToString();
+  if (!plan.ok()) return {};
+  for (const loops::Statement* const statement : plan->ordering_barriers)
+    EXPECT_TRUE(plan->barriers.contains(statement));
+  return {plan->barriers.size(), plan->ordering_barriers.size()};
+}
+
+std::string Loop(const std::string& body) {
+  return "    for k < 8 {\n" + body + "    }\n";
+}
+
+TEST(OrderingBarriersTest, BehindStoresToPanels) {
+  const std::string panels(kStoresToPanels), products(kProducts),
+      others(kOthers);
+  EXPECT_EQ(PlanOf(panels + products).ordering, 1u);
+  // At the first barrier behind them, and no more.
+  const Outcome outcome = PlanOf(panels + others + products);
+  EXPECT_EQ(outcome.barriers, 1u);
+  EXPECT_EQ(outcome.ordering, 1u);
+  const Outcome behind = PlanOf(panels + products + others + others);
+  EXPECT_GE(behind.barriers, 4u);
+  EXPECT_EQ(behind.ordering, 1u);
+}
+
+TEST(OrderingBarriersTest, OncePerTurnOfALoop) {
+  const std::string panels(kStoresToPanels), products(kProducts),
+      others(kOthers);
+  // Before the stores, as products read; behind them; and of other memory two.
+  const Outcome outcome = PlanOf(Loop(panels + products + others + others));
+  EXPECT_GE(outcome.barriers, 5u);
+  EXPECT_EQ(outcome.ordering, 2u);
+  // What a turn stores, the next one orders.
+  const Outcome ahead = PlanOf(panels + Loop(products + others + panels));
+  EXPECT_GE(ahead.barriers, 2u);
+  EXPECT_EQ(ahead.ordering, 1u);
+}
+
+// What was begun before a barrier, an await ends.
+TEST(OrderingBarriersTest, BehindAwaits) {
+  const std::string copies(kCopies), products(kProducts), others(kOthers);
+  // Before the await the other factor is ordered.
+  EXPECT_EQ(PlanOf(copies + others + "    await 0\n" + products).ordering, 2u);
+  EXPECT_EQ(PlanOf(copies + "    await 0\n" + others + products).ordering, 1u);
+  const Outcome ahead = PlanOf(
+      copies + Loop("    await 0\n" + products + others + copies + others));
+  EXPECT_GE(ahead.barriers, 4u);
+  EXPECT_EQ(ahead.ordering, 1u);
+}
+
+}  // namespace
+}  // namespace ember::jit::gpu

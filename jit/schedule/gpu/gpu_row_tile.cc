@@ -1,0 +1,517 @@
+#include "jit/schedule/gpu/gpu_row_tile.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/rounding.h"
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/gpu/gpu_matrix_rule.h"
+#include "jit/schedule/gpu/gpu_points.h"
+#include "jit/schedule/rules/stage_shape.h"
+
+namespace ember::schedule {
+namespace {
+
+// Neighbours that an invocation computes at once, or steps of a reduction that
+// are written out.
+constexpr int64_t kLanes = 4;
+// Rows of workgroup memory begin in other banks than their neighbours.
+constexpr int64_t kRowPaddingBytes = 16;
+// Of a reduction along a row that is split among invocations, each has some.
+constexpr int64_t kFewestOfPart = 8;
+// What a key costs beside the rows of a tile, in rows: of slices that are
+// copied when they are needed; and of barriers and the like for each block of
+// keys.
+constexpr double kRowsOfSlices = 24;
+constexpr double kElementsOfBlock = 2000;
+// Of products of warpgroups, which load no factors to registers.
+constexpr double kCostOfWide = 0.9;
+// Workgroups with more rows need more than half of a processor's registers.
+constexpr int64_t kMostRowsOfTwo = 64;
+// Of a processor that has one workgroup at once: nothing runs while that waits;
+// less if that is for others only, not for memory. Both are guesses.
+constexpr double kCostOfWaiting = 1.5;
+constexpr double kCostOfWaitingAhead = 1.4;
+// Of scaling sums for each block, in keys.
+constexpr double kKeysOfFold = 12.8;
+// Results of an invocation, of one row: sums, with one total and maximum.
+constexpr int64_t kMostFolded = 32;
+// Where dispatches know nothing better of a processor.
+constexpr int64_t kInvocationsOfProcessor = 2048;
+// Operands are read anew for each tile, from caches mostly; what stands between
+// the products is kept from memory by that.
+constexpr int64_t kMostOperands = 4;
+
+class RowTileScheduler {
+ public:
+  RowTileScheduler(const jit::GpuModel& gpu, StageGroup group,
+                   const RowTile& tile, ScheduleWriter& writer)
+      : gpu_(gpu),
+        group_(std::move(group)),
+        tile_(tile),
+        rows_(tile.rows),
+        writer_(writer) {}
+
+  bool Run() {
+    if (rows_ > Invocations() || !HasConstantRows()) return false;
+    FindFold();
+    if (tile_.is_ahead && blocks_ < 2) return false;
+    SplitReductions();
+    if (!PlanProducts()) return false;
+    const std::string tasks = ScheduleRoot();
+    around_root_ = {group_.root, tasks};
+    // What a block needs is computed in the fold's loop over blocks.
+    std::string around = group_.root, loop = tasks;
+    for (size_t i = group_.members.size(); i-- > 0;) {
+      const std::string& member = group_.members[i];
+      if (!writer_.Try("compute_at %" + member + " %" + around + " " + loop))
+        return false;
+      if (!IsFold(member)) continue;
+      around = member;
+      loop = ScheduleFold(member);
+      around_blocks_ = {around, loop};
+    }
+    for (const std::string& member : group_.members) {
+      if (IsFold(member)) continue;
+      if (IsProduct(member) ? !ScheduleProduct(member) : !ScheduleOther(member))
+        return false;
+    }
+    return writer_.status().ok() && operands_ <= kMostOperands * Kept() &&
+           SharedBytes() <= gpu_.shared_bytes && FoldFits();
+  }
+
+  // With the stages that were made of them.
+  std::set<std::string> Scheduled() const {
+    std::set<std::string> scheduled = gathers_;
+    scheduled.insert(group_.members.begin(), group_.members.end());
+    return scheduled;
+  }
+
+  bool IsAlone() const {
+    return Tiles() <= Processors() || rows_ > kMostRowsOfTwo ||
+           2 * SharedBytes() > gpu_.shared_bytes;
+  }
+
+  // Of all tiles, by what a row takes.
+  double Cost() const {
+    const int64_t turns = DivideRoundingUp(Tiles(), Processors());
+    const auto keys = static_cast<double>(KeysOfBlock());
+    const double rows =
+        static_cast<double>(rows_) * (blocks_ > 1 ? 1 + kKeysOfFold / keys : 1);
+    const double overhead =
+        (tile_.is_ahead ? 0 : kRowsOfSlices) + kElementsOfBlock / keys;
+    const double waiting = !IsAlone()       ? 1
+                           : tile_.is_ahead ? kCostOfWaitingAhead
+                                            : kCostOfWaiting;
+    return static_cast<double>(turns) * (rows + overhead) * waiting *
+           (tile_.is_wide ? kCostOfWide : 1) *
+           (blocks_ > 1 ? ShareOfBlocks() : 1);
+  }
+
+ private:
+  const Computation& c() const { return writer_.computation(); }
+  const ComputationStage& Stage(const std::string& name) const {
+    return c().stages[static_cast<size_t>(writer_.StageOf(name))];
+  }
+  bool IsProduct(const std::string& name) const {
+    return StageShape(c(), writer_.StageOf(name)).SharesOperands();
+  }
+  bool IsFold(const std::string& name) const {
+    return Stage(name).combiner == tensor::Combiner::kFold;
+  }
+  int64_t Tiles() const {
+    const StageShape root(c(), writer_.StageOf(group_.root));
+    const int row = group_.depth - 1;
+    return root.LikelyPoints(0, row) *
+           DivideRoundingUp(root.LikelyExtent(row), rows_);
+  }
+  int64_t Processors() const {
+    if (gpu_.processors != 0) return gpu_.processors;
+    return std::max<int64_t>(gpu_.busy_invocations / kInvocationsOfProcessor,
+                             1);
+  }
+  int64_t Invocations() const { return kRowTileSubgroups * gpu_.subgroup_size; }
+  std::string LoopOf(const std::string& stage, int number) const {
+    return writer_.LoopsOf(stage)[static_cast<size_t>(number)];
+  }
+
+  // Of all keys, if they are in one block.
+  int64_t KeysOfBlock() const {
+    int64_t keys = 1;
+    for (const std::string& member : group_.members) {
+      if (!IsProduct(member) || (blocks_ > 1 && !of_block_.contains(member)))
+        continue;
+      keys = std::max(keys, ColumnsOf(member));
+    }
+    return keys;
+  }
+
+  // Of the fold's blocks, the part that tiles compute on average, if what rows
+  // see grows evenly: a tile goes on to the end of its last row's last block.
+  double ShareOfBlocks() const {
+    for (const std::string& member : group_.members) {
+      const std::optional<UsefulElements>& useful = Stage(member).useful;
+      if (!useful) continue;
+      const int64_t length = blocks_ * useful->step;
+      const tensor::Interval end = c().pool[useful->end].range;
+      const double mean = static_cast<double>(std::min(end.low, length) +
+                                              std::min(end.high, length) +
+                                              useful->step + rows_) /
+                          2;
+      return std::min(mean / static_cast<double>(length), 1.0);
+    }
+    return 1;
+  }
+
+  // The loop over tiles, which are tasks.
+  std::string ScheduleRoot() {
+    const std::string& root = group_.root;
+    const std::string rows = LoopOf(root, group_.depth - 1);
+    writer_.Do("split %" + root + " " + rows + " " + std::to_string(rows_) +
+               " -> " + rows + "_tile " + rows + "_rest");
+    const std::string tasks =
+        writer_.FuseLoops(root, 0, static_cast<size_t>(group_.depth), "tasks");
+    writer_.Do("parallel %" + root + " " + tasks);
+    BindPoints(root, 1, writer_.LoopsOf(root).size() - 1,
+               rows_ * ColumnsOf(root));
+    return tasks;
+  }
+
+  // Blocks one after the other; of each an invocation has points of one row,
+  // as many as the others. The loop over blocks.
+  std::string ScheduleFold(const std::string& name) {
+    std::vector<std::string> order = writer_.LoopsOf(name);
+    std::ranges::rotate(order, order.end() - 1);
+    writer_.Reorder(name, order);
+    const std::string columns =
+        writer_.FuseLoops(name, static_cast<size_t>(group_.depth) + 1,
+                          order.size() - 1 - group_.depth, "columns");
+    writer_.Do("split %" + name + " " + columns + " " +
+               std::to_string(Invocations() / rows_) + " -> " + columns +
+               "_round " + columns + "_item");
+    writer_.Do("reorder %" + name + " " + columns + "_item " + columns +
+               "_round");
+    const std::string item = writer_.FuseLoops(
+        name, 1, static_cast<size_t>(group_.depth) + 1, "points");
+    writer_.Do("bind %" + name + " " + item);
+    // Then sums are registers of their invocations.
+    writer_.Do("unroll %" + name + " " + columns + "_round");
+    return order.front();
+  }
+
+  bool FoldFits() const {
+    return std::ranges::all_of(group_.members, [&](const std::string& member) {
+      const int64_t together = Invocations() / rows_;
+      return !IsFold(member) || (ColumnsOf(member) % together == 0 &&
+                                 ColumnsOf(member) / together <= kMostFolded);
+    });
+  }
+
+  // Of open extents nobody knows whether there is room.
+  bool HasConstantRows() const {
+    const auto is_constant = [&](const std::string& name) {
+      const StageShape shape(c(), writer_.StageOf(name));
+      for (int a = group_.depth; a < shape.axis_count(); ++a)
+        if (!shape.Extent(a)) return false;
+      return true;
+    };
+    return is_constant(group_.root) &&
+           std::ranges::all_of(group_.members, is_constant);
+  }
+
+  // Loops of so many points of the tile, by invocations in turns. They have as
+  // many each: guarded turns would count as rows that are needed.
+  void BindPoints(const std::string& name, size_t first, size_t count,
+                  int64_t points_of_tile) {
+    const int64_t lanes = LanesOf(name);
+    std::string lane;
+    if (lanes > 1) {
+      const std::string last = writer_.LoopsOf(name)[first + count - 1];
+      writer_.Do("split %" + name + " " + last + " " + std::to_string(lanes) +
+                 " -> " + last + "_vector " + last + "_lane");
+      lane = last + "_lane";
+      points_of_tile /= lanes;
+    }
+    int64_t together = std::min(Invocations(), points_of_tile);
+    while (points_of_tile % together != 0) --together;
+    const std::string points = writer_.FuseLoops(name, first, count, "points");
+    writer_.Do("split %" + name + " " + points + " " +
+               std::to_string(together) + " -> " + points + "_round " + points +
+               "_item");
+    std::vector<std::string> order = writer_.LoopsOf(name);
+    std::swap(order[first], order[first + 1]);
+    writer_.Reorder(name, order);
+    writer_.Do("bind %" + name + " " + points + "_item");
+    if (!lane.empty()) writer_.Do("vectorize %" + name + " " + lane);
+  }
+
+  // Neighbours in a row that an invocation computes at once: of stages without
+  // reductions, whose rows they divide.
+  int64_t LanesOf(const std::string& name) const {
+    const StageShape shape(c(), writer_.StageOf(name));
+    const int last = shape.spatial_count() - 1;
+    if (Stage(name).has_reduction() || last < group_.depth) return 1;
+    const std::optional<int64_t> extent = shape.Extent(last);
+    return extent && *extent % kLanes == 0 ? kLanes : 1;
+  }
+
+  // Elements of a row of the stage's buffer.
+  int64_t ColumnsOf(const std::string& name) const {
+    const auto parts = parts_.find(name);
+    if (parts != parts_.end()) return parts->second;
+    const StageShape shape(c(), writer_.StageOf(name));
+    return shape.LikelyPoints(std::min(group_.depth, shape.spatial_count()),
+                              shape.spatial_count()) /
+           TurnsOf(name);
+  }
+  // How often the stage is computed for a tile: once for each block that the
+  // fold combines, or once.
+  int64_t TurnsOf(const std::string& name) const {
+    return of_block_.contains(name) ? blocks_ : 1;
+  }
+  int64_t BytesOf(const std::string& name) const {
+    const int64_t columns = ColumnsOf(name);
+    int64_t bytes = 0;
+    for (const ComputationStore& store : Stage(name).stores) {
+      bytes += columns * DTypeByteSize(c().buffers[store.buffer].type) +
+               (columns > 1 && !parts_.contains(name) ? kRowPaddingBytes : 0);
+    }
+    return rows_ * bytes;
+  }
+  // Elements that are stored and read in the workgroup's memory.
+  int64_t Kept() const {
+    int64_t elements = 0;
+    for (const std::string& member : group_.members)
+      elements += 2 * rows_ * ColumnsOf(member) * TurnsOf(member);
+    return elements;
+  }
+
+  // The most that is in use at once: from where a member is computed to where
+  // it is read for the last time, and products' slices (jit/gpu/lifetimes.h).
+  // What the fold keeps of blocks it stores when they are done.
+  int64_t SharedBytes() const {
+    int64_t most = 0;
+    for (const std::string& at : group_.members) {
+      const int number = writer_.StageOf(at);
+      const bool is_of_fold = IsFold(at) || of_block_.contains(at);
+      int64_t bytes = SlicesOf(at) + (is_of_fold ? bytes_ahead_ : 0);
+      for (const std::string& member : group_.members) {
+        const int first = writer_.StageOf(member);
+        int last = first;
+        for (const int reader : ConsumersOf(c(), first))
+          last = std::max(last, reader);
+        const bool is_stored = first < number || !IsFold(member);
+        if (first <= number && number <= last && is_stored)
+          bytes += BytesOf(member);
+      }
+      most = std::max(most, bytes);
+    }
+    return most;
+  }
+  int64_t SlicesOf(const std::string& member) const {
+    const auto slices = slice_bytes_.find(member);
+    return slices == slice_bytes_.end() ? 0 : slices->second;
+  }
+
+  bool PlanProducts() {
+    for (const std::string& member : group_.members) {
+      if (!IsProduct(member)) continue;
+      const std::optional<MatrixPlan> plan =
+          PlanMatricesOnGpu(gpu_, c(), writer_.StageOf(member),
+                            /*through_memory=*/false,
+                            {.rows = rows_,
+                             .columns = ColumnsOf(member),
+                             .subgroups = kRowTileSubgroups,
+                             .is_whole = tile_.is_ahead});
+      if (!plan || plan->rows != group_.depth - 1 ||
+          plan->IsWide() != tile_.is_wide ||
+          plan->has_row_panels != tile_.is_wide ||
+          (tile_.is_ahead && !plan->is_exact)) {
+        return false;
+      }
+      plans_[member] = *plan;
+    }
+    return true;
+  }
+
+  bool ScheduleProduct(const std::string& name) {
+    const MatrixPlan& plan = plans_.at(name);
+    RowFactors factors = {.gathered = GathersFor(name),
+                          .subgroups = kRowTileSubgroups};
+    for (const std::string& member : group_.members)
+      factors.resident.insert(BufferOf(member));
+    if (tile_.is_ahead) {
+      factors.rows = around_root_;
+      factors.columns = around_blocks_;
+    }
+    const StageShape shape(c(), writer_.StageOf(name));
+    operands_ += shape.LikelyPoints(group_.depth, shape.axis_count());
+    NoteSlices(name, plan, factors);
+    PadRows(name, plan.type.sum);
+    gathers_.insert(factors.gathered.begin(), factors.gathered.end());
+    return ScheduleMatricesOfRows(gpu_, plan, name, factors, writer_);
+  }
+
+  // Of slices in memory of the workgroup.
+  void NoteSlices(const std::string& name, const MatrixPlan& plan,
+                  const RowFactors& factors) {
+    const int64_t rows = plan.RowsOfTile() * DTypeByteSize(plan.type.a),
+                  columns = plan.ColumnsOfTile() * DTypeByteSize(plan.type.b);
+    if (!tile_.is_ahead) {
+      const int64_t slots = plan.slots != 0  ? plan.slots
+                            : plan.is_double ? 2
+                                             : 1;
+      slice_bytes_[name] = (rows + columns) * plan.slice * slots;
+      return;
+    }
+    bool has_rows = false;
+    ForEachLoad(c().pool, Stage(name).values, [&](NodeId load) {
+      const std::string& buffer = c().buffers[c().pool[load].buffer].name;
+      has_rows |= factors.resident.contains(buffer);
+    });
+    const int64_t padding =
+        plan.IsWide() ? 0 : kRowPaddingBytes * (rows_ + 2 * plan.slice);
+    bytes_ahead_ +=
+        2 * columns * plan.slice + padding + (has_rows ? 0 : rows * plan.slice);
+  }
+
+  // The stages of which the product needs slices, and nothing else anything.
+  std::set<std::string> GathersFor(const std::string& product) const {
+    std::set<std::string> gathers;
+    const int number = writer_.StageOf(product);
+    for (int i = 0; i < number; ++i) {
+      if (IsLookupForProducts(c(), i) && StoresAreIdentity(c(), i) &&
+          ConsumersOf(c(), i) == std::vector{number}) {
+        gathers.insert(c().stages[static_cast<size_t>(i)].name);
+      }
+    }
+    return gathers;
+  }
+
+  std::string BufferOf(const std::string& name) const {
+    return c().buffers[Stage(name).stores[0].buffer].name;
+  }
+
+  // Not of a stage without columns.
+  void PadRows(const std::string& name, DType type) {
+    if (ColumnsOf(name) == 1 || parts_.contains(name)) return;
+    writer_.Do("pad_rows %" + name + " " +
+               std::to_string(kRowPaddingBytes / DTypeByteSize(type)));
+  }
+
+  bool ScheduleOther(const std::string& name) {
+    const int spatial = Stage(name).spatial_count;
+    const DType type = c().buffers[Stage(name).stores[0].buffer].type;
+    if (parts_.contains(name)) {
+      // Parts of a row are neighbours.
+      std::vector<std::string> order = writer_.LoopsOf(name);
+      std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial);
+      writer_.Reorder(name, order);
+    }
+    if (!IsInPanels(name)) PadRows(name, type);
+    BindPoints(name, 0, static_cast<size_t>(spatial), rows_ * ColumnsOf(name));
+    // Then an invocation computes one address in panels.
+    if (IsInPanels(name)) writer_.Do("unroll %" + name + " " + LoopOf(name, 1));
+    WriteOutReduction(name);
+    return writer_.status().ok();
+  }
+
+  // Products of warpgroups read rows of what others made from panels, which
+  // need no padding.
+  bool IsInPanels(const std::string& name) const {
+    return tile_.is_wide &&
+           std::ranges::any_of(plans_, [&](const auto& product) {
+             return Reads(c(), writer_.StageOf(product.first),
+                          Stage(name).stores[0].buffer);
+           });
+  }
+
+  // Some of a reduction's steps one behind the other, where they divide it.
+  void WriteOutReduction(const std::string& name) {
+    const StageShape shape(c(), writer_.StageOf(name));
+    if (shape.axis_count() != shape.spatial_count() + 1) return;
+    const std::optional<int64_t> steps = shape.Extent(shape.spatial_count());
+    if (!steps || *steps % kLanes != 0 || *steps <= kLanes) return;
+    const std::string loop = writer_.LoopsOf(name).back();
+    writer_.Do("split %" + name + " " + loop + " " + std::to_string(kLanes) +
+               " -> " + loop + "_steps " + loop + "_step");
+    writer_.Do("unroll %" + name + " " + loop + "_step");
+  }
+
+  // What stands before a fold over blocks is of a block.
+  void FindFold() {
+    const auto fold = std::ranges::find_if(
+        group_.members, [&](const std::string& m) { return IsFold(m); });
+    if (fold == group_.members.end()) return;
+    of_block_.insert(group_.members.begin(), fold);
+    const StageShape shape(c(), writer_.StageOf(*fold));
+    blocks_ = shape.LikelyExtent(shape.spatial_count());
+  }
+
+  // A row's reductions by several invocations, that have every so many-th
+  // element: each in two stages.
+  void SplitReductions() {
+    std::vector<std::string> members;
+    for (const std::string& member : group_.members) {
+      const int64_t parts = IsProduct(member) ? 1 : SplitReduction(member);
+      if (parts > 1) {
+        members.push_back(member + ".parts");
+        parts_[members.back()] = parts;
+        if (of_block_.contains(member)) of_block_.insert(members.back());
+      }
+      members.push_back(member);
+    }
+    group_.members = std::move(members);
+  }
+
+  // Into how many parts; 1: it is not split.
+  int64_t SplitReduction(const std::string& name) {
+    const ComputationStage& stage = Stage(name);
+    const auto spatial = static_cast<size_t>(stage.spatial_count);
+    if (stage.axes.size() != spatial + 1 || ColumnsOf(name) != 1 ||
+        IsFold(name)) {
+      return 1;
+    }
+    const StageShape shape(c(), writer_.StageOf(name));
+    const std::optional<int64_t> length =
+        shape.Extent(static_cast<int>(spatial));
+    int64_t parts = Invocations() / rows_;
+    while (length && parts > 1 && *length / parts < kFewestOfPart) parts /= 2;
+    const bool is_split =
+        length && parts > 1 && *length % parts == 0 &&
+        writer_.Try("rfactor %" + name + " " + stage.axes[spatial].name + "%" +
+                    std::to_string(parts) + " -> " + name + ".parts");
+    return is_split ? parts : 1;
+  }
+
+  const jit::GpuModel& gpu_;
+  StageGroup group_;
+  const RowTile tile_;
+  const int64_t rows_;
+  ScheduleWriter& writer_;
+  std::map<std::string, int64_t> parts_;  // by stage of parts, those of a row
+  std::set<std::string> of_block_;
+  int64_t blocks_ = 1;
+  int64_t operands_ = 0;  // elements of the products' columns, for a tile
+  std::map<std::string, MatrixPlan> plans_;     // by product
+  std::map<std::string, int64_t> slice_bytes_;  // by product
+  int64_t bytes_ahead_ = 0;                     // of slices that are whole
+  RowFactors::Loop around_root_, around_blocks_;
+  std::set<std::string> gathers_;
+};
+
+}  // namespace
+
+std::optional<ScheduledRowTile> ScheduleRowTile(const jit::GpuModel& gpu,
+                                                const StageGroup& group,
+                                                const RowTile& tile,
+                                                ScheduleWriter& writer) {
+  RowTileScheduler scheduler(gpu, group, tile, writer);
+  if (!scheduler.Run()) return std::nullopt;
+  return ScheduledRowTile{scheduler.Cost(), scheduler.IsAlone(),
+                          scheduler.Scheduled()};
+}
+
+}  // namespace ember::schedule
