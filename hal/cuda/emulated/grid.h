@@ -13,9 +13,10 @@
 // What is found, and ends the grid: an access outside of memory that the device
 // has; two threads of a block that access a byte of its shared memory, one of
 // them writing, without a barrier between (a race), or one that writes what a
-// product of warpgroups still reads; such a product that may read what was
-// there before a store, for want of a fence between; threads that wait at a
-// barrier that others never reach; warps of a group that multiply by different
+// product of warpgroups still reads, or reads what a copy of a box still
+// writes; such a product that may read what was there before a store, for want
+// of a fence between; threads that wait at a barrier that others never reach,
+// or for copies that never begin; warps of a group that multiply by different
 // matrices.
 //
 // Blocks run one after another, threads of a block as fibers of the calling
@@ -95,6 +96,21 @@ struct GridFunctions {
   // fence.proxy.async: products of warpgroups behind the next barrier read what
   // the thread stored to shared memory before.
   void (*order_stores)(GridThread* thread);
+  // `threads` threads of the block, whole warps, meet at barrier 1 to 15: PTX's
+  // bar.sync with two operands.
+  void (*meet)(GridThread* thread, uint32_t barrier, uint32_t threads);
+  // The 8 bytes are a copy barrier of so many arrivals: mbarrier.init. What
+  // else there is of them: copy_barriers.h.
+  void (*make_copy_barrier)(GridThread* thread, void* barrier,
+                            uint32_t arrivals);
+  // mbarrier.arrive, which expects `bytes` of copies, too, where that is not 0.
+  void (*arrive)(GridThread* thread, void* barrier, uint32_t bytes);
+  // Waits for the phase of the parity: mbarrier.try_wait.parity, in a loop.
+  void (*await_phase)(GridThread* thread, void* barrier, uint32_t parity);
+  // Begins to copy a box of a tensor to shared memory: cp.async.bulk.tensor of
+  // `rank` coordinates, innermost first. map: 128 bytes.
+  void (*copy_box)(GridThread* thread, const void* map, uint32_t rank,
+                   const int32_t* coordinates, void* to, void* barrier);
 };
 
 // A thread, as kernels see it: code knows where each field is.
@@ -154,6 +170,7 @@ struct GridStatistics {
   uint64_t matrix_loads = 0;   // matrices
   uint64_t matrix_passes = 0;  // over the banks, for them
   uint64_t async_copies = 0;   // by thread
+  uint64_t box_copies = 0;
 };
 
 // What went wrong, as a line, or nothing. statistics, which may be null, get

@@ -26,6 +26,7 @@ void AddStatistics(const GridStatistics& of_grid, GridStatistics* statistics) {
     sum->matrix_loads += of_grid.matrix_loads;
     sum->matrix_passes += of_grid.matrix_passes;
     sum->async_copies += of_grid.async_copies;
+    sum->box_copies += of_grid.box_copies;
   }
 }
 

@@ -1,0 +1,52 @@
+// The asynchronous copies of a thread of the emulated grid (PTX's cp.async), in
+// groups: done when the thread waits for theirs, as late as a GPU may.
+//
+//   AsyncCopies copies;
+//   copies.Begin({.to = to, .from = from, .bytes = 16, .read = 16});
+//   copies.Commit();
+//   copies.Await(0, [](const AsyncCopy& copy) { ... });   // before each is done
+//
+// Not thread-safe.
+#ifndef EMBER_HAL_CUDA_EMULATED_ASYNC_COPIES_H_
+#define EMBER_HAL_CUDA_EMULATED_ASYNC_COPIES_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace ember::hal::cuda {
+
+struct AsyncCopy {
+  uint8_t* to = nullptr;
+  const uint8_t* from = nullptr;
+  uint32_t bytes = 0;
+  uint32_t read = 0;  // the first of them; zeros behind those
+};
+
+class AsyncCopies {
+ public:
+  void Begin(const AsyncCopy& copy) { copies_.push_back(copy); }
+  // Those since the last call are a group.
+  void Commit() { groups_.push_back(std::exchange(copies_, {})); }
+  // Does all but those of the last `groups` groups.
+  template <typename Visit>
+  void Await(uint32_t groups, Visit&& visit) {
+    for (; groups_.size() > groups; groups_.pop_front()) {
+      for (const AsyncCopy& copy : groups_.front()) {
+        visit(copy);
+        std::copy_n(copy.from, copy.read, copy.to);
+        std::fill_n(copy.to + copy.read, copy.bytes - copy.read, uint8_t{0});
+      }
+    }
+  }
+
+ private:
+  std::vector<AsyncCopy> copies_;              // since the last Commit
+  std::deque<std::vector<AsyncCopy>> groups_;  // before that, the oldest first
+};
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_EMULATED_ASYNC_COPIES_H_

@@ -1,0 +1,94 @@
+// Barriers in shared memory that copies of boxes end a phase of (PTX's
+// mbarrier and cp.async.bulk.tensor), for a block of the emulated grid.
+//
+//   CopyBarriers barriers(races, shared, shared_bytes);
+//   barriers.BeginBlock();
+//   barriers.Init(4096, /*count=*/1);
+//   barriers.Arrive(0, 4096, /*bytes=*/2048);       // expects so many
+//   barriers.BeginCopy(0, map, {64, 0}, 0, 4096);   // of a box of 2048 bytes
+//   barriers.EndPhases();                           // copies, and ends phase 0
+//   barriers.IsOver(4096, /*parity=*/0);            // true
+//
+// A phase ends when as many arrivals as were counted on have come, and as many
+// bytes as these expected. Copies are done as late as a GPU may do them: when
+// the block can do nothing else than wait for them.
+//
+// Offsets are of shared memory. What returns a text found something wrong: it
+// goes on as "thread (0, 0, 0) ...". Not thread-safe.
+//
+// Source: PTX ISA 8.5, "mbarrier" and "cp.async.bulk.tensor"; tiled mode, one
+// block of threads to a cluster.
+#ifndef EMBER_HAL_CUDA_EMULATED_COPY_BARRIERS_H_
+#define EMBER_HAL_CUDA_EMULATED_COPY_BARRIERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hal/cuda/emulated/shared_races.h"
+#include "hal/cuda/emulated/tensor_map.h"
+
+namespace ember::hal::cuda {
+
+class CopyBarriers {
+ public:
+  // A barrier's own bytes.
+  static constexpr uint64_t kBytes = 8;
+
+  // Both must outlive this.
+  CopyBarriers(SharedRaces& races, uint64_t shared_bytes)
+      : races_(races), shared_bytes_(shared_bytes) {}
+
+  void BeginBlock() { barriers_.clear(); }
+  bool Any() const { return !barriers_.empty(); }
+  // count: arrivals in a phase.
+  std::string Init(uint64_t offset, uint32_t count);
+  // bytes: of copies, that this arrival expects, too.
+  std::string Arrive(uint32_t thread, uint64_t offset, uint64_t bytes);
+  // Of the box that begins at the coordinates (innermost first; what is outside
+  // of the tensor is zeros), to the offset `to`. can_read: whether the device
+  // has the memory.
+  std::string BeginCopy(
+      uint32_t thread, const TensorMap& map,
+      std::span<const int32_t> coordinates, uint64_t to, uint64_t offset,
+      const std::function<bool(uintptr_t begin, uint64_t bytes)>& can_read);
+  // Whether the phase of that parity is over: then the thread knows what came
+  // before its end.
+  bool IsOver(uint32_t thread, uint64_t offset, uint32_t parity);
+  // Ends phases that lack nothing but copies which have begun, in the block's
+  // shared memory: whether there were any.
+  bool EndPhases(uint8_t* shared);
+  // What the barrier's phase lacks.
+  std::string Lacks(uint64_t offset) const;
+
+ private:
+  struct Copy {
+    TensorMap map;
+    std::vector<int32_t> coordinates;
+    uint64_t to = 0;
+  };
+  struct Barrier {
+    uint32_t count = 0;
+    uint32_t pending = 0;      // arrivals
+    uint64_t expected = 0;     // bytes
+    uint64_t begun = 0;        // bytes of copies
+    uint32_t phase = 0;        // how many are over
+    std::vector<Copy> copies;  // of this phase
+    uint32_t agent = 0;        // who does them (SharedRaces)
+    Clock arrived, known;      // of this phase; of those that are over
+  };
+
+  Barrier* Find(uint64_t offset);
+  void EndPhase(Barrier& barrier, uint8_t* shared);
+
+  SharedRaces& races_;
+  const uint64_t shared_bytes_;
+  std::map<uint64_t, Barrier> barriers_;  // by offset
+};
+
+}  // namespace ember::hal::cuda
+
+#endif  // EMBER_HAL_CUDA_EMULATED_COPY_BARRIERS_H_

@@ -1,0 +1,226 @@
+// What kernels call: meetings, copies, shuffles, and before each access.
+#include <cstddef>
+#include <optional>
+
+#include "base/check.h"
+#include "hal/cuda/emulated/grid_runner.h"
+#include "hal/cuda/emulated/tensor_map.h"
+#include "hal/cuda/emulated/warp_shuffles.h"
+
+namespace ember::hal::cuda {
+namespace {
+
+// Of bar.sync, with that of all.
+constexpr uint32_t kNamedBarriers = 16;
+
+}  // namespace
+
+void GridRunner::Barrier(GridThread* thread) {
+  GridRunner& runner = Of(thread);
+  const uint32_t number = runner.NumberOf(*thread);
+  if (!runner.launch_.kernel.meets)
+    return runner.Fail(number, "a barrier in a kernel that has none");
+  runner.threads_[number].state = State::kAtBarrier;
+  runner.threads_[number].barrier_threads = 0;
+  runner.FiberOf(number).Pause();
+}
+
+void GridRunner::Meet(GridThread* seen, uint32_t barrier, uint32_t threads) {
+  GridRunner& runner = Of(seen);
+  const uint32_t number = runner.NumberOf(*seen);
+  if (!runner.launch_.kernel.meets || barrier == 0 ||
+      barrier >= kNamedBarriers || threads == 0 ||
+      threads % kWarpThreads != 0) {
+    return runner.Fail(number,
+                       Concat({"meets at barrier ", barrier, " of ", threads,
+                               " threads, expected 1 to ", kNamedBarriers - 1,
+                               " and whole warps"}));
+  }
+  Thread& thread = runner.threads_[number];
+  thread.state = State::kAtBarrier;
+  thread.barrier = barrier;
+  thread.barrier_threads = threads;
+  runner.FiberOf(number).Pause();
+}
+
+uint64_t GridRunner::OffsetOf(uint32_t number, const void* pointer) {
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const auto shared = reinterpret_cast<uintptr_t>(shared_);
+  if (address < shared || address >= shared + shared_bytes_)
+    Fail(number, "names a place outside of shared memory");
+  return address - shared;
+}
+
+void GridRunner::MakeCopyBarrier(GridThread* seen, void* barrier,
+                                 uint32_t arrivals) {
+  GridRunner& runner = Of(seen);
+  const uint32_t number = runner.NumberOf(*seen);
+  const std::string wrong =
+      runner.copy_barriers_.Init(runner.OffsetOf(number, barrier), arrivals);
+  if (!wrong.empty()) runner.Fail(number, wrong);
+}
+
+void GridRunner::Arrive(GridThread* seen, void* barrier, uint32_t bytes) {
+  GridRunner& runner = Of(seen);
+  const uint32_t number = runner.NumberOf(*seen);
+  const std::string wrong = runner.copy_barriers_.Arrive(
+      number, runner.OffsetOf(number, barrier), bytes);
+  if (!wrong.empty()) runner.Fail(number, wrong);
+}
+
+void GridRunner::AwaitPhase(GridThread* seen, void* barrier, uint32_t parity) {
+  GridRunner& runner = Of(seen);
+  const uint32_t number = runner.NumberOf(*seen);
+  if (!runner.launch_.kernel.meets)
+    return runner.Fail(number, "waits in a kernel that does not");
+  Thread& thread = runner.threads_[number];
+  thread.copy_barrier = runner.OffsetOf(number, barrier);
+  thread.parity = parity;
+  if (runner.copy_barriers_.IsOver(number, thread.copy_barrier, parity)) return;
+  thread.state = State::kAwaitsPhase;
+  runner.FiberOf(number).Pause();
+}
+
+void GridRunner::CopyBox(GridThread* seen, const void* map_bytes, uint32_t rank,
+                         const int32_t* coordinates, void* to, void* barrier) {
+  GridRunner& runner = Of(seen);
+  const uint32_t number = runner.NumberOf(*seen);
+  TensorMap map;
+  if (!ReadTensorMap(map_bytes, map))
+    return runner.Fail(number, "copies a box without a tensor map");
+  const auto can_read = [&runner](uintptr_t begin, uint64_t bytes) {
+    const MemoryRange range = runner.memory_(begin);
+    return range.begin <= begin && begin < range.end &&
+           bytes <= range.end - begin;
+  };
+  const std::string wrong = runner.copy_barriers_.BeginCopy(
+      number, map, {coordinates, rank}, runner.OffsetOf(number, to),
+      runner.OffsetOf(number, barrier), can_read);
+  if (!wrong.empty()) return runner.Fail(number, wrong);
+  ++runner.statistics_.box_copies;
+}
+
+void GridRunner::MeetWarp(uint32_t number, uint32_t mask) {
+  Thread& thread = threads_[number];
+  ++thread.meetings;
+  thread.mask = mask;
+  thread.state = State::kWithWarp;
+  FiberOf(number).Pause();
+}
+
+uint32_t GridRunner::WholeWarpOf(uint32_t number, const char* what) {
+  const uint32_t first = number - number % kWarpThreads;
+  if (!launch_.kernel.meets || first + kWarpThreads > thread_count_)
+    Fail(number, Concat({what, " without a whole warp"}));
+  return first;
+}
+
+void GridRunner::CopyAsync(GridThread* seen, uint32_t bytes, void* to,
+                           const void* from, uint32_t read) {
+  GridRunner& runner = Of(seen);
+  const uint32_t number = runner.NumberOf(*seen);
+  const AsyncCopy copy = {.to = static_cast<uint8_t*>(to),
+                          .from = static_cast<const uint8_t*>(from),
+                          .bytes = bytes,
+                          .read = read};
+  const bool is_aligned =
+      reinterpret_cast<uintptr_t>(to) % bytes == 0 &&
+      (read == 0 || reinterpret_cast<uintptr_t>(from) % bytes == 0);
+  if (!is_aligned || read > bytes || copy.to < runner.shared_ ||
+      copy.to >= runner.shared_ + runner.shared_bytes_) {
+    runner.Fail(number,
+                Concat({"begins a copy of ", bytes,
+                        " bytes, expected one to shared memory and aligned"}));
+  }
+  if (read != 0) Access(seen, from, read, kLoadKind);
+  Access(seen, to, bytes, kStoreKind);
+  runner.threads_[number].copies.Begin(copy);
+  ++runner.statistics_.async_copies;
+}
+
+void GridRunner::CommitCopies(GridThread* seen) {
+  Of(seen).threads_[Of(seen).NumberOf(*seen)].copies.Commit();
+}
+
+void GridRunner::AwaitCopies(GridThread* seen, uint32_t groups) {
+  Of(seen).threads_[Of(seen).NumberOf(*seen)].copies.Await(
+      groups, [seen](const AsyncCopy& copy) {
+        Access(seen, copy.to, copy.bytes, kStoreKind);
+      });
+}
+
+uint32_t GridRunner::Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
+                             uint32_t value, uint32_t b, uint32_t c) {
+  GridRunner& runner = Of(seen);
+  const uint32_t number = runner.NumberOf(*seen);
+  if (!runner.launch_.kernel.meets)
+    runner.Fail(number, "a shuffle in a kernel that has none");
+  Thread& thread = runner.threads_[number];
+  const uint32_t turn = thread.meetings % 2;
+  thread.brought[turn].value = value;
+  runner.MeetWarp(number, mask);
+  const uint32_t lane = number % kWarpThreads;
+  const uint32_t from =
+      LaneToShuffle(static_cast<ShuffleMode>(mode), lane, b, c);
+  const uint32_t other = number - lane + from;
+  if (other >= runner.thread_count_ || (mask >> from & 1) == 0)
+    runner.Fail(number, Concat({"shuffles with lane ", from,
+                                ", which does not take part"}));
+  return runner.threads_[other].brought[turn].value;
+}
+
+void GridRunner::Access(GridThread* thread, const void* pointer, uint64_t bytes,
+                        uint32_t kind) {
+  Of(thread).CheckAccess(*thread, reinterpret_cast<uintptr_t>(pointer), bytes,
+                         static_cast<AccessKind>(kind));
+}
+
+void GridRunner::CheckAccess(const GridThread& thread, uintptr_t address,
+                             uint64_t bytes, AccessKind kind) {
+  const uint32_t number = NumberOf(thread);
+  const auto shared = reinterpret_cast<uintptr_t>(shared_);
+  if (address >= shared && address < shared + shared_bytes_) {
+    return CheckShared(number, address - shared, bytes, kind);
+  }
+  if (address >= last_.begin && address < last_.end &&
+      bytes <= last_.end - address)
+    return;
+  if (FiberOf(number).Owns(address)) return;
+  const MemoryRange range = memory_(address);
+  if (range.begin <= address && address < range.end &&
+      bytes <= range.end - address) {
+    last_ = range;
+    return;
+  }
+  Fail(number, Concat({kind == AccessKind::kLoad ? "loads " : "stores ", bytes,
+                       " bytes outside of the device's memory"}));
+}
+
+void GridRunner::CheckShared(uint32_t number, uint64_t offset, uint64_t bytes,
+                             AccessKind kind) {
+  if (bytes > shared_bytes_ - offset) {
+    return Fail(number, Concat({"expected an access within ", shared_bytes_,
+                                " bytes of shared memory, found ", bytes,
+                                " at ", offset}));
+  }
+  if (kind != AccessKind::kLoad) unordered_.Store(number, offset, bytes);
+  const std::optional<uint32_t> other =
+      races_.Access(number, offset, bytes, kind);
+  if (!other) return;
+  const std::string text =
+      *other < thread_count_
+          ? Concat({"thread ", PlaceText(PlaceOf(*other, launch_.threads))})
+          : "a copy of a box";
+  Fail(number, Concat({kind == AccessKind::kLoad ? "loads" : "stores", " byte ",
+                       offset, " of shared memory, which ", text,
+                       " accesses, too, without a barrier between"}));
+}
+
+void GridRunner::Fail(uint32_t number, const std::string& what) {
+  problem_ = Concat(
+      {"thread ", PlaceText(PlaceOf(number, launch_.threads)), " ", what});
+  FiberOf(number).Pause();
+  EMBER_CHECK(false) << "a thread that failed goes on";
+}
+
+}  // namespace ember::hal::cuda
