@@ -81,6 +81,19 @@ TEST_F(ErrorsTest, NoDevice) {
   ExpectHas(other.message(), "expected a device below 1, found 7");
 }
 
+// Whoever wants to do without them can.
+TEST_F(ErrorsTest, WithoutTensorMaps) {
+  ::setenv("EMBER_CUDA_EMULATE", "sm_90a", 1);
+  ::setenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS", "1", 1);
+  const auto device = CreateDevice("cuda-emulated", {});
+  ::unsetenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS");
+  ASSERT_TRUE(device.ok());
+  EXPECT_EQ((*device)->target(),
+            "sm_90a+emulated+subgroup32+shared232448+invocations1024+"
+            "processors132");
+  EXPECT_EQ((*device)->limits().map_count, 0);
+}
+
 TEST_F(ErrorsTest, TwoDevices) {
   ::setenv("EMBER_CUDA_EMULATE", "sm_90a:2", 1);
   auto first = CreateDevice("cuda-emulated", {});
@@ -88,7 +101,7 @@ TEST_F(ErrorsTest, TwoDevices) {
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ((*second)->target(),
             "sm_90a+emulated+subgroup32+shared232448+invocations1024+"
-            "processors132");
+            "processors132+tensor_maps");
   auto buffer = (*second)->Allocate(64, MemoryKind::kDeviceLocal);
   EXPECT_TRUE(buffer.ok());
   EXPECT_EQ((*first)->memory_statistics().live_bytes, 0);

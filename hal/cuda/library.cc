@@ -14,6 +14,10 @@ namespace {
 
 // Of a library whose functions are known.
 StatusOr<std::shared_ptr<const Library>> Start(Library library) {
+  // As an older driver, to compare with, or to do without them.
+  const char* const without = std::getenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS");
+  if (without != nullptr && *without != '\0')
+    library.cu.TensorMapEncodeTiled = nullptr;
   EMBER_RETURN_IF_ERROR(ResultStatus("cuInit", library.cu.Init(0)));
   EMBER_RETURN_IF_ERROR(
       ResultStatus("cuDriverGetVersion",

@@ -18,16 +18,19 @@ constexpr int kMostMaps = 16;
 constexpr int64_t kBindingAlignment = 16;
 // The oldest that LLVM's and NVIDIA's compilers of today make code for.
 constexpr int kOldestMajor = 7;
+// Of those whose kernels copy boxes of tensors.
+constexpr int kFirstMajorWithBoxes = 9;
 
 }  // namespace
 
 std::string DeviceProperties::Target() const {
   // Code for sm_90a runs on devices of 9.0 alone, but has all they can do.
   const bool has_own_code = major == 9 && minor == 0;
-  return Concat({"sm_", major, minor, has_own_code ? "a" : "",
-                 is_emulated ? "+emulated" : "", "+subgroup", warp_size,
-                 "+shared", shared_bytes, "+invocations", block_threads,
-                 "+processors", processors});
+  return Concat(
+      {"sm_", major, minor, has_own_code ? "a" : "",
+       is_emulated ? "+emulated" : "", "+subgroup", warp_size, "+shared",
+       shared_bytes, "+invocations", block_threads, "+processors", processors,
+       has_tensor_maps && major >= kFirstMajorWithBoxes ? "+tensor_maps" : ""});
 }
 
 DeviceLimits DeviceProperties::Limits() const {

@@ -9,8 +9,9 @@
 // instructions code may use), then "+emulated" of the emulated grid, then four
 // values: subgroupN (threads of a warp), sharedN (most bytes of a block's
 // memory), invocationsN (most threads of a block), processorsN
-// (multiprocessors). Code may be made for a target with "+tf32" behind that
-// (JitOptions::allow_tf32), which no device tells. A value.
+// (multiprocessors); and "+tensor_maps" where dispatches may take such (compute
+// capability 9.0, a driver of CUDA 12). Code may be made for a target with
+// "+tf32" behind that (JitOptions::allow_tf32), which no device tells. A value.
 #ifndef EMBER_HAL_CUDA_PROPERTIES_H_
 #define EMBER_HAL_CUDA_PROPERTIES_H_
 

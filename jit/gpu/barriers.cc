@@ -287,6 +287,7 @@ class Planner {
   // pending: what was done since invocations met last, before and after.
   void Plan(const Block& block, Accesses& pending) {
     for (const Statement& statement : block) {
+      if (memory_.of_others.contains(&statement)) continue;
       if (IsInvocationLoop(statement)) {
         Step(statement, AllAccesses(statement), pending);
         NoteBegun(statement);

@@ -61,6 +61,8 @@ struct SharedMemory {
   // those of its next turn have begun (jit/gpu/products_in_flight.h): what they
   // read, they read in that turn, too.
   std::unordered_set<const loops::Statement*> in_flight;
+  // What other warps do than those that meet (jit/gpu/warp_roles.h).
+  std::unordered_set<const loops::Statement*> of_others;
 };
 
 struct Barriers {

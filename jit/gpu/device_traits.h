@@ -34,6 +34,10 @@ struct DeviceTraits {
   // are as in registers, or several in a word.
   bool keeps_elements = false;
   int64_t shared_alignment = 1;
+  // One invocation copies boxes of tensors to the workgroup's memory
+  // (jit/gpu/box_copies.h), and barriers tell others when they are there.
+  bool copies_boxes = false;
+  int64_t processors = 0;  // 0: not known
   // Products of matrices by subgroups, in the device's order; and whether code
   // may use them at all.
   std::vector<loops::MatrixType> matrices;

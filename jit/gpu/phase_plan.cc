@@ -11,10 +11,9 @@
 #include "base/concat.h"
 #include "base/rounding.h"
 #include "jit/decline_reasons.h"
-#include "jit/gpu/barriers.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/lifetimes.h"
-#include "jit/gpu/ordering_barriers.h"
+#include "jit/gpu/phase_order.h"
 #include "jit/gpu/vector_access.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/iterations.h"
@@ -100,7 +99,8 @@ class Planner {
         return Lacks("panels beyond shared memory");
       place.panels = {};
     }
-    if (plan_.mode == PhasePlan::Mode::kInvocations) FindBarriers();
+    if (plan_.mode == PhasePlan::Mode::kInvocations)
+      PlanOrder(nest_, phase_, device_, plan_);
     return std::move(plan_);
   }
 
@@ -431,6 +431,7 @@ class Planner {
     }
     if (device_.keeps_elements) {
       place.shared_offset = FreeOffset(i);
+      place.shared_size = SharedBytes(i);
       shared_.push_back(i);
       plan_.shared_bytes = std::max(plan_.shared_bytes, EndOf(i));
     } else {
@@ -488,53 +489,6 @@ class Planner {
       }
     }
     return begin;
-  }
-
-  // --- barriers ---
-
-  void FindBarriers() {
-    SharedMemory memory;
-    memory.has_parts = plan_.parts > 0;
-    for (size_t i = 0; device_.keeps_elements && i < plan_.places.size(); ++i) {
-      const bool is_shared = plan_.places[i].kind == PhasePlan::Kind::kShared;
-      memory.ranges.push_back(
-          is_shared ? MemoryRange{plan_.places[i].shared_offset, EndOf(i)}
-                    : MemoryRange{});
-    }
-    for (const PhasePlan::Place& place : plan_.places) {
-      memory.has_panels.push_back(place.panels.Any());
-      memory.is_of_many.push_back(place.kind == PhasePlan::Kind::kMemory ||
-                                  place.kind == PhasePlan::Kind::kSlices ||
-                                  place.kind == PhasePlan::Kind::kShared);
-    }
-    Barriers barriers = PlanBarriers(nest_, phase_.body, memory);
-    LetProductsGoOn(memory, barriers);
-    plan_.barriers = std::move(barriers.before);
-    plan_.ordering_barriers =
-        FindOrderingBarriers(phase_.body, plan_.barriers, memory.has_panels);
-    for (size_t i = 0; i < plan_.places.size(); ++i) {
-      plan_.places[i].is_coherent =
-          barriers.is_coherent[i] &&
-          plan_.places[i].kind != PhasePlan::Kind::kShared;
-      plan_.places[i].is_ordered =
-          barriers.is_ordered[i] &&
-          plan_.places[i].kind != PhasePlan::Kind::kShared;
-    }
-  }
-
-  // Where that takes no more barriers.
-  void LetProductsGoOn(SharedMemory& memory, Barriers& barriers) {
-    if (row_panels_.empty()) return;
-    plan_.in_flight = FindProductsInFlight(
-        nest_, phase_.body, memory, plan_.invocations / device_.subgroup_size);
-    if (plan_.in_flight.empty()) return;
-    for (const ProductsInFlight& each : plan_.in_flight)
-      memory.in_flight.insert(each.products);
-    Barriers others = PlanBarriers(nest_, phase_.body, memory);
-    if (others.before.size() > barriers.before.size())
-      plan_.in_flight.clear();
-    else
-      barriers = std::move(others);
   }
 
   const loops::LoopNest& nest_;

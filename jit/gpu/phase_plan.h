@@ -10,7 +10,9 @@
 #ifndef EMBER_JIT_GPU_PHASE_PLAN_H_
 #define EMBER_JIT_GPU_PHASE_PLAN_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "jit/gpu/device_traits.h"
 #include "jit/gpu/products_in_flight.h"
 #include "jit/gpu/shared_panels.h"
+#include "jit/gpu/warp_roles.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::gpu {
@@ -71,11 +74,12 @@ struct PhasePlan {
     // workgroup's memory at which the buffer begins. Buffers that are never in
     // use at the same time may overlap; barriers are planned for that.
     int64_t shared_offset = 0;
+    int64_t shared_size = 0;  // likewise, its bytes
   };
 
   Mode mode = Mode::kAlone;
   int64_t invocations = 1;    // of a workgroup: whole subgroups where the
-                              // nest has subgroup loops
+                              // nest has subgroup loops; without a producer's
   std::vector<Place> places;  // by buffer
   // Before these all invocations of the workgroup meet.
   std::unordered_set<const loops::Statement*> barriers;
@@ -84,6 +88,15 @@ struct PhasePlan {
   std::unordered_set<const loops::Statement*> ordering_barriers;
   // Loops that products go on in beyond these.
   std::vector<ProductsInFlight> in_flight;
+  // A subgroup more than the invocations copies for them; barriers are those of
+  // the others. copy_barriers: the byte of the workgroup's memory at which the
+  // barriers of slots are, kCopyBarrierBytes each: first whether slot 0, 1 and
+  // so on are full, then whether they are empty.
+  std::optional<WarpRoles> roles;
+  int64_t copy_barriers = 0;
+  // Of phases with roles: not 0, if workgroups may go on to further tasks, and
+  // with how many of them the device is busy.
+  int64_t most_workgroups = 0;
   bool has_checks = false;
   // Where a call may have more iterations of an invocation's loops than the
   // device allows: how many those are; 0: no call has.
@@ -93,10 +106,18 @@ struct PhasePlan {
   // each type that is combined so; 0: none. Where DeviceTraits::keeps_elements,
   // they are the first of that memory, of kPartBytes each.
   int64_t parts = 0;
+
+  // Whether the workgroup's memory has buffers of panels.
+  bool HasPanels() const {
+    return std::ranges::any_of(
+        places, [](const Place& place) { return place.panels.Any(); });
+  }
 };
 
 // Bytes of an element in which invocations combine values of any type.
 inline constexpr int64_t kPartBytes = 8;
+// Bytes of a barrier of a slot (PTX's mbarrier).
+inline constexpr int64_t kCopyBarrierBytes = 8;
 
 // Errors: kDeviceLimit where more invocations are wanted than the device has,
 // kDeviceMatrix of matrix loops of types that the target does not list.

@@ -49,6 +49,7 @@ void BlockEmitter::EmitBlock(const Block& block, size_t begin) {
                   Concat({"more than ", kLargestPhase, " instructions"})));
       return;
     }
+    if (IsLeftOut(block[i])) continue;
     BeforeStatement(block[i]);
     if (block[i].kind != Statement::Kind::kCheck) {
       EmitStatement(block[i]);

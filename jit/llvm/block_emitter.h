@@ -29,6 +29,8 @@ class BlockEmitter {
   virtual ~BlockEmitter() = default;
 
  protected:
+  // Whether the statement is none of this code's.
+  virtual bool IsLeftOut(const loops::Statement&) const { return false; }
   // Before and behind the code of each statement.
   virtual void BeforeStatement(const loops::Statement&) {}
   virtual void AfterStatement(const loops::Statement&) {}

@@ -1,0 +1,177 @@
+#include "jit/gpu/box_copies.h"
+
+#include <algorithm>
+#include <span>
+
+#include "jit/loops/walk.h"
+#include "tensor/coefficient.h"
+#include "tensor/linear.h"
+#include "tensor/scalar.h"
+
+namespace ember::jit::gpu {
+
+using loops::LoopKind;
+using loops::NodeId;
+using loops::Statement;
+using tensor::LinearSum;
+using tensor::Opcode;
+
+namespace {
+
+class Finder {
+ public:
+  Finder(const loops::LoopNest& nest, const SharedPanels& panels)
+      : nest_(nest), pool_(nest.pool), panels_(panels) {}
+
+  std::optional<BoxCopy> Find(const Statement& statement) {
+    if (!FindStore(statement) || !FindSource() || !FindDims() || !FindPieces())
+      return std::nullopt;
+    return copy_;
+  }
+
+ private:
+  // The one store in the loops.
+  bool FindStore(const Statement& statement) {
+    if (statement.kind != Statement::Kind::kFor ||
+        statement.loop != LoopKind::kInvocation) {
+      return false;
+    }
+    const Statement* inner = &statement;
+    while (inner->kind == Statement::Kind::kFor ||
+           inner->kind == Statement::Kind::kIf) {
+      if (inner->kind == Statement::Kind::kFor)
+        copy_.variables.push_back(inner->variable);
+      if (inner->body.size() != 1) return false;
+      inner = &inner->body[0];
+    }
+    if (inner->kind != Statement::Kind::kStore || inner->stores.size() != 1 ||
+        !inner->stores[0].is_async) {
+      return false;
+    }
+    copy_.store = &inner->stores[0];
+    copy_.to = copy_.store->buffer;
+    return true;
+  }
+
+  // What the tensor does not have is zeros.
+  bool FindSource() {
+    const tensor::Node& value = pool_[copy_.store->value];
+    const bool is_pad = value.opcode == Opcode::kPad;
+    if (!is_pad && value.opcode != Opcode::kLoad) return false;
+    copy_.from = value.buffer;
+    const loops::Buffer& from = nest_.buffers[copy_.from];
+    const loops::Buffer& to = nest_.buffers[copy_.to];
+    const size_t rank = from.extents.size();
+    if (rank == 0 || rank > kMostBoxDims || from.type != to.type) return false;
+    from_indices_ = std::span<const NodeId>(value.operands).first(rank);
+    if (is_pad) {
+      const tensor::Node& pad = pool_[value.operands[rank]];
+      if (pad.opcode != Opcode::kConstant || pad.immediate != 0) return false;
+    }
+    const auto row = pool_.IntegerConstant(from.extents.back());
+    return row && *row * DTypeByteSize(from.type) % kPanelPieceBytes == 0;
+  }
+
+  bool Moves(NodeId index) const {
+    return std::ranges::any_of(copy_.variables, [&](NodeId variable) {
+      return tensor::DependsOn(pool_, index, variable);
+    });
+  }
+
+  // Whether they are at one distance from each other for all elements.
+  bool MoveTogether(NodeId a, NodeId b) const {
+    auto sum = tensor::Linearize(pool_, a, /*by_ranges=*/false);
+    const auto other = tensor::Linearize(pool_, b, /*by_ranges=*/false);
+    if (!sum || !other) return false;
+    tensor::AddLinear(*sum, *other, -1);
+    return std::ranges::none_of(
+        sum->terms, [&](const tensor::LinearTerm& t) { return Moves(t.node); });
+  }
+
+  int64_t ExtentOf(size_t dim) const {
+    return pool_.IntegerConstant(nest_.buffers[copy_.to].extents[dim])
+        .value_or(0);
+  }
+
+  // Dims that move do so in the same order.
+  bool FindDims() {
+    const std::span<const NodeId> to_indices(copy_.store->indices);
+    const size_t rank = to_indices.size();
+    if (rank < 2 || Moves(to_indices[0])) return false;
+    size_t next = 1;
+    const auto skip_single = [&] {
+      while (next < rank && ExtentOf(next) == 1) ++next;
+    };
+    for (const NodeId index : from_indices_) {
+      copy_.dims.emplace_back();
+      if (!Moves(index)) continue;
+      skip_single();
+      if (next == rank || !MoveTogether(index, to_indices[next])) return false;
+      copy_.dims.back() = next++;
+    }
+    skip_single();
+    return next == rank && copy_.dims.back() == rank - 1;
+  }
+
+  bool FindPieces() {
+    const loops::Buffer& to = nest_.buffers[copy_.to];
+    const size_t rank = to.extents.size();
+    const int64_t bytes = DTypeByteSize(to.type);
+    copy_.slot_bytes = bytes;
+    for (size_t d = 1; d < rank; ++d) copy_.slot_bytes *= ExtentOf(d);
+    const int64_t panel_count = panels_.row_bytes / kPanelRowBytes;
+    if (copy_.slot_bytes % kPanelAlignment != 0) return false;
+    // Of a piece, by dim of `to`: of one panel, all rows that there are; else
+    // those of a matrix.
+    std::vector<int64_t> piece(rank, 1);
+    piece[rank - 1] = kPanelRowBytes / bytes;
+    int64_t rows = 1;
+    for (size_t d = rank - 1; d-- > 1;) {
+      if (panel_count > 1 && rows >= panels_.rows) break;
+      piece[d] = ExtentOf(d);
+      rows *= piece[d];
+    }
+    if (panel_count > 1 && rows != panels_.rows) return false;
+    for (const auto& dim : copy_.dims) {
+      const int64_t extent = dim ? piece[*dim] : 1;
+      if (extent < 1 || extent > kMostBoxExtent) return false;
+      copy_.box.push_back(static_cast<uint32_t>(extent));
+    }
+    AddPieces(piece, rows * kPanelRowBytes);
+    return true;
+  }
+
+  // In the order of their places: matrices, then panels of each.
+  void AddPieces(const std::vector<int64_t>& piece, int64_t piece_bytes) {
+    const size_t rank = piece.size();
+    std::vector<int64_t> begin(rank, 0);
+    for (int64_t place = 0; place < copy_.slot_bytes; place += piece_bytes) {
+      BoxCopy::Piece& added = copy_.pieces.emplace_back();
+      added.place = place;
+      for (const auto& dim : copy_.dims)
+        added.offsets.push_back(dim ? begin[*dim] : 0);
+      for (size_t d = rank; d-- > 1;) {
+        begin[d] += piece[d];
+        if (begin[d] < ExtentOf(d)) break;
+        begin[d] = 0;
+      }
+    }
+  }
+
+  const loops::LoopNest& nest_;
+  const tensor::ExpressionPool& pool_;
+  const SharedPanels& panels_;
+  std::span<const NodeId> from_indices_;
+  BoxCopy copy_;
+};
+
+}  // namespace
+
+std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
+                                 const Statement& statement,
+                                 const SharedPanels& panels) {
+  if (!panels.Any()) return std::nullopt;
+  return Finder(nest, panels).Find(statement);
+}
+
+}  // namespace ember::jit::gpu

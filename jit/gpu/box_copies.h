@@ -1,0 +1,64 @@
+// Copies that a device does as boxes of a tensor (TMA of CUDA, compute
+// capability 9.0): an invocation loop that copies elements asynchronously to a
+// slot of a ring in panels, in which each element of the slot is that of the
+// source at one distance:
+//
+//   invocation i < 256 {
+//     unroll r < 4 { vector v < 8 {
+//       async %a.slice[mod(k, 4), floordiv(i, 8) + r * 32, mod(i, 8) * 8 + v] =
+//           %a[t * 128 + floordiv(i, 8) + r * 32, k * 64 + mod(i, 8) * 8 + v]
+//     } }
+//   }
+//
+// copies the box of %a that begins at [t * 128, k * 64]. It may bring elements
+// that the loop leaves out, and zeros for those that the source does not have:
+// whoever uses it makes sure that nothing else stores to the slots.
+//
+// Decides, and emits nothing. Thread-safe.
+#ifndef EMBER_JIT_GPU_BOX_COPIES_H_
+#define EMBER_JIT_GPU_BOX_COPIES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "jit/gpu/shared_panels.h"
+#include "jit/loops/loop_nest.h"
+
+namespace ember::jit::gpu {
+
+// What devices allow: dims of a tensor, and elements of a box along one.
+inline constexpr size_t kMostBoxDims = 5;
+inline constexpr int64_t kMostBoxExtent = 256;
+
+struct BoxCopy {
+  uint32_t from = 0, to = 0;  // buffers
+  const loops::Store* store = nullptr;
+  // Of the invocation loop and those in it. Where all are 0, so is the
+  // element's place in the box.
+  std::vector<loops::NodeId> variables;
+  // By dim of `from`: the dim of `to` that moves with it; nothing where the box
+  // has one element.
+  std::vector<std::optional<size_t>> dims;
+  // Elements, by dim of `from`: of each of the pieces.
+  std::vector<uint32_t> box;
+  // The slot is copied piece by piece, a panel each.
+  struct Piece {
+    std::vector<int64_t> offsets;  // by dim of `from`, from where the first is
+    int64_t place = 0;             // in the slot, in bytes
+  };
+  std::vector<Piece> pieces;
+  int64_t slot_bytes = 0;
+};
+
+// panels: of the buffer that the loop stores to. Nothing where the statement is
+// no such loop, or the tensor, the box or its place is not as devices want it:
+// rows of the tensor are of whole pieces of 16 bytes, and as many of them as
+// the call brings.
+std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
+                                 const loops::Statement& statement,
+                                 const SharedPanels& panels);
+
+}  // namespace ember::jit::gpu
+
+#endif  // EMBER_JIT_GPU_BOX_COPIES_H_

@@ -1,0 +1,126 @@
+#include "jit/gpu/phase_order.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/rounding.h"
+#include "jit/gpu/barriers.h"
+#include "jit/gpu/ordering_barriers.h"
+#include "jit/gpu/products_in_flight.h"
+#include "jit/gpu/warp_roles.h"
+
+namespace ember::jit::gpu {
+namespace {
+
+class OrderPlanner {
+ public:
+  OrderPlanner(const loops::LoopNest& nest, const loops::Phase& phase,
+               const DeviceTraits& device, PhasePlan& plan)
+      : nest_(nest), phase_(phase), device_(device), plan_(plan) {}
+
+  void Run() {
+    NoteMemory();
+    barriers_ = PlanBarriers(nest_, phase_.body, memory_);
+    LetProductsGoOn();
+    GiveRoles();
+    plan_.barriers = std::move(barriers_.before);
+    plan_.ordering_barriers =
+        FindOrderingBarriers(phase_.body, plan_.barriers, memory_.has_panels);
+    for (size_t i = 0; i < plan_.places.size(); ++i) {
+      const bool is_shared = plan_.places[i].kind == PhasePlan::Kind::kShared;
+      plan_.places[i].is_coherent = barriers_.is_coherent[i] && !is_shared;
+      plan_.places[i].is_ordered = barriers_.is_ordered[i] && !is_shared;
+    }
+  }
+
+ private:
+  void NoteMemory() {
+    memory_.has_parts = plan_.parts > 0;
+    for (const PhasePlan::Place& place : plan_.places) {
+      const bool is_shared = place.kind == PhasePlan::Kind::kShared;
+      if (device_.keeps_elements) {
+        const int64_t begin = place.shared_offset;
+        memory_.ranges.push_back(
+            is_shared ? MemoryRange{begin, begin + place.shared_size}
+                      : MemoryRange{});
+      }
+      memory_.is_of_many.push_back(place.kind == PhasePlan::Kind::kMemory ||
+                                   place.kind == PhasePlan::Kind::kSlices ||
+                                   is_shared);
+      memory_.has_panels.push_back(place.panels.Any());
+      panels_.push_back(place.panels);
+    }
+  }
+
+  // Where that takes no more barriers.
+  void LetProductsGoOn() {
+    if (!plan_.HasPanels()) return;
+    plan_.in_flight = FindProductsInFlight(
+        nest_, phase_.body, memory_, plan_.invocations / device_.subgroup_size);
+    if (plan_.in_flight.empty()) return;
+    for (const ProductsInFlight& each : plan_.in_flight)
+      memory_.in_flight.insert(each.products);
+    Barriers others = PlanBarriers(nest_, phase_.body, memory_);
+    if (others.before.size() > barriers_.before.size())
+      plan_.in_flight.clear();
+    else
+      barriers_ = std::move(others);
+  }
+
+  // Where the device copies boxes. Who fails a check would leave the producer
+  // waiting.
+  void GiveRoles() {
+    if (!device_.copies_boxes || plan_.has_checks ||
+        plan_.invocations + device_.subgroup_size > device_.invocations) {
+      return;
+    }
+    std::optional<WarpRoles> roles =
+        FindWarpRoles(nest_, phase_.body, plan_.in_flight, memory_, panels_);
+    if (!roles) return;
+    const int64_t begin = RoundUp(plan_.shared_bytes, kCopyBarrierBytes);
+    const int64_t end = begin + 2 * roles->slots * kCopyBarrierBytes;
+    if (end > device_.shared_bytes) return;
+    plan_.shared_bytes = end;
+    plan_.copy_barriers = begin;
+    memory_.of_others = roles->of_producer;
+    barriers_ = PlanBarriers(nest_, phase_.body, memory_);
+    plan_.roles = std::move(roles);
+    // Copies of boxes go the way on which products read.
+    for (const uint32_t ring : plan_.roles->rings)
+      memory_.has_panels[ring] = false;
+    GoOnToTasks();
+  }
+
+  // The producer may fill slots for the next task while the others finish this
+  // one: nothing else may be in the rings' memory then.
+  void GoOnToTasks() {
+    if (device_.processors == 0) return;
+    for (size_t i = 0; i < plan_.places.size(); ++i) {
+      if (plan_.places[i].kind == PhasePlan::Kind::kSlices) return;
+      for (const uint32_t ring : plan_.roles->rings) {
+        if (i != ring && memory_.ranges[i].Meets(memory_.ranges[ring])) return;
+      }
+    }
+    const int64_t blocks = device_.shared_bytes / plan_.shared_bytes;
+    plan_.most_workgroups = device_.processors * std::max<int64_t>(blocks, 1);
+  }
+
+  const loops::LoopNest& nest_;
+  const loops::Phase& phase_;
+  const DeviceTraits& device_;
+  PhasePlan& plan_;
+  SharedMemory memory_;
+  std::vector<SharedPanels> panels_;  // by buffer
+  Barriers barriers_;
+};
+
+}  // namespace
+
+void PlanOrder(const loops::LoopNest& nest, const loops::Phase& phase,
+               const DeviceTraits& device, PhasePlan& plan) {
+  OrderPlanner(nest, phase, device, plan).Run();
+}
+
+}  // namespace ember::jit::gpu

@@ -1,0 +1,284 @@
+// Which loops copy boxes of tensors, which phases get a producer for them, and
+// which do not.
+#include "jit/gpu/warp_roles.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "jit/gpu/box_copies.h"
+#include "jit/gpu/phase_plan.h"
+#include "jit/loops/text.h"
+#include "jit/loops/verifier.h"
+#include "jit/target/matrix_instructions.h"
+
+namespace ember::jit::gpu {
+namespace {
+
+// A turn's copies; indices of the slot and of what they begin with.
+std::string CopyA(const std::string& slot, const std::string& begin) {
+  return "invocation i < 128 { unroll r < 4 { vector v < 8 {\n"
+         "  async %as[" +
+         slot + ", floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v] =\n" +
+         "    %a[floordiv(i, 8) + r * 16, " + begin +
+         " + mod(i, 8) * 8 + v]\n} } }\n";
+}
+std::string CopyB(const std::string& slot, const std::string& begin) {
+  return "invocation i < 128 { unroll r < 8 { vector v < 8 {\n"
+         "  async %bs[" +
+         slot + ", floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v] =\n" +
+         "    %b[" + begin +
+         " + floordiv(i, 16) + r * 8, mod(i, 16) * 8 + v]\n"
+         "} } }\n";
+}
+
+struct Parts {
+  std::string before = CopyA("0", "0") + CopyB("0", "0") + "await 1\n" +
+                       CopyA("1", "64") + CopyB("1", "64");
+  std::string products =
+      "subgroup s < 4 { matrix m < 16 { matrix n < 128 { matrix d < 16 {\n"
+      "  %sum[s, m, n] += f32(%as[mod(k, 4), s * 16 + m, d]) *\n"
+      "                   f32(%bs[mod(k, 4), d, n])\n} } } }\n";
+  std::string in_loop = "if k + 2 < 8 {\n" +
+                        CopyA("mod(k + 2, 4)", "k * 64 + 128") +
+                        CopyB("mod(k + 2, 4)", "k * 64 + 128") + "}\n";
+  std::string behind;
+  std::string turns = "8";
+  // Else not all loads are proved to be in bounds, which is not looked at here.
+  bool verifies = true;
+};
+
+loops::LoopNest NestOf(const Parts& parts) {
+  auto nest = loops::Parse(
+      "loops @t<N>(%a: input f16[64, 512], %b: input f16[512, 128],\n"
+      "            %c: input f16[60, 60], %y: output f32[64, 128]) {\n"
+      "  task %as: f16[4, 64, 64]\n  task %bs: f16[4, 64, 128]\n"
+      "  task %z: f32[64, 128]\n  register %sum: f32[4, 16, 128]\n"
+      "  phase t < 1 {\n"
+      "    subgroup s < 4 { matrix m < 16 { matrix n < 128 {\n"
+      "      %sum[s, m, n] = 0.0\n    } } }\n" +
+      parts.before + "    for k < " + parts.turns + " {\n      await 1\n" +
+      parts.products + parts.in_loop +
+      "    }\n"
+      "    subgroup s < 4 { matrix m < 16 { matrix n < 128 {\n"
+      "      %y[s * 16 + m, n] = %sum[s, m, n]\n    } } }\n" +
+      parts.behind + "  }\n}\n");
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  if (!nest.ok()) return {};
+  if (parts.verifies) {
+    EXPECT_TRUE(loops::Verify(*nest).ok()) << loops::Verify(*nest).ToString();
+  }
+  return *std::move(nest);
+}
+
+DeviceTraits Device() {
+  DeviceTraits device;
+  device.shared_bytes = 200 << 10;
+  device.invocations = 1024;
+  device.subgroup_size = 32;
+  device.keeps_elements = device.uses_matrices = true;
+  device.shared_alignment = 16;
+  device.matrices = MatrixTypesOf("sm_90a");
+  device.copies_boxes = true;
+  device.processors = 132;
+  return device;
+}
+
+PhasePlan PlanOf(const loops::LoopNest& nest, const DeviceTraits& device) {
+  auto plan = PlanPhase(nest, nest.phases[0], device);
+  EXPECT_TRUE(plan.ok()) << plan.status().ToString();
+  return plan.ok() ? *std::move(plan) : PhasePlan{};
+}
+bool HasRoles(const Parts& parts, const DeviceTraits& device = Device()) {
+  return PlanOf(NestOf(parts), device).roles.has_value();
+}
+
+TEST(WarpRolesTest, ProductsOfSlices) {
+  const loops::LoopNest nest = NestOf({});
+  const PhasePlan plan = PlanOf(nest, Device());
+  ASSERT_TRUE(plan.roles);
+  EXPECT_EQ(plan.roles->slots, 4);
+  EXPECT_EQ(plan.roles->fill_bytes, (64 * 64 + 64 * 128) * 2);
+  EXPECT_EQ(plan.roles->copies.size(), 6u);
+  EXPECT_EQ(plan.roles->begins_fill.size(), 3u);
+  EXPECT_EQ(plan.roles->rings.size(), 2u);
+  // The others do not meet at all.
+  EXPECT_TRUE(plan.barriers.empty());
+  EXPECT_EQ(plan.invocations, 128);
+  EXPECT_EQ(plan.copy_barriers, 4 * plan.roles->fill_bytes);
+  EXPECT_EQ(plan.shared_bytes, plan.copy_barriers + 8 * kCopyBarrierBytes);
+  EXPECT_EQ(plan.most_workgroups, 2 * 132);
+}
+
+TEST(WarpRolesTest, DeviceMustHaveThem) {
+  DeviceTraits device = Device();
+  device.copies_boxes = false;
+  EXPECT_FALSE(HasRoles({}, device));
+  device = Device();
+  device.invocations = 128;
+  EXPECT_FALSE(HasRoles({}, device));
+  // Without room for the barriers.
+  device = Device();
+  device.shared_bytes = 4 * (64 * 64 + 64 * 128) * 2;
+  EXPECT_FALSE(HasRoles({}, device));
+  device.shared_bytes += 8 * kCopyBarrierBytes;
+  EXPECT_TRUE(HasRoles({}, device));
+}
+
+TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
+  Parts parts;
+  const auto replaced = [](std::string text, const std::string& what,
+                           const std::string& by) {
+    const size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return text.replace(at, what.size(), by);
+  };
+  // Rows of the source move twice as fast.
+  parts.in_loop = replaced(parts.in_loop, "%a[floordiv(i, 8) + r * 16",
+                           "%a[mod(floordiv(i, 8) * 2, 16) + r * 16");
+  EXPECT_FALSE(HasRoles(parts));
+  // Rows and columns exchanged.
+  parts = {};
+  parts.in_loop =
+      replaced(parts.in_loop,
+               "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
+               "%a[mod(i, 8) * 8 + v, k * 64 + 128 + floordiv(i, 8) + r * 16]");
+  EXPECT_FALSE(HasRoles(parts));
+  // Rows of 120 bytes are no whole pieces of 16 bytes.
+  parts = {};
+  parts.in_loop =
+      replaced(parts.in_loop,
+               "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
+               "pad(%c[floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v], 0.0)");
+  EXPECT_FALSE(HasRoles(parts));
+  // What is outside of the tensor is not zero.
+  parts = {};
+  const std::string from =
+      "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]";
+  const std::string in_pad =
+      "%a[floordiv(i, 8) + r * 16, k * 64 + 130 + mod(i, 8) * 8 + v]";
+  parts.in_loop = replaced(parts.in_loop, from, "pad(" + in_pad + ", 1.0)");
+  EXPECT_FALSE(HasRoles(parts));
+  parts = {};
+  parts.in_loop = replaced(parts.in_loop, from, "pad(" + in_pad + ", 0.0)");
+  EXPECT_TRUE(HasRoles(parts));
+}
+
+TEST(WarpRolesTest, FillsAreOfTurnsInOrder) {
+  Parts parts;
+  // The first turns the wrong way round.
+  parts.before = CopyA("1", "0") + CopyB("1", "0") + "await 1\n" +
+                 CopyA("0", "64") + CopyB("0", "64");
+  EXPECT_FALSE(HasRoles(parts));
+  // One of the rings only.
+  parts = {};
+  parts.before =
+      CopyA("0", "0") + CopyB("0", "0") + "await 1\n" + CopyA("1", "64");
+  EXPECT_FALSE(HasRoles(parts));
+  // One turn too few is copied before the loop.
+  parts = {};
+  parts.before = CopyA("0", "0") + CopyB("0", "0");
+  EXPECT_FALSE(HasRoles(parts));
+  // A condition of something else than turns.
+  parts = {};
+  parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < 7");
+  EXPECT_FALSE(HasRoles(parts));
+}
+
+TEST(WarpRolesTest, TurnsMayBeAsManyAsTheCallBrings) {
+  Parts parts;
+  parts.turns = "N";
+  parts.verifies = false;
+  parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < N");
+  // There may be none at all.
+  EXPECT_FALSE(HasRoles(parts));
+  parts.before = "if 0 < N {\n" + CopyA("0", "0") + CopyB("0", "0") +
+                 "}\nawait 1\nif 1 < N {\n" + CopyA("1", "64") +
+                 CopyB("1", "64") + "}\n";
+  EXPECT_TRUE(HasRoles(parts));
+}
+
+// Behind the loop, others may use the rings' memory, but then the producer must
+// not go on to another task.
+TEST(WarpRolesTest, MemoryOfTheRings) {
+  Parts parts;
+  const std::string store = "invocation i < 64 { %z[i, 0] = 1.0 }\n";
+  const std::string load = "invocation i < 64 { %y[63 - i, 0] = %z[i, 0] }\n";
+  parts.behind = store + load;
+  PhasePlan plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.roles);
+  EXPECT_EQ(plan.most_workgroups, 0);
+  EXPECT_EQ(plan.barriers.size(), 2u);
+  parts = {};
+  parts.before = store + load + parts.before;
+  EXPECT_FALSE(HasRoles(parts));
+  // In use from the first to the last, it is somewhere else.
+  parts = {};
+  parts.before = store + parts.before;
+  parts.behind = load;
+  plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.roles);
+  EXPECT_NE(plan.most_workgroups, 0);
+  // Who reads a slot behind the loop, does not know that it is there.
+  parts = {};
+  parts.behind = "invocation i < 64 { %y[i, 0] = f32(%as[0, i, 0]) }\n";
+  EXPECT_FALSE(HasRoles(parts));
+}
+
+// --- boxes
+
+std::optional<BoxCopy> BoxOf(const std::string& buffers,
+                             const std::string& statement,
+                             const SharedPanels& panels) {
+  const auto nest =
+      loops::Parse("loops @t(" + buffers +
+                   ", %y: output f32[1]) {\n  task %s: f16[2, 2, 16, 128]\n"
+                   "  phase t < 1 {\n" +
+                   statement + "  }\n}\n");
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  if (!nest.ok()) return std::nullopt;
+  return BoxCopyOf(*nest, nest->phases[0].body[0], panels);
+}
+
+// Two matrices of 16 rows of 256 bytes: a box for each of their panels.
+TEST(BoxCopiesTest, MatricesHavePanels) {
+  const auto copy = BoxOf("%x: input f16[9, 20, 20, 256]",
+                          "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
+                          "async %s[1, r, floordiv(i, 16), mod(i, 16) * 8 + v] "
+                          "= pad(%x[t, r + 3, floordiv(i, 16) - 1, "
+                          "mod(i, 16) * 8 + v + 64], 0.0) } } }\n",
+                          {.rows = 16, .row_bytes = 256});
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->box, (std::vector<uint32_t>{1, 1, 16, 64}));
+  EXPECT_EQ(copy->slot_bytes, 2 * 16 * 256);
+  ASSERT_EQ(copy->pieces.size(), 4u);
+  const std::vector<int64_t> offsets[] = {
+      {0, 0, 0, 0}, {0, 0, 0, 64}, {0, 1, 0, 0}, {0, 1, 0, 64}};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(copy->pieces[i].offsets, offsets[i]) << i;
+    EXPECT_EQ(copy->pieces[i].place, static_cast<int64_t>(i) * 16 * 128) << i;
+  }
+}
+
+// Rows of one panel go on from line to line; a condition leaves rows out.
+TEST(BoxCopiesTest, RowsOfOnePanelAreOneBox) {
+  const auto nest = loops::Parse(
+      "loops @t(%x: input f16[20, 20, 64], %y: output f32[1]) {\n"
+      "  task %s: f16[2, 2, 16, 64]\n  phase t < 1 {\n"
+      "    invocation i < 128 { unroll r < 2 {\n"
+      "      if floordiv(i, 8) < 13 { vector v < 8 {\n"
+      "        async %s[0, r, floordiv(i, 8), mod(i, 8) * 8 + v] =\n"
+      "            %x[r + 2, floordiv(i, 8) + 5, mod(i, 8) * 8 + v]\n"
+      "      } }\n    } }\n  }\n}\n");
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  const auto copy =
+      BoxCopyOf(*nest, nest->phases[0].body[0], {.rows = 16, .row_bytes = 128});
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->box, (std::vector<uint32_t>{2, 16, 64}));
+  EXPECT_EQ(copy->pieces.size(), 1u);
+}
+
+}  // namespace
+}  // namespace ember::jit::gpu
