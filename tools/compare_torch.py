@@ -193,7 +193,7 @@ def compare_kernel(compiler, by_bytes, make, peak):
 
 
 def run_kernels(options):
-    compiler = cuda_kernel.Compiler(options.bin)
+    compiler = cuda_kernel.Compiler(options.bin, has_boxes=not options.no_boxes)
     properties = torch.cuda.get_device_properties(0)
     clock = cuda_kernel.attribute(cuda_kernel.CLOCK_RATE) * 1e3
     peak = properties.multi_processor_count * OPS_PER_CLOCK.get(properties.major, 4096) * clock / 1e12
@@ -276,6 +276,7 @@ def main():
     parser.add_argument("--types", default="f32,f16")
     parser.add_argument("--torch-compile", default="max-autotune", metavar="MODE", help="of torch.compile, or none")
     parser.add_argument("--bin", default="bazel-bin")
+    parser.add_argument("--no-boxes", action="store_true", help="kernels that copy by threads, not by boxes of tensors")
     parser.add_argument("-o", choices=["md", "json"], default="md", dest="form")
     options = parser.parse_args()
     rows = run_kernels(options) if options.what == "kernels" else run_models(options)

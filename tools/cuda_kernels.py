@@ -144,7 +144,7 @@ def count_instructions(body):
 def compile_for(options, arch, folder):
     processor = PROCESSORS[arch]
     target = (f"{arch}+subgroup32+shared{processor['most']}+invocations1024+processors{processor['count']}"
-              f"{'+tf32' if options.allow_tf32 else ''}")
+              f"{'+tensor_maps' if arch == 'sm_90a' else ''}{'+tf32' if options.allow_tf32 else ''}")
     done = run([os.path.join(options.bin, "jit/ptx/compile_dispatches"), f"--target={target}",
                 f"--constants={options.constants}", "-o", folder, *options.files])
     rows, wrong = [], done.returncode != 0

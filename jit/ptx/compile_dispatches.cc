@@ -10,9 +10,10 @@
 // NAME.loops and NAME.schedule. Prints JSON, a line for the dispatch's buffers,
 // then one for each phase: threads of a block, bytes of its shared memory,
 // number of blocks, numbers of the buffers that it takes (then come, as
-// vm/format/device_abi.h says, the record of checks and the first task). Exits
-// 1 where a dispatch is declined, with the reason. tools/cuda_kernels.py and
-// tools/compare_torch.py run it.
+// vm/format/device_abi.h says, the record of checks, the first task and tensor
+// maps, which are "boxes"). Exits 1 where a dispatch is declined, with the
+// reason. tools/cuda_kernels.py and tools/compare_torch.py run it.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -72,18 +73,32 @@ void PrintPhase(const loops::LoopNest& nest, const loops::Phase& phase,
   }
   const auto tasks =
       nest.pool.IntegerConstant(loops::ExtentOf(nest.pool, phase.task));
-  const int64_t blocks =
+  std::string boxes;
+  for (const vm::BoxMap& map : code.boxes) {
+    std::string box;
+    for (const uint32_t extent : map.box)
+      box += (box.empty() ? "" : ", ") + std::to_string(extent);
+    boxes += Concat(
+        {boxes.empty() ? "" : ", ",
+         "{\"binding\": ", static_cast<int64_t>(map.binding), ", \"box\": [",
+         box, "], \"swizzled\": ", map.is_swizzled ? "true}" : "false}"});
+  }
+  int64_t blocks =
       DivideRoundingUp(tasks.value_or(0), code.tasks_per_workgroup);
+  if (code.most_workgroups != 0)
+    blocks = std::min(blocks, code.most_workgroups);
   std::printf(
       "{\"dispatch\": \"%s\", \"entry\": \"%s\", \"threads\": %lld, "
       "\"shared\": %lld, \"blocks\": %lld, \"products\": %lld, "
-      "\"bindings\": [%s], \"checks\": %s, \"slices\": %s}\n",
+      "\"bindings\": [%s], \"boxes\": [%s], \"checks\": %s, "
+      "\"slices\": %s}\n",
       nest.name.c_str(), code.entry_point.c_str(),
       static_cast<long long>(code.invocations),
       static_cast<long long>(code.dynamic_shared_bytes),
       static_cast<long long>(blocks),
       static_cast<long long>(code.multiply_adds), bindings.c_str(),
-      code.has_checks ? "true" : "false", code.has_slices ? "true" : "false");
+      boxes.c_str(), code.has_checks ? "true" : "false",
+      code.has_slices ? "true" : "false");
 }
 
 struct Options {

@@ -13,6 +13,7 @@
 #include "jit/legalise/legalise.h"
 #include "jit/llvm/pipeline.h"
 #include "jit/llvm/target_operations.h"
+#include "jit/ptx/box_functions.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
 #include "jit/ptx/limits.h"
@@ -118,6 +119,7 @@ StatusOr<std::string> PtxOf(llvm::TargetMachine& machine, const Target& target,
     if (target.architecture >= kFirstWithNanExtremes) UseExtremes(function);
   }
   ReplaceByIntrinsics(*copy);
+  ReplaceBoxCalls(*copy);
   EMBER_RETURN_IF_ERROR(RunPasses(machine, kPtxPipeline, *copy));
   return EmitAssembly(machine, *copy);
 }

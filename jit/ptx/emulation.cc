@@ -11,6 +11,7 @@
 #include "jit/llvm/host.h"
 #include "jit/llvm/ir.h"
 #include "jit/llvm/pipeline.h"
+#include "jit/ptx/box_functions.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/matrix_intrinsics.h"
 #include "jit/ptx/phase_emitter.h"
@@ -47,11 +48,13 @@ class KernelRewriter {
   StatusOr<GridEntry> Run() {
     GridEntry entry;
     entry.name = kernel_.getName().str();
-    entry.argument_count = kernel_.arg_size();
+    for (const llvm::Argument& argument : kernel_.args())
+      ++(argument.hasByValAttr() ? entry.map_count : entry.argument_count);
     kernel_.setName(entry.name + ".kernel");
     MoveBody(entry.name + ".body");
     EMBER_RETURN_IF_ERROR(ReplaceIntrinsics());
     ReplaceDeviceFunctions();
+    ReplaceBoxFunctions();
     EMBER_RETURN_IF_ERROR(ReplaceShared());
     EMBER_RETURN_IF_ERROR(WatchAccesses());
     EmitEntry(entry.name);
@@ -91,7 +94,10 @@ class KernelRewriter {
       Value* const where = b_.CreateLoad(
           Pointer(),
           b_.CreateConstInBoundsGEP1_64(Pointer(), entry->getArg(1), i));
-      arguments.push_back(b_.CreateLoad(body_->getArg(i)->getType(), where));
+      arguments.push_back(
+          kernel_.hasParamAttribute(i, llvm::Attribute::ByVal)
+              ? where
+              : b_.CreateLoad(body_->getArg(i)->getType(), where));
     }
     arguments.push_back(entry->getArg(0));
     b_.CreateCall(body_, arguments);
@@ -162,6 +168,8 @@ class KernelRewriter {
         return number(offsetof(GridThread, block), 1);
       case nvvm_read_ptx_sreg_nctaid_x:
         return number(offsetof(GridThread, blocks), 0);
+      case nvvm_read_ptx_sreg_nctaid_y:
+        return number(offsetof(GridThread, blocks), 1);
       case nvvm_barrier0:
         meets_ = true;
         return CallGrid(offsetof(GridFunctions, barrier), b_.getVoidTy(), {});
@@ -348,6 +356,55 @@ class KernelRewriter {
            b_.getInt32(what.is_transposed), call->getArgOperand(0), result});
       call->replaceAllUsesWith(ResultFrom(result, call->getType()));
       call->eraseFromParent();
+    }
+  }
+
+  // --- boxes and their barriers
+
+  void ReplaceBoxFunctions() {
+    std::vector<llvm::CallInst*> calls;
+    for (llvm::BasicBlock& block : *body_) {
+      for (llvm::Instruction& instruction : block) {
+        auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        if (call != nullptr && BoxCallOf(*call).kind != BoxCall::Kind::kNone)
+          calls.push_back(call);
+      }
+    }
+    for (llvm::CallInst* call : calls) {
+      b_.SetInsertPoint(call);
+      ReplaceBoxFunction(*call, BoxCallOf(*call));
+      call->eraseFromParent();
+    }
+  }
+
+  void ReplaceBoxFunction(llvm::CallInst& call, const BoxCall& what) {
+    std::vector<Value*> operands(call.arg_begin(), call.arg_end());
+    const auto to_grid = [&](size_t offset) {
+      CallGrid(offset, b_.getVoidTy(), operands);
+    };
+    switch (what.kind) {
+      case BoxCall::Kind::kNone:
+      case BoxCall::Kind::kPublishCopyBarriers:
+        return;
+      case BoxCall::Kind::kMakeCopyBarrier:
+        return to_grid(offsetof(GridFunctions, make_copy_barrier));
+      case BoxCall::Kind::kArrive:
+        operands.resize(2, b_.getInt32(0));
+        return to_grid(offsetof(GridFunctions, arrive));
+      case BoxCall::Kind::kAwaitPhase:
+        meets_ = true;
+        return to_grid(offsetof(GridFunctions, await_phase));
+      case BoxCall::Kind::kMeet:
+        meets_ = true;
+        return to_grid(offsetof(GridFunctions, meet));
+      case BoxCall::Kind::kCopyBox: {
+        constexpr unsigned kFirstCoordinate = 3;
+        Value* const coordinates =
+            WordsOf(call, kFirstCoordinate, call.arg_size());
+        operands = {operands[0], b_.getInt32(what.rank), coordinates,
+                    operands[1], operands[2]};
+        return to_grid(offsetof(GridFunctions, copy_box));
+      }
     }
   }
 

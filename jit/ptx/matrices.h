@@ -51,6 +51,8 @@ class Matrices {
   void SetInvocation(llvm::Value* invocation);
   // Which warp of the block this is, an i64.
   llvm::Value* warp() const { return warp_; }
+  // And which thread of it, likewise.
+  llvm::Value* lane() const { return lane_; }
 
   // loop: the outermost of the loops. subgroup: the variable of the subgroup
   // loop around.

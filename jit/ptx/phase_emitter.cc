@@ -17,11 +17,14 @@
 #include "jit/llvm/kernel_arguments.h"
 #include "jit/loops/combining.h"
 #include "jit/loops/divisibility.h"
+#include "jit/ptx/box_functions.h"
 #include "jit/ptx/combiner.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/dot_products.h"
+#include "jit/ptx/kernel_function.h"
 #include "jit/ptx/matrices.h"
 #include "jit/ptx/ptx_arguments.h"
+#include "jit/ptx/slot_barriers.h"
 #include "jit/target/cuda_architecture.h"
 #include "jit/target/matrix_instructions.h"
 #include "llvm/IR/Constants.h"
@@ -42,27 +45,8 @@ using loops::Statement;
 
 namespace {
 
-// Of the binding of each buffer, which devices see to.
-constexpr uint64_t kBindingAlignment = 16;
-
-llvm::GlobalVariable* SharedOf(llvm::Module& module, int64_t alignment) {
-  if (llvm::GlobalVariable* known = module.getNamedGlobal(kSharedName))
-    return known;
-  auto* const shared = new llvm::GlobalVariable(
-      module,
-      llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0),
-      /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage, nullptr,
-      kSharedName, nullptr, llvm::GlobalValue::NotThreadLocal,
-      /*AddressSpace=*/3);
-  shared->setAlignment(llvm::Align(static_cast<uint64_t>(alignment)));
-  return shared;
-}
-
-bool HasPanels(const PhasePlan& plan) {
-  return std::ranges::any_of(plan.places, [](const PhasePlan::Place& place) {
-    return place.panels.Any();
-  });
-}
+// Of bar.sync: that of the threads that are no producer's.
+constexpr int64_t kConsumers = 1;
 
 class PhaseEmitter final : public BlockEmitter {
  public:
@@ -78,6 +62,12 @@ class PhaseEmitter final : public BlockEmitter {
         combiner_(b_, function, stores_),
         dots_(nest, b_, expressions_),
         matrices_(nest, plan, target, b_, function, expressions_, error_) {
+    if (plan.roles) {
+      slots_.emplace(
+          b_, function, *plan.roles,
+          [this] { return arguments_.Shared(b_, plan_.copy_barriers); },
+          plan.invocations / kWarpLanes);
+    }
     stores_.StoreOnlyIf([this](uint32_t buffer) -> Value* {
       return IsOfFirst(buffer) ? is_first_ : nullptr;
     });
@@ -88,19 +78,14 @@ class PhaseEmitter final : public BlockEmitter {
   int64_t matrix_products() const { return matrices_.products(); }
 
  private:
-  void BeforeStatement(const Statement& statement) override {
-    if (!plan_.barriers.contains(&statement)) return;
-    if (plan_.ordering_barriers.contains(&statement)) EmitOrderStores(b_);
-    EmitBarrier();
+  bool IsLeftOut(const Statement& statement) const override;
+  void BeforeStatement(const Statement& statement) override;
+  void AfterStatement(const Statement& statement) override;
+  void EnterBody() override {
+    matrices_.EnterBody();
+    ++depth_;
   }
-  void AfterStatement(const Statement& statement) override {
-    for (const gpu::ProductsInFlight& each : plan_.in_flight) {
-      if (each.products == &statement) matrices_.LetGoOn();
-      if (each.loop == &statement) matrices_.AwaitAll();
-    }
-  }
-  void EnterBody() override { matrices_.EnterBody(); }
-  void LeaveBody() override { matrices_.LeaveBody(); }
+  void LeaveBody() override;
   bool EmitDot(const Statement& loop) override {
     // What the first thread stores alone is stored by EmitStore.
     const auto dot = dots_.Find(loop);
@@ -118,6 +103,16 @@ class PhaseEmitter final : public BlockEmitter {
   // Emits the asynchronous store as cp.async, and says whether it could: the
   // copy must be of 4, 8 or 16 aligned bytes from device to shared memory.
   bool BeginCopy(const loops::Store& store);
+  // Tasks one after the other, from the workgroup's first one on, by so many as
+  // there are workgroups; with roles, those of each role.
+  void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
+  void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
+  // Of the producer: what the invocation loop copies, as boxes.
+  void EmitBoxes(const gpu::BoxCopy& copy, bool begins_fill);
+  Value* SlotOf(NodeId index) {
+    expressions_.BeginStatement();
+    return expressions_.Emit(index);
+  }
   void EmitSubgroups(const Statement& statement);
   void EmitCombining(const Statement& statement, int64_t extent);
   // The value of the store for this invocation.
@@ -133,7 +128,10 @@ class PhaseEmitter final : public BlockEmitter {
   void EmitBarrier() {
     ++barriers_;
     matrices_.Await();
-    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+    if (plan_.roles)
+      EmitMeet(b_, kConsumers, plan_.invocations);
+    else
+      b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
   // A 32-bit special register, as i64.
   Value* Register(llvm::Intrinsic::ID id) {
@@ -156,14 +154,58 @@ class PhaseEmitter final : public BlockEmitter {
   bool in_invocations_ = false;
   bool is_in_first_ = false;  // code that the first runs alone
   int64_t barriers_ = 0;
+  // Of phases with roles: which one's code this is, and in how many bodies.
+  std::optional<SlotBarriers> slots_;
+  bool is_producer_ = false;
+  int64_t depth_ = 0;
+  int64_t depth_of_turns_ = 0;  // in the loop of turns
+  Value* slot_ = nullptr;       // that is multiplied in this turn
+  Value* full_ = nullptr;       // the barrier of the fill that has begun
 };
+
+// Roles differ in what they leave out. The producer has the loop of turns.
+bool PhaseEmitter::IsLeftOut(const Statement& statement) const {
+  if (!plan_.roles) return false;
+  const bool is_of_producer = plan_.roles->of_producer.contains(&statement);
+  if (!is_producer_) return is_of_producer;
+  return statement.kind == Statement::Kind::kAwait ||
+         (!is_of_producer && &statement != plan_.roles->turns.loop);
+}
+
+void PhaseEmitter::BeforeStatement(const Statement& statement) {
+  if (is_producer_) return;
+  if (plan_.barriers.contains(&statement)) {
+    if (plan_.ordering_barriers.contains(&statement)) EmitOrderStores(b_);
+    EmitBarrier();
+  }
+  if (!plan_.roles || plan_.roles->turns.products != &statement) return;
+  slot_ = SlotOf(plan_.roles->slot);
+  slots_->AwaitFull(slot_);
+  depth_of_turns_ = depth_;
+}
+
+void PhaseEmitter::AfterStatement(const Statement& statement) {
+  if (is_producer_) return;
+  for (const gpu::ProductsInFlight& each : plan_.in_flight) {
+    if (each.products == &statement) matrices_.LetGoOn();
+    if (each.loop == &statement) matrices_.AwaitAll();
+  }
+  if (plan_.roles && plan_.roles->turns.loop == &statement)
+    slots_->LeaveLast(matrices_.lane());
+}
+
+// At the end of a turn, what the turn before it multiplied has been awaited.
+void PhaseEmitter::LeaveBody() {
+  matrices_.LeaveBody();
+  if (slot_ != nullptr && depth_ == depth_of_turns_) {
+    slots_->LeaveBefore(std::exchange(slot_, nullptr), matrices_.lane());
+  }
+  --depth_;
+}
 
 Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   BasicBlock* const entry = NewBlock("entry");
   BasicBlock* const start = NewBlock("start");
-  BasicBlock* const enter = NewBlock("task");
-  BasicBlock* const body = NewBlock("body");
-  BasicBlock* const done = NewBlock("done");
   b_.SetInsertPoint(entry);
   using namespace llvm::Intrinsic;
   invocation_ = Register(nvvm_read_ptx_sreg_tid_x);
@@ -189,18 +231,110 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   b_.SetInsertPoint(start);
   expressions_.scopes().Enter(entry);
   Value* const tasks = expressions_.Emit(ExtentOf(phase.task));
-  b_.CreateCondBr(b_.CreateICmpSLT(task, tasks), enter, done);
-  b_.SetInsertPoint(enter);
-  b_.CreateBr(body);
-  b_.SetInsertPoint(body);
-  expressions_.scopes().Enter(enter, phase.task, task);
-  EmitBlock(phase.body);
-  matrices_.Await();
-  expressions_.scopes().Leave();
-  b_.CreateBr(done);
-  b_.SetInsertPoint(done);
+  if (plan_.roles) {
+    EmitRoles(phase, task, tasks);
+  } else {
+    BasicBlock* const enter = NewBlock("task");
+    BasicBlock* const body = NewBlock("body");
+    BasicBlock* const done = NewBlock("done");
+    b_.CreateCondBr(b_.CreateICmpSLT(task, tasks), enter, done);
+    b_.SetInsertPoint(enter);
+    b_.CreateBr(body);
+    b_.SetInsertPoint(body);
+    expressions_.scopes().Enter(enter, phase.task, task);
+    EmitBlock(phase.body);
+    matrices_.Await();
+    expressions_.scopes().Leave();
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
+  }
   b_.CreateRetVoid();
   return std::move(error_.status);
+}
+
+// Both roles go through the tasks of the workgroup. Of the producer one thread
+// is enough, and the others end at once; it may be a task ahead.
+void PhaseEmitter::EmitRoles(const loops::Phase& phase, Value* first,
+                             Value* tasks) {
+  EmitBranch(is_first_, [&] { slots_->Make(); });
+  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+  Value* const consumers = Long(plan_.invocations);
+  EmitBranch(b_.CreateICmpEQ(invocation_, consumers), [&] {
+    is_producer_ = true;
+    slots_->EnterRole(/*is_producer=*/true);
+    EmitTasks(phase, first, tasks);
+    is_producer_ = false;
+  });
+  EmitBranch(b_.CreateICmpULT(invocation_, consumers), [&] {
+    slots_->EnterRole(/*is_producer=*/false);
+    EmitTasks(phase, first, tasks);
+  });
+}
+
+void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
+                             Value* tasks) {
+  BasicBlock* const before = NewBlock("tasks");
+  BasicBlock* const header = NewBlock("task");
+  BasicBlock* const body = NewBlock("body");
+  BasicBlock* const after = NewBlock("done");
+  b_.CreateCondBr(b_.CreateICmpSLT(first, tasks), before, after);
+  b_.SetInsertPoint(before);
+  Value* const workgroups =
+      b_.CreateMul(Register(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x),
+                   Register(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_y));
+  b_.CreateBr(header);
+  b_.SetInsertPoint(header);
+  llvm::PHINode* const task = b_.CreatePHI(b_.getInt64Ty(), 2, "task");
+  task->addIncoming(first, before);
+  b_.CreateBr(body);
+  b_.SetInsertPoint(body);
+  expressions_.scopes().Enter(header, phase.task, task);
+  EnterBody();
+  EmitBlock(phase.body);
+  // The next task uses the workgroup's memory again.
+  if (!is_producer_ && plan_.most_workgroups != 0 && !plan_.barriers.empty())
+    EmitBarrier();
+  LeaveBody();
+  expressions_.scopes().Leave();
+  Value* const next =
+      b_.CreateAdd(task, workgroups, "", /*HasNUW=*/true, /*HasNSW=*/true);
+  task->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, tasks), header, after);
+  b_.SetInsertPoint(after);
+}
+
+// A box begins where the loop's first element is.
+void PhaseEmitter::EmitBoxes(const gpu::BoxCopy& copy, bool begins_fill) {
+  const loops::Store& store = *copy.store;
+  const std::vector<NodeId>& from = nest_.pool[store.value].operands;
+  expressions_.BeginStatement();
+  for (const NodeId variable : copy.variables)
+    expressions_.scopes().Enter(nullptr, variable, Long(0));
+  Value* const slot = expressions_.Emit(store.indices[0]);
+  if (begins_fill) full_ = slots_->BeginFill(slot);
+  std::vector<Value*> begin;
+  for (size_t d = 0; d < copy.dims.size(); ++d) {
+    Value* const index = expressions_.Emit(from[d]);
+    begin.push_back(copy.dims[d]
+                        ? b_.CreateSub(index, expressions_.Emit(
+                                                  store.indices[*copy.dims[d]]))
+                        : index);
+  }
+  Value* const to = b_.CreateGEP(b_.getInt8Ty(), arguments_.Buffer(b_, copy.to),
+                                 b_.CreateMul(slot, Long(copy.slot_bytes)));
+  for (const gpu::BoxCopy::Piece& piece : copy.pieces) {
+    std::vector<Value*> coordinates;
+    for (size_t d = begin.size(); d-- > 0;) {
+      coordinates.push_back(b_.CreateTrunc(
+          b_.CreateAdd(begin[d], Long(piece.offsets[d])), b_.getInt32Ty()));
+    }
+    EmitCopyBox(b_, arguments_.Box(copy), coordinates,
+                b_.CreateConstInBoundsGEP1_64(
+                    b_.getInt8Ty(), to, static_cast<uint64_t>(piece.place)),
+                full_);
+  }
+  for (size_t i = 0; i < copy.variables.size(); ++i)
+    expressions_.scopes().Leave();
 }
 
 // What only memory gets, the first computes alone: others need not read what it
@@ -278,6 +412,10 @@ void PhaseEmitter::EmitAwait(const Statement& await) {
 }
 
 void PhaseEmitter::EmitInvocations(const Statement& statement) {
+  if (is_producer_) {
+    return EmitBoxes(plan_.roles->copies.at(&statement),
+                     plan_.roles->begins_fill.contains(&statement));
+  }
   if (statement.loop == LoopKind::kMatrix)
     return matrices_.Emit(statement, subgroup_);
   if (statement.loop == LoopKind::kSubgroup) return EmitSubgroups(statement);
@@ -400,77 +538,6 @@ void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   });
 }
 
-// Registers of a thread for sums of matrices.
-int64_t RegistersOfSums(const loops::LoopNest& nest, const PhasePlan& plan) {
-  int64_t registers = 0;
-  for (size_t i = 0; i < plan.places.size(); ++i) {
-    if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
-    const auto subgroups =
-        nest.pool.IntegerConstant(nest.buffers[i].extents[0]);
-    registers += gpu::ConstantElements(nest, nest.buffers[i]) /
-                 (subgroups.value_or(1) * kWarpLanes);
-  }
-  return registers;
-}
-
-// Of kernels that multiply matrices, how many blocks a processor is to have at
-// least: two, as schedules plan for (gpu_matrix_tiles.cc), where its memory
-// allows. Not told that, ptxas spills a few registers for more of them. 0: it
-// decides, as for warpgroups' products with so many sums that schedules plan
-// for one block and all its registers.
-int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
-                          const Target& target) {
-  constexpr int64_t kMostSumsOfTwo = 64;
-  const int64_t sums = RegistersOfSums(nest, plan);
-  const bool has_room = 2 * plan.shared_bytes <= target.shared_bytes;
-  if (sums == 0) return 0;
-  if (HasPanels(plan)) return has_room && sums <= kMostSumsOfTwo ? 2 : 0;
-  return has_room ? 2 : 1;
-}
-
-llvm::Function* CreateFunction(const loops::LoopNest& nest,
-                               const Layout& layout, bool has_checks,
-                               const std::string& name, int64_t invocations,
-                               int64_t blocks, llvm::Module& module) {
-  llvm::LLVMContext& context = module.getContext();
-  const size_t pointers = layout.bindings.size() + has_checks;
-  std::vector<llvm::Type*> types(pointers,
-                                 llvm::PointerType::getUnqual(context));
-  types.resize(pointers + nest.parameters.size() + 1,
-               llvm::Type::getInt64Ty(context));
-  llvm::Function* const function = llvm::Function::Create(
-      llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
-      llvm::Function::ExternalLinkage, name, module);
-  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  for (unsigned i = 0; i < pointers; ++i) {
-    function->addParamAttr(i, llvm::Attribute::getWithAlignment(
-                                  context, llvm::Align(kBindingAlignment)));
-    function->getArg(i)->setName(
-        i < layout.bindings.size()
-            ? nest.buffers[layout.bindings[i].buffer].name
-            : "failed_check");
-  }
-  for (size_t i = 0; i < nest.parameters.size(); ++i) {
-    function->getArg(layout.first_parameter + static_cast<unsigned>(i))
-        ->setName(nest.parameters[i]);
-  }
-  llvm::NamedMDNode* const annotations =
-      module.getOrInsertNamedMetadata("nvvm.annotations");
-  const auto annotate = [&](const char* key, int64_t value) {
-    annotations->addOperand(llvm::MDNode::get(
-        context,
-        {llvm::ConstantAsMetadata::get(function),
-         llvm::MDString::get(context, key),
-         llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
-             llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value)))}));
-  };
-  annotate("kernel", 1);
-  annotate("maxntidx", invocations);
-  if (blocks > 0) annotate("minctasm", blocks);
-  return function;
-}
-
 }  // namespace
 
 TargetTraits Traits() {
@@ -487,20 +554,21 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                               llvm::Module& module) {
   EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
                          gpu::PlanPhase(nest, phase, target));
-  const Layout layout = LayOut(plan);
+  const Layout layout = LayOut(nest, plan);
   if (layout.shared_bytes > target.shared_bytes) {
     return Decline(DeclineReason::kDeviceLimit,
                    Concat({layout.shared_bytes,
                            " bytes of a workgroup's memory, where there are ",
                            target.shared_bytes}));
   }
+  const int64_t invocations =
+      plan.invocations + (plan.roles ? target.subgroup_size : 0);
   llvm::Function* const function =
-      CreateFunction(nest, layout, plan.has_checks, name, plan.invocations,
-                     BlocksOfProcessor(nest, plan, target), module);
+      CreateKernel(nest, layout, plan, name, invocations, target, module);
   PtxArguments arguments(
       nest, plan, layout, *function,
-      SharedOf(module, HasPanels(plan) ? gpu::kPanelAlignment
-                                       : target.shared_alignment));
+      SharedOf(module, plan.HasPanels() ? gpu::kPanelAlignment
+                                        : target.shared_alignment));
   PhaseEmitter emitter(nest, is_prologue, plan, layout, target, arguments,
                        *function);
   EMBER_RETURN_IF_ERROR(emitter.EmitTask(phase));
@@ -513,7 +581,9 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
   code.tasks_per_workgroup =
       plan.mode == PhasePlan::Mode::kTaskEach ? plan.invocations : 1;
   code.iterations = plan.iterations;
-  code.invocations = plan.invocations;
+  code.boxes = layout.boxes;
+  code.most_workgroups = plan.most_workgroups;
+  code.invocations = invocations;
   code.shared_bytes = code.dynamic_shared_bytes = layout.shared_bytes;
   code.barriers = emitter.barriers();
   code.multiply_adds = emitter.matrix_products();

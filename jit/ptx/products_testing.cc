@@ -79,10 +79,18 @@ struct Product {
   gpu::DeviceCode code;
 };
 
+std::string TargetOf(const GridExpectations& expectations) {
+  std::string target = Concat({TestDevice()->target(), expectations.features});
+  const size_t at = target.find(expectations.without);
+  EXPECT_NE(at, std::string::npos) << expectations.without;
+  if (at != std::string::npos)
+    target.replace(at, expectations.without.size(), expectations.instead);
+  return target;
+}
+
 std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
                                  const GridExpectations& expectations) {
-  const std::string target =
-      Concat({TestDevice()->target(), expectations.features});
+  const std::string target = TargetOf(expectations);
   GpuModel gpu = SmallGpu(target);
   if (expectations.processors > 1) {
     gpu.processors = expectations.processors;

@@ -41,6 +41,9 @@ struct GridExpectations {
   std::string_view constant = "";
   // What the target has beside the device's: "+tf32".
   std::string_view features = "";
+  // What it has not, and what instead.
+  std::string_view without = "";
+  std::string_view instead = "";
   // Of the GPU that the schedule is for; of several, another phase costs
   // nothing but what it moves, so that small sums are split.
   int64_t processors = 1;

@@ -1,5 +1,8 @@
 #include "jit/ptx/ptx_arguments.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "base/dtype.h"
 #include "jit/gpu/shared_panels.h"
 
@@ -42,9 +45,17 @@ Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
   return builder.CreateGEP(builder.getInt8Ty(), begin, place);
 }
 
+vm::BoxMap BoxMapOf(const Layout& layout, const gpu::BoxCopy& copy) {
+  vm::BoxMap box;
+  box.binding = layout.arguments[copy.from];
+  box.box = copy.box;
+  box.is_swizzled = true;
+  return box;
+}
+
 }  // namespace
 
-Layout LayOut(const PhasePlan& plan) {
+Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   Layout layout;
   layout.arguments.resize(plan.places.size());
   layout.shared_offsets.resize(plan.places.size());
@@ -61,7 +72,25 @@ Layout LayOut(const PhasePlan& plan) {
   layout.shared_bytes = plan.shared_bytes;
   layout.record = static_cast<unsigned>(layout.bindings.size());
   layout.first_parameter = layout.record + plan.has_checks;
+  layout.first_box = layout.first_parameter +
+                     static_cast<unsigned>(nest.parameters.size()) + 1;
+  if (!plan.roles) return layout;
+  // Fills have the same boxes, but for where they begin.
+  for (const auto& [statement, copy] : plan.roles->copies)
+    layout.boxes.push_back(BoxMapOf(layout, copy));
+  const auto key = [](const vm::BoxMap& box) {
+    return std::tie(box.binding, box.box);
+  };
+  std::ranges::sort(layout.boxes, {}, key);
+  const auto same = std::ranges::unique(layout.boxes);
+  layout.boxes.erase(same.begin(), same.end());
   return layout;
+}
+
+Value* PtxArguments::Box(const gpu::BoxCopy& copy) {
+  const auto box = std::ranges::find(layout_.boxes, BoxMapOf(layout_, copy));
+  return function_.getArg(layout_.first_box +
+                          static_cast<unsigned>(box - layout_.boxes.begin()));
 }
 
 Value* PtxArguments::PlaceOf(Builder& builder, uint32_t buffer,

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "jit/gpu/box_copies.h"
 #include "jit/gpu/kernel_abi.h"
 #include "jit/gpu/phase_plan.h"
 #include "jit/llvm/ir.h"
@@ -31,9 +32,12 @@ struct Layout {
   int64_t shared_bytes = 0;
   unsigned record = 0;
   unsigned first_parameter = 0;  // the nest's, then the first task
+  // Tensor maps of the boxes that are copied, which come last.
+  std::vector<vm::BoxMap> boxes;
+  unsigned first_box = 0;
 };
 
-Layout LayOut(const gpu::PhasePlan& plan);
+Layout LayOut(const loops::LoopNest& nest, const gpu::PhasePlan& plan);
 
 // All that the constructor takes must outlive the arguments. shared: the
 // workgroup's memory; null where the phase has none.
@@ -85,6 +89,8 @@ class PtxArguments final : public KernelArguments {
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), begin,
                                               static_cast<uint64_t>(offset));
   }
+  // The address of the tensor map of a box.
+  llvm::Value* Box(const gpu::BoxCopy& copy);
   // i64.
   void set_workgroup(llvm::Value* workgroup) { workgroup_ = workgroup; }
 

@@ -18,6 +18,7 @@ namespace ember::jit::ptx {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class WideProducts : public ::testing::Test {
  protected:
@@ -37,7 +38,7 @@ class WideProducts : public ::testing::Test {
         ExpectOnGrid(text, &ptx, expectations);
     EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
     EXPECT_THAT(ptx, HasSubstr("fence.proxy.async"));
-    EXPECT_THAT(ptx, ::testing::Not(HasSubstr("mma.sync")));
+    EXPECT_THAT(ptx, Not(HasSubstr("mma.sync")));
     return products;
   }
 };
@@ -82,7 +83,7 @@ TEST_F(WideProducts, Bytes) {
       std::string ptx;
       ExpectOnGrid(by_rows, &ptx);
       EXPECT_THAT(ptx, HasSubstr("mma.sync"));
-      EXPECT_THAT(ptx, ::testing::Not(HasSubstr("wgmma")));
+      EXPECT_THAT(ptx, Not(HasSubstr("wgmma")));
     }
   }
 }
@@ -108,7 +109,7 @@ TEST_F(WideProducts, FloatsOf8Bits) {
   std::string ptx;
   ExpectOnGrid(kByRows, &ptx);
   EXPECT_THAT(ptx, HasSubstr("mma.sync"));
-  EXPECT_THAT(ptx, ::testing::Not(HasSubstr("wgmma")));
+  EXPECT_THAT(ptx, Not(HasSubstr("wgmma")));
 }
 
 TEST_F(WideProducts, ConvolutionsOfBytes) {
@@ -146,7 +147,7 @@ TEST_F(WideProducts, Tf32) {
   constexpr std::string_view kWithout = "sm_90a+subgroup32+shared65536";
   const auto without = NestByDefault(kByColumns, SmallGpu(kWithout));
   ASSERT_TRUE(without.has_value());
-  EXPECT_THAT(PtxOf(*without, kWithout), ::testing::Not(HasSubstr("mma")));
+  EXPECT_THAT(PtxOf(*without, kWithout), Not(HasSubstr("mma")));
 }
 
 // Results that invocations finish, and edges that tiles do not fill.
@@ -192,10 +193,17 @@ TEST_F(WideProducts, GoOnInTheNextTurn) {
           ") -> (%y: f32[64, 64]) { %y[i, j] = sum(k < 256) f32(%a[" +
           (has_rows ? "i, k" : "k, i") + "]) * f32(%b[" +
           (has_columns ? "j, k" : "k, j") + "]) }";
-      std::string ptx;
-      ExpectOnGrid(text, &ptx);
-      EXPECT_THAT(ptx, HasSubstr("wgmma.wait_group.sync.aligned 1;"));
-      EXPECT_THAT(ptx, ::testing::Not(HasSubstr("ldmatrix")));
+      for (const char* without : {"", "+tensor_maps"}) {
+        const bool has_boxes = *without == 0;
+        std::string ptx;
+        ExpectOnGrid(text, &ptx, {.without = without});
+        EXPECT_THAT(ptx, HasSubstr("wgmma.wait_group.sync.aligned 1;"));
+        EXPECT_THAT(ptx, Not(HasSubstr("ldmatrix")));
+        EXPECT_THAT(ptx, HasSubstr(has_boxes ? "cp.async.bulk.tensor.2d"
+                                             : "cp.async.cg.shared"));
+        EXPECT_THAT(
+            ptx, Not(HasSubstr(has_boxes ? "cp.async.cg" : "cp.async.bulk")));
+      }
     }
   }
 }
@@ -261,13 +269,15 @@ std::string RandomProduct(tensor::RandomChoices& choices) {
 
 // Whatever a product's sizes are, the schedule is one of which there is code.
 TEST_F(WideProducts, NoneIsDeclined) {
-  const std::string target(
+  const std::string without(
       "sm_90a+subgroup32+shared232448+invocations1024+processors132+tf32");
   int64_t wide = 0, count = 0;
   const tensor::SeedRange seeds = tensor::Seeds(100);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     tensor::RandomChoices choices(seed);
     const std::string text = RandomProduct(choices);
+    const std::string target =
+        without + (choices.Chance(2) ? "+tensor_maps" : "");
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed) + ": " + text);
     const auto nest =
         NestByDefault(text, GpuModel::Of(target), choices.Chance(2) ? "b" : "");

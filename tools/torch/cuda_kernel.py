@@ -13,6 +13,7 @@ Raises Declined where Ember makes no such kernel, with its reason.
 
 import ctypes
 import json
+import math
 import os
 import re
 import subprocess
@@ -57,7 +58,7 @@ class Kernel:
     """A dispatch's phases, loaded; owns its module and temporaries."""
 
     def __init__(self, ptx, buffers, phases):
-        self.buffers, self.phases = buffers, []
+        self.buffers, self.phases, self.maps = buffers, [], {}
         for buffer in buffers:
             if None in buffer["extents"]:
                 raise Declined(f"%{buffer['name']} has open extents")
@@ -79,12 +80,34 @@ class Kernel:
                   driver().cuFuncSetAttribute(function, MAX_DYNAMIC_SHARED, phase["shared"]))
             self.phases.append((function, phase))
 
+    def tensor_map(self, tensors, number, box):
+        """A CUtensorMap of the whole buffer, made once for each address: what owns it, and where it is."""
+        tensor = tensors[number]
+        key = (tensor.data_ptr(), number, tuple(box["box"]), box["swizzled"])
+        if key not in self.maps:
+            owner = ctypes.create_string_buffer(128 + 64)
+            place = (ctypes.addressof(owner) + 63) // 64 * 64
+            extents = self.buffers[number]["extents"][::-1]
+            rank = len(extents)
+            strides, distance = [], tensor.element_size()
+            for extent in extents[:-1]:
+                distance *= extent
+                strides.append(distance)
+            check("cuTensorMapEncodeTiled", driver().cuTensorMapEncodeTiled(
+                ctypes.c_void_p(place), {1: 0, 2: 1, 4: 2, 8: 4}[tensor.element_size()], rank,
+                ctypes.c_void_p(tensor.data_ptr()), (ctypes.c_uint64 * rank)(*extents),
+                (ctypes.c_uint64 * max(rank - 1, 1))(*strides), (ctypes.c_uint32 * rank)(*box["box"][::-1]),
+                (ctypes.c_uint32 * rank)(*[1] * rank), 0, 3 if box["swizzled"] else 0, 2, 0))
+            self.maps[key] = owner, place
+        return self.maps[key]
+
     def run(self, inputs, outputs):
         tensors, given, made = {}, iter(inputs), iter(outputs)
         for number, buffer in enumerate(self.buffers):
             if buffer["scope"] in ("input", "output"):
                 tensor = next(given if buffer["scope"] == "input" else made)
-                if list(tensor.shape) != buffer["extents"] or tensor.dtype != TYPES[buffer["type"]] \
+                # Axes that lie together may have become one.
+                if tensor.numel() != math.prod(buffer["extents"]) or tensor.dtype != TYPES[buffer["type"]] \
                         or not tensor.is_contiguous():
                     raise ValueError(f"%{buffer['name']}: expected contiguous {buffer['type']}{buffer['extents']}, "
                                      f"found {tensor.dtype}{list(tensor.shape)}")
@@ -96,20 +119,22 @@ class Kernel:
             values += [self.record.data_ptr()] if phase["checks"] else []
             values.append(0)  # the first task
             words = (ctypes.c_uint64 * len(values))(*values)
-            pointers = (ctypes.c_void_p * len(values))(
-                *(ctypes.addressof(words) + 8 * i for i in range(len(values))))
+            places = [ctypes.addressof(words) + 8 * i for i in range(len(values))]
+            maps = [self.tensor_map(tensors, phase["bindings"][box["binding"]], box) for box in phase["boxes"]]
+            pointers = (ctypes.c_void_p * (len(places) + len(maps)))(*places, *(place for _, place in maps))
             check("cuLaunchKernel", driver().cuLaunchKernel(
                 function, phase["blocks"], 1, 1, phase["threads"], 1, 1, phase["shared"], stream, pointers, None))
 
 
 class Compiler:
-    def __init__(self, bin_folder):
+    def __init__(self, bin_folder, has_boxes=True):
         self.tool = os.path.join(bin_folder, "jit/ptx/compile_dispatches")
         major, minor = torch.cuda.get_device_capability()
         properties = torch.cuda.get_device_properties(0)
         self.target = (f"sm_{major}{minor}{'a' if (major, minor) == (9, 0) else ''}+subgroup32"
                        f"+shared{attribute(SHARED_OPTIN)}+invocations1024"
-                       f"+processors{properties.multi_processor_count}")
+                       f"+processors{properties.multi_processor_count}"
+                       f"{'+tensor_maps' if major == 9 and has_boxes else ''}")
 
     def compile(self, text, schedule=None):
         with tempfile.TemporaryDirectory() as folder:

@@ -46,6 +46,9 @@ struct BoxMap {
 // (strides) a multiple of 16 bytes and below 2^40, an address that is a
 // multiple of 16.
 inline constexpr uint32_t kMostBoxMaps = 16;  // of a phase
+// Of a tensor map as an argument.
+inline constexpr uint64_t kBoxMapBytes = 128;
+inline constexpr uint64_t kBoxMapAlignment = 64;
 inline constexpr uint32_t kMostBoxDims = 5;
 inline constexpr uint32_t kMostBoxExtent = 256;
 inline constexpr int64_t kBoxAlignment = 16;        // of a row of a box, too

@@ -1,0 +1,133 @@
+#include "jit/ptx/kernel_function.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "jit/ptx/phase_emitter.h"
+#include "jit/target/matrix_instructions.h"
+#include "llvm/IR/Attributes.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/Metadata.h"
+#include "vm/format/device_abi.h"
+
+namespace ember::jit::ptx {
+
+using gpu::PhasePlan;
+
+namespace {
+
+// Of the binding of each buffer, which devices see to.
+constexpr uint64_t kBindingAlignment = 16;
+
+// Registers of a thread for sums of matrices.
+int64_t RegistersOfSums(const loops::LoopNest& nest, const PhasePlan& plan) {
+  int64_t registers = 0;
+  for (size_t i = 0; i < plan.places.size(); ++i) {
+    if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
+    const auto subgroups =
+        nest.pool.IntegerConstant(nest.buffers[i].extents[0]);
+    registers += gpu::ConstantElements(nest, nest.buffers[i]) /
+                 (subgroups.value_or(1) * kWarpLanes);
+  }
+  return registers;
+}
+
+// Of kernels that multiply matrices, how many blocks a processor is to have at
+// least: two, as schedules plan for (gpu_matrix_tiles.cc), where its memory
+// allows. Not told that, ptxas spills a few registers for more of them. 0: it
+// decides, as for warpgroups' products with so many sums that schedules plan
+// for one block and all its registers.
+int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
+                          const Target& target) {
+  constexpr int64_t kMostSumsOfTwo = 64;
+  const int64_t sums = RegistersOfSums(nest, plan);
+  const bool has_room = 2 * plan.shared_bytes <= target.shared_bytes;
+  if (sums == 0) return 0;
+  if (plan.HasPanels()) return has_room && sums <= kMostSumsOfTwo ? 2 : 0;
+  return has_room ? 2 : 1;
+}
+
+// Tensor maps are arguments by value, which have an address: the first is
+// number 1 to the annotation.
+llvm::Metadata* AddBoxes(const Layout& layout, llvm::Function& function) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::Type* const type =
+      llvm::ArrayType::get(llvm::Type::getInt8Ty(context), vm::kBoxMapBytes);
+  std::vector<llvm::Metadata*> numbers;
+  for (unsigned i = layout.first_box; i < function.arg_size(); ++i) {
+    function.addParamAttr(i, llvm::Attribute::getWithByValType(context, type));
+    function.addParamAttr(i, llvm::Attribute::getWithAlignment(
+                                 context, llvm::Align(vm::kBoxMapAlignment)));
+    function.getArg(i)->setName("box");
+    numbers.push_back(llvm::ConstantAsMetadata::get(
+        llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), i + 1)));
+  }
+  return llvm::MDNode::get(context, numbers);
+}
+
+}  // namespace
+
+llvm::Function* CreateKernel(const loops::LoopNest& nest, const Layout& layout,
+                             const PhasePlan& plan, const std::string& name,
+                             int64_t threads, const Target& target,
+                             llvm::Module& module) {
+  llvm::LLVMContext& context = module.getContext();
+  const size_t pointers = layout.bindings.size() + plan.has_checks;
+  std::vector<llvm::Type*> types(pointers,
+                                 llvm::PointerType::getUnqual(context));
+  types.resize(layout.first_box, llvm::Type::getInt64Ty(context));
+  types.resize(layout.first_box + layout.boxes.size(),
+               llvm::PointerType::getUnqual(context));
+  llvm::Function* const function = llvm::Function::Create(
+      llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false),
+      llvm::Function::ExternalLinkage, name, module);
+  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  for (unsigned i = 0; i < pointers; ++i) {
+    function->addParamAttr(i, llvm::Attribute::getWithAlignment(
+                                  context, llvm::Align(kBindingAlignment)));
+    function->getArg(i)->setName(
+        i < layout.bindings.size()
+            ? nest.buffers[layout.bindings[i].buffer].name
+            : "failed_check");
+  }
+  for (size_t i = 0; i < nest.parameters.size(); ++i) {
+    function->getArg(layout.first_parameter + static_cast<unsigned>(i))
+        ->setName(nest.parameters[i]);
+  }
+  llvm::NamedMDNode* const annotations =
+      module.getOrInsertNamedMetadata("nvvm.annotations");
+  const auto number = [&](int64_t value) -> llvm::Metadata* {
+    return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
+        llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value)));
+  };
+  const auto annotate = [&](const char* key, llvm::Metadata* value) {
+    annotations->addOperand(
+        llvm::MDNode::get(context, {llvm::ConstantAsMetadata::get(function),
+                                    llvm::MDString::get(context, key), value}));
+  };
+  annotate("kernel", number(1));
+  annotate("maxntidx", number(threads));
+  const int64_t blocks = BlocksOfProcessor(nest, plan, target);
+  if (blocks > 0) annotate("minctasm", number(blocks));
+  if (!layout.boxes.empty())
+    annotate("grid_constant", AddBoxes(layout, *function));
+  return function;
+}
+
+llvm::GlobalVariable* SharedOf(llvm::Module& module, int64_t alignment) {
+  if (llvm::GlobalVariable* known = module.getNamedGlobal(kSharedName))
+    return known;
+  auto* const shared = new llvm::GlobalVariable(
+      module,
+      llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0),
+      /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage, nullptr,
+      kSharedName, nullptr, llvm::GlobalValue::NotThreadLocal,
+      /*AddressSpace=*/3);
+  shared->setAlignment(llvm::Align(static_cast<uint64_t>(alignment)));
+  return shared;
+}
+
+}  // namespace ember::jit::ptx

@@ -1,0 +1,37 @@
+// The function of a kernel, and the memory of its workgroups, in a module for
+// NVPTX: what drivers and ptxas see of it.
+//
+//   llvm::Function* kernel = CreateKernel(nest, layout, plan, "phase0",
+//                                         /*threads=*/256, target, module);
+//   llvm::GlobalVariable* shared = SharedOf(module, /*alignment=*/16);
+//
+// Not thread-safe: a module is one thread's.
+#ifndef EMBER_JIT_PTX_KERNEL_FUNCTION_H_
+#define EMBER_JIT_PTX_KERNEL_FUNCTION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "jit/gpu/phase_plan.h"
+#include "jit/loops/loop_nest.h"
+#include "jit/ptx/ptx_arguments.h"
+#include "jit/ptx/target.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Module.h"
+
+namespace ember::jit::ptx {
+
+// threads: of a block. Arguments: those of vm/format/device_abi.h, with types
+// and names.
+llvm::Function* CreateKernel(const loops::LoopNest& nest, const Layout& layout,
+                             const gpu::PhasePlan& plan,
+                             const std::string& name, int64_t threads,
+                             const Target& target, llvm::Module& module);
+
+// The dynamic memory of workgroups, which all kernels of the module declare.
+llvm::GlobalVariable* SharedOf(llvm::Module& module, int64_t alignment);
+
+}  // namespace ember::jit::ptx
+
+#endif  // EMBER_JIT_PTX_KERNEL_FUNCTION_H_
