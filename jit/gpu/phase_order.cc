@@ -70,20 +70,25 @@ class OrderPlanner {
   }
 
   // Where the device copies boxes. Who fails a check would leave the producer
-  // waiting.
+  // waiting. Of the slots one is filled while products read two.
   void GiveRoles() {
-    if (!device_.copies_boxes || plan_.has_checks ||
+    constexpr int kFewestSlots = 3;
+    if (!device_.copies_boxes || plan_.has_checks || !plan_.HasPanels() ||
         plan_.invocations + device_.subgroup_size > device_.invocations) {
       return;
     }
+    const std::vector<ProductsInFlight> turns = FindProductLoops(
+        nest_, phase_.body, memory_, plan_.invocations / device_.subgroup_size);
     std::optional<WarpRoles> roles =
-        FindWarpRoles(nest_, phase_.body, plan_.in_flight, memory_, panels_);
-    if (!roles) return;
+        FindWarpRoles(nest_, phase_.body, turns, memory_, panels_);
+    if (!roles || roles->slots < kFewestSlots) return;
     const int64_t begin = RoundUp(plan_.shared_bytes, kCopyBarrierBytes);
     const int64_t end = begin + 2 * roles->slots * kCopyBarrierBytes;
     if (end > device_.shared_bytes) return;
     plan_.shared_bytes = end;
     plan_.copy_barriers = begin;
+    plan_.in_flight = turns;
+    memory_.in_flight = {roles->turns.products};
     memory_.of_others = roles->of_producer;
     barriers_ = PlanBarriers(nest_, phase_.body, memory_);
     plan_.roles = std::move(roles);

@@ -34,10 +34,11 @@ using Factors = std::map<uint32_t, Slots>;
 class Finder {
  public:
   Finder(const loops::LoopNest& nest, const Block& body,
-         const SharedMemory& memory, int64_t subgroups)
+         const SharedMemory& memory, int64_t subgroups, bool stores_are_ordered)
       : nest_(nest),
         memory_(memory),
         subgroups_(subgroups),
+        stores_are_ordered_(stores_are_ordered),
         rings_(nest, body, memory.is_of_many) {}
 
   void Find(const Block& block) {
@@ -63,6 +64,10 @@ class Finder {
     if (products == nullptr) return;
     Factors factors;
     if (!AreProducts(products->body, products->variable, factors)) return;
+    if (stores_are_ordered_) {
+      found_.push_back({&loop, products});
+      return;
+    }
     NoteReads(*products, factors);
     const auto leaves_them = [&](const Statement& statement) {
       return &statement == products ||
@@ -144,6 +149,7 @@ class Finder {
   const loops::LoopNest& nest_;
   const SharedMemory& memory_;
   const int64_t subgroups_;
+  const bool stores_are_ordered_;
   const Rings rings_;
   std::vector<NodeId> around_;  // of the loops around
   std::vector<ProductsInFlight> found_;
@@ -155,7 +161,16 @@ std::vector<ProductsInFlight> FindProductsInFlight(const loops::LoopNest& nest,
                                                    const Block& body,
                                                    const SharedMemory& memory,
                                                    int64_t subgroups) {
-  Finder finder(nest, body, memory, subgroups);
+  Finder finder(nest, body, memory, subgroups, /*stores_are_ordered=*/false);
+  finder.Find(body);
+  return finder.TakeFound();
+}
+
+std::vector<ProductsInFlight> FindProductLoops(const loops::LoopNest& nest,
+                                               const Block& body,
+                                               const SharedMemory& memory,
+                                               int64_t subgroups) {
+  Finder finder(nest, body, memory, subgroups, /*stores_are_ordered=*/true);
   finder.Find(body);
   return finder.TakeFound();
 }

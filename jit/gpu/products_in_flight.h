@@ -49,6 +49,13 @@ std::vector<ProductsInFlight> FindProductsInFlight(const loops::LoopNest& nest,
                                                    const SharedMemory& memory,
                                                    int64_t subgroups);
 
+// Those of which only the first holds: where somebody else sees to it that
+// nothing is stored to what products still read (jit/gpu/warp_roles.h).
+std::vector<ProductsInFlight> FindProductLoops(const loops::LoopNest& nest,
+                                               const loops::Block& body,
+                                               const SharedMemory& memory,
+                                               int64_t subgroups);
+
 }  // namespace ember::jit::gpu
 
 #endif  // EMBER_JIT_GPU_PRODUCTS_IN_FLIGHT_H_

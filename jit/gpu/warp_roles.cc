@@ -227,10 +227,10 @@ class Finder {
 
 std::optional<WarpRoles> FindWarpRoles(
     const loops::LoopNest& nest, const Block& body,
-    const std::vector<ProductsInFlight>& in_flight, const SharedMemory& memory,
+    const std::vector<ProductsInFlight>& turns, const SharedMemory& memory,
     const std::vector<SharedPanels>& panels) {
-  if (in_flight.size() != 1) return std::nullopt;
-  return Finder(nest, body, memory, panels).Find(in_flight[0]);
+  if (turns.size() != 1) return std::nullopt;
+  return Finder(nest, body, memory, panels).Find(turns[0]);
 }
 
 }  // namespace ember::jit::gpu

@@ -58,9 +58,9 @@ struct WarpRoles {
 };
 
 // Nothing, where the phase is not of this form:
-//   - it has one loop whose products go on (in_flight), which stands in no
-//     other statement, and no other asynchronous stores or awaits than those of
-//     its rings;
+//   - it has one loop of products of panels (FindProductLoops), which stands in
+//     no other statement, and no other asynchronous stores or awaits than those
+//     of its rings;
 //   - all stores to the rings are copies of boxes: before the loop for turns 0,
 //     1, … in that order, and in it once, for the turn that many further on;
 //     copies of a turn are together, under a condition only where there may be
@@ -70,7 +70,7 @@ struct WarpRoles {
 // panels: by buffer; memory: where buffers are.
 std::optional<WarpRoles> FindWarpRoles(
     const loops::LoopNest& nest, const loops::Block& body,
-    const std::vector<ProductsInFlight>& in_flight, const SharedMemory& memory,
+    const std::vector<ProductsInFlight>& turns, const SharedMemory& memory,
     const std::vector<SharedPanels>& panels);
 
 }  // namespace ember::jit::gpu

@@ -2,7 +2,6 @@
 // emulated sm_90a: that they are right, that the others meet no more than they
 // have to, and that workgroups go on to further tasks.
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -41,43 +40,114 @@ size_t CountOf(std::string_view text, std::string_view part) {
   return count;
 }
 
-// One processor with room for two workgroups of 64 x 64 results.
-constexpr GridExpectations kOneSmallProcessor = {
-    .without = "+shared232448+invocations1024+processors132",
-    .instead = "+shared132000+invocations1024+processors1"};
+// Tiles of so many rows and columns, of which each turn takes 64 steps, in so
+// many slots; results are stored as they are (%y), or through memory of the
+// workgroup, where invocations finish them (%sum, %y).
+struct Tiles {
+  int rows = 64;
+  int columns = 64;
+  int slots = 4;
+  bool is_finished = false;
+};
+
+std::string ScheduleOf(const Tiles& tiles) {
+  const auto number = [](int value) { return std::to_string(value); };
+  const std::string rows = number(tiles.rows), columns = number(tiles.columns),
+                    threads = number(2 * tiles.rows);
+  std::string text = "split %y i " + rows + " -> i_tile i_rest\nsplit %y j " +
+                     columns + " -> j_tile j_rest\n";
+  std::string stage = "y", i = "i_rest", j = "j_rest", outer;
+  if (tiles.is_finished) {
+    text +=
+        "split %y j_rest 4 -> j_rest_vector j_rest_lane\nreorder %y "
+        "i_tile j_tile i_rest j_rest_vector j_rest_lane\nfuse %y "
+        "i_tile j_tile -> tasks\nparallel %y tasks\n"
+        "fuse %y i_rest j_rest_vector -> points\nsplit %y points " +
+        threads +
+        " -> points_round points_item\nbind %y points_item\n"
+        "vectorize %y j_rest_lane\ncompute_at %sum %y tasks\n";
+    stage = "sum";
+    i = "i";
+    j = "j";
+  } else {
+    outer = "i_tile j_tile ";
+  }
+  const auto line = [&](const std::string& what, const std::string& rest) {
+    text += what + " %" + stage + " " + rest + "\n";
+  };
+  line("split", i + " " + rows + " -> i_count i_turn");
+  line("split", "i_turn 16 -> i_subgroup i_matrix");
+  line("split", j + " " + columns + " -> j_subgroup j_part");
+  line("split", "j_part " + columns + " -> j_count j_matrix");
+  line("split", "k 64 -> k_slice k_rest");
+  line("split", "k_rest 16 -> k_step k_matrix");
+  line("reorder", outer +
+                      "k_slice j_subgroup i_subgroup k_step i_count "
+                      "j_count i_matrix j_matrix k_matrix");
+  if (!tiles.is_finished) line("fuse", outer + "-> tasks");
+  line("fuse", "j_subgroup i_subgroup -> subgroups");
+  for (const char* loop : {"k_step", "i_count", "j_count"})
+    line("unroll", loop);
+  for (const std::string factor : {"b", "a"}) {
+    const std::string copy = factor + ".slice";
+    line("cache_read", "%" + factor + " -> " + copy);
+    text += "compute_at %" + copy + " %" + stage + " k_slice\nsplit %" + copy +
+            " c1 8 -> c1_vector c1_lane\nfuse %" + copy +
+            " c0 c1_vector -> all\nsplit %" + copy + " all " + threads +
+            " -> all_round all_item\nreorder %" + copy +
+            " all_item all_round c1_lane\nbind %" + copy +
+            " all_item\nvectorize %" + copy + " c1_lane\n";
+  }
+  line("multiply_matrices", "subgroups i_matrix j_matrix k_matrix");
+  for (const std::string factor : {"b", "a"}) {
+    const std::string copy = "%" + factor + ".slice";
+    text += "unroll " + copy + " all_round\ndouble_buffer " + copy + " async " +
+            number(tiles.slots) +
+            (tiles.slots > 3 ? " late spare\n" : " late\n");
+  }
+  if (!tiles.is_finished) text += "parallel %y tasks\n";
+  return text;
+}
 
 // A warp copies for the others, and goes on to the next of the workgroup's
-// tasks while they finish one. Five turns of four slots: tasks begin with
-// phases of the slots' barriers that differ. Two boxes for a slice.
+// tasks while they finish one: as the one processor has room for three
+// workgroups of the four tiles, one has two. Five turns of four slots: tasks
+// begin with phases of the slots' barriers that differ. Two boxes for a slice.
 TEST_F(BoxProducts, ProducersGoOnToFurtherTasks) {
-  const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
-  std::string ptx;
-  ExpectOnGrid(
-      "dispatch @product(%a: f16[64, 320], %b: f16[320, 192]) -> "
-      "(%y: f32[64, 192]) { %y[i, j] = sum(k < 320) f32(%a[i, k]) * "
-      "f32(%b[k, j]) }",
-      &ptx, kOneSmallProcessor);
-  EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.2d"));
-  EXPECT_THAT(ptx, HasSubstr("%nctaid.y"));
-  // All meet once, when the barriers are made.
-  EXPECT_EQ(CountOf(ptx, "bar.sync"), 1u);
-  const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
-  EXPECT_EQ(after.box_copies - before.box_copies, 3u * 5 * 2);
-  EXPECT_EQ(after.async_copies, before.async_copies);
+  for (const int slots : {4, 3}) {
+    const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
+    const std::string schedule = ScheduleOf({.slots = slots});
+    std::string ptx;
+    ExpectOnGrid(
+        "dispatch @product(%a: f16[64, 320], %b: f16[320, 320]) -> "
+        "(%y: f32[64, 320]) { %y[i, j] = sum(k < 320) f32(%a[i, k]) * "
+        "f32(%b[k, j]) }",
+        &ptx,
+        {.schedule = schedule,
+         .without = "+processors132",
+         .instead = "+processors1"});
+    EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.2d"));
+    EXPECT_THAT(ptx, HasSubstr("%nctaid.y"));
+    EXPECT_THAT(ptx, HasSubstr("wgmma.wait_group.sync.aligned 1;"));
+    // All meet once, when the barriers are made.
+    EXPECT_EQ(CountOf(ptx, "bar.sync"), 1u);
+    const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
+    EXPECT_EQ(after.box_copies - before.box_copies, 5u * 5 * 2);
+    EXPECT_EQ(after.async_copies, before.async_copies);
+  }
 }
 
 // Results that others finish go through memory of the workgroup that slices
 // were in, before: there is no next task.
 TEST_F(BoxProducts, ProducersOfResultsThatOthersFinish) {
+  const std::string schedule = ScheduleOf({.is_finished = true});
   std::string ptx;
-  GridExpectations expectations = kOneSmallProcessor;
-  expectations.within = 1e-2;
   ExpectOnGrid(
       "dispatch @product(%a: f16[60, 320], %b: f16[320, 192], %c: f32[192]) -> "
-      "(%y: f16[60, 192]) { temp %s: f32[60, 192] %s[i, j] = sum(k < 320) "
-      "f32(%a[i, k]) * f32(%b[k, j]) %y[i, j] = f16(max(%s[i, j] + %c[j], 0.0))"
-      " }",
-      &ptx, expectations);
+      "(%y: f16[60, 192]) { temp %sum: f32[60, 192] %sum[i, j] = sum(k < 320) "
+      "f32(%a[i, k]) * f32(%b[k, j]) %y[i, j] = f16(max(%sum[i, j] + %c[j], "
+      "0.0)) }",
+      &ptx, {.within = 1e-2, .schedule = schedule});
   EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.2d"));
   EXPECT_GE(CountOf(ptx, "bar.sync"), 2u);
 }
@@ -96,69 +166,54 @@ TEST_F(BoxProducts, BoxesOfImages) {
   EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.4d"));
 }
 
-// A product, or a convolution, of sizes that may or may not fill boxes, of many
-// turns or few.
-std::string RandomProduct(tensor::RandomChoices& choices) {
-  const auto pick = [&](const std::vector<int>& sizes) {
-    return std::to_string(choices.Pick(sizes));
-  };
-  const std::string type = choices.Chance(3)   ? "i8"
-                           : choices.Chance(2) ? "f16"
-                                               : "bf16";
-  const std::string sum = type == "i8" ? "i32" : "f32";
-  const bool is_finished = choices.Chance(3);
-  const std::string zero = type == "i8" ? "0" : "0.0";
-  std::string arguments, dims, product, indices;
-  if (choices.Chance(4)) {
-    const std::string h = pick({1, 2, 3}), w = pick({14, 16, 32, 60, 64}),
-                      c = pick({64, 128}), o = pick({64, 72});
-    arguments = "(%a: " + type + "[1, " + h + ", " + w + ", " + c +
-                "], %b: " + type + "[3, 3, " + c + ", " + o + "]";
-    dims = "[1, " + h + ", " + w + ", " + o + "]";
-    indices = "[n, h, w, o]";
-    product = "sum(dh < 3, dw < 3, c < " + c + ") " + sum +
-              "(pad(%a[n, h + dh - 1, w + dw - 1, c], " + zero + ")) * " + sum +
-              "(%b[dh, dw, c, o])";
-  } else {
-    const std::string l = pick({1, 1, 2}), m = pick({16, 60, 64, 100, 128}),
-                      n = pick({64, 72, 128, 192}),
-                      k = pick({64, 200, 256, 320, 512});
-    const bool by_rows = choices.Chance(2), b_by_rows = choices.Chance(2);
-    arguments = "(%a: " + type + "[" + l + ", " +
-                (by_rows ? m + ", " + k : k + ", " + m) + "], %b: " + type +
-                "[" + l + ", " + (b_by_rows ? k + ", " + n : n + ", " + k) +
-                "]";
-    dims = "[" + l + ", " + m + ", " + n + "]";
-    indices = "[l, i, j]";
-    product = "sum(k < " + k + ") " + sum + "(%a[" +
-              (by_rows ? "l, i, k" : "l, k, i") + "]) * " + sum + "(%b[" +
-              (b_by_rows ? "l, k, j" : "l, j, k") + "])";
-  }
-  std::string text = "dispatch @any" + arguments +
-                     ") -> (%y: " + (is_finished ? type : sum) + dims + ") {";
-  if (!is_finished) return text + " %y" + indices + " = " + product + " }";
-  return text + " temp %s: " + sum + dims + " %s" + indices + " = " + product +
-         " %y" + indices + " = " + type + "(max(%s" + indices + ", " + zero +
-         ")) }";
-}
-
+// Products of sizes that fill boxes or do not, of many turns or few, whichever
+// way their factors lie; all have boxes.
 TEST_F(BoxProducts, AtRandom) {
-  const tensor::SeedRange seeds = tensor::Seeds(2);
+  const tensor::SeedRange seeds = tensor::Seeds(4);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    tensor::RandomChoices choices(seed);
-    const std::string text = RandomProduct(choices);
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
-    GridExpectations expectations;
-    if (choices.Chance(2)) expectations = kOneSmallProcessor;
-    expectations.within = 1e-2;
-    expectations.has_matrices = false;
-    const uint64_t before = hal::cuda::TotalStatistics().box_copies;
-    ExpectOnGrid(text, nullptr, expectations);
-    if (seeds.end - seeds.begin > 2) {
-      std::printf("%s %llu boxes\n", text.c_str(),
-                  static_cast<unsigned long long>(
-                      hal::cuda::TotalStatistics().box_copies - before));
+    tensor::RandomChoices choices(seed);
+    const Tiles tiles = {.rows = choices.Chance(3) ? 128 : 64,
+                         .columns = choices.Chance(3) ? 128 : 64,
+                         .slots = choices.Chance(2) ? 3 : 4,
+                         .is_finished = choices.Chance(3)};
+    // What is stored as it is has whole matrices.
+    const auto pick = [&](const std::vector<int>& odd,
+                          const std::vector<int>& whole) {
+      return std::to_string(choices.Pick(tiles.is_finished ? odd : whole));
+    };
+    const std::string m = pick({8, 56, 64, 72, 120}, {16, 64, 112, 128}),
+                      n = pick({8, 64, 72, 136},
+                               {tiles.columns, 2 * tiles.columns}),
+                      k = std::to_string(
+                          choices.Pick(std::vector<int>{192, 256, 320, 448}));
+    const std::string type = choices.Chance(2) ? "f16" : "bf16";
+    const bool by_rows = choices.Chance(2), b_by_rows = choices.Chance(2);
+    const std::string dims = "[" + m + ", " + n + "]";
+    std::string text =
+        "dispatch @any(%a: " + type + "[" +
+        (by_rows ? m + ", " + k : k + ", " + m) + "], %b: " + type + "[" +
+        (b_by_rows ? k + ", " + n : n + ", " + k) +
+        "]) -> (%y: " + (tiles.is_finished ? type : "f32") + dims + ") { ";
+    const std::string product = "[i, j] = sum(k < " + k + ") f32(%a[" +
+                                (by_rows ? "i, k" : "k, i") + "]) * f32(%b[" +
+                                (b_by_rows ? "k, j" : "j, k") + "])";
+    if (tiles.is_finished) {
+      text += "temp %sum: f32" + dims + " %sum" + product +
+              " %y[i, j] = " + type + "(max(%sum[i, j], 0.0)) }";
+    } else {
+      text += "%y" + product + " }";
     }
+    SCOPED_TRACE(text);
+    const std::string schedule = ScheduleOf(tiles);
+    const uint64_t before = hal::cuda::TotalStatistics().box_copies;
+    ExpectOnGrid(
+        text, nullptr,
+        {.within = 1e-2,
+         .schedule = schedule,
+         .without = "+processors132",
+         .instead = choices.Chance(2) ? "+processors1" : "+processors132"});
+    EXPECT_GT(hal::cuda::TotalStatistics().box_copies, before);
     if (HasFailure()) return;
   }
 }

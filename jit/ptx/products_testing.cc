@@ -27,6 +27,7 @@
 #include "jit/schedule/core/schedule.h"
 #include "jit/schedule/gpu/gpu_schedule.h"
 #include "jit/schedule/lowering/lowering.h"
+#include "jit/schedule/primitives/replay.h"
 #include "jit/target/gpu_model.h"
 #include "tensor/random_values.h"
 #include "tensor/text.h"
@@ -73,6 +74,20 @@ std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
 
 namespace {
 
+std::optional<loops::LoopNest> NestUnder(std::string_view text,
+                                         std::string_view lines) {
+  const auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  if (!dispatch.ok()) return std::nullopt;
+  schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
+  const Status replayed = schedule::Replay(lines, schedule);
+  EXPECT_TRUE(replayed.ok()) << replayed.ToString();
+  auto nest = schedule::Lower(schedule);
+  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  if (!nest.ok()) return std::nullopt;
+  return *std::move(nest);
+}
+
 // A product's nest under the default schedule and its code, which assembles.
 struct Product {
   loops::LoopNest nest;
@@ -97,7 +112,9 @@ std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
     gpu.busy_invocations *= gpu.processors;
     gpu.latency_clocks = 0;
   }
-  auto nest = NestByDefault(text, gpu, expectations.constant);
+  auto nest = expectations.schedule.empty()
+                  ? NestByDefault(text, gpu, expectations.constant)
+                  : NestUnder(text, expectations.schedule);
   if (!nest) return std::nullopt;
   if (expectations.has_matrices) {
     EXPECT_THAT(loops::ToText(*nest), HasSubstr("matrix "));

@@ -39,6 +39,8 @@ struct GridExpectations {
   bool has_matrices = true;
   // As of NestByDefault.
   std::string_view constant = "";
+  // Not "": lines of a schedule, instead of the default one.
+  std::string_view schedule = "";
   // What the target has beside the device's: "+tf32".
   std::string_view features = "";
   // What it has not, and what instead.
