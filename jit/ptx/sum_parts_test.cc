@@ -118,9 +118,9 @@ class CountingList final : public hal::CommandList {
 // parts of the sums of the rest, which a last phase adds up.
 TEST_F(SumParts, BesideWholeTiles) {
   constexpr std::string_view kText = R"(
-    dispatch @layer(%a: f16[160, 512], %b: f16[512, 16], %c: f32[16])
-        -> (%y: f16[160, 16]) {
-      temp %s: f32[160, 16]
+    dispatch @layer(%a: f16[144, 512], %b: f16[512, 16], %c: f32[16])
+        -> (%y: f16[144, 16]) {
+      temp %s: f32[144, 16]
       %s[i, j] = sum(k < 512) f32(%a[i, k]) * f32(%b[k, j])
       %y[i, j] = f16(max(%s[i, j] + %c[j], 0.0))
     })";

@@ -11,6 +11,9 @@
 //              tile
 //   matrices   products of types that subgroups multiply matrices of: a workgroup
 //              has a tile of them, stages behind work on the tile
+//   parts      of the sums of such products, where that costs less: each is a
+//              product in tiles, further invocations add them up; of all sums,
+//              or of those of the last wave's tiles
 //   row tiles  products of that kind that read what stages made of another's
 //              results (attention): a workgroup has a tile of rows of all
 //   split      other reductions that are too long for one invocation, or to too

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,8 +29,9 @@ constexpr int64_t kShortestPart = 8;
 // that keep the device busy: each has loads of all its parts on their way.
 constexpr int64_t kInvocationsOfBusy = 16;
 
-// Tiles beside others are worth it if they save so much of the time.
-constexpr double kLeastSaved = 0.05;
+// What does more than whole sums has to save so much of the time: the model is
+// not better than that.
+constexpr double kLeastSaved = 0.1;
 
 // The sum as it is, or in parts.
 struct Parts {
@@ -67,15 +69,20 @@ class SumScheduler {
     const std::vector<Parts> all = PartsOfSum();
     for (const bool with_matrices : {true, false}) {
       std::optional<Way> whole, best;
+      double least = std::numeric_limits<double>::max();
       const auto consider = [&](const std::optional<Way>& way) {
-        if (way && (!best || way->cost < best->cost)) best = way;
+        if (!way || way->cost >= least) return;
+        best = way;
+        least = way->cost;
       };
       for (const Parts& parts : all) {
         const auto way = WayBy(parts, with_matrices);
         consider(way);
-        if (parts.count == 1) whole = way;
+        if (parts.count != 1) continue;
+        whole = way;
+        if (whole) least *= 1 - kLeastSaved;
       }
-      if (whole && with_matrices) consider(BesideWhole(all, best->cost));
+      if (whole && with_matrices) consider(BesideWhole(all, least));
       // Matrices may be refused when there is a nest, of parts before others.
       for (const auto& way : {best, whole}) {
         if (!way) continue;
@@ -165,9 +172,9 @@ class SumScheduler {
   }
 
   // Whole sums of as many tiles as fill whole waves, and beside them parts of
-  // those of the rest.
+  // those of the rest; nothing where that does not cost less than `least`.
   std::optional<Way> BesideWhole(const std::vector<Parts>& all,
-                                 double cost_without) const {
+                                 double least) const {
     const auto cost = CostOf(AllResults(), /*with_matrices=*/true, schedule_);
     if (!cost || cost->axis < 0) return std::nullopt;
     const Computation& c = schedule_.computation();
@@ -183,7 +190,7 @@ class SumScheduler {
     if (whole == 0 || whole >= *extent) return std::nullopt;
     Way way = {.whole = whole,
                .axis = root.stage().axes[static_cast<size_t>(cost->axis)].name,
-               .cost = cost_without * (1 - kLeastSaved)};
+               .cost = least};
     Schedule trial = schedule_;
     ScheduleWriter writer(trial);
     if (!Cut(way, writer)) return std::nullopt;
