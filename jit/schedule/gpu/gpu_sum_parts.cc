@@ -29,6 +29,8 @@ constexpr int64_t kShortestPart = 8;
 // that keep the device busy: each has loads of all its parts on their way.
 constexpr int64_t kInvocationsOfBusy = 16;
 
+// Places where results may be cut in two.
+constexpr int64_t kMostCuts = 20;
 // What does more than whole sums has to save so much of the time: the model is
 // not better than that.
 constexpr double kLeastSaved = 0.1;
@@ -69,6 +71,7 @@ class SumScheduler {
     const std::vector<Parts> all = PartsOfSum();
     for (const bool with_matrices : {true, false}) {
       std::optional<Way> whole, best;
+      std::optional<ProductCost> tiles;
       double least = std::numeric_limits<double>::max();
       const auto consider = [&](const std::optional<Way>& way) {
         if (!way || way->cost >= least) return;
@@ -76,13 +79,17 @@ class SumScheduler {
         least = way->cost;
       };
       for (const Parts& parts : all) {
-        const auto way = WayBy(parts, with_matrices);
-        consider(way);
-        if (parts.count != 1) continue;
-        whole = way;
-        if (whole) least *= 1 - kLeastSaved;
+        if (parts.count != 1) {
+          consider(WayBy(parts, with_matrices));
+          continue;
+        }
+        tiles = CostOf(AllResults(), with_matrices, schedule_);
+        if (!tiles) continue;
+        whole = Way{.parts = parts, .axis = "", .cost = tiles->all};
+        consider(whole);
+        least *= 1 - kLeastSaved;
       }
-      if (whole && with_matrices) consider(BesideWhole(all, least));
+      if (tiles && with_matrices) consider(BesideWhole(all, *tiles, least));
       // Matrices may be refused when there is a nest, of parts before others.
       for (const auto& way : {best, whole}) {
         if (!way) continue;
@@ -154,11 +161,6 @@ class SumScheduler {
 
   std::optional<Way> WayBy(const Parts& parts, bool with_matrices) const {
     const Names names = AllResults();
-    if (parts.count == 1) {
-      const auto cost = CostOf(names, with_matrices, schedule_);
-      if (!cost) return std::nullopt;
-      return Way{.parts = parts, .axis = "", .cost = cost->all};
-    }
     Schedule trial = schedule_;
     ScheduleWriter writer(trial);
     if (!Split(names, parts, writer)) return std::nullopt;
@@ -171,50 +173,73 @@ class SumScheduler {
         .cost = cost->all + CostOfAdding(names, parts, trial.computation())};
   }
 
-  // Whole sums of as many tiles as fill whole waves, and beside them parts of
-  // those of the rest; nothing where that does not cost less than `least`.
+  // Whole sums of the results up to somewhere, and beside them parts of those
+  // of the rest; nothing where that does not cost less than `least`.
   std::optional<Way> BesideWhole(const std::vector<Parts>& all,
-                                 double least) const {
-    const auto cost = CostOf(AllResults(), /*with_matrices=*/true, schedule_);
-    if (!cost || cost->axis < 0) return std::nullopt;
+                                 const ProductCost& cost, double least) const {
     const Computation& c = schedule_.computation();
     const StageShape root(c, c.FindStage(root_));
-    const auto extent = root.Extent(cost->axis);
-    const int64_t at_once =
-        static_cast<int64_t>(WorkgroupsAtOnce(gpu_, cost->tiles));
-    const int64_t tiles = static_cast<int64_t>(cost->tiles.count);
-    if (!extent || at_once == 0 || tiles <= at_once) return std::nullopt;
-    const int64_t rows = DivideRoundingUp(*extent, cost->size);
-    const int64_t columns = tiles / rows;
-    const int64_t whole = tiles / at_once * at_once / columns * cost->size;
-    if (whole == 0 || whole >= *extent) return std::nullopt;
-    Way way = {.whole = whole,
-               .axis = root.stage().axes[static_cast<size_t>(cost->axis)].name,
+    // Nothing is left over of one wave.
+    const double at_once = WorkgroupsAtOnce(gpu_, cost.tiles);
+    if (at_once == 0 || cost.tiles.count <= at_once || cost.axis < 0 ||
+        !root.Extent(cost.axis)) {
+      return std::nullopt;
+    }
+    Way way = {.parts = {},
+               .axis = root.stage().axes[static_cast<size_t>(cost.axis)].name,
                .cost = least};
-    Schedule trial = schedule_;
-    ScheduleWriter writer(trial);
-    if (!Cut(way, writer)) return std::nullopt;
-    const auto before = CostOf(AllResults(), /*with_matrices=*/true, trial);
-    if (!before) return std::nullopt;
+    auto cut = BestCut(way, *root.Extent(cost.axis), cost);
+    if (!cut) return std::nullopt;
+    way.whole = cut->whole;
+    const Names rest = RestOfResults();
     std::optional<Way> best;
     for (const Parts& parts : all) {
       if (parts.count == 1) continue;
-      Schedule split = trial;
-      ScheduleWriter split_writer(split);
-      const Names rest = RestOfResults();
-      if (!Split(rest, parts, split_writer)) continue;
+      Schedule split = cut->schedule;
+      ScheduleWriter writer(split);
+      if (!Split(rest, parts, writer)) continue;
       const auto beside =
           CostOf({rest.parts(), rest.parts()}, /*with_matrices=*/true, split);
       if (!beside) continue;
-      const double both =
-          CostOfTilesBeside(gpu_, before->tiles, beside->tiles) +
-          CostOfAdding(rest, parts, split.computation());
+      const double both = CostOfTilesBeside(gpu_, cut->tiles, beside->tiles) +
+                          CostOfAdding(rest, parts, split.computation());
       if (both >= way.cost) continue;
       way.parts = parts;
       way.cost = both;
       best = way;
     }
     return best;
+  }
+
+  // Where tiles before it fill whole waves best: by what they cost, if the rest
+  // costs as much for each result as the best of them.
+  struct WholeTiles {
+    int64_t whole = 0;
+    Schedule schedule;
+    TilesOnGpu tiles;
+    double cost = 0;
+    double CostOfEach() const { return cost / static_cast<double>(whole); }
+  };
+  std::optional<WholeTiles> BestCut(Way way, int64_t extent,
+                                    const ProductCost& cost) const {
+    const int64_t step =
+        cost.size * DivideRoundingUp(extent, cost.size * kMostCuts);
+    std::vector<WholeTiles> cuts;
+    for (way.whole = step; way.whole < extent; way.whole += step) {
+      Schedule trial = schedule_;
+      ScheduleWriter writer(trial);
+      if (!Cut(way, writer)) return std::nullopt;
+      const auto whole = CostOf(AllResults(), /*with_matrices=*/true, trial);
+      if (!whole) continue;
+      cuts.push_back({way.whole, std::move(trial), whole->tiles, whole->all});
+    }
+    if (cuts.empty()) return std::nullopt;
+    const double least =
+        std::ranges::min_element(cuts, {}, &WholeTiles::CostOfEach)
+            ->CostOfEach();
+    return *std::ranges::min_element(cuts, {}, [&](const WholeTiles& cut) {
+      return cut.cost + static_cast<double>(extent - cut.whole) * least;
+    });
   }
 
   bool Cut(const Way& way, ScheduleWriter& writer) const {
