@@ -359,6 +359,17 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y.rest j_lane"));
   made = MakeOn(gpu, Product("144", "16", "512"));
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
+  // What makes a factor, row by row, is cut, too: all of it runs in
+  // invocations.
+  made = CheckOn(gpu, R"(
+    dispatch @scaled(%x: f16[144, 512], %r: f16[144], %w: f16[512, 16]) -> (%y: f32[144, 16]) {
+      temp %f: f16[144, 512]
+      %f[i, k] = %x[i, k] * %r[i]
+      %y[i, j] = sum(k < 512) f32(%f[i, k]) * f32(%w[k, j])
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
+  EXPECT_THAT(made.schedule, HasSubstr("bind %f "));
+  EXPECT_THAT(made.schedule, HasSubstr("bind %y.rest.f "));
   // Whole waves leave nothing.
   made = MakeOn(gpu, Product("128", "16", "512"));
   EXPECT_THAT(made.schedule, Not(HasSubstr("cut")));
