@@ -4,13 +4,21 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hal/command_list.h"
+#include "hal/device.h"
+#include "jit/gpu/testing.h"
+#include "jit/ptx/compiler.h"
 #include "jit/ptx/device_testing.h"
 #include "jit/ptx/products_testing.h"
+#include "jit/ptx/target.h"
+#include "jit/target/gpu_model.h"
 #include "tensor/random_values.h"
+#include "vm/runtime/device_kernel.h"
 
 namespace ember::jit::ptx {
 namespace {
@@ -85,6 +93,67 @@ TEST_F(SumParts, OfConvolutions) {
           f32(pad(%x[n, h + dh - 1, w + dw - 1, g, c], 0.0)) *
           f32(%w[dh, dw, g, c, o])
     })");
+}
+
+// Commands that are counted, and not run.
+class CountingList final : public hal::CommandList {
+ public:
+  Status Copy(const hal::BufferRange&, const hal::BufferRange&) override {
+    return OkStatus();
+  }
+  Status Fill(const hal::BufferRange&, uint8_t) override { return OkStatus(); }
+  Status Dispatch(const hal::Executable&,
+                  const hal::DispatchArguments&) override {
+    commands += "D";
+    return OkStatus();
+  }
+  Status Barrier() override {
+    commands += "|";
+    return OkStatus();
+  }
+  std::string commands;
+};
+
+// Tiles that fill whole waves, and beside them, without a barrier between,
+// parts of the sums of the rest, which a last phase adds up.
+TEST_F(SumParts, BesideWholeTiles) {
+  constexpr std::string_view kText = R"(
+    dispatch @layer(%a: f16[144, 512], %b: f16[512, 16], %c: f32[16])
+        -> (%y: f16[144, 16]) {
+      temp %s: f32[144, 16]
+      %s[i, j] = sum(k < 512) f32(%a[i, k]) * f32(%b[k, j])
+      %y[i, j] = f16(max(%s[i, j] + %c[j], 0.0))
+    })";
+  std::string ptx;
+  ExpectOnGrid(kText, &ptx, {.processors = 2});
+  EXPECT_THAT(ptx, HasSubstr(".entry phase2("));
+
+  const std::string target(TestDevice()->target());
+  GpuModel gpu = SmallGpu(target);
+  gpu.processors = 2;
+  gpu.busy_invocations = 512;
+  gpu.latency_clocks = 0;
+  const auto nest = NestByDefault(kText, gpu);
+  ASSERT_TRUE(nest.has_value());
+  auto code = CompileNest(*nest, Target::Of(target), nullptr);
+  ASSERT_TRUE(code.ok()) << code.status().ToString();
+  vm::DeviceKernelDefinition definition;
+  definition.image = gpu::ImageOfNest(*nest, *std::move(code));
+  definition.device = TestDevice();
+  definition.constants.resize(4);
+  const auto kernel = vm::DeviceKernel::Create(std::move(definition));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
+  const auto memory =
+      TestDevice()->Allocate(int64_t{1} << 20, hal::MemoryKind::kHostVisible);
+  ASSERT_TRUE(memory.ok());
+  std::vector<hal::BufferRange> ranges;
+  for (int64_t i = 0; i < 4; ++i) {
+    ranges.push_back({memory->get(), i << 18, int64_t{1} << 18});
+  }
+  CountingList list;
+  const auto recorded = (*kernel)->Record({{}, ranges, list});
+  ASSERT_TRUE(recorded.ok()) << recorded.status().ToString();
+  EXPECT_EQ(list.commands, "DD|D");
 }
 
 // Few rows by long sums, of all layouts and kinds; sizes that no vectors fill.

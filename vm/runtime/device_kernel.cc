@@ -43,6 +43,37 @@ std::vector<int64_t> MapExtents(const DevicePhase& phase,
   return all;
 }
 
+// What phases since the last barrier use: those that follow may run beside them
+// until one uses what another one writes.
+class Touches {
+ public:
+  struct Touch {
+    hal::BufferRange range;
+    bool is_write;
+  };
+  // Whether a phase that uses these has to wait. If so, it comes behind a
+  // barrier.
+  bool MustWait(const std::vector<Touch>& phase) {
+    const bool conflicts = std::ranges::any_of(phase, [&](const Touch& touch) {
+      return std::ranges::any_of(before_, [&](const Touch& before) {
+        return (touch.is_write || before.is_write) &&
+               Overlap(touch.range, before.range);
+      });
+    });
+    if (conflicts) before_.clear();
+    before_.insert(before_.end(), phase.begin(), phase.end());
+    return conflicts;
+  }
+
+ private:
+  static bool Overlap(const hal::BufferRange& a, const hal::BufferRange& b) {
+    return a.buffer == b.buffer && a.offset < b.offset + b.length &&
+           b.offset < a.offset + a.length;
+  }
+
+  std::vector<Touch> before_;
+};
+
 }  // namespace
 
 // What recorded phases use: temporaries, and what says whether a check failed.
@@ -436,7 +467,8 @@ Status DeviceKernel::RecordPhases(
   }
   std::vector<int64_t> pushed(parameters.begin(), parameters.end());
   pushed.push_back(0);
-  bool is_first = true;
+  const bool is_prologue = range.begin < phases().begin;
+  Touches touches;
   for (size_t i = 0; i < device.size(); ++i) {
     const DevicePhase& phase = device[i];
     const int64_t tasks = layout.phase_tasks[range.begin + i];
@@ -453,6 +485,7 @@ Status DeviceKernel::RecordPhases(
         return OverLimit(Concat({"temporary of ", bytes, " bytes"}));
     }
     std::vector<hal::BufferRange> bindings;
+    std::vector<Touches::Touch> touched;
     for (const DevicePhase::Binding& binding : phase.bindings) {
       if (binding.is_sliced) {
         EMBER_ASSIGN_OR_RETURN(
@@ -461,13 +494,18 @@ Status DeviceKernel::RecordPhases(
                               recording));
       }
       bindings.push_back(ranges[binding.buffer]);
+      const KernelScope scope = image.buffers[binding.buffer].scope;
+      const bool is_read_only = scope == KernelScope::kInput ||
+                                (scope == KernelScope::kPacked && !is_prologue);
+      touched.push_back({bindings.back(), !is_read_only});
     }
     if (phase.has_checks)
       bindings.push_back({recording.record_, 0, sizeof(CheckRecord)});
     const std::vector<int64_t> map_extents = MapExtents(phase, layout);
     const int64_t per_group = phase.tasks_per_workgroup;
     for (int64_t first = 0; first < tasks; first += at_once) {
-      if (!std::exchange(is_first, false))
+      // Also where other tasks of the phase use the same slices.
+      if (touches.MustWait(touched) || first > 0)
         EMBER_RETURN_IF_ERROR(list.Barrier());
       int64_t groups =
           DivideRoundingUp(std::min(at_once, tasks - first), per_group);

@@ -32,21 +32,46 @@ double MultiplyAddsOfLoad(const jit::GpuModel& gpu) {
   return static_cast<double>(gpu.latency_clocks) * kMultiplyAddsOfClock;
 }
 
+// Of a processor, as far as there is room for those that it needs.
+double WorkgroupsThere(const TilesOnGpu& tiles) {
+  return std::min(tiles.busy / tiles.invocations, tiles.resident);
+}
+
+// What a workgroup's work is where a processor has too few of them.
+double SlowedWork(const TilesOnGpu& tiles) {
+  return tiles.work * tiles.busy / tiles.invocations / WorkgroupsThere(tiles);
+}
+
 }  // namespace
 
 double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
   const double processors = Processors(gpu);
-  // Workgroups of a processor.
-  const double needed = tiles.busy / tiles.invocations;
   const double of_each = tiles.count / processors;
-  if (gpu.processors == 0)
-    return processors * tiles.work * std::max(of_each, needed);
+  if (gpu.processors == 0) {
+    return processors * tiles.work *
+           std::max(of_each, tiles.busy / tiles.invocations);
+  }
   const double most = std::ceil(of_each);
-  const double there = std::min(needed, tiles.resident);
+  const double there = WorkgroupsThere(tiles);
   // Those that are there at once begin at once.
   const double waves = std::ceil(most / std::max(there, 1.0));
-  return processors * (tiles.work * needed * std::max(most / there, 1.0) +
+  return processors * (SlowedWork(tiles) * std::max(most, there) +
                        waves * kLoadsOfTile * MultiplyAddsOfLoad(gpu));
+}
+
+double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
+  return static_cast<double>(gpu.processors) *
+         std::max(1.0, std::floor(WorkgroupsThere(tiles)));
+}
+
+double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
+                         const TilesOnGpu& beside) {
+  const double processors = Processors(gpu);
+  // On average a processor is done when others are half through with one.
+  const double shared = tiles.count * SlowedWork(tiles) +
+                        (beside.count + processors / 2) * SlowedWork(beside);
+  return std::max(CostOfTiles(gpu, tiles), shared) +
+         processors * kLoadsOfTile * MultiplyAddsOfLoad(gpu);
 }
 
 double ResidentWorkgroups(const jit::GpuModel& gpu, double invocations,

@@ -30,6 +30,22 @@ struct TilesOnGpu {
   double resident = 1;  // that a processor has room for at once
 };
 double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
+// Of tiles that take whole waves, beside which further workgroups run as soon
+// as there is room: those of `beside`, which are smaller.
+double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
+                         const TilesOnGpu& beside);
+// How many workgroups the device computes at once; 0: not known.
+double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
+
+// What a product costs in the tiles that a rule would give it.
+struct ProductCost {
+  double all = 0;
+  TilesOnGpu tiles;
+  // An axis of the results of which a tile has `size` points, and on which
+  // tiles follow each other; -1: none.
+  int axis = -1;
+  int64_t size = 0;
+};
 
 // How many workgroups of so many invocations a processor has room for, at least
 // one: each invocation has `registers` for sums and operands.

@@ -337,6 +337,44 @@ TEST(GpuMatrices, PartsOfLongSums) {
   EXPECT_THAT(made.schedule, Not(HasSubstr("rfactor")));
 }
 
+// 144 rows in tiles of 64 on two processors: the sums of the last 16 rows are
+// in parts, of which both processors get some, by a phase that needs nothing of
+// the first one.
+TEST(GpuMatrices, RestsOfWavesAreInParts) {
+  jit::GpuModel gpu =
+      EightProcessors("sm_80+subgroup32+shared166912+invocations32");
+  gpu.processors = 2;
+  gpu.busy_invocations = 512;
+  Made made = CheckOn(gpu, R"(
+    dispatch @layer(%x: f16[144, 512], %w: f16[512, 16], %c: f32[16]) -> (%y: f16[144, 16]) {
+      temp %s: f32[144, 16]
+      %s[i, j] = sum(k < 512) f32(%x[i, k]) * f32(%w[k, j])
+      %y[i, j] = f16(max(%s[i, j] + %c[j], 0.0))
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s subgroups"));
+  EXPECT_THAT(made.schedule, HasSubstr("rfactor %y.rest.s k/"));
+  EXPECT_THAT(made.schedule,
+              HasSubstr("multiply_matrices %y.rest.s.parts subgroups"));
+  EXPECT_THAT(made.schedule, HasSubstr("vectorize %y.rest j_lane"));
+  made = MakeOn(gpu, Product("144", "16", "512"));
+  EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
+  // What makes a factor, row by row, is cut, too: all of it runs in
+  // invocations.
+  made = CheckOn(gpu, R"(
+    dispatch @scaled(%x: f16[144, 512], %r: f16[144], %w: f16[512, 16]) -> (%y: f32[144, 16]) {
+      temp %f: f16[144, 512]
+      %f[i, k] = %x[i, k] * %r[i]
+      %y[i, j] = sum(k < 512) f32(%f[i, k]) * f32(%w[k, j])
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
+  EXPECT_THAT(made.schedule, HasSubstr("bind %f "));
+  EXPECT_THAT(made.schedule, HasSubstr("bind %y.rest.f "));
+  // Whole waves leave nothing.
+  made = MakeOn(gpu, Product("128", "16", "512"));
+  EXPECT_THAT(made.schedule, Not(HasSubstr("cut")));
+}
+
 // On Vulkan as on CUDA, and without matrices.
 TEST(GpuMatrices, PartsWithoutAsynchronousCopies) {
   for (const std::string_view target : {kMatrices, kPlain}) {

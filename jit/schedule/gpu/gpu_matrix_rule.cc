@@ -363,7 +363,7 @@ class MatrixScheduler {
     for (const Factor& factor : factors_) {
       std::string copy = factor.buffer;
       if (!factor.is_gathered) {
-        copy += ".slice";
+        copy = NameOfSlice(writer_.computation(), product, copy);
         writer_.Do("cache_read %" + product + " %" + factor.buffer + " -> " +
                    copy);
       }
@@ -442,11 +442,10 @@ bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
   return MatrixScheduler(gpu, plan, writer).StoreRows(product, factors);
 }
 
-std::optional<double> CostOfMatricesOnGpu(const jit::GpuModel& gpu,
-                                          const std::string& root,
-                                          const std::string& product,
-                                          const std::set<std::string>& done,
-                                          const Schedule& schedule) {
+std::optional<ProductCost> CostOfMatricesOnGpu(
+    const jit::GpuModel& gpu, const std::string& root,
+    const std::string& product, const std::set<std::string>& done,
+    const Schedule& schedule) {
   if (!MayBeMatrices(gpu, root, product, schedule.computation()))
     return std::nullopt;
   Schedule packed = schedule;
@@ -459,7 +458,10 @@ std::optional<double> CostOfMatricesOnGpu(const jit::GpuModel& gpu,
     const std::optional<MatrixPlan> plan =
         PlanMatricesOnGpu(gpu, c, number, /*through_memory=*/!directly);
     if (!plan || (directly && !MayStoreDirectly(c, number, *plan))) continue;
-    return plan->cost;
+    ProductCost cost = {.all = plan->cost, .tiles = plan->tiles};
+    cost.axis = plan->rows;
+    cost.size = plan->RowsOfTile();
+    return cost;
   }
   return std::nullopt;
 }

@@ -24,6 +24,7 @@
 #include <string>
 
 #include "jit/loops/matrix_operation.h"
+#include "jit/schedule/gpu/gpu_costs.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"
 
@@ -57,7 +58,8 @@ struct MatrixPlan {
   // Subgroups that execute an instruction together, with one factor of columns:
   // they follow each other along rows.
   int64_t subgroups_together = 1;
-  double cost = 0;  // by the model
+  double cost = 0;  // by the model of gpu_costs.h
+  TilesOnGpu tiles;
   bool IsWide() const { return subgroups_together > 1; }
   // Of wide ones: the rows' factor is read from panels, too, not from registers
   // (jit/gpu/shared_panels.h).
@@ -118,11 +120,10 @@ bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
 
 // What the tile that ScheduleMatricesOnGpu would try first costs, by the model
 // of gpu_costs.h; nothing where it does not apply.
-std::optional<double> CostOfMatricesOnGpu(const jit::GpuModel& gpu,
-                                          const std::string& root,
-                                          const std::string& product,
-                                          const std::set<std::string>& done,
-                                          const Schedule& schedule);
+std::optional<ProductCost> CostOfMatricesOnGpu(
+    const jit::GpuModel& gpu, const std::string& root,
+    const std::string& product, const std::set<std::string>& done,
+    const Schedule& schedule);
 
 // Schedules the product, which is `root` or computed point by point for it, as
 // ScheduleProductOnGpu does, whose results this has.

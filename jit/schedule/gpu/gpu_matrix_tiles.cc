@@ -1,6 +1,5 @@
 // Tiles of matrices: which costs least.
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -351,16 +350,13 @@ class MatrixTileChooser {
     return deepest;
   }
 
-  void Consider(const MatrixPlan& plan) {
-    const double cost = CostOf(plan);
-    if (best_ && cost >= best_cost_) return;
-    best_ = plan;
-    best_->cost = cost;
-    best_cost_ = cost;
+  void Consider(MatrixPlan plan) {
+    plan.tiles = TilesOf(plan);
+    plan.cost = CostOfTiles(gpu_, plan.tiles);
+    if (!best_ || plan.cost < best_->cost) best_ = plan;
   }
 
-  // Of all workgroups.
-  double CostOf(const MatrixPlan& plan) const {
+  TilesOnGpu TilesOf(const MatrixPlan& plan) const {
     const loops::MatrixType& type = plan.type;
     const auto number = [](int64_t value) {
       return static_cast<double>(value);
@@ -400,13 +396,12 @@ class MatrixTileChooser {
     const double busy = plan.IsWide() && gpu_.processors != 0
                             ? threads
                             : BusyWithMatrices(gpu_);
-    return CostOfTiles(
-        gpu_, {.count = tiles,
-               .work = (subgroups * subgroup + together + meets) * steps,
-               .invocations = threads,
-               .busy = busy,
-               .resident = ResidentWorkgroups(gpu_, threads, Registers(plan),
-                                              number(SharedBytes(plan)))});
+    return {.count = tiles,
+            .work = (subgroups * subgroup + together + meets) * steps,
+            .invocations = threads,
+            .busy = busy,
+            .resident = ResidentWorkgroups(gpu_, threads, Registers(plan),
+                                           number(SharedBytes(plan)))};
   }
 
   // Of slices, and of results that go through shared memory.
@@ -436,7 +431,6 @@ class MatrixTileChooser {
   NodeId loads_[2] = {};
   int first_ = -1;  // factor that moves along rows
   std::optional<MatrixPlan> best_;
-  double best_cost_ = std::numeric_limits<double>::max();
 };
 
 }  // namespace

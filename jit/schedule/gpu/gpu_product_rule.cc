@@ -228,7 +228,8 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   if (!steps.empty()) writer.Do("unroll %" + product + " " + steps);
   std::vector<SliceCopy> copies;
   for (const Slice& operand : slices) {
-    const std::string copy = operand.buffer + ".slice";
+    const std::string copy =
+        NameOfSlice(writer.computation(), product, operand.buffer);
     // Refused where an index comes from data, or loads differ: the invocations
     // then read what is there.
     const std::string line = " %" + product + " %" + operand.buffer;
@@ -262,10 +263,10 @@ std::optional<GpuDots> PackForDots(const jit::GpuModel& gpu,
 
 }  // namespace
 
-std::optional<double> CostOfProductOnGpu(const jit::GpuModel& gpu,
-                                         const std::string& product,
-                                         const std::set<std::string>& done,
-                                         const Schedule& schedule) {
+std::optional<ProductCost> CostOfProductOnGpu(const jit::GpuModel& gpu,
+                                              const std::string& product,
+                                              const std::set<std::string>& done,
+                                              const Schedule& schedule) {
   Schedule trial = schedule;
   ScheduleWriter writer(trial);
   std::set<std::string> trial_done = done;
@@ -275,7 +276,8 @@ std::optional<double> CostOfProductOnGpu(const jit::GpuModel& gpu,
   const Computation& c = writer.computation();
   const StageShape shape(c, writer.StageOf(product));
   const auto tile = ChooseWorkgroupTile(gpu, {c, shape, dots});
-  return tile ? std::optional(tile->cost) : std::nullopt;
+  if (!tile) return std::nullopt;
+  return ProductCost{.all = tile->cost};
 }
 
 std::optional<std::string> ScheduleProductOnGpu(const jit::GpuModel& gpu,

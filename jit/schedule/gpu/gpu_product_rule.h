@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "jit/schedule/gpu/gpu_costs.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/target/gpu_model.h"
 
@@ -13,10 +14,10 @@ namespace ember::schedule {
 
 // What the product's tiles cost, by the model of gpu_costs.h; nothing where no
 // tile fits.
-std::optional<double> CostOfProductOnGpu(const jit::GpuModel& gpu,
-                                         const std::string& product,
-                                         const std::set<std::string>& done,
-                                         const Schedule& schedule);
+std::optional<ProductCost> CostOfProductOnGpu(const jit::GpuModel& gpu,
+                                              const std::string& product,
+                                              const std::set<std::string>& done,
+                                              const Schedule& schedule);
 
 // Tiles for the product, which is `root` or computed point by point for it, by
 // way of the stages between them. Gives the innermost loop of the root, in

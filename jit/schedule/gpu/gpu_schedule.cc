@@ -45,7 +45,7 @@ class GpuChooser {
       if (ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_)) return;
       if (!gpu_.is_cpu_like &&
           ScheduleSumOnGpu(gpu_, root, product, done_, schedule_)) {
-        return;
+        return FindWhatIsLeft();
       }
     }
     TrySplit(root);
@@ -60,6 +60,17 @@ class GpuChooser {
     if (!point && TryRows(root)) return;
     if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
     if (!TryVectors(root)) PointByPoint(root);
+  }
+
+  // Where results were cut in two, stages before them may have been, too.
+  void FindWhatIsLeft() {
+    todo_.clear();
+    for (size_t i = 0; i < c().stages.size(); ++i) {
+      const std::string& name = c().stages[i].name;
+      const bool is_attached =
+          schedule_.plan(static_cast<int>(i)).attach_stage >= 0;
+      if (!is_attached && !done_.contains(name)) todo_.push_back(name);
+    }
   }
 
   void PointByPoint(const std::string& root) {

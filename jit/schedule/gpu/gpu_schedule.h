@@ -11,10 +11,13 @@
 //              tile
 //   matrices   products of types that subgroups multiply matrices of: a workgroup
 //              has a tile of them, stages behind work on the tile
+//   parts      of the sums of such products, where that costs less: each is a
+//              product in tiles, further invocations add them up; of all sums,
+//              or of those of the last wave's tiles
 //   row tiles  products of that kind that read what stages made of another's
 //              results (attention): a workgroup has a tile of rows of all
-//   split      reductions that are too long for one invocation, or to too few
-//              results to keep the device busy: parts of them first
+//   split      other reductions that are too long for one invocation, or to too
+//              few results to keep the device busy: parts of them first
 //   rows       stages that need only a row of each other, with reductions along
 //              it (softmax, norms, sums): a workgroup has a row, which its
 //              invocations combine together; or, where rows are short or many,

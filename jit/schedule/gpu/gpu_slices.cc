@@ -17,6 +17,12 @@ constexpr int64_t kBytesOfWord = 4;
 
 }  // namespace
 
+std::string NameOfSlice(const Computation& c, const std::string& product,
+                        const std::string& buffer) {
+  const std::string name = buffer + ".slice";
+  return c.FindBuffer(name) < 0 ? name : product + "." + name;
+}
+
 void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
                      ScheduleWriter& writer) {
   const bool are_words = std::ranges::all_of(copies, [](const SliceCopy& copy) {

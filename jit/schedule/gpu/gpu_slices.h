@@ -29,6 +29,10 @@ struct SliceCopy {
   int64_t bytes_at_once = 0;  // of an invocation's access
 };
 
+// Of the product's copy of slices of the buffer: no other product's.
+std::string NameOfSlice(const Computation& c, const std::string& product,
+                        const std::string& buffer);
+
 // Loads the slices ahead of the iteration that reads them: all of them, or
 // none, as the workgroup meets as often for one as for all. Asynchronously only
 // if each invocation moves whole words: devices copy nothing smaller.

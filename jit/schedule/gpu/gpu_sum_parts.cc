@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "jit/schedule/core/computation.h"
 #include "jit/schedule/gpu/gpu_costs.h"
 #include "jit/schedule/gpu/gpu_matrix_rule.h"
@@ -27,10 +29,25 @@ constexpr int64_t kShortestPart = 8;
 // that keep the device busy: each has loads of all its parts on their way.
 constexpr int64_t kInvocationsOfBusy = 16;
 
+// Places where results may be cut in two.
+constexpr int64_t kMostCuts = 20;
+// What does more than whole sums has to save so much of the time: the model is
+// not better than that.
+constexpr double kLeastSaved = 0.1;
+
 // The sum as it is, or in parts.
 struct Parts {
   std::string part;  // as rfactor names it: "k/512"; empty: the whole sum
   int64_t count = 1;
+};
+
+// How a product is computed.
+struct Way {
+  Parts parts;
+  // Not 0: the results whose index along the axis is below that have whole
+  // sums.
+  int64_t whole = 0;
+  std::string axis;
   double cost = 0;
 };
 
@@ -53,18 +70,30 @@ class SumScheduler {
   std::optional<Result> Run() {
     const std::vector<Parts> all = PartsOfSum();
     for (const bool with_matrices : {true, false}) {
-      std::optional<Parts> whole, best;
-      for (Parts parts : all) {
-        const std::optional<double> cost = CostOf(parts, with_matrices);
-        if (!cost) continue;
-        parts.cost = *cost;
-        if (parts.count == 1) whole = parts;
-        if (!best || parts.cost < best->cost) best = parts;
+      std::optional<Way> whole, best;
+      std::optional<ProductCost> tiles;
+      double least = std::numeric_limits<double>::max();
+      const auto consider = [&](const std::optional<Way>& way) {
+        if (!way || way->cost >= least) return;
+        best = way;
+        least = way->cost;
+      };
+      for (const Parts& parts : all) {
+        if (parts.count != 1) {
+          consider(WayBy(parts, with_matrices));
+          continue;
+        }
+        tiles = CostOf(AllResults(), with_matrices, schedule_);
+        if (!tiles) continue;
+        whole = Way{.parts = parts, .axis = "", .cost = tiles->all};
+        consider(whole);
+        least *= 1 - kLeastSaved;
       }
+      if (tiles && with_matrices) consider(BesideWhole(all, *tiles, least));
       // Matrices may be refused when there is a nest, of parts before others.
-      for (const auto& parts : {best, whole}) {
-        if (!parts) continue;
-        auto result = Make(*parts, with_matrices);
+      for (const auto& way : {best, whole}) {
+        if (!way) continue;
+        auto result = Make(*way, with_matrices);
         if (result) return result;
       }
     }
@@ -72,7 +101,16 @@ class SumScheduler {
   }
 
  private:
-  std::string PartsName() const { return product_ + ".parts"; }
+  // The results whose sums are in parts: all, or the rest.
+  struct Names {
+    std::string root, product;
+    std::string parts() const { return product + ".parts"; }
+  };
+  Names AllResults() const { return {root_, product_}; }
+  Names RestOfResults() const {
+    const std::string rest = root_ + ".rest";
+    return {rest, root_ == product_ ? rest : rest + "." + product_};
+  }
 
   // In how many parts of one length the sum may be, by each of its axes.
   std::vector<Parts> PartsOfSum() const {
@@ -97,68 +135,168 @@ class SumScheduler {
     return all;
   }
 
-  // The schedule with the sum in parts; nothing if it may not be.
-  std::optional<Schedule> Split(const Parts& parts) const {
+  std::optional<ProductCost> CostOf(const Names& names, bool with_matrices,
+                                    const Schedule& schedule) const {
+    if (with_matrices) {
+      return CostOfMatricesOnGpu(gpu_, names.root, names.product, done_,
+                                 schedule);
+    }
+    return CostOfProductOnGpu(gpu_, names.product, done_, schedule);
+  }
+
+  // Makes the sum one of parts, which are a product of their own.
+  static bool Split(const Names& names, const Parts& parts,
+                    ScheduleWriter& writer) {
+    return writer.Try("rfactor %" + names.product + " " + parts.part + " -> " +
+                      names.parts());
+  }
+  // What the phase that adds them up costs.
+  double CostOfAdding(const Names& names, const Parts& parts,
+                      const Computation& c) const {
+    const StageShape sum(c, c.FindStage(names.product));
+    const int64_t sums = sum.LikelyPoints(0, sum.spatial_count());
+    return CostOfParts(gpu_, static_cast<double>(sums),
+                       static_cast<double>(parts.count), sum.WidestBytes());
+  }
+
+  std::optional<Way> WayBy(const Parts& parts, bool with_matrices) const {
+    const Names names = AllResults();
     Schedule trial = schedule_;
-    if (parts.count == 1) return trial;
     ScheduleWriter writer(trial);
-    if (!writer.Try("rfactor %" + product_ + " " + parts.part + " -> " +
-                    PartsName())) {
+    if (!Split(names, parts, writer)) return std::nullopt;
+    const auto cost =
+        CostOf({names.parts(), names.parts()}, with_matrices, trial);
+    if (!cost) return std::nullopt;
+    return Way{
+        .parts = parts,
+        .axis = "",
+        .cost = cost->all + CostOfAdding(names, parts, trial.computation())};
+  }
+
+  // Whole sums of the results up to somewhere, and beside them parts of those
+  // of the rest; nothing where that does not cost less than `least`.
+  std::optional<Way> BesideWhole(const std::vector<Parts>& all,
+                                 const ProductCost& cost, double least) const {
+    const Computation& c = schedule_.computation();
+    const StageShape root(c, c.FindStage(root_));
+    // Nothing is left over of one wave.
+    const double at_once = WorkgroupsAtOnce(gpu_, cost.tiles);
+    if (at_once == 0 || cost.tiles.count <= at_once || cost.axis < 0 ||
+        !root.Extent(cost.axis)) {
       return std::nullopt;
     }
-    return trial;
+    Way way = {.parts = {},
+               .axis = root.stage().axes[static_cast<size_t>(cost.axis)].name,
+               .cost = least};
+    auto cut = BestCut(way, *root.Extent(cost.axis), cost);
+    if (!cut) return std::nullopt;
+    way.whole = cut->whole;
+    const Names rest = RestOfResults();
+    std::optional<Way> best;
+    for (const Parts& parts : all) {
+      if (parts.count == 1) continue;
+      Schedule split = cut->schedule;
+      ScheduleWriter writer(split);
+      if (!Split(rest, parts, writer)) continue;
+      const auto beside =
+          CostOf({rest.parts(), rest.parts()}, /*with_matrices=*/true, split);
+      if (!beside) continue;
+      const double both = CostOfTilesBeside(gpu_, cut->tiles, beside->tiles) +
+                          CostOfAdding(rest, parts, split.computation());
+      if (both >= way.cost) continue;
+      way.parts = parts;
+      way.cost = both;
+      best = way;
+    }
+    return best;
   }
 
-  std::optional<double> CostOf(const Parts& parts, bool with_matrices) const {
-    std::optional<Schedule> trial = Split(parts);
-    if (!trial) return std::nullopt;
-    const bool is_whole = parts.count == 1;
-    const std::string product = is_whole ? product_ : PartsName();
-    const std::string root = is_whole ? root_ : product;
-    const std::optional<double> cost =
-        with_matrices ? CostOfMatricesOnGpu(gpu_, root, product, done_, *trial)
-                      : CostOfProductOnGpu(gpu_, product, done_, *trial);
-    if (!cost || is_whole) return cost;
-    const StageShape sum(trial->computation(),
-                         trial->computation().FindStage(product_));
-    return *cost +
-           CostOfParts(
-               gpu_,
-               static_cast<double>(sum.LikelyPoints(0, sum.spatial_count())),
-               static_cast<double>(parts.count), sum.WidestBytes());
+  // Where tiles before it fill whole waves best: by what they cost, if the rest
+  // costs as much for each result as the best of them.
+  struct WholeTiles {
+    int64_t whole = 0;
+    Schedule schedule;
+    TilesOnGpu tiles;
+    double cost = 0;
+    double CostOfEach() const { return cost / static_cast<double>(whole); }
+  };
+  std::optional<WholeTiles> BestCut(Way way, int64_t extent,
+                                    const ProductCost& cost) const {
+    const int64_t step =
+        cost.size * DivideRoundingUp(extent, cost.size * kMostCuts);
+    std::vector<WholeTiles> cuts;
+    for (way.whole = step; way.whole < extent; way.whole += step) {
+      Schedule trial = schedule_;
+      ScheduleWriter writer(trial);
+      if (!Cut(way, writer)) return std::nullopt;
+      const auto whole = CostOf(AllResults(), /*with_matrices=*/true, trial);
+      if (!whole) continue;
+      cuts.push_back({way.whole, std::move(trial), whole->tiles, whole->all});
+    }
+    if (cuts.empty()) return std::nullopt;
+    const double least =
+        std::ranges::min_element(cuts, {}, &WholeTiles::CostOfEach)
+            ->CostOfEach();
+    return *std::ranges::min_element(cuts, {}, [&](const WholeTiles& cut) {
+      return cut.cost + static_cast<double>(extent - cut.whole) * least;
+    });
   }
 
-  std::optional<Result> Make(const Parts& parts, bool with_matrices) const {
-    std::optional<Schedule> trial = Split(parts);
-    if (!trial) return std::nullopt;
-    const bool is_whole = parts.count == 1;
-    const std::string product = is_whole ? product_ : PartsName();
-    const std::string root = is_whole ? root_ : product;
-    std::set<std::string> done = done_;
-    ScheduleWriter writer(*trial);
-    const std::optional<std::string> point =
-        with_matrices ? ScheduleMatricesOnGpu(gpu_, root, product, done, writer)
-                      : ScheduleProductOnGpu(gpu_, root, product, done, writer);
-    if (!point || !writer.status().ok()) return std::nullopt;
-    done.insert(root);
-    JoinPoints(gpu_, root, *point, 0, done, writer);
-    if (!is_whole) AddParts(parts.count, done, writer);
+  bool Cut(const Way& way, ScheduleWriter& writer) const {
+    return writer.Try("cut %" + root_ + " " + way.axis + " " +
+                      std::to_string(way.whole) + " -> " +
+                      RestOfResults().root);
+  }
+
+  std::optional<Result> Make(const Way& way, bool with_matrices) const {
+    Result made = {schedule_, done_};
+    ScheduleWriter writer(made.schedule);
+    Names names = AllResults();
+    if (way.whole != 0) {
+      if (!Cut(way, writer) ||
+          !MakeTiles(names, with_matrices, made.done, writer))
+        return std::nullopt;
+      names = RestOfResults();
+    }
+    if (way.parts.count == 1) {
+      if (!MakeTiles(names, with_matrices, made.done, writer))
+        return std::nullopt;
+      return made;
+    }
+    if (!Split(names, way.parts, writer) ||
+        !MakeTiles({names.parts(), names.parts()}, with_matrices, made.done,
+                   writer)) {
+      return std::nullopt;
+    }
+    made.done.insert(names.root);
+    AddParts(names, way.parts.count, made.done, writer);
     if (!writer.status().ok()) return std::nullopt;
-    return Result{*std::move(trial), std::move(done)};
+    return made;
+  }
+
+  bool MakeTiles(const Names& names, bool with_matrices,
+                 std::set<std::string>& done, ScheduleWriter& writer) const {
+    const std::optional<std::string> point =
+        with_matrices ? ScheduleMatricesOnGpu(gpu_, names.root, names.product,
+                                              done, writer)
+                      : ScheduleProductOnGpu(gpu_, names.root, names.product,
+                                             done, writer);
+    if (!point || !writer.status().ok()) return false;
+    done.insert(names.root);
+    JoinPoints(gpu_, names.root, *point, 0, done, writer);
+    return writer.status().ok();
   }
 
   // The phase that adds up the parts, and finishes results.
-  void AddParts(int64_t count, std::set<std::string>& done,
+  void AddParts(const Names& names, int64_t count, std::set<std::string>& done,
                 ScheduleWriter& writer) const {
     // In the order of the sum, but loaded at once.
     int64_t at_once = std::min(count, kPartsAtOnce);
     while (count % at_once != 0) --at_once;
+    const int sum = writer.StageOf(names.product);
     const std::string turns =
-        writer.computation()
-            .stages[static_cast<size_t>(writer.StageOf(product_))]
-            .axes.back()
-            .name;
-    const std::string at = " %" + product_ + " " + turns;
+        writer.computation().stages[static_cast<size_t>(sum)].axes.back().name;
+    const std::string at = " %" + names.product + " " + turns;
     if (at_once == count) {
       writer.Do("unroll" + at);
     } else if (at_once > 1) {
@@ -170,7 +308,8 @@ class SumScheduler {
       Schedule trial = writer.schedule();
       ScheduleWriter trial_writer(trial);
       std::set<std::string> joined = done;
-      if (!AddNeighbours(lanes, joined, trial_writer)) continue;
+      if (!AddNeighbours(gpu_, names.root, lanes, joined, trial_writer))
+        continue;
       writer.Replace(std::move(trial));
       done = std::move(joined);
       return;
@@ -178,30 +317,31 @@ class SumScheduler {
   }
 
   // Each invocation `lanes` of them.
-  bool AddNeighbours(int64_t lanes, std::set<std::string>& done,
-                     ScheduleWriter& writer) const {
+  static bool AddNeighbours(const jit::GpuModel& gpu, const std::string& root,
+                            int64_t lanes, std::set<std::string>& done,
+                            ScheduleWriter& writer) {
     if (lanes > 1) {
-      const StageShape shape(writer.computation(), writer.StageOf(root_));
+      const StageShape shape(writer.computation(), writer.StageOf(root));
       const int last = shape.spatial_count() - 1;
       const int64_t points = shape.LikelyPoints(0, last + 1);
-      if (points * kInvocationsOfBusy < lanes * gpu_.busy_invocations ||
+      if (points * kInvocationsOfBusy < lanes * gpu.busy_invocations ||
           !shape.Extent(last) || *shape.Extent(last) % lanes != 0 ||
           !shape.StoresAlong(last)) {
         return false;
       }
     }
     const std::optional<std::string> point =
-        SchedulePoints(gpu_, root_, lanes, writer);
+        SchedulePoints(gpu, root, lanes, writer);
     if (!point) return lanes == 1;
     const std::set<std::string> before = done;
-    JoinPoints(gpu_, root_, *point, 0, done, writer);
+    JoinPoints(gpu, root, *point, 0, done, writer);
     if (lanes == 1) return writer.status().ok();
     for (const std::string& stage : done) {
       if (before.contains(stage)) continue;
       if (!IsReadInPlace(writer.computation(), stage)) return false;
       // Others have one value for all lanes.
       const bool has_lanes = SpatialCountOf(stage, writer.computation()) ==
-                             SpatialCountOf(root_, writer.computation());
+                             SpatialCountOf(root, writer.computation());
       if (has_lanes && !VectorizeLast(stage, writer)) return false;
     }
     return writer.status().ok();

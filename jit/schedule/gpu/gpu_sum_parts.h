@@ -11,10 +11,21 @@
 //   %s.parts[p, i, j] = sum(k < 512) ...                       p < 16
 //   %y[i, j] = f16(max(sum(p < 16) %s.parts[p, i, j] + %bias[j], 0.0))
 //
+// Where tiles of matrices are somewhat more than so many for each processor,
+// the results may be cut in two (a simple form of "stream-k"): tiles that fill
+// whole waves have whole sums, and the rest is in parts, of which all
+// processors get some. Their phase needs nothing of the first one and runs
+// beside it:
+//
+//   %y[i, j]             i < 1408                  132 tiles on 132 processors
+//   %y.rest.s.parts[p, i, j]     p < 4, i < 128    then parts as small tiles
+//   %y.rest: %y[i + 1408, j]                       adds them up
+//
 // How many parts there are, of which axis, and in which tiles they are
 // computed, is what costs least by the model of gpu_costs.h: tiles, of which
 // the processor with most is waited for, and of parts what they move to memory
-// and back. Parts are of one length.
+// and back. Parts are of one length. What is added up in which order is the
+// same in every run.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_SUM_PARTS_H_

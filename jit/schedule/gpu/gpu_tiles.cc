@@ -93,10 +93,20 @@ class GpuTileChooser {
       for (int64_t registers = 1; registers <= most; ++registers) {
         axis = {threads, registers};
         if (registers > 1 && axis.size() >= extent + threads) break;
-        if (tile.Threads() <= gpu_.max_invocations) ChooseRows(row + 1, tile);
+        if (tile.Threads() <= MostThreads()) ChooseRows(row + 1, tile);
       }
     }
     axis = {};
+  }
+
+  // Where a processor has registers for two workgroups of the largest size, of
+  // half the size, so that some compute while others wait at a barrier. Of the
+  // largest ones ptxas spilt registers to have two of them.
+  int64_t MostThreads() const {
+    const bool has_room = gpu_.processor_registers != 0 &&
+                          gpu_.InvocationsWith(0) >=
+                              2 * static_cast<double>(gpu_.max_invocations);
+    return has_room ? gpu_.max_invocations / 2 : gpu_.max_invocations;
   }
 
   bool Moves(size_t load, size_t axis) const {

@@ -25,6 +25,8 @@
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
+//   cut %y i 64 -> rest         %y has rows below 64, stage `rest` the others;
+//                               %rest.acc is what %acc was for them
 //   pad %acc k 4                k runs on to a multiple of 4, adding zeros
 //   tensorize %acc k1           sums of k1 products are instructions
 //   multiply_matrices %acc s m n k
@@ -104,6 +106,9 @@ struct PrimitiveCall {
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("rfactor", Rfactor, 2, 2, 1, true, "%stage part -> parts", \
       "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results") \
+  row("cut", Cut, 3, 3, 1, true, "%stage axis number -> rest", \
+      "the stage has the points below the number, a new stage the others, with what is computed for them alone: those may " \
+      "have other schedules, and run beside the first") \
   row("pad", PadReduction, 3, 3, 0, true, "%stage reduction factor", \
       "the reduction of a sum of products runs on to a multiple of the factor; beyond its end are zeros") \
   row("tensorize", Tensorize, 2, 2, 0, true, "%stage loop", \

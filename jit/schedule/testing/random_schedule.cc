@@ -454,6 +454,20 @@ class LineWriter : private tensor::RandomChoices {
            Results(2);
   }
 
+  // Anywhere along an axis of points.
+  std::string Cut() {
+    const int stage = AnyStage(1);
+    const ComputationStage& cut = computation().stages[stage];
+    if (cut.spatial_count == 0) return Stage(stage) + " none 1" + Results(1);
+    const ComputationAxis& axis = cut.axes[Below(cut.spatial_count)];
+    const int64_t extent =
+        computation().pool.IntegerConstant(axis.extent).value_or(2);
+    const int64_t first =
+        extent < 1 || Chance(20) ? 1 : 1 + Below(static_cast<int>(extent));
+    return Stage(stage) + " " + axis.name + " " + std::to_string(first) +
+           Results(1);
+  }
+
   // Of a reduction, where there is one.
   std::string Rfactor() {
     int stage = AnyStage();

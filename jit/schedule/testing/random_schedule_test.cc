@@ -131,7 +131,7 @@ std::string Check(uint64_t seed, const RandomPair& pair, Totals& totals,
 }
 
 TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
-  const PairSeeds seeds = SeedsOfPairs(300);
+  const PairSeeds seeds = SeedsOfPairs(500);
   Totals totals;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = MakeRandomPair(seed);
