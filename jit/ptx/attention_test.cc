@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/concat.h"
@@ -326,6 +327,32 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
     EXPECT_EQ(Count(small, "wgmma.mma_async") != 0,
               TestDevice()->target().starts_with("sm_90a"));
   }
+}
+
+// Where few rows of queries leave processors idle, keys are shared out among
+// workgroups: parts of their softmax are combined by a second phase.
+TEST(PtxAttention, SharesOutKeysOfFewRows) {
+  for (const auto& [shape, score] : std::vector<std::pair<Shape, const char*>>{
+           {{1, 1, "16", "2048", 32}, kScaled},
+           {{2, 2, "9", "2048", 64, "bf16", true}, kMasked},
+           {{1, 1, "8", "2048", 16, "f16", false, true}, kScaled},
+           {{1, 1, "64", "1024", 64}, kScaled}}) {
+    GpuModel gpu = SmallGpu(kTarget);
+    gpu.processors = 32;
+    const std::string text = Attention(shape, score);
+    const auto nest = NestByDefault(text, gpu);
+    ASSERT_TRUE(nest.has_value());
+    ASSERT_EQ(nest->phases.size(), 2u) << text;
+    const std::string loops = loops::ToText(*nest);
+    for (const char* const part : {"", ".1", ".2"})
+      EXPECT_THAT(loops, HasSubstr(Concat({"%sum.running.parts", part, "["})));
+    ExpectOnGrid(text, nullptr, {.within = 2e-2, .processors = 32});
+  }
+  // Tiles of rows that fill a device are enough.
+  const auto nest = NestByDefault(
+      Attention({16, 1, "1024", "4096", 64}, kScaled), GpuModel::Of(kTarget));
+  ASSERT_TRUE(nest.has_value());
+  EXPECT_EQ(nest->phases.size(), 1u);
 }
 
 Shape RandomShape(tensor::RandomChoices& choices) {

@@ -83,7 +83,9 @@ std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
                                  const GridExpectations& expectations) {
   const std::string target =
       Concat({TestDevice()->target(), expectations.features});
-  auto nest = NestByDefault(text, SmallGpu(target), expectations.constant);
+  GpuModel gpu = SmallGpu(target);
+  gpu.processors = expectations.processors;
+  auto nest = NestByDefault(text, gpu, expectations.constant);
   if (!nest) return std::nullopt;
   if (expectations.has_matrices) {
     EXPECT_THAT(loops::ToText(*nest), HasSubstr("matrix "));

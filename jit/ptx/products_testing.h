@@ -41,6 +41,8 @@ struct GridExpectations {
   std::string_view constant = "";
   // What the target has beside the device's: "+tf32".
   std::string_view features = "";
+  // Of the GPU that schedules are for.
+  int64_t processors = 1;
 };
 
 // Runs the dispatch under its default schedule beside the evaluator of nests.

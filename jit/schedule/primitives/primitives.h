@@ -103,7 +103,8 @@ struct PrimitiveCall {
   row("cache_write", CacheWrite, 1, 1, 1, true, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("rfactor", Rfactor, 2, 2, 1, true, "%stage part -> parts", \
-      "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results") \
+      "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results; of an " \
+      "online softmax, too") \
   row("pad", PadReduction, 3, 3, 0, true, "%stage reduction factor", \
       "the reduction of a sum of products runs on to a multiple of the factor; beyond its end are zeros") \
   row("tensorize", Tensorize, 2, 2, 0, true, "%stage loop", \
