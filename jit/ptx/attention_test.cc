@@ -52,6 +52,7 @@ struct Shape {
   // says which; an index of the table is any number, or is checked.
   int block = 0;
   bool is_checked = false;
+  int processors = 1;  // of the GPU
 };
 
 // score: of %raw[h, i, j], and maybe %mask[j].
@@ -371,6 +372,14 @@ Shape RandomShape(tensor::RandomChoices& choices) {
     shape.block = choices.Pick(std::vector<int>{16, 32, 64});
     shape.keys =
         std::to_string(shape.block * (1 + choices.Below(256 / shape.block)));
+  } else if (choices.Chance(5)) {
+    // Of which workgroups may have parts.
+    shape.processors = choices.Pick(std::vector<int>{16, 132});
+    shape.rows =
+        std::to_string(choices.Pick(std::vector<int>{8, 12, 16, 33, 64}));
+    shape.keys =
+        std::to_string(choices.Pick(std::vector<int>{640, 1024, 1536}));
+    shape.heads = shape.group;
   }
   return shape;
 }
@@ -386,9 +395,10 @@ TEST(PtxAttention, OfRandomShapes) {
                              kScaled, kCausal, kMasked, kLowered, kBehindOthers,
                              kBeforeOthers}));
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
-    ExpectOnGrid(
-        text, nullptr,
-        {.within = shape.type == "f16" ? 2e-3 : 2e-2, .has_matrices = false});
+    ExpectOnGrid(text, nullptr,
+                 {.within = shape.type == "f16" ? 2e-3 : 2e-2,
+                  .has_matrices = false,
+                  .processors = shape.processors});
     const auto nest = NestByDefault(text, GpuModel::Of(kTarget));
     ASSERT_TRUE(nest.has_value());
     EXPECT_NE(PtxOf(*nest, kTarget), "");
