@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/concat.h"
@@ -51,6 +52,7 @@ struct Shape {
   // says which; an index of the table is any number, or is checked.
   int block = 0;
   bool is_checked = false;
+  int processors = 1;  // of the GPU
 };
 
 // score: of %raw[h, i, j], and maybe %mask[j].
@@ -328,6 +330,32 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
   }
 }
 
+// Where few rows of queries leave processors idle, keys are shared out among
+// workgroups: parts of their softmax are combined by a second phase.
+TEST(PtxAttention, SharesOutKeysOfFewRows) {
+  for (const auto& [shape, score] : std::vector<std::pair<Shape, const char*>>{
+           {{1, 1, "16", "2048", 32}, kScaled},
+           {{2, 2, "9", "2048", 64, "bf16", true}, kMasked},
+           {{1, 1, "8", "2048", 16, "f16", false, true}, kScaled},
+           {{1, 1, "64", "1024", 64}, kScaled}}) {
+    GpuModel gpu = SmallGpu(kTarget);
+    gpu.processors = 32;
+    const std::string text = Attention(shape, score);
+    const auto nest = NestByDefault(text, gpu);
+    ASSERT_TRUE(nest.has_value());
+    ASSERT_EQ(nest->phases.size(), 2u) << text;
+    const std::string loops = loops::ToText(*nest);
+    for (const char* const part : {"", ".1", ".2"})
+      EXPECT_THAT(loops, HasSubstr(Concat({"%sum.running.parts", part, "["})));
+    ExpectOnGrid(text, nullptr, {.within = 2e-2, .processors = 32});
+  }
+  // Tiles of rows that fill a device are enough.
+  const auto nest = NestByDefault(
+      Attention({16, 1, "1024", "4096", 64}, kScaled), GpuModel::Of(kTarget));
+  ASSERT_TRUE(nest.has_value());
+  EXPECT_EQ(nest->phases.size(), 1u);
+}
+
 Shape RandomShape(tensor::RandomChoices& choices) {
   Shape shape;
   shape.group = choices.Pick(std::vector<int>{1, 1, 2});
@@ -344,6 +372,14 @@ Shape RandomShape(tensor::RandomChoices& choices) {
     shape.block = choices.Pick(std::vector<int>{16, 32, 64});
     shape.keys =
         std::to_string(shape.block * (1 + choices.Below(256 / shape.block)));
+  } else if (choices.Chance(5)) {
+    // Of which workgroups may have parts.
+    shape.processors = choices.Pick(std::vector<int>{16, 132});
+    shape.rows =
+        std::to_string(choices.Pick(std::vector<int>{8, 12, 16, 33, 64}));
+    shape.keys =
+        std::to_string(choices.Pick(std::vector<int>{640, 1024, 1536}));
+    shape.heads = shape.group;
   }
   return shape;
 }
@@ -359,9 +395,10 @@ TEST(PtxAttention, OfRandomShapes) {
                              kScaled, kCausal, kMasked, kLowered, kBehindOthers,
                              kBeforeOthers}));
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
-    ExpectOnGrid(
-        text, nullptr,
-        {.within = shape.type == "f16" ? 2e-3 : 2e-2, .has_matrices = false});
+    ExpectOnGrid(text, nullptr,
+                 {.within = shape.type == "f16" ? 2e-3 : 2e-2,
+                  .has_matrices = false,
+                  .processors = shape.processors});
     const auto nest = NestByDefault(text, GpuModel::Of(kTarget));
     ASSERT_TRUE(nest.has_value());
     EXPECT_NE(PtxOf(*nest, kTarget), "");

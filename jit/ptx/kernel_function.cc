@@ -21,32 +21,28 @@ namespace {
 // Of the binding of each buffer, which devices see to.
 constexpr uint64_t kBindingAlignment = 16;
 
-// Registers of a thread for sums of matrices.
-int64_t RegistersOfSums(const loops::LoopNest& nest, const PhasePlan& plan) {
-  int64_t registers = 0;
-  for (size_t i = 0; i < plan.places.size(); ++i) {
-    if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
-    const auto subgroups =
-        nest.pool.IntegerConstant(nest.buffers[i].extents[0]);
-    registers += gpu::ConstantElements(nest, nest.buffers[i]) /
-                 (subgroups.value_or(1) * kWarpLanes);
-  }
-  return registers;
-}
-
 // Of kernels that multiply matrices, how many blocks a processor is to have at
 // least: two, as schedules plan for (gpu_matrix_tiles.cc), where its memory
 // allows. Not told that, ptxas spills a few registers for more of them. 0: it
-// decides, as for warpgroups' products with so many sums that schedules plan
-// for one block and all its registers.
+// decides, as for a warpgroups' product, whose schedule plans for one block and
+// all its registers; but two products with what stands between them, attention,
+// are planned for two blocks (gpu_row_tile.cc) if their sums are few.
 int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
                           const Target& target) {
   constexpr int64_t kMostSumsOfTwo = 64;
-  const int64_t sums = RegistersOfSums(nest, plan);
+  int64_t products = 0, sums = 0;  // registers of a thread
+  for (size_t i = 0; i < plan.places.size(); ++i) {
+    if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
+    const loops::Buffer& buffer = nest.buffers[i];
+    const auto subgroups = nest.pool.IntegerConstant(buffer.extents[0]);
+    ++products;
+    sums += gpu::ConstantElements(nest, buffer) /
+            (subgroups.value_or(1) * kWarpLanes);
+  }
+  if (products == 0) return 0;
   const bool has_room = 2 * plan.shared_bytes <= target.shared_bytes;
-  if (sums == 0) return 0;
-  if (plan.HasPanels()) return has_room && sums <= kMostSumsOfTwo ? 2 : 0;
-  return has_room ? 2 : 1;
+  if (!plan.HasPanels()) return has_room ? 2 : 1;
+  return has_room && products > 1 && sums <= kMostSumsOfTwo ? 2 : 0;
 }
 
 // Tensor maps are arguments by value, which have an address: the first is

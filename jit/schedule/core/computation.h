@@ -71,6 +71,9 @@ struct ComputationStage {
   std::vector<NodeId> initial;           // kFold
   std::vector<NodeId> results;           // kFold
   std::optional<UsefulElements> useful;  // kFold, of one reduction axis
+  // kFold: what it has so far may be an element of such a fold, so that parts
+  // of it may be combined.
+  bool combines_parts = false;
   std::vector<ComputationStore> stores;
 
   bool has_reduction() const { return combiner != tensor::Combiner::kNone; }

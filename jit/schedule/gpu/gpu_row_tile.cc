@@ -26,6 +26,8 @@ constexpr int64_t kFewestOfPart = 8;
 // keys.
 constexpr double kRowsOfSlices = 24;
 constexpr double kElementsOfBlock = 2000;
+// Of a phase more, which combines what is known of parts of the keys. A guess.
+constexpr double kElementsOfCombining = 32000;
 // Of products of warpgroups, which load no factors to registers.
 constexpr double kCostOfWide = 0.9;
 // Workgroups with more rows need more than half of a processor's registers.
@@ -60,17 +62,20 @@ class RowTileScheduler {
     if (tile_.is_ahead && blocks_ < 2) return false;
     SplitReductions();
     if (!PlanProducts()) return false;
-    const std::string tasks = ScheduleRoot();
-    around_root_ = {group_.root, tasks};
+    around_root_ = {group_.root, ScheduleRoot()};
     // What a block needs is computed in the fold's loop over blocks.
-    std::string around = group_.root, loop = tasks;
+    std::string around = group_.root, loop = around_root_.loop;
+    if (IsFold(group_.root)) {
+      loop = ScheduleFold(group_.root, /*around=*/1);
+      around_blocks_ = {around, loop};
+    }
     for (size_t i = group_.members.size(); i-- > 0;) {
       const std::string& member = group_.members[i];
       if (!writer_.Try("compute_at %" + member + " %" + around + " " + loop))
         return false;
       if (!IsFold(member)) continue;
       around = member;
-      loop = ScheduleFold(member);
+      loop = ScheduleFold(member, /*around=*/0);
       around_blocks_ = {around, loop};
     }
     for (const std::string& member : group_.members) {
@@ -105,9 +110,13 @@ class RowTileScheduler {
     const double waiting = !IsAlone()       ? 1
                            : tile_.is_ahead ? kCostOfWaitingAhead
                                             : kCostOfWaiting;
-    return static_cast<double>(turns) * (rows + overhead) * waiting *
-           (tile_.is_wide ? kCostOfWide : 1) *
-           (blocks_ > 1 ? ShareOfBlocks() : 1);
+    const double all_keys = keys * static_cast<double>(blocks_ * tile_.parts);
+    const double combining =
+        tile_.parts == 1 ? 0 : kElementsOfCombining / all_keys;
+    return combining +
+           static_cast<double>(turns) / static_cast<double>(tile_.parts) *
+               (rows + overhead) * waiting * (tile_.is_wide ? kCostOfWide : 1) *
+               (blocks_ > 1 ? ShareOfBlocks() : 1);
   }
 
  private:
@@ -124,7 +133,7 @@ class RowTileScheduler {
   int64_t Tiles() const {
     const StageShape root(c(), writer_.StageOf(group_.root));
     const int row = group_.depth - 1;
-    return root.LikelyPoints(0, row) *
+    return root.LikelyPoints(0, row) * tile_.parts *
            DivideRoundingUp(root.LikelyExtent(row), rows_);
   }
   int64_t Processors() const {
@@ -165,48 +174,67 @@ class RowTileScheduler {
     return 1;
   }
 
-  // The loop over tiles, which are tasks.
+  // The loop over tiles, which are tasks. Of a fold of some of the keys, each
+  // of its last axis is a task.
   std::string ScheduleRoot() {
     const std::string& root = group_.root;
+    const auto depth = static_cast<size_t>(group_.depth);
     const std::string rows = LoopOf(root, group_.depth - 1);
     writer_.Do("split %" + root + " " + rows + " " + std::to_string(rows_) +
                " -> " + rows + "_tile " + rows + "_rest");
-    const std::string tasks =
-        writer_.FuseLoops(root, 0, static_cast<size_t>(group_.depth), "tasks");
+    size_t count = depth;
+    if (IsFold(root)) {
+      // Tiles, parts, blocks, then points.
+      std::vector<std::string> order = writer_.LoopsOf(root);
+      const auto points = order.begin() + group_.depth;
+      std::rotate(points, order.end() - 1, order.end());
+      const auto part = order.end() - 2;
+      std::rotate(points, part, part + 1);
+      writer_.Reorder(root, order);
+      ++count;
+    }
+    const std::string tasks = writer_.FuseLoops(root, 0, count, "tasks");
     writer_.Do("parallel %" + root + " " + tasks);
-    BindPoints(root, 1, writer_.LoopsOf(root).size() - 1,
-               rows_ * ColumnsOf(root));
+    if (!IsFold(root)) {
+      BindPoints(root, 1, writer_.LoopsOf(root).size() - 1,
+                 rows_ * ColumnsOf(root));
+    }
     return tasks;
   }
 
-  // Blocks one after the other; of each an invocation has points of one row,
-  // as many as the others. The loop over blocks.
-  std::string ScheduleFold(const std::string& name) {
+  // Blocks one after the other, in so many loops that are outermost already; of
+  // each an invocation has points of one row, as many as the others. The loop
+  // over blocks.
+  std::string ScheduleFold(const std::string& name, size_t around) {
     std::vector<std::string> order = writer_.LoopsOf(name);
-    std::ranges::rotate(order, order.end() - 1);
-    writer_.Reorder(name, order);
-    const std::string columns =
-        writer_.FuseLoops(name, static_cast<size_t>(group_.depth) + 1,
-                          order.size() - 1 - group_.depth, "columns");
+    // Of tiles one loop is left: over their rows.
+    const size_t rows = around == 0 ? static_cast<size_t>(group_.depth) : 1;
+    if (around == 0) {
+      std::ranges::rotate(order, order.end() - 1);
+      writer_.Reorder(name, order);
+    }
+    const size_t first = around + 1;
+    const std::string columns = writer_.FuseLoops(
+        name, first + rows, order.size() - first - rows, "columns");
     writer_.Do("split %" + name + " " + columns + " " +
                std::to_string(Invocations() / rows_) + " -> " + columns +
                "_round " + columns + "_item");
     writer_.Do("reorder %" + name + " " + columns + "_item " + columns +
                "_round");
-    const std::string item = writer_.FuseLoops(
-        name, 1, static_cast<size_t>(group_.depth) + 1, "points");
+    const std::string item = writer_.FuseLoops(name, first, rows + 1, "points");
     writer_.Do("bind %" + name + " " + item);
     // Then sums are registers of their invocations.
     writer_.Do("unroll %" + name + " " + columns + "_round");
-    return order.front();
+    return order[around];
   }
 
   bool FoldFits() const {
-    return std::ranges::all_of(group_.members, [&](const std::string& member) {
+    const auto fits = [&](const std::string& name) {
       const int64_t together = Invocations() / rows_;
-      return !IsFold(member) || (ColumnsOf(member) % together == 0 &&
-                                 ColumnsOf(member) / together <= kMostFolded);
-    });
+      return !IsFold(name) || (ColumnsOf(name) % together == 0 &&
+                               ColumnsOf(name) / together <= kMostFolded);
+    };
+    return fits(group_.root) && std::ranges::all_of(group_.members, fits);
   }
 
   // Of open extents nobody knows whether there is room.
@@ -264,12 +292,12 @@ class RowTileScheduler {
     const StageShape shape(c(), writer_.StageOf(name));
     return shape.LikelyPoints(std::min(group_.depth, shape.spatial_count()),
                               shape.spatial_count()) /
-           TurnsOf(name);
+           (name == group_.root ? tile_.parts : TurnsOf(name));
   }
   // How often the stage is computed for a tile: once for each block that the
   // fold combines, or once.
   int64_t TurnsOf(const std::string& name) const {
-    return of_block_.contains(name) ? blocks_ : 1;
+    return of_block_.contains(name) ? blocks_ * tile_.parts : 1;
   }
   int64_t BytesOf(const std::string& name) const {
     const int64_t columns = ColumnsOf(name);
@@ -318,13 +346,17 @@ class RowTileScheduler {
   bool PlanProducts() {
     for (const std::string& member : group_.members) {
       if (!IsProduct(member)) continue;
-      const std::optional<MatrixPlan> plan =
-          PlanMatricesOnGpu(gpu_, c(), writer_.StageOf(member),
-                            /*through_memory=*/false,
-                            {.rows = rows_,
-                             .columns = ColumnsOf(member),
-                             .subgroups = kRowTileSubgroups,
-                             .is_whole = tile_.is_ahead});
+      std::optional<MatrixPlan> plan;
+      // Few columns are too few for all.
+      for (int64_t subgroups = kRowTileSubgroups; !plan && subgroups > 0;
+           subgroups /= 2) {
+        plan = PlanMatricesOnGpu(gpu_, c(), writer_.StageOf(member),
+                                 /*through_memory=*/false,
+                                 {.rows = rows_,
+                                  .columns = ColumnsOf(member),
+                                  .subgroups = subgroups,
+                                  .is_whole = tile_.is_ahead});
+      }
       if (!plan || plan->rows != group_.depth - 1 ||
           plan->IsWide() != tile_.is_wide ||
           plan->has_row_panels != tile_.is_wide ||
@@ -442,11 +474,16 @@ class RowTileScheduler {
 
   // What stands before a fold over blocks is of a block.
   void FindFold() {
-    const auto fold = std::ranges::find_if(
-        group_.members, [&](const std::string& m) { return IsFold(m); });
-    if (fold == group_.members.end()) return;
-    of_block_.insert(group_.members.begin(), fold);
-    const StageShape shape(c(), writer_.StageOf(*fold));
+    std::string fold = group_.root;
+    for (const std::string& member : group_.members) {
+      if (IsFold(member)) {
+        fold = member;
+        break;
+      }
+      of_block_.insert(member);
+    }
+    if (!IsFold(fold)) return of_block_.clear();
+    const StageShape shape(c(), writer_.StageOf(fold));
     blocks_ = shape.LikelyExtent(shape.spatial_count());
   }
 

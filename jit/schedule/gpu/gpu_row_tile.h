@@ -30,6 +30,9 @@ struct RowTile {
   // Slices are whole: those of the first product's rows are copied once for the
   // tile, all others once for a block, while the one before is computed.
   bool is_ahead = false;
+  // The group's root is a fold of parts of the keys, whose axis before the last
+  // has so many: each is a task.
+  int64_t parts = 1;
 };
 
 struct ScheduledRowTile {

@@ -46,14 +46,54 @@ bool MakeWhole(const std::string& root, const std::string& product,
          writer.Try("cache_write %" + product + " -> " + product + ".tile");
 }
 
-// The product becomes quotients of what a fold over blocks has made.
-bool MakeBlocks(const std::string& product, int64_t block,
-                ScheduleWriter& writer) {
+// The product becomes quotients of what a fold over blocks has made; `keys`:
+// the name of the loop over what is in blocks. Of several parts, each is folded
+// by itself, and what they give then: by the stage that is to have tiles then.
+bool MakeBlocks(const std::string& product, const std::string& keys,
+                int64_t block, int64_t blocks_of_part, ScheduleWriter& writer) {
   const std::string blocks =
       "online_softmax %" + product + " " + std::to_string(block);
-  const std::string results =
-      " -> " + product + ".running " + product + ".total";
-  return writer.Try(blocks + " skip" + results) || writer.Try(blocks + results);
+  const std::string running = product + ".running";
+  const std::string results = " -> " + running + " " + product + ".total";
+  if (blocks_of_part == 0)
+    return writer.Try(blocks + " skip" + results) ||
+           writer.Try(blocks + results);
+  return writer.Try(blocks + results) &&
+         writer.Try("rfactor %" + running + " " + keys + "_part/" +
+                    std::to_string(blocks_of_part) + " -> " + running +
+                    ".parts");
+}
+
+// How a tile goes over keys: in blocks; 0: all at once. In so many parts.
+struct KeyBlocks {
+  int64_t block = 0;
+  int64_t parts = 1;
+  int64_t blocks_of_part = 0;  // of several
+};
+
+// Where tiles are too few for the device, keys are shared out among workgroups,
+// too: as many as two for each processor, of two blocks at least.
+std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
+                                 const StageShape& product) {
+  std::vector<KeyBlocks> all;
+  for (const int64_t block : kBlockChoices) all.push_back({.block = block});
+  const int rows = product.spatial_count() - 2;
+  const std::optional<int64_t> keys = product.Extent(product.axis_count() - 1);
+  if (gpu.processors == 0 || rows < 0 || !keys) return all;
+  const int64_t tiles =
+      product.LikelyPoints(0, rows) *
+      DivideRoundingUp(product.LikelyExtent(rows), kFewestRows);
+  for (const int64_t block : kBlockChoices) {
+    if (block == 0 || *keys % block != 0) continue;
+    const int64_t blocks = *keys / block;
+    int64_t parts = 1;
+    while (blocks % (2 * parts) == 0 && blocks >= 4 * parts &&
+           2 * parts * tiles <= 2 * gpu.processors) {
+      parts *= 2;
+    }
+    if (parts > 1) all.push_back({block, parts, blocks / parts});
+  }
+  return all;
 }
 
 // The device with matrices of warpgroups alone, and without those.
@@ -71,7 +111,7 @@ struct Models {
 // All that are worth a try, of so many rows along the axis; of as many rows the
 // best first, but for the memory that they need.
 std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
-                              int axis, const Models& models) {
+                              int axis, int64_t parts, const Models& models) {
   const StageShape shape(schedule.computation(),
                          schedule.computation().FindStage(root));
   const int64_t extent = shape.LikelyExtent(axis);
@@ -81,8 +121,8 @@ std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
     for (const bool is_wide : {true, false}) {
       if ((is_wide ? models.wide : models.narrow).matrices.empty()) continue;
       if (models.narrow.copies_async)
-        tiles.push_back({rows, is_wide, /*is_ahead=*/true});
-      tiles.push_back({rows, is_wide, /*is_ahead=*/false});
+        tiles.push_back({rows, is_wide, /*is_ahead=*/true, parts});
+      tiles.push_back({rows, is_wide, /*is_ahead=*/false, parts});
     }
   }
   return tiles;
@@ -126,21 +166,29 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
   std::optional<Schedule> best;
   std::set<std::string> scheduled;
   double best_cost = 0;
-  for (const int64_t block : kBlockChoices) {
+  bool has_parts = false;
+  std::string tiled_root;
+  const StageShape shape(writer.computation(), writer.StageOf(product));
+  const std::string keys = shape.stage().axes.back().name;
+  for (const KeyBlocks& blocks : BlocksFor(gpu, shape)) {
     Schedule blocked = writer.schedule();
     ScheduleWriter blocked_writer(blocked);
-    if (!(block == 0 ? MakeWhole(root, product, blocked_writer)
-                     : MakeBlocks(product, block, blocked_writer))) {
+    if (!(blocks.block == 0
+              ? MakeWhole(root, product, blocked_writer)
+              : MakeBlocks(product, keys, blocks.block, blocks.blocks_of_part,
+                           blocked_writer))) {
       continue;
     }
-    const StageGroup group =
-        GroupOf(blocked, root, done, [&](int stage, int, const StageGroup&) {
+    const std::string of_tiles =
+        blocks.parts == 1 ? root : product + ".running.parts";
+    const StageGroup group = GroupOf(
+        blocked, of_tiles, done, [&](int stage, int, const StageGroup&) {
           return !IsLookupForProducts(blocked.computation(), stage);
         });
     if (!HasProducts(blocked, group)) continue;
     int64_t settled = 0;  // rows of which no other tile is better
     for (const RowTile& tile :
-         TilesFor(blocked, root, group.depth - 1, models)) {
+         TilesFor(blocked, of_tiles, group.depth - 1, blocks.parts, models)) {
       if (tile.rows == settled) continue;
       Schedule trial = blocked;
       ScheduleWriter trial_writer(trial);
@@ -155,12 +203,20 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
       best = std::move(trial);
       best_cost = tiled->cost;
       scheduled = std::move(tiled->stages);
+      has_parts = blocks.parts > 1;
+      tiled_root = of_tiles;
     }
   }
   if (!best) return false;
   done.insert(root);
+  done.insert(tiled_root);
   done.merge(scheduled);
   writer.Replace(*std::move(best));
+  if (!has_parts) return true;
+  // An invocation combines the parts of a result.
+  const std::optional<std::string> point =
+      SchedulePoints(gpu, root, /*lanes=*/1, writer);
+  if (point) JoinPoints(gpu, root, *point, 0, done, writer);
   return true;
 }
 

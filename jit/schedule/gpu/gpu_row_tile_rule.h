@@ -24,6 +24,9 @@
 // the one before is computed. Where warpgroups multiply together and both
 // products have panels for it (jit/gpu/shared_panels.h), they do.
 //
+// Where tiles of rows are too few for the device, a workgroup has a part of the
+// keys, and a second phase combines what the parts gave.
+//
 // Among tiles of 16 to 128 rows, whole or in blocks, the one is taken that
 // costs least by a model of how many tiles a processor computes, and how many
 // of them at once.

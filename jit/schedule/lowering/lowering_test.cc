@@ -3,11 +3,13 @@
 // ones are in tests/cases/lowering.
 #include "jit/schedule/lowering/lowering.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit/loops/evaluator.h"
@@ -24,6 +26,8 @@
 
 namespace ember::schedule {
 namespace {
+
+using ::testing::HasSubstr;
 
 tensor::Dispatch ParseDispatch(std::string_view text) {
   auto dispatch = tensor::Parse(text);
@@ -254,6 +258,54 @@ TEST(Lowering, LongSoftmaxInBlocks) {
           << text;
     }
   }
+}
+
+// Blocks of rows in parts, of which each is folded by itself.
+TEST(Lowering, PartsOfSoftmax) {
+  tensor::RandomCase random;
+  random.seed = 5;
+  random.dispatch = ParseDispatch(R"(
+    dispatch @attention(%x: f32[3, 96], %v: f32[96, 5]) -> (%y: f32[3, 5]) {
+      temp %most: f32[3]
+      temp %power: f32[3, 96]
+      temp %total: f32[3]
+      temp %p: f32[3, 96]
+      %most[i] = maximum(k < 96) %x[i, k]
+      %power[i, j] = exp(%x[i, j] - %most[i])
+      %total[i] = sum(k < 96) %power[i, k]
+      %p[i, j] = %power[i, j] / %total[i]
+      %y[i, j] = sum(k < 96) %p[i, k] * %v[k, j]
+    })");
+  Schedule schedule(Disassemble(random.dispatch, {}));
+  ASSERT_TRUE(Apply("online_softmax %y 8 -> sum whole", schedule).ok());
+  const auto refusal_of = [&](std::string_view line) {
+    return std::string(Apply(line, schedule).message());
+  };
+  // 12 blocks.
+  EXPECT_THAT(refusal_of("rfactor %sum k_part/5 -> parts"),
+              HasSubstr("parts of a fold that have as many elements each"));
+  EXPECT_THAT(refusal_of("rfactor %sum k_part -> parts"),
+              HasSubstr("parts of a fold that have as many elements each"));
+  ASSERT_TRUE(Apply("rfactor %sum k_part/4 -> parts", schedule).ok());
+  EXPECT_THAT(refusal_of("rfactor %sum k_part%3 -> parts"),
+              HasSubstr("expected a new name"));
+  const Status replayed = Replay(
+      "reorder %parts k_part_part i k_part j\n"
+      "parallel %parts k_part_part\n",
+      schedule);
+  ASSERT_TRUE(replayed.ok()) << replayed.ToString();
+  const auto nest = Lower(schedule);
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
+  // Maxima of the parts, too, are what the second fold combines.
+  for (const char* const buffer : {"%parts[", "%parts.1[", "%parts.2["})
+    EXPECT_THAT(loops::ToText(*nest), HasSubstr(buffer));
+  auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
+  ASSERT_TRUE(
+      tensor::Evaluate(random.dispatch, {}, tensor::Pointers(expected), {})
+          .ok());
+  ASSERT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(actual)).ok());
+  EXPECT_EQ(tensor::FirstDifference(random, expected, actual, 1e-4, 1e-5), "");
 }
 
 }  // namespace

@@ -26,6 +26,9 @@
 // loop and behind all of them; in the running form everything of a block is
 // read by the fold only, so that `compute_at` puts it into the fold's loop over
 // blocks, and a block's stages need room for B elements of a row instead of K.
+// `rfactor` makes parts of its blocks, of which each is folded by itself: what
+// a fold has so far is to another one what a block is.
+//
 // Its price is that maxima and totals are kept, and their powers computed, per
 // j: two powers for each j and block, against B for the block.
 //
@@ -66,7 +69,8 @@
 //
 // of the exact one, where the first term is that of any sum of K products in 8
 // lanes, and the third occurs in the dispatch, too. Divisions are fewer: one
-// for each result instead of one for each weight.
+// for each result instead of one for each weight. In parts of the blocks, both
+// folds' elements are `blocks`.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_ONLINE_SOFTMAX_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_ONLINE_SOFTMAX_H_
 

@@ -105,7 +105,8 @@ struct PrimitiveCall {
   row("cache_write", CacheWrite, 1, 1, 1, true, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("rfactor", Rfactor, 2, 2, 1, true, "%stage part -> parts", \
-      "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results") \
+      "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results; of an " \
+      "online softmax, too") \
   row("cut", Cut, 3, 3, 1, true, "%stage axis number -> rest", \
       "the stage has the points below the number, a new stage the others, with what is computed for them alone: those may " \
       "have other schedules, and run beside the first") \

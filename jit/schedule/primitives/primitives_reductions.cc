@@ -68,11 +68,14 @@ Status CheckStage(const Schedule& schedule, int number) {
   const ComputationStage& stage = c.stages[number];
   if (!stage.has_reduction())
     return FailedPreconditionError("the stage combines nothing");
-  if (stage.combiner == tensor::Combiner::kFold) {
+  const bool is_fold = stage.combiner == tensor::Combiner::kFold;
+  if (is_fold && !stage.combines_parts) {
     return FailedPreconditionError(
         "a fold combines its elements one after another");
   }
-  if (stage.values.size() != 1)
+  if (stage.useful)
+    return FailedPreconditionError("the fold skips elements that are hidden");
+  if (!is_fold && stage.values.size() != 1)
     return FailedPreconditionError("the stage combines several values");
   const DType type = c.pool[stage.values[0]].type;
   if (AccumulatorType(stage.combiner, type) != type) {
@@ -88,14 +91,22 @@ class PartsMaker {
   PartsMaker(Computation& c, const ComputationStage& whole, const Part& part)
       : c_(c), whole_(whole), part_(part) {}
 
-  ComputationStage Run(uint32_t buffer) {
+  // buffer: the first of as many as there are values. Nothing where elements
+  // that are not there would count.
+  std::optional<ComputationStage> Run(uint32_t buffer) {
     ComputationStage stage;
     stage.combiner = whole_.combiner;
-    // First, so that parts of neighbouring results are neighbours.
+    stage.initial = whole_.initial;
+    stage.results = whole_.results;
+    stage.combines_parts = whole_.combines_parts;
     const ComputationAxis& axis = whole_.axes[part_.axis];
-    stage.axes.push_back(c_.MakeAxis(NameOfPart(axis.name), PartExtent()));
-    const NodeId digit = stage.axes.back().variable;
-    for (int a = 0; a < whole_.spatial_count; ++a) AddCopy(a, stage);
+    const ComputationAxis parts =
+        c_.MakeAxis(NameOfPart(axis.name), PartExtent());
+    const NodeId digit = parts.variable;
+    for (int a = 0; a <= whole_.spatial_count; ++a) {
+      if (a == Place()) stage.axes.push_back(parts);
+      if (a < whole_.spatial_count) AddCopy(a, stage);
+    }
     stage.spatial_count = static_cast<int>(stage.axes.size());
     for (int a = whole_.spatial_count; a < static_cast<int>(whole_.axes.size());
          ++a) {
@@ -105,24 +116,36 @@ class PartsMaker {
         AddCopy(a, stage);
     }
     // Nothing is left to be combined.
-    if (static_cast<int>(stage.axes.size()) == stage.spatial_count)
+    if (static_cast<int>(stage.axes.size()) == stage.spatial_count) {
+      if (IsFold()) return std::nullopt;
       stage.combiner = tensor::Combiner::kNone;
+    }
+    if (beyond_ && IsFold()) return std::nullopt;
     Rewriter rewriter(c_.pool, c_.pool,
                       [&](NodeId id) { return Replaced(id); });
-    NodeId value = rewriter.Rewrite(whole_.values[0]);
-    if (beyond_) {
-      const DType type = c_.pool[value].type;
-      const NodeId neutral =
-          c_.pool.Constant(NeutralBits(whole_.combiner, type), type);
-      value = Make(c_, Opcode::kSelect, type, {*beyond_, neutral, value});
+    for (const NodeId whole : whole_.values) {
+      NodeId value = rewriter.Rewrite(whole);
+      if (beyond_) {
+        const DType type = c_.pool[value].type;
+        const NodeId neutral =
+            c_.pool.Constant(NeutralBits(whole_.combiner, type), type);
+        value = Make(c_, Opcode::kSelect, type, {*beyond_, neutral, value});
+      }
+      stage.values.push_back(value);
+      ComputationStore store;
+      store.buffer = buffer++;
+      for (int a = 0; a < stage.spatial_count; ++a)
+        store.indices.push_back(stage.axes[a].variable);
+      stage.stores.push_back(std::move(store));
     }
-    stage.values.push_back(value);
-    ComputationStore store;
-    store.buffer = buffer;
-    for (int a = 0; a < stage.spatial_count; ++a)
-      store.indices.push_back(stage.axes[a].variable);
-    stage.stores.push_back(std::move(store));
     return stage;
+  }
+
+  // Which axis is that of the parts: the first, so that parts of neighbouring
+  // results are neighbours. Of a fold the one before the last, so that it has
+  // rows in common with what it combines.
+  int Place() const {
+    return IsFold() ? std::max(whole_.spatial_count - 1, 0) : 0;
   }
 
   NodeId PartExtent() {
@@ -148,6 +171,7 @@ class PartsMaker {
     return name;
   }
 
+  bool IsFold() const { return whole_.combiner == tensor::Combiner::kFold; }
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
@@ -210,38 +234,53 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
   Computation& c = schedule.mutable_computation();
   const ComputationStage whole = c.stages[number];
   EMBER_ASSIGN_OR_RETURN(const Part part, ParsePart(whole, call.operands[1]));
-  if (!tensor::IsPlainName(call.results[0]) ||
-      c.FindBuffer(call.results[0]) >= 0) {
+  // Of a fold, each of its values has a buffer.
+  std::vector<std::string> names = {call.results[0]};
+  for (size_t i = 1; i < whole.values.size(); ++i)
+    names.push_back(call.results[0] + "." + std::to_string(i));
+  for (const std::string& name : names) {
+    if (tensor::IsPlainName(name) && c.FindBuffer(name) < 0) continue;
     return InvalidArgumentError("expected a new name for the parts, found '" +
-                                call.results[0] + "'");
+                                name + "'");
   }
   EMBER_RETURN_IF_ERROR(CheckStage(schedule, number));
   const uint32_t buffer = static_cast<uint32_t>(c.buffers.size());
   PartsMaker maker(c, whole, part);
-  ComputationStage parts = maker.Run(buffer);
-  parts.name = call.results[0];
+  std::optional<ComputationStage> parts = maker.Run(buffer);
+  if (!parts) {
+    return FailedPreconditionError(
+        "expected parts of a fold that have as many elements each, more than "
+        "one");
+  }
+  parts->name = call.results[0];
   const bool is_packed =
       c.buffers[whole.stores[0].buffer].role == BufferRole::kPacked;
-  ComputationBuffer made{
-      .name = call.results[0],
-      .type = c.pool[whole.values[0]].type,
-      .role = is_packed ? BufferRole::kPacked : BufferRole::kTemporary,
-      .extents = {}};
-  for (int a = 0; a < parts.spatial_count; ++a)
-    made.extents.push_back(parts.axes[a].extent);
-  c.buffers.push_back(std::move(made));
+  for (size_t i = 0; i < names.size(); ++i) {
+    ComputationBuffer made{
+        .name = names[i],
+        .type = c.pool[whole.values[i]].type,
+        .role = is_packed ? BufferRole::kPacked : BufferRole::kTemporary,
+        .extents = {}};
+    for (int a = 0; a < parts->spatial_count; ++a)
+      made.extents.push_back(parts->axes[a].extent);
+    c.buffers.push_back(std::move(made));
+  }
   // The stage itself.
   ComputationStage& stage = c.stages[number];
   const std::string name = whole.axes[part.axis].name;
   stage.axes.resize(static_cast<size_t>(stage.spatial_count));
   stage.axes.push_back(c.MakeAxis(name, maker.PartExtent()));
-  std::vector<NodeId> indices = {stage.axes.back().variable};
+  std::vector<NodeId> indices;
   for (int a = 0; a < stage.spatial_count; ++a)
     indices.push_back(stage.axes[a].variable);
-  stage.values = {c.pool.Intern(Opcode::kLoad, c.pool[whole.values[0]].type,
-                                indices, 0, /*scope=*/1, buffer)};
+  indices.insert(indices.begin() + maker.Place(), stage.axes.back().variable);
+  for (uint32_t i = 0; i < stage.values.size(); ++i) {
+    stage.values[i] =
+        c.pool.Intern(Opcode::kLoad, c.pool[whole.values[i]].type, indices, 0,
+                      /*scope=*/1, buffer + i);
+  }
   schedule.mutable_plan(number) = DefaultPlan(stage);
-  schedule.InsertStage(number, std::move(parts));
+  schedule.InsertStage(number, *std::move(parts));
   return OkStatus();
 }
 

@@ -464,6 +464,7 @@ class Maker {
     fold.spatial_count = static_cast<int>(spatial);
     fold.axes.push_back(c_.MakeAxis(whole.axes.back().name + "_part", blocks_));
     fold.combiner = Combiner::kFold;
+    fold.combines_parts = true;
     const std::vector<NodeId> axes = Variables(fold, fold.axes.size());
     std::vector<NodeId> at_row(axes.begin(), axes.begin() + spatial - 1);
     if (end_) {
