@@ -10,8 +10,12 @@
 #include "jit/gpu/ordering_barriers.h"
 #include "jit/gpu/products_in_flight.h"
 #include "jit/gpu/warp_roles.h"
+#include "jit/loops/walk.h"
 
 namespace ember::jit::gpu {
+
+using loops::NodeId;
+
 namespace {
 
 class OrderPlanner {
@@ -81,7 +85,8 @@ class OrderPlanner {
         nest_, phase_.body, memory_, plan_.invocations / device_.subgroup_size);
     std::optional<WarpRoles> roles =
         FindWarpRoles(nest_, phase_.body, turns, memory_, panels_);
-    if (!roles || roles->slots < kFewestSlots) return;
+    if (!roles || roles->slots < kFewestSlots || !ProducerHasAll(*roles))
+      return;
     const int64_t begin = RoundUp(plan_.shared_bytes, kCopyBarrierBytes);
     const int64_t end = begin + 2 * roles->slots * kCopyBarrierBytes;
     if (end > device_.shared_bytes) return;
@@ -98,17 +103,47 @@ class OrderPlanner {
     GoOnToTasks();
   }
 
+  // Whether all that the producer reads is memory that the phase leaves alone:
+  // it does nothing of what the others do, and waits for none of it. Of slices
+  // of memory each workgroup has one, for one task.
+  bool ProducerHasAll(const WarpRoles& roles) const {
+    const auto is_there = [this](NodeId id) {
+      const tensor::Node& node = nest_.pool[id];
+      if (node.opcode != tensor::Opcode::kLoad &&
+          node.opcode != tensor::Opcode::kPad) {
+        return true;
+      }
+      const PhasePlan::Place& place = plan_.places[node.buffer];
+      return place.kind == PhasePlan::Kind::kMemory && !place.is_written;
+    };
+    std::vector<NodeId> roots = {
+        loops::ExtentOf(nest_.pool, roles.turns.loop->variable)};
+    for (const auto& [statement, copy] : roles.copies) {
+      roots.push_back(copy.store->value);
+      roots.insert(roots.end(), copy.store->indices.begin(),
+                   copy.store->indices.end());
+    }
+    return std::ranges::all_of(loops::NodesUnder(nest_.pool, roots),
+                               is_there) &&
+           std::ranges::none_of(plan_.places, [](const PhasePlan::Place& p) {
+             return p.kind == PhasePlan::Kind::kSlices;
+           });
+  }
+
   // The producer may fill slots for the next task while the others finish this
   // one: nothing else may be in the rings' memory then.
   void GoOnToTasks() {
     if (device_.processors == 0) return;
     for (size_t i = 0; i < plan_.places.size(); ++i) {
-      if (plan_.places[i].kind == PhasePlan::Kind::kSlices) return;
       for (const uint32_t ring : plan_.roles->rings) {
         if (i != ring && memory_.ranges[i].Meets(memory_.ranges[ring])) return;
       }
     }
-    const int64_t blocks = device_.shared_bytes / plan_.shared_bytes;
+    // A processor keeps some of its memory for each workgroup (CUDA,
+    // since 8.0).
+    constexpr int64_t kReservedBytes = 1024;
+    const int64_t blocks = (device_.shared_bytes + kReservedBytes) /
+                           (plan_.shared_bytes + kReservedBytes);
     plan_.most_workgroups = device_.processors * std::max<int64_t>(blocks, 1);
   }
 

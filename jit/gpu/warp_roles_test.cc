@@ -53,9 +53,11 @@ struct Parts {
 loops::LoopNest NestOf(const Parts& parts) {
   auto nest = loops::Parse(
       "loops @t<N>(%a: input f16[64, 512], %b: input f16[512, 128],\n"
-      "            %c: input f16[60, 60], %y: output f32[64, 128]) {\n"
+      "            %c: input f16[60, 60], %i: input i64[1],\n"
+      "            %y: output f32[64, 128], %o: output i64[1]) {\n"
       "  task %as: f16[4, 64, 64]\n  task %bs: f16[4, 64, 128]\n"
-      "  task %z: f32[64, 128]\n  register %sum: f32[4, 16, 128]\n"
+      "  task %z: f32[64, 128]\n  task %n: i64[1]\n"
+      "  task %large: f32[64, 1000]\n  register %sum: f32[4, 16, 128]\n"
       "  phase t < 1 {\n"
       "    subgroup s < 4 { matrix m < 16 { matrix n < 128 {\n"
       "      %sum[s, m, n] = 0.0\n    } } }\n" +
@@ -224,6 +226,35 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   // Who reads a slot behind the loop, does not know that it is there.
   parts = {};
   parts.behind = "invocation i < 64 { %y[i, 0] = f32(%as[0, i, 0]) }\n";
+  EXPECT_FALSE(HasRoles(parts));
+}
+
+// The producer knows nothing of what the others do.
+TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
+  Parts parts;
+  parts.verifies = false;
+  const auto from = [&](const std::string& begin) {
+    parts.in_loop = "if k + 2 < 8 {\n" + CopyA("mod(k + 2, 4)", begin) +
+                    CopyB("mod(k + 2, 4)", "k * 64 + 128") + "}\n";
+  };
+  from("k * 64 + 128 + %i[0] * 64");
+  EXPECT_TRUE(HasRoles(parts));
+  // Of another task of the phase, or of this one.
+  parts.before = "%o[0] = 1\n" + parts.before;
+  EXPECT_TRUE(HasRoles(parts));
+  from("k * 64 + 128 + %o[0] * 64");
+  EXPECT_FALSE(HasRoles(parts));
+  parts.before = "%n[0] = 1\n" + Parts().before;
+  from("k * 64 + 128 + %n[0] * 64");
+  EXPECT_FALSE(HasRoles(parts));
+}
+
+// A workgroup has slices of memory for one task.
+TEST(WarpRolesTest, NoneWithSlices) {
+  Parts parts;
+  const std::string store = "invocation i < 64 { %large[i, 0] = 1.0 }\n";
+  parts.before = store + parts.before;
+  parts.behind = "invocation i < 64 { %y[63 - i, 0] = %large[i, 0] }\n";
   EXPECT_FALSE(HasRoles(parts));
 }
 

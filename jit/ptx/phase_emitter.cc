@@ -292,14 +292,19 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   EnterBody();
   EmitBlock(phase.body);
   // The next task uses the workgroup's memory again.
-  if (!is_producer_ && plan_.most_workgroups != 0 && !plan_.barriers.empty())
-    EmitBarrier();
+  const bool goes_on = plan_.most_workgroups != 0;
+  const bool meets = plan_.parts > 1 || !plan_.barriers.empty();
+  if (!is_producer_ && goes_on && meets) EmitBarrier();
   LeaveBody();
   expressions_.scopes().Leave();
-  Value* const next =
-      b_.CreateAdd(task, workgroups, "", /*HasNUW=*/true, /*HasNSW=*/true);
-  task->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, tasks), header, after);
+  if (goes_on) {
+    Value* const next =
+        b_.CreateAdd(task, workgroups, "", /*HasNUW=*/true, /*HasNSW=*/true);
+    task->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateICmpSLT(next, tasks), header, after);
+  } else {
+    b_.CreateBr(after);
+  }
   b_.SetInsertPoint(after);
 }
 
