@@ -277,8 +277,8 @@ Status DeviceKernel::CheckBoxes(PhaseRange range,
         if (stride % kBoxAlignment == 0) continue;
         return OverLimit(Concat({"a tensor map of buffer %", buffer.name,
                                  " with a stride of ", stride,
-                                 " bytes, where the device wants a multiple "
-                                 "of ",
+                                 (" bytes, where the device wants a multiple "
+                                  "of "),
                                  kBoxAlignment}));
       }
     }
