@@ -66,12 +66,12 @@ class Touches {
   }
 
  private:
-  // Drivers bind something of a range of no bytes, too.
-  static int64_t EndOf(const hal::BufferRange& range) {
-    return range.offset + std::max<int64_t>(range.length, 1);
-  }
+  // Drivers bind something of a range of no bytes, too: maybe what is another
+  // buffer's.
   static bool Overlap(const hal::BufferRange& a, const hal::BufferRange& b) {
-    return a.buffer == b.buffer && a.offset < EndOf(b) && b.offset < EndOf(a);
+    if (a.length == 0 || b.length == 0) return true;
+    return a.buffer == b.buffer && a.offset < b.offset + b.length &&
+           b.offset < a.offset + a.length;
   }
 
   std::vector<Touch> before_;
