@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <span>
 
-#include "jit/loops/walk.h"
 #include "tensor/coefficient.h"
 #include "tensor/linear.h"
-#include "tensor/scalar.h"
+#include "vm/format/device_abi.h"
 
 namespace ember::jit::gpu {
 
@@ -62,7 +61,8 @@ class Finder {
     const loops::Buffer& from = nest_.buffers[copy_.from];
     const loops::Buffer& to = nest_.buffers[copy_.to];
     const size_t rank = from.extents.size();
-    if (rank == 0 || rank > kMostBoxDims || from.type != to.type) return false;
+    if (rank == 0 || rank > vm::kMostBoxDims || from.type != to.type)
+      return false;
     from_indices_ = std::span<const NodeId>(value.operands).first(rank);
     if (is_pad) {
       const tensor::Node& pad = pool_[value.operands[rank]];
@@ -134,7 +134,7 @@ class Finder {
     if (panel_count > 1 && rows != panels_.rows) return false;
     for (const auto& dim : copy_.dims) {
       const int64_t extent = dim ? piece[*dim] : 1;
-      if (extent < 1 || extent > kMostBoxExtent) return false;
+      if (extent < 1 || extent > vm::kMostBoxExtent) return false;
       copy_.box.push_back(static_cast<uint32_t>(extent));
     }
     AddPieces(piece, rows * kPanelRowBytes);

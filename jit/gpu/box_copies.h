@@ -27,15 +27,12 @@
 
 namespace ember::jit::gpu {
 
-// What devices allow: dims of a tensor, and elements of a box along one.
-inline constexpr size_t kMostBoxDims = 5;
-inline constexpr int64_t kMostBoxExtent = 256;
-
 struct BoxCopy {
   uint32_t from = 0, to = 0;  // buffers
   const loops::Store* store = nullptr;
-  // Of the invocation loop and those in it. Where all are 0, so is the
-  // element's place in the box.
+  // The variables of the invocation loop and of the loops in it. The element
+  // that is copied where all of them are 0 tells where the box begins: at the
+  // element's indices in `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
   // By dim of `from`: the dim of `to` that moves with it; nothing where the box
   // has one element.
@@ -53,8 +50,8 @@ struct BoxCopy {
 
 // panels: of the buffer that the loop stores to. Nothing where the statement is
 // no such loop, or the tensor, the box or its place is not as devices want it:
-// rows of the tensor are of whole pieces of 16 bytes, and as many of them as
-// the call brings.
+// rows of the tensor are of whole pieces of 16 bytes, of a length that does not
+// depend on the call, and dims and box within vm/format/device_abi.h's limits.
 std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
                                  const loops::Statement& statement,
                                  const SharedPanels& panels);

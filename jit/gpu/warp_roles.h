@@ -51,7 +51,7 @@ struct WarpRoles {
   // What consumers leave out: the copies, branches that have nothing else, and
   // awaits.
   std::unordered_set<const loops::Statement*> of_producer;
-  // What multiplications of the loop's turns read, by turn: an index of a slot.
+  // The index of the slot that the products of a turn read: k mod n in turn k.
   loops::NodeId slot = 0;
   // Buffers that are rings of it.
   std::vector<uint32_t> rings;

@@ -43,9 +43,13 @@ GpuModel SmallGpu(std::string_view target) {
   return gpu;
 }
 
-std::optional<loops::LoopNest> NestByDefault(std::string_view text,
-                                             const GpuModel& gpu,
-                                             std::string_view constant) {
+namespace {
+
+// The dispatch's nest under the schedule that choose(schedule) makes.
+template <typename Choose>
+std::optional<loops::LoopNest> NestOf(std::string_view text,
+                                      std::string_view constant,
+                                      Choose&& choose) {
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   if (!dispatch.ok()) return std::nullopt;
@@ -57,12 +61,22 @@ std::optional<loops::LoopNest> NestByDefault(std::string_view text,
     computation.buffers[static_cast<size_t>(number)].is_constant = true;
   }
   schedule::Schedule schedule(std::move(computation));
-  const Status chosen = schedule::ScheduleForGpu(gpu, schedule);
+  const Status chosen = choose(schedule);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
   auto nest = schedule::Lower(schedule);
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();
   if (!nest.ok()) return std::nullopt;
   return *std::move(nest);
+}
+
+}  // namespace
+
+std::optional<loops::LoopNest> NestByDefault(std::string_view text,
+                                             const GpuModel& gpu,
+                                             std::string_view constant) {
+  return NestOf(text, constant, [&](schedule::Schedule& schedule) {
+    return schedule::ScheduleForGpu(gpu, schedule);
+  });
 }
 
 std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
@@ -73,20 +87,6 @@ std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
 }
 
 namespace {
-
-std::optional<loops::LoopNest> NestUnder(std::string_view text,
-                                         std::string_view lines) {
-  const auto dispatch = tensor::Parse(text);
-  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
-  if (!dispatch.ok()) return std::nullopt;
-  schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
-  const Status replayed = schedule::Replay(lines, schedule);
-  EXPECT_TRUE(replayed.ok()) << replayed.ToString();
-  auto nest = schedule::Lower(schedule);
-  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
-  if (!nest.ok()) return std::nullopt;
-  return *std::move(nest);
-}
 
 // A product's nest under the default schedule and its code, which assembles.
 struct Product {
@@ -112,9 +112,13 @@ std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
     gpu.busy_invocations *= gpu.processors;
     gpu.latency_clocks = 0;
   }
-  auto nest = expectations.schedule.empty()
-                  ? NestByDefault(text, gpu, expectations.constant)
-                  : NestUnder(text, expectations.schedule);
+  auto nest =
+      expectations.schedule.empty()
+          ? NestByDefault(text, gpu, expectations.constant)
+          : NestOf(text, expectations.constant,
+                   [&](schedule::Schedule& schedule) {
+                     return schedule::Replay(expectations.schedule, schedule);
+                   });
   if (!nest) return std::nullopt;
   if (expectations.has_matrices) {
     EXPECT_THAT(loops::ToText(*nest), HasSubstr("matrix "));

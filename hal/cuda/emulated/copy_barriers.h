@@ -1,13 +1,13 @@
 // Barriers in shared memory that copies of boxes end a phase of (PTX's
 // mbarrier and cp.async.bulk.tensor), for a block of the emulated grid.
 //
-//   CopyBarriers barriers(races, shared, shared_bytes);
+//   CopyBarriers barriers(races, shared_bytes);
 //   barriers.BeginBlock();
-//   barriers.Init(4096, /*count=*/1);
-//   barriers.Arrive(0, 4096, /*bytes=*/2048);       // expects so many
-//   barriers.BeginCopy(0, map, {64, 0}, 0, 4096);   // of a box of 2048 bytes
-//   barriers.EndPhases();                           // copies, and ends phase 0
-//   barriers.IsOver(4096, /*parity=*/0);            // true
+//   barriers.Init(4096, /*count=*/1);           // a barrier at byte 4096
+//   barriers.Arrive(0, 4096, /*bytes=*/2048);   // thread 0 expects so many
+//   barriers.BeginCopy(0, map, coordinates, /*to=*/0, 4096, can_read);
+//   barriers.EndPhases(shared);                 // copies, and ends phase 0
+//   barriers.IsOver(5, 4096, /*parity=*/0);     // true, and thread 5 knows it
 //
 // A phase ends when as many arrivals as were counted on have come, and as many
 // bytes as these expected. Copies are done as late as a GPU may do them: when
