@@ -10,6 +10,7 @@
 
 #include "jit/gpu/rings.h"
 #include "jit/loops/combining.h"
+#include "jit/loops/may_share_memory.h"
 #include "jit/loops/walk.h"
 
 namespace ember::jit::gpu {
@@ -225,26 +226,12 @@ class Planner {
 
   // --- conflicts ---
 
-  // An output may be the memory of an input of its type and shape (MayAlias of
-  // the dispatch).
   bool MayBeOneMemory(size_t a, size_t b) const {
     if (std::max(a, b) == nest_.buffers.size()) return false;
     if (!memory_.ranges.empty() && memory_.ranges[a].Meets(memory_.ranges[b]))
       return true;
-    const Buffer& x = nest_.buffers[a];
-    const Buffer& y = nest_.buffers[b];
-    const bool are_arguments =
-        (x.scope == MemoryScope::kInput && y.scope == MemoryScope::kOutput) ||
-        (x.scope == MemoryScope::kOutput && y.scope == MemoryScope::kInput);
-    if (!are_arguments || x.type != y.type ||
-        x.extents.size() != y.extents.size())
-      return false;
-    for (size_t dim = 0; dim < x.extents.size(); ++dim) {
-      const auto n = nest_.pool.IntegerConstant(x.extents[dim]);
-      const auto m = nest_.pool.IntegerConstant(y.extents[dim]);
-      if (n && m && *n != *m) return false;
-    }
-    return true;
+    return loops::MayShareMemory(nest_, static_cast<uint32_t>(a),
+                                 static_cast<uint32_t>(b));
   }
 
   bool Conflict(const Accesses& before, const Accesses& now) const {

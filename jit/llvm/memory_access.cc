@@ -7,11 +7,13 @@
 
 #include "jit/llvm/load_column.h"
 #include "jit/llvm/prefetch.h"
+#include "jit/loops/may_share_memory.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace ember::jit {
 
@@ -42,6 +44,8 @@ bool AreNotNegative(const LinearIndex& index) {
 }
 
 constexpr uint64_t kMaximumLanes = 64;
+// That anything asks for.
+constexpr uint64_t kMostAlignment = 128;
 
 }  // namespace
 
@@ -63,9 +67,8 @@ MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
   CreateAliasScopes();
 }
 
-// Inputs and outputs may share memory, but outputs do not with each other, and
-// nothing else does with anything. So each buffer but inputs has a scope, and
-// says of which others it is apart.
+// Each buffer but inputs has a scope, and all say of which others they are
+// apart.
 void MemoryAccess::CreateAliasScopes() {
   llvm::LLVMContext& context = b_.getContext();
   llvm::MDBuilder metadata(context);
@@ -85,11 +88,9 @@ void MemoryAccess::CreateAliasScopes() {
   for (size_t i = 0; i < count; ++i) {
     llvm::SmallVector<llvm::Metadata*, 8> apart;
     for (size_t j = 0; j < count; ++j) {
-      const bool is_argument_pair =
-          nest_.buffers[i].scope == MemoryScope::kInput &&
-          nest_.buffers[j].scope == MemoryScope::kOutput;
-      if (j != i && scopes[j] != nullptr && !is_argument_pair)
-        apart.push_back(scopes[j]);
+      const bool may_share = loops::MayShareMemory(
+          nest_, static_cast<uint32_t>(i), static_cast<uint32_t>(j));
+      if (scopes[j] != nullptr && !may_share) apart.push_back(scopes[j]);
     }
     if (!apart.empty()) no_alias_[i] = llvm::MDNode::get(context, apart);
   }
@@ -103,13 +104,23 @@ llvm::Instruction* MemoryAccess::Mark(llvm::Instruction* instruction,
                              alias_scopes_[buffer]);
   if (no_alias_[buffer] != nullptr)
     instruction->setMetadata(llvm::LLVMContext::MD_noalias, no_alias_[buffer]);
-  if (is_load && !is_prologue_ &&
-      nest_.buffers[buffer].scope == MemoryScope::kPacked)
-    MarkConstant(*instruction, buffer);
+  if (!is_load || is_prologue_) return instruction;
+  if (target_.is_gpu) {
+    // Assemblers of GPUs know no scopes, but have loads of what never changes,
+    // which they begin before stores that stand in front of them.
+    if (loops::IsNeverWritten(nest_, buffer)) MarkConstant(*instruction);
+  } else if (nest_.buffers[buffer].scope == MemoryScope::kPacked) {
+    MarkLargeConstant(*instruction, buffer);
+  }
   return instruction;
 }
 
-void MemoryAccess::MarkConstant(llvm::Instruction& load, uint32_t number) {
+void MemoryAccess::MarkConstant(llvm::Instruction& load) {
+  load.setMetadata(llvm::LLVMContext::MD_invariant_load,
+                   llvm::MDNode::get(b_.getContext(), {}));
+}
+
+void MemoryAccess::MarkLargeConstant(llvm::Instruction& load, uint32_t number) {
   const loops::Buffer& buffer = nest_.buffers[number];
   int64_t bytes = DTypeByteSize(buffer.type);
   for (tensor::NodeId extent : buffer.extents) {
@@ -117,9 +128,7 @@ void MemoryAccess::MarkConstant(llvm::Instruction& load, uint32_t number) {
     if (bytes > kPrefetchDistance) break;
   }
   // The mark is also what asks for prefetches, and all passes keep it.
-  if (bytes > kPrefetchDistance)
-    load.setMetadata(llvm::LLVMContext::MD_invariant_load,
-                     llvm::MDNode::get(b_.getContext(), {}));
+  if (bytes > kPrefetchDistance) MarkConstant(load);
 }
 
 llvm::Align MemoryAccess::AlignmentOf(uint32_t buffer) const {
@@ -237,7 +246,9 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   advance(before_row);
   address.row = address.pointer;
   advance(address.behind_row);
-  if (!arguments_.IsRowMajor(buffer)) {
+  if (arguments_.IsRowMajor(buffer)) {
+    if (target_.is_gpu) address.alignment = FindAlignment(buffer, offset);
+  } else {
     address.pointer = arguments_.PlaceOf(
         b_, buffer,
         {.begin = PointerOf(buffer),
@@ -281,6 +292,23 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   return address;
 }
 
+// LLVM finds it as well, but not behind many additions.
+uint64_t MemoryAccess::FindAlignment(uint32_t buffer,
+                                     const LinearIndex& offset) {
+  const llvm::DataLayout& layout = function_.getParent()->getDataLayout();
+  const auto zeros_of = [&](Value* value) {
+    return llvm::computeKnownBits(value, layout).countMinTrailingZeros();
+  };
+  uint64_t elements = static_cast<uint64_t>(offset.constant);
+  for (const Placed& term : offset.uniform)
+    elements |= uint64_t{1} << std::min(zeros_of(term.value), 63u);
+  const auto bytes =
+      static_cast<uint64_t>(DTypeByteSize(nest_.buffers[buffer].type));
+  const uint64_t pointer = uint64_t{1}
+                           << std::min(zeros_of(PointerOf(buffer)), 63u);
+  return std::min(llvm::MinAlign(elements * bytes, pointer), kMostAlignment);
+}
+
 bool MemoryAccess::HasAllLanes(uint32_t buffer, size_t dim,
                                const LinearIndex& index) const {
   const std::optional<int64_t> extent =
@@ -312,9 +340,9 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
           b_.CreateAlignedLoad(type, address.pointer, AlignmentOf(buffer)),
           buffer, true);
     case Address::Kind::kContiguous:
-      return LoadVector(buffer, address.pointer, type, mask, off);
+      return LoadVector(address, type, mask, off);
     case Address::Kind::kReversed:
-      return Reverse(LoadVector(buffer, FirstOf(address), type,
+      return Reverse(LoadVector(FirstOf(address), type,
                                 mask ? Reverse(mask) : nullptr,
                                 off ? Reverse(off) : nullptr));
     default:
@@ -405,15 +433,16 @@ Value* MemoryAccess::LoadColumnOf(const Address& address, llvm::Type* type) {
   });
 }
 
-Value* MemoryAccess::LoadVector(uint32_t buffer, Value* pointer,
-                                llvm::Type* type, Value* mask, Value* off) {
+Value* MemoryAccess::LoadVector(const Address& address, llvm::Type* type,
+                                Value* mask, Value* off) {
+  const uint32_t buffer = address.buffer;
+  const llvm::Align alignment = AlignmentOf(address);
   if (mask == nullptr || (IsRegister(buffer) && off == nullptr)) {
-    return Mark(b_.CreateAlignedLoad(type, pointer, AlignmentOf(buffer)),
-                buffer, true);
+    return Mark(b_.CreateAlignedLoad(type, address.pointer, alignment), buffer,
+                true);
   }
-  return Mark(
-      b_.CreateMaskedLoad(type, pointer, AlignmentOf(buffer), mask, off),
-      buffer, true);
+  return Mark(b_.CreateMaskedLoad(type, address.pointer, alignment, mask, off),
+              buffer, true);
 }
 
 Value* MemoryAccess::LoadAs(const Address& address, llvm::Type* type) {
@@ -449,11 +478,9 @@ void MemoryAccess::Store(const Address& address, Value* value, Value* mask) {
   switch (address.kind) {
     case Address::Kind::kContiguous:
       return StoreVector(address, value, mask);
-    case Address::Kind::kReversed: {
-      Address first = address;
-      first.pointer = FirstOf(address);
-      return StoreVector(first, Reverse(value), mask ? Reverse(mask) : nullptr);
-    }
+    case Address::Kind::kReversed:
+      return StoreVector(FirstOf(address), Reverse(value),
+                         mask ? Reverse(mask) : nullptr);
     default:
       // Lanes are stored from the first to the last.
       Mark(b_.CreateMaskedScatter(value, LanePointers(address),
@@ -465,7 +492,7 @@ void MemoryAccess::Store(const Address& address, Value* value, Value* mask) {
 void MemoryAccess::StoreVector(const Address& address, Value* value,
                                Value* mask) {
   const uint32_t buffer = address.buffer;
-  const llvm::Align alignment = AlignmentOf(buffer);
+  const llvm::Align alignment = AlignmentOf(address);
   if (mask != nullptr && IsRegister(buffer)) {
     // Plain loads and stores only, so that the buffer becomes registers.
     Value* old =
@@ -510,9 +537,13 @@ Value* MemoryAccess::Reverse(Value* value) {
 }
 
 // The lowest element of reversed lanes.
-Value* MemoryAccess::FirstOf(const Address& reversed) {
-  return b_.CreateConstGEP1_64(ElementOf(reversed.buffer), reversed.pointer,
-                               static_cast<uint64_t>(1 - scopes_.lanes()));
+Address MemoryAccess::FirstOf(const Address& reversed) {
+  Address first = reversed;
+  first.pointer =
+      b_.CreateConstGEP1_64(ElementOf(reversed.buffer), reversed.pointer,
+                            static_cast<uint64_t>(1 - scopes_.lanes()));
+  first.alignment = 1;
+  return first;
 }
 
 Value* MemoryAccess::LastLane(Value* value, Value* mask) {

@@ -9,6 +9,7 @@
 #ifndef EMBER_JIT_LLVM_MEMORY_ACCESS_H_
 #define EMBER_JIT_LLVM_MEMORY_ACCESS_H_
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <vector>
@@ -45,6 +46,10 @@ struct Address {
   int64_t column = -1;
   // Lanes that are off have elements in the buffer, too.
   bool is_whole = false;
+  // A power of two that divides the first lane's address; 1 where nothing is
+  // known but that it is an element's. Looked for on GPUs, where several
+  // elements are loaded at once only if it says so.
+  uint64_t alignment = 1;
 };
 
 class MemoryAccess {
@@ -99,7 +104,9 @@ class MemoryAccess {
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
                           bool is_load);
   // As one of memory that never changes.
-  void MarkConstant(llvm::Instruction& load, uint32_t number);
+  void MarkConstant(llvm::Instruction& load);
+  // The same on CPUs, of buffers that are larger than what is prefetched.
+  void MarkLargeConstant(llvm::Instruction& load, uint32_t number);
   llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer, Placed elements,
                        int depth);
   // One pointer per lane.
@@ -108,13 +115,13 @@ class MemoryAccess {
                           llvm::Value* mask, llvm::Value* off);
   llvm::Value* LoadRuns(const Address& address, llvm::Type* type);
   llvm::Value* LoadColumnOf(const Address& address, llvm::Type* type);
-  llvm::Value* LoadVector(uint32_t buffer, llvm::Value* pointer,
-                          llvm::Type* type, llvm::Value* mask,
-                          llvm::Value* off);
+  llvm::Value* LoadVector(const Address& address, llvm::Type* type,
+                          llvm::Value* mask, llvm::Value* off);
   void StoreVector(const Address& address, llvm::Value* value,
                    llvm::Value* mask);
   llvm::Value* Reverse(llvm::Value* value);
-  llvm::Value* FirstOf(const Address& reversed);
+  // Of lanes the other way round, as neighbours.
+  Address FirstOf(const Address& reversed);
   llvm::Value* LastLane(llvm::Value* value, llvm::Value* mask);
   // Memory with nothing but the value in it.
   llvm::GlobalVariable* FullOf(llvm::Constant* value);
@@ -122,6 +129,12 @@ class MemoryAccess {
     return MemoryType(b_.getContext(), nest_.buffers[buffer].type);
   }
   llvm::Align AlignmentOf(uint32_t buffer) const;
+  llvm::Align AlignmentOf(const Address& address) const {
+    return std::max(AlignmentOf(address.buffer),
+                    llvm::Align(address.alignment));
+  }
+  // Of the first lane's address, by its parts.
+  uint64_t FindAlignment(uint32_t buffer, const LinearIndex& offset);
 
   const loops::LoopNest& nest_;
   bool is_prologue_;

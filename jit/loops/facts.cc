@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "jit/loops/may_share_memory.h"
 #include "jit/loops/walk.h"
 #include "tensor/range_rules.h"
 
@@ -171,16 +172,6 @@ void Facts::Forget(uint32_t buffer) {
       Changed();
     }
   }
-}
-
-// An output may be the memory of an input only if they are of one type and
-// shape (vm::MayAlias).
-bool MayShareMemory(const LoopNest& nest, uint32_t loaded, uint32_t stored) {
-  if (loaded == stored) return true;
-  const Buffer& a = nest.buffers[loaded];
-  const Buffer& b = nest.buffers[stored];
-  return a.scope == MemoryScope::kInput && b.scope == MemoryScope::kOutput &&
-         a.type == b.type && a.extents.size() == b.extents.size();
 }
 
 std::optional<std::vector<uint32_t>> Facts::StableLoads(

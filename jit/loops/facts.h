@@ -131,10 +131,6 @@ class Facts {
   mutable std::unordered_map<NodeId, tensor::Interval> ranges_;  // known so far
 };
 
-// Whether a store to one buffer may change what is loaded from the other: it is
-// the same, or an output that may be the memory of an input.
-bool MayShareMemory(const LoopNest& nest, uint32_t loaded, uint32_t stored);
-
 // A node as a product; a node that is none is its own factor. nullopt if the
 // constant is not positive or overflows.
 std::optional<Product> FactorsOf(const tensor::ExpressionPool& pool,

@@ -1,6 +1,7 @@
-// NVIDIA's assembler, on machines that have the CUDA toolkit: whether it takes
-// PTX, and what it says of registers and spills.
+// PTX as text; and NVIDIA's assembler, on machines that have the CUDA toolkit:
+// whether it takes it, and what it says of registers and spills.
 //
+//   EXPECT_EQ(CountIn(ptx, "bar.sync"), 2u);
 //   if (!HasAssembler()) GTEST_SKIP() << kNoAssembler;
 //   EXPECT_EQ(Assemble(ptx, "sm_80", &says), "");
 #ifndef EMBER_JIT_PTX_ASSEMBLER_TESTING_H_
@@ -21,12 +22,23 @@ inline constexpr char kAssembler[] = "/usr/local/cuda/bin/ptxas";
 inline constexpr char kNoAssembler[] =
     "/usr/local/cuda/bin/ptxas is not installed (the CUDA toolkit)";
 
+inline size_t CountIn(std::string_view text, std::string_view what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string_view::npos;
+       at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
 inline bool HasAssembler() { return ::access(kAssembler, X_OK) == 0; }
 
 // Empty, or what is wrong. says: what `ptxas -v` prints; may be null.
 inline std::string Assemble(std::string_view ptx, const std::string& processor,
                             std::string* says = nullptr) {
-  const std::string file = testing::TempDir() + "/kernel.ptx";
+  // Tests that run beside each other may have one folder.
+  const std::string file =
+      testing::TempDir() + "/kernel." + std::to_string(::getpid()) + ".ptx";
   if (!WriteFileAtomically(file, ptx).ok()) return "cannot write " + file;
   const std::string command = std::string(kAssembler) +
                               " -v -arch=" + processor + " " + file +

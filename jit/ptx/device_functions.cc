@@ -282,7 +282,30 @@ Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
   return builder.CreateOr(without_address, units);
 }
 
-void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what) {
+// Whether the product adds to the sums of one of its form which begins right in
+// front of it: of these, all but the first need no fence. A factor in registers
+// may have been loaded between the two.
+bool ContinuesProduct(const llvm::CallInst& call, const DeviceCall& what) {
+  if (!what.has_shared_a) return false;
+  const std::vector<Value*> sums =
+      OperandsFrom(call, what.Descriptors() + what.OperandsOfA() + 1);
+  const llvm::CallInst* before = nullptr;
+  for (unsigned i = 0; i < sums.size(); ++i) {
+    const auto* const sum = llvm::dyn_cast<llvm::ExtractValueInst>(sums[i]);
+    if (sum == nullptr || sum->getIndices() != llvm::ArrayRef<unsigned>(i))
+      return false;
+    const auto* const made_by =
+        llvm::dyn_cast<llvm::CallInst>(sum->getAggregateOperand());
+    if (made_by == nullptr || (before != nullptr && made_by != before))
+      return false;
+    before = made_by;
+  }
+  return before != nullptr && before->getParent() == call.getParent() &&
+         before->getCalledFunction() == call.getCalledFunction();
+}
+
+void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
+                         bool continues) {
   llvm::IRBuilder<> builder(&call);
   const unsigned first_a = what.Descriptors();
   const unsigned begin = first_a + what.OperandsOfA();
@@ -310,10 +333,11 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what) {
                             : OperandList(sums.size(), of_a);
   // Registers, a's too, are as the code before left them: hence the fence.
   const std::string text = Concat(
-      {("{ .reg .pred add; setp.eq.u32 add, 0, 0; wgmma.fence.sync.aligned; "
-        "wgmma.mma_async.sync.aligned"),
-       shape, " ", OperandList(0, sums.size()), ", ", a, ", $",
-       static_cast<int64_t>(sums.size() + of_a), ", ", FlagsOf(what), "; }"});
+      {"{ .reg .pred add; setp.eq.u32 add, 0, 0; ",
+       continues ? "" : "wgmma.fence.sync.aligned; ",
+       "wgmma.mma_async.sync.aligned", shape, " ", OperandList(0, sums.size()),
+       ", ", a, ", $", static_cast<int64_t>(sums.size() + of_a), ", ",
+       FlagsOf(what), "; }"});
   call.replaceAllUsesWith(EmitOnSums(builder, text, others, constraints, sums));
   call.eraseFromParent();
 }
@@ -517,6 +541,14 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         calls.push_back(call);
     }
   }
+  // Asked before any is replaced.
+  std::set<const llvm::CallInst*> continuing;
+  for (const llvm::CallInst* call : calls) {
+    const DeviceCall what = DeviceCallOf(*call);
+    if (what.kind == DeviceCall::Kind::kMultiplyWide &&
+        ContinuesProduct(*call, what))
+      continuing.insert(call);
+  }
   std::set<llvm::Function*> functions;
   for (llvm::CallInst* call : calls) {
     functions.insert(call->getCalledFunction());
@@ -534,7 +566,7 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         ReplaceMultiply(*call, what);
         break;
       case DeviceCall::Kind::kMultiplyWide:
-        ReplaceMultiplyWide(*call, what);
+        ReplaceMultiplyWide(*call, what, continuing.contains(call));
         break;
       case DeviceCall::Kind::kAwaitProducts:
         ReplaceAwait(*call);

@@ -98,6 +98,36 @@ TEST(PtxTest, VectorsWhereTheyAreAligned) {
   EXPECT_THAT(scale.ptx, Not(HasSubstr(".local")));
 }
 
+// Of written-out turns, too, whose addresses are sums of many parts; and what
+// no output may be the memory of, as it is of another shape, is loaded once.
+TEST(PtxTest, VectorsOfWrittenOutTurns) {
+  const Compiled turns = Compile(R"(
+    loops @turns(%x: input f32[1024, 1024], %bias: input f32[1024],
+                 %y: output f16[1024, 1024]) {
+      phase t < 128 {
+        invocation i < 128 {
+          for rounds < 4 {
+            unroll round < 4 {
+              vector l < 4 {
+                %y[floordiv(t, 8) * 64 + floordiv(i, 32) + rounds * 16 + round * 4, mod(t, 8) * 128 + mod(i, 32) * 4 + l] = f16(%x[floordiv(t, 8) * 64 + floordiv(i, 32) + rounds * 16 + round * 4, mod(t, 8) * 128 + mod(i, 32) * 4 + l] + %bias[mod(t, 8) * 128 + mod(i, 32) * 4 + l])
+              }
+            }
+          }
+        }
+      }
+    })");
+  EXPECT_EQ(CountIn(turns.ptx, "st.global.v4.b16"), 4u);
+  EXPECT_THAT(turns.ptx, Not(HasSubstr("st.global.b16")));
+  EXPECT_THAT(turns.ptx, Not(HasSubstr("st.global.u16")));
+  EXPECT_EQ(CountIn(turns.ptx, "ld.global.nc.v4.f32"), 5u);
+}
+
+// An output may be the memory of an input of its shape, which is loaded as
+// memory that changes.
+TEST(PtxTest, WhatMayBeOverwrittenIsNoConstant) {
+  EXPECT_EQ(CountIn(Compile(kScale).ptx, "ld.global.nc."), 1u);
+}
+
 TEST(PtxTest, SharedMemoryAndRegisters) {
   const Compiled rows = Compile(kRows);
   EXPECT_EQ(rows.code.phases[0].dynamic_shared_bytes, 256);

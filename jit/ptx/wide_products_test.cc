@@ -9,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/device_testing.h"
 #include "jit/ptx/products_testing.h"
 #include "jit/target/gpu_model.h"
@@ -42,6 +43,18 @@ class WideProducts : public ::testing::Test {
     return products;
   }
 };
+
+// Products of one run, whose sums nothing else touches, have one fence.
+TEST_F(WideProducts, FenceOnce) {
+  std::string ptx;
+  ExpectOnGrid(
+      "dispatch @product(%a: f16[128, 256], %b: f16[256, 128]) -> "
+      "(%y: f32[128, 128]) { %y[i, j] = sum(k < 256) "
+      "f32(%a[i, k]) * f32(%b[k, j]) }",
+      &ptx);
+  EXPECT_EQ(CountIn(ptx, "wgmma.mma_async"), 4u);
+  EXPECT_EQ(CountIn(ptx, "wgmma.fence"), 1u);
+}
 
 // Columns lie together, or depth does.
 TEST_F(WideProducts, BothLayouts) {

@@ -7,6 +7,7 @@
 
 #include "base/concat.h"
 #include "jit/loops/divisibility.h"
+#include "jit/loops/may_share_memory.h"
 
 namespace ember::jit::spirv {
 
@@ -107,15 +108,10 @@ void Memory::DeclareBinding(uint32_t number) {
   variables_[number].id = id;
   if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
   if (place.is_coherent) model_.DecorateCoherent(module, id);
-  // What is not said to share memory does not (see gpu::PhasePlan on MayAlias).
+  // What is not said to share memory does not.
   const auto may_share = [&](uint32_t other) {
-    const Buffer& b = nest_.buffers[other];
-    return plan_.places[other].kind == Kind::kMemory && b.type == buffer.type &&
-           b.extents.size() == buffer.extents.size() &&
-           ((buffer.scope == MemoryScope::kInput &&
-             b.scope == MemoryScope::kOutput) ||
-            (buffer.scope == MemoryScope::kOutput &&
-             b.scope == MemoryScope::kInput));
+    return other != number && plan_.places[other].kind == Kind::kMemory &&
+           loops::MayShareMemory(nest_, number, other);
   };
   for (uint32_t other = 0; other < nest_.buffers.size(); ++other) {
     if (!may_share(other)) continue;
@@ -493,10 +489,9 @@ uint32_t Memory::AccessTo(uint32_t buffer) const {
 }
 
 void Memory::NoteStore(uint32_t buffer) {
-  variables_[buffer].version = ++version_;
-  if (nest_.buffers[buffer].scope != MemoryScope::kOutput) return;
-  for (size_t i = 0; i < variables_.size(); ++i) {
-    if (nest_.buffers[i].scope == MemoryScope::kInput)
+  ++version_;
+  for (uint32_t i = 0; i < variables_.size(); ++i) {
+    if (loops::MayShareMemory(nest_, i, buffer))
       variables_[i].version = version_;
   }
 }

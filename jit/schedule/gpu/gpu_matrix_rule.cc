@@ -108,8 +108,15 @@ class MatrixScheduler {
     writer_.Do("parallel %" + root + " " + tasks);
     std::string point = writer_.FuseLoops(root, 1, points.size(), "points");
     Split(root, point, Threads(), "_round", "_item");
-    point += "_item";
-    writer_.Do("bind %" + root + " " + point);
+    // An invocation finishes all its points before it meets others, and loads
+    // once what is the same for all of them.
+    const std::string item = point + "_item";
+    point += "_round";
+    order = {tasks, item, point};
+    if (!lane.empty()) order.push_back(lane);
+    writer_.Reorder(root, order);
+    writer_.Do("bind %" + root + " " + item);
+    point = UnrollTurns(root, point, PointsOfTile() / lanes);
     if (!lane.empty()) writer_.Do("vectorize %" + root + " " + lane);
     JoinPoints(gpu_, root, point, writer_.StageOf(product) + 1, done, writer_);
     if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
@@ -152,6 +159,22 @@ class MatrixScheduler {
     if (a == plan_.rows) return plan_.RowsOfTile();
     if (a == plan_.columns) return plan_.ColumnsOfTile();
     return a == plan_.lines ? plan_.line_tile : 1;
+  }
+
+  int64_t PointsOfTile() const {
+    return plan_.RowsOfTile() * plan_.ColumnsOfTile() * plan_.line_tile;
+  }
+
+  // Several of the turns in which a workgroup finishes the points of its tile
+  // are written out, where they divide them, so that what one loads is on its
+  // way while others compute. Gives the innermost loop.
+  std::string UnrollTurns(const std::string& root, const std::string& loop,
+                          int64_t points) {
+    constexpr int64_t kTogether = 4;
+    if (points % (Threads() * kTogether) != 0) return loop;
+    Split(root, loop, kTogether, "s", "_together");
+    writer_.Do("unroll %" + root + " " + loop + "_together");
+    return loop + "_together";
   }
 
   const ComputationStage& StageOf(const std::string& name) const {
