@@ -16,7 +16,8 @@ each architecture and assembles it. A line for each kernel:
   of the loop that multiplies most, as written in it, for 1000 multiply-adds:
   thread instructions, bytes that are read from shared memory (by loads, ldmatrix and wgmma),
              bytes that are loaded or copied from the device's memory (through its caches)
-Exits 1 where something is declined, does not assemble, or spills; 2 without ptxas.
+Exits 1 where something is declined, does not assemble, or spills, and where ptxas says that products
+of warpgroups wait for each other ("serialized"); 2 without ptxas.
 """
 
 import argparse
@@ -158,6 +159,9 @@ def compile_for(options, arch, folder):
             print(f"{arch} {name}: {said.stderr.strip().splitlines()[0]}", file=sys.stderr)
             wrong = True
             continue
+        for waits in re.findall(r".*are serialized.*", said.stderr):
+            print(f"{arch} {name}: {waits.strip()}", file=sys.stderr)
+            wrong = True
         used = {found[1]: (int(found[2]) + int(found[3]), int(found[4])) for found in re.finditer(
             r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, (\d+) bytes spill loads.*?"
             r"Used (\d+) registers", said.stderr, re.S)}

@@ -271,6 +271,20 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
   EXPECT_EQ(CallsOf("cuTensorMapEncodeTiled"), 2 * kDispatches);
 }
 
+// 4 KiB is what all drivers take: 2 maps and 480 numbers of 8 bytes.
+TEST_F(TensorMapsTest, RefusesMoreArgumentsThanDriversTake) {
+  definition_.binding_count = 256;
+  definition_.parameter_count = 225;
+  const Status status = Load();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "executable 'store_maps': expected at most 4096 bytes of "
+            "arguments, found 4224 of 256 bindings, 225 parameters and 2 "
+            "tensor maps");
+  definition_.parameter_count = 224;
+  EXPECT_EQ(Load().ToString().find("bytes of arguments"), std::string::npos);
+}
+
 TEST_F(TensorMapsTest, RefusesWrongExtents) {
   const std::string who = "executable 'store_maps': ";
   const auto refusal = [&](const std::vector<int64_t>& extents,

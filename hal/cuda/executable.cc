@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "base/concat.h"
+#include "base/rounding.h"
+#include "hal/cuda/functions.h"
 #include "hal/cuda/library.h"
 #include "hal/cuda/result.h"
 #include "hal/cuda/tensor_maps.h"
@@ -21,6 +23,26 @@ std::string_view FirstLine(std::string_view log) {
   if (begin == std::string_view::npos) return "no reason given";
   log.remove_prefix(begin);
   return log.substr(0, log.find('\n'));
+}
+
+// Of what a kernel is called with, by NVIDIA's "CUDA C++ Programming Guide":
+// more takes a driver of CUDA 12.1.
+constexpr int64_t kMostArgumentBytes = 4096;
+
+// Pointers and numbers, then tensor maps.
+Status CheckArguments(const ExecutableDefinition& definition) {
+  const auto maps = static_cast<int64_t>(definition.maps.size());
+  const int64_t numbers =
+      8 * (int64_t{definition.binding_count} + definition.parameter_count);
+  const int64_t bytes =
+      maps == 0 ? numbers
+                : RoundUp(numbers, int64_t{alignof(CUtensorMap)}) +
+                      maps * static_cast<int64_t>(sizeof(CUtensorMap));
+  if (bytes <= kMostArgumentBytes) return OkStatus();
+  return ResourceExhaustedError(Concat(
+      {"expected at most ", kMostArgumentBytes, " bytes of arguments, found ",
+       bytes, " of ", definition.binding_count, " bindings, ",
+       definition.parameter_count, " parameters and ", maps, " tensor maps"}));
 }
 
 Status CheckShape(const DeviceProperties& device,
@@ -139,6 +161,7 @@ StatusOr<std::unique_ptr<CudaExecutable>> CudaExecutable::Load(
   Status status = CheckCounts(context.properties().Limits(), definition);
   if (status.ok())
     status = CheckMaps(definition.maps, definition.binding_count);
+  if (status.ok()) status = CheckArguments(definition);
   if (status.ok()) status = CheckShape(context.properties(), definition);
   if (!status.ok()) return status.WithContext(name);
   StatusOr<std::shared_ptr<Module>> module = modules.Load(definition.code);

@@ -8,8 +8,8 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Of what a kernel is called with: 4 KiB of parameters, 8 bytes each. Half are
-// left to bindings.
+// Of what a kernel is called with, 4 KiB: numbers of 8 bytes, half of which are
+// left to bindings. With tensor maps there is room for fewer (executable.cc).
 constexpr int kMostBindings = 256;
 constexpr int kMostParameters = 256;
 // Of 128 bytes each.

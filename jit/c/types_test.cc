@@ -42,7 +42,7 @@ TEST(CTypes, ConstantsAreWhatTheyAre) {
   if (!MissingCompiler().empty()) GTEST_SKIP() << MissingCompiler();
   for (const DType type : kTypes) {
     SCOPED_TRACE(DTypeName(type));
-    const std::vector<uint64_t> patterns = loops::BitPatterns(type);
+    const std::vector<uint64_t>& patterns = loops::BitPatterns(type);
     const auto code = CompileHere(NestOf(type, patterns));
     ASSERT_TRUE(code.ok()) << code.status().message();
     std::vector<uint64_t> memory(patterns.size());

@@ -119,8 +119,8 @@ bool IsSame(const ArithmeticCase& test, uint64_t a, uint64_t b) {
 }
 
 void ExpectCase(const ArithmeticCase& test, const TargetOperations& target) {
-  const std::vector<uint64_t> as = loops::BitPatterns(test.a),
-                              bs = loops::BitPatterns(test.b);
+  const std::vector<uint64_t>&as = loops::BitPatterns(test.a),
+        &bs = loops::BitPatterns(test.b);
   const size_t count = as.size() * bs.size();
   const LoopNest legal = Legal(NestOf(test, count), target);
   std::vector<std::vector<uint64_t>> buffers(4, std::vector<uint64_t>(count));

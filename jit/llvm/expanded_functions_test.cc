@@ -31,7 +31,7 @@ std::string Name(DType type) { return std::string(DTypeName(type)); }
 
 void ExpectExpanded(Opcode opcode, DType type) {
   const bool is_binary = tensor::RegisterOperandCount(opcode) == 2;
-  const std::vector<uint64_t> values = BitPatterns(type);
+  const std::vector<uint64_t>& values = BitPatterns(type);
   const size_t pairs = values.size() * (is_binary ? values.size() : 1);
   const std::string count = std::to_string((pairs + 15) / 16 * 16);
   const std::string element = Name(type) + "[" + count + "]";

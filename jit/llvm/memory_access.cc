@@ -68,7 +68,9 @@ MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
 }
 
 // Each buffer but inputs has a scope, and all say of which others they are
-// apart.
+// apart. Inputs do not say it of outputs, even where they are (see
+// may_share_memory.h): what LLVM then loads ahead of loops had no registers on
+// CPUs, and on GPUs it is marked as constant.
 void MemoryAccess::CreateAliasScopes() {
   llvm::LLVMContext& context = b_.getContext();
   llvm::MDBuilder metadata(context);
@@ -88,9 +90,11 @@ void MemoryAccess::CreateAliasScopes() {
   for (size_t i = 0; i < count; ++i) {
     llvm::SmallVector<llvm::Metadata*, 8> apart;
     for (size_t j = 0; j < count; ++j) {
-      const bool may_share = loops::MayShareMemory(
-          nest_, static_cast<uint32_t>(i), static_cast<uint32_t>(j));
-      if (scopes[j] != nullptr && !may_share) apart.push_back(scopes[j]);
+      const bool is_argument_pair =
+          nest_.buffers[i].scope == MemoryScope::kInput &&
+          nest_.buffers[j].scope == MemoryScope::kOutput;
+      if (j != i && scopes[j] != nullptr && !is_argument_pair)
+        apart.push_back(scopes[j]);
     }
     if (!apart.empty()) no_alias_[i] = llvm::MDNode::get(context, apart);
   }
@@ -105,11 +109,13 @@ llvm::Instruction* MemoryAccess::Mark(llvm::Instruction* instruction,
   if (no_alias_[buffer] != nullptr)
     instruction->setMetadata(llvm::LLVMContext::MD_noalias, no_alias_[buffer]);
   if (!is_load || is_prologue_) return instruction;
+  const bool is_packed = nest_.buffers[buffer].scope == MemoryScope::kPacked;
   if (target_.is_gpu) {
     // Assemblers of GPUs know no scopes, but have loads of what never changes,
     // which they begin before stores that stand in front of them.
-    if (loops::IsNeverWritten(nest_, buffer)) MarkConstant(*instruction);
-  } else if (nest_.buffers[buffer].scope == MemoryScope::kPacked) {
+    if (is_packed || loops::IsNeverWritten(nest_, buffer))
+      MarkConstant(*instruction);
+  } else if (is_packed) {
     MarkLargeConstant(*instruction, buffer);
   }
   return instruction;

@@ -33,18 +33,7 @@ std::string CallOf(Opcode opcode) {
   return text + "(%a[$], %b[$])";
 }
 
-}  // namespace
-
-bool IsSubnormal(DType type, uint64_t bits) {
-  if (type != DType::kF32 && type != DType::kF64 && type != DType::kBF16)
-    return false;
-  return std::fpclassify(tensor::BitsToDouble(bits, type)) == FP_SUBNORMAL ||
-         (type != DType::kF64 &&
-          std::fpclassify(static_cast<float>(
-              tensor::BitsToDouble(bits, type))) == FP_SUBNORMAL);
-}
-
-std::vector<uint64_t> BitPatterns(DType type) {
+std::vector<uint64_t> MakeBitPatterns(DType type) {
   std::vector<uint64_t> patterns;
   if (type == DType::kBool) return {0, 1};
   std::mt19937_64 random(7);
@@ -104,6 +93,28 @@ std::vector<uint64_t> BitPatterns(DType type) {
   patterns.push_back(one);  // the smallest subnormal
   patterns.push_back(one | one << (bits - 1));
   return patterns;
+}
+
+}  // namespace
+
+bool IsSubnormal(DType type, uint64_t bits) {
+  if (type != DType::kF32 && type != DType::kF64 && type != DType::kBF16)
+    return false;
+  return std::fpclassify(tensor::BitsToDouble(bits, type)) == FP_SUBNORMAL ||
+         (type != DType::kF64 &&
+          std::fpclassify(static_cast<float>(
+              tensor::BitsToDouble(bits, type))) == FP_SUBNORMAL);
+}
+
+const std::vector<uint64_t>& BitPatterns(DType type) {
+  // Tests ask for each element that they compare.
+  static const auto* const patterns = [] {
+    auto* const all = new std::vector<std::vector<uint64_t>>(kDTypeCount);
+    for (const DType each : kTypes)
+      (*all)[static_cast<size_t>(each)] = MakeBitPatterns(each);
+    return all;
+  }();
+  return (*patterns)[static_cast<size_t>(type)];
 }
 
 std::string ArithmeticCase::ExpressionAt(const std::string& index) const {

@@ -18,8 +18,9 @@
 
 namespace ember::loops {
 
-// Bits of values at and around all limits, and a few random ones.
-std::vector<uint64_t> BitPatterns(DType type);
+// Bits of values at and around all limits, and a few random ones, the same at
+// each call.
+const std::vector<uint64_t>& BitPatterns(DType type);
 
 // Of the types whose arithmetic is done in f32 or f64; f16 is kept by what
 // takes subnormal numbers of f32 for zero.

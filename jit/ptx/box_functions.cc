@@ -42,10 +42,16 @@ constexpr Row kRows[] = {
     {kArrive, "ember.arrive", "s", "mbarrier.arrive.shared::cta.b64 _, [$0];"},
     {kArrive, "ember.arrive_expecting", "sr",
      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;"},
+    // Each try waits for a while itself. What has not come after millions of
+    // them never will: then the kernel ends with an error, instead of holding
+    // the device, and whoever waits for it, for ever. With a branch around the
+    // trap ptxas serialized the products of the kernel.
     {kAwaitPhase, "ember.await_phase", "sr",
-     "{ .reg .pred is_over; AWAIT_${:uid}: "
+     "{ .reg .pred is_over, is_late; .reg .u32 tries; "
+     "mov.u32 tries, 4194304; AWAIT_${:uid}: "
      "mbarrier.try_wait.parity.shared::cta.b64 is_over, [$0], $1; "
-     "@!is_over bra AWAIT_${:uid}; }"},
+     "sub.u32 tries, tries, 1; setp.eq.u32 is_late, tries, 0; "
+     "@is_late trap; @!is_over bra AWAIT_${:uid}; }"},
     {kCopyBox, "ember.copy_box.1", "gssr",
      "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx"
      "::bytes [$1], [$0, {$3}], [$2];",

@@ -342,12 +342,15 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   call.eraseFromParent();
 }
 
+// The assembly has the sums as registers, before which ptxas wants a fence: it
+// would put one there, or serialize all products where it finds no place.
 void ReplaceAwait(llvm::CallInst& call) {
   llvm::IRBuilder<> builder(&call);
-  call.replaceAllUsesWith(EmitOnSums(
-      builder,
-      "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;", {},
-      "", OperandsFrom(call, 0)));
+  call.replaceAllUsesWith(
+      EmitOnSums(builder,
+                 "wgmma.fence.sync.aligned; wgmma.commit_group.sync.aligned; "
+                 "wgmma.wait_group.sync.aligned 0;",
+                 {}, "", OperandsFrom(call, 0)));
   call.eraseFromParent();
 }
 

@@ -566,6 +566,11 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                            " bytes of a workgroup's memory, where there are ",
                            target.shared_bytes}));
   }
+  if (const int64_t bytes = ArgumentBytes(layout); bytes > kMostArgumentBytes) {
+    return Decline(DeclineReason::kDeviceLimit,
+                   Concat({bytes, " bytes of arguments, where there are ",
+                           kMostArgumentBytes}));
+  }
   const int64_t invocations =
       plan.invocations + (plan.roles ? target.subgroup_size : 0);
   llvm::Function* const function =

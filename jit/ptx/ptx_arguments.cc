@@ -4,7 +4,9 @@
 #include <tuple>
 
 #include "base/dtype.h"
+#include "base/rounding.h"
 #include "jit/gpu/shared_panels.h"
+#include "vm/format/device_abi.h"
 
 namespace ember::jit::ptx {
 
@@ -85,6 +87,14 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   const auto same = std::ranges::unique(layout.boxes);
   layout.boxes.erase(same.begin(), same.end());
   return layout;
+}
+
+// Tensor maps begin where CUDA aligns its own.
+int64_t ArgumentBytes(const Layout& layout) {
+  const int64_t numbers = 8 * int64_t{layout.first_box};
+  if (layout.boxes.empty()) return numbers;
+  return RoundUp(numbers, int64_t{vm::kBoxMapBytes}) +
+         static_cast<int64_t>(layout.boxes.size() * vm::kBoxMapBytes);
 }
 
 Value* PtxArguments::Box(const gpu::BoxCopy& copy) {

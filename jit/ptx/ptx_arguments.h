@@ -39,6 +39,10 @@ struct Layout {
 
 Layout LayOut(const loops::LoopNest& nest, const gpu::PhasePlan& plan);
 
+// Of what the kernel is called with; drivers take kMostArgumentBytes.
+int64_t ArgumentBytes(const Layout& layout);
+inline constexpr int64_t kMostArgumentBytes = 4096;
+
 // All that the constructor takes must outlive the arguments. shared: the
 // workgroup's memory; null where the phase has none.
 class PtxArguments final : public KernelArguments {

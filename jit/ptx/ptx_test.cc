@@ -128,6 +128,25 @@ TEST(PtxTest, WhatMayBeOverwrittenIsNoConstant) {
   EXPECT_EQ(CountIn(Compile(kScale).ptx, "ld.global.nc."), 1u);
 }
 
+TEST(PtxTest, NoMoreArgumentsThanDriversTake) {
+  const auto compile = [](int inputs) {
+    std::string buffers, sums;
+    for (int i = 0; i < inputs; ++i) {
+      const std::string name = "%x" + std::to_string(i);
+      buffers += name + ": input f32[4], ";
+      sums += " %y[i] += " + name + "[i]";
+    }
+    return CompileNest(
+        gpu::ParseOrDie("loops @sum(" + buffers + "%y: output f32[4]) {\n" +
+                        "phase i < 4 { %y[i] = 0.0" + sums + " } }"),
+        Target::Of("sm_80"), nullptr);
+  };
+  // The output and the number of the first task are two.
+  EXPECT_TRUE(compile(510).ok());
+  EXPECT_THAT(compile(511).status().ToString(),
+              HasSubstr("4104 bytes of arguments, where there are 4096"));
+}
+
 TEST(PtxTest, SharedMemoryAndRegisters) {
   const Compiled rows = Compile(kRows);
   EXPECT_EQ(rows.code.phases[0].dynamic_shared_bytes, 256);

@@ -44,7 +44,8 @@ class WideProducts : public ::testing::Test {
   }
 };
 
-// Products of one run, whose sums nothing else touches, have one fence.
+// Products of one run, whose sums nothing else touches, have one fence, and one
+// before they are awaited.
 TEST_F(WideProducts, FenceOnce) {
   std::string ptx;
   ExpectOnGrid(
@@ -53,7 +54,7 @@ TEST_F(WideProducts, FenceOnce) {
       "f32(%a[i, k]) * f32(%b[k, j]) }",
       &ptx);
   EXPECT_EQ(CountIn(ptx, "wgmma.mma_async"), 4u);
-  EXPECT_EQ(CountIn(ptx, "wgmma.fence"), 1u);
+  EXPECT_EQ(CountIn(ptx, "wgmma.fence"), 2u);
 }
 
 // Columns lie together, or depth does.

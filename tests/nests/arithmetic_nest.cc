@@ -137,7 +137,8 @@ std::string WrongResult(const ArithmeticNest& test, const NestRunner& runner) {
       const std::vector<uint8_t>& found =
           test.buffers[test.cases.size() * kOperands + number * kForms + form];
       std::vector<uint8_t> expected = test.expected[number];
-      for (int64_t i = 0; i < CountOf(one, runner); ++i) {
+      const int64_t count = CountOf(one, runner);
+      for (int64_t i = 0; i < count; ++i) {
         const uint64_t is = tensor::LoadElement(found.data(), i, one.result);
         const uint64_t wanted =
             tensor::LoadElement(expected.data(), i, one.result);
