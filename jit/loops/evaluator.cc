@@ -33,10 +33,12 @@ constexpr int64_t kMaximumBytes = int64_t{1} << 32;
 // A value of each lane that runs a statement.
 using Values = std::vector<uint64_t>;
 
-// Which iteration runs: values of the variables, by their nodes. One in code
+// Which iteration runs: values of the variables, by their numbers. One in code
 // outside of vector loops, one for each active lane within.
-using Lane = std::unordered_map<NodeId, int64_t>;
+using Lane = std::vector<int64_t>;
 using Lanes = std::vector<Lane>;
+// Of a variable outside of its loop.
+constexpr int64_t kOutside = INT64_MIN;
 
 // Who accessed the elements of buffers, of many that run at once: tasks of a
 // phase, or invocations of a loop.
@@ -144,7 +146,7 @@ class Evaluator {
     int64_t count = DTypeByteSize(buffer.type);
     for (NodeId node : buffer.extents) {
       Values value;
-      EMBER_RETURN_IF_ERROR(Evaluate(node, {Lane()}, value));
+      EMBER_RETURN_IF_ERROR(Evaluate(node, NoLoops(), value));
       const int64_t extent = static_cast<int64_t>(value[0]);
       if (extent < 0 || extent > tensor::kMaximumExtent ||
           __builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count)) {
@@ -196,52 +198,65 @@ class Evaluator {
 
   // --- expressions ---
 
-  // A node and what it is made of, operands before users; where the operands
-  // of each stand in the order.
+  // A node of a program, and where the values of its operands stand: from
+  // `first` on in the program's list.
+  struct Step {
+    const Node* node = nullptr;
+    size_t first = 0, count = 0;
+    bool is_raw = false;
+  };
+  // A node and what it is made of, operands before users.
   struct Program {
-    std::vector<NodeId> order;
-    std::vector<std::vector<size_t>> operands;
+    std::vector<Step> steps;
+    std::vector<size_t> operands;
   };
 
   const Program& ProgramOf(NodeId root) {
     Program& program = programs_[root];
-    if (!program.order.empty()) return program;
-    program.order = NodesUnder(nest_.pool, {&root, 1});
+    if (!program.steps.empty()) return program;
     std::unordered_map<NodeId, size_t> places;
-    for (NodeId node : program.order) {
-      std::vector<size_t>& operands = program.operands.emplace_back();
-      for (NodeId operand : OperandsOf(nest_.pool, node)) {
-        operands.push_back(places[operand]);
-      }
-      places.emplace(node, places.size());
+    for (NodeId id : NodesUnder(nest_.pool, {&root, 1})) {
+      const Node& node = nest_.pool[id];
+      Step& step = program.steps.emplace_back();
+      step.node = &node;
+      step.first = program.operands.size();
+      for (NodeId operand : OperandsOf(nest_.pool, id))
+        program.operands.push_back(places[operand]);
+      step.count = program.operands.size() - step.first;
+      step.is_raw = IsRaw(node);
+      places.emplace(id, places.size());
     }
     return program;
+  }
+
+  Lanes NoLoops() const { return {Lane(nest_.variables.size(), kOutside)}; }
+  int64_t& ValueOf(NodeId variable, Lane& lane) const {
+    return lane[nest_.pool[variable].immediate];
   }
 
   // The values of a node in each lane.
   Status Evaluate(NodeId root, const Lanes& lanes, Values& values) {
     const Program& program = ProgramOf(root);
     values.clear();
+    known_.resize(program.steps.size());
     for (const Lane& lane : lanes) {
-      Values known;
-      for (size_t i = 0; i < program.order.size(); ++i) {
-        Values operands;
-        for (size_t place : program.operands[i]) {
-          operands.push_back(known[place]);
+      for (size_t i = 0; i < program.steps.size(); ++i) {
+        const Step& step = program.steps[i];
+        operands_.clear();
+        for (size_t place = step.first; place < step.first + step.count;
+             ++place) {
+          operands_.push_back(known_[program.operands[place]]);
         }
-        uint64_t value = 0;
-        EMBER_RETURN_IF_ERROR(
-            EvaluateNode(program.order[i], lane, operands, value));
-        known.push_back(value);
+        EMBER_RETURN_IF_ERROR(EvaluateStep(step, lane, operands_, known_[i]));
       }
-      values.push_back(known.back());
+      values.push_back(known_[program.steps.size() - 1]);
     }
     return OkStatus();
   }
 
-  Status EvaluateNode(NodeId id, const Lane& lane, const Values& operands,
-                      uint64_t& value) {
-    const Node& node = nest_.pool[id];
+  Status EvaluateStep(const Step& step, const Lane& lane,
+                      const Values& operands, uint64_t& value) {
+    const Node& node = *step.node;
     switch (node.opcode) {
       case Opcode::kConstant:
         value = node.immediate;
@@ -250,11 +265,11 @@ class Evaluator {
         value = static_cast<uint64_t>(parameters_[node.immediate]);
         return OkStatus();
       case Opcode::kAxis: {
-        const auto variable = lane.find(id);
-        EMBER_CHECK(variable != lane.end())
+        const int64_t variable = lane[node.immediate];
+        EMBER_CHECK(variable != kOutside)
             << "variable " << nest_.variables[node.immediate]
             << " outside of its loop";
-        value = static_cast<uint64_t>(variable->second);
+        value = static_cast<uint64_t>(variable);
         return OkStatus();
       }
       case Opcode::kLoad:
@@ -267,7 +282,7 @@ class Evaluator {
         const DType type = nest_.pool[node.operands[0]].type;
         const tensor::ScalarOperands bits = {operand(0), operand(1),
                                              operand(2)};
-        if (IsRaw(node)) {
+        if (step.is_raw) {
           EMBER_ASSIGN_OR_RETURN(
               value, EvaluateRaw(node.opcode, type, node.type, bits));
         } else {
@@ -280,11 +295,10 @@ class Evaluator {
 
   Status Load(const Node& node, const Values& operands, uint64_t& value) {
     const size_t rank = extents_[node.buffer].size();
-    std::vector<int64_t> indices;
-    for (size_t i = 0; i < rank; ++i) {
-      indices.push_back(static_cast<int64_t>(operands[i]));
-    }
-    const StatusOr<int64_t> position = Position(node.buffer, indices);
+    indices_.clear();
+    for (size_t i = 0; i < rank; ++i)
+      indices_.push_back(static_cast<int64_t>(operands[i]));
+    const StatusOr<int64_t> position = Position(node.buffer, indices_);
     if (position.ok()) {
       EMBER_RETURN_IF_ERROR(NoteAccess(node.buffer, *position, false));
       value = LoadElement(memory_[node.buffer], *position, node.type);
@@ -333,7 +347,7 @@ class Evaluator {
   Status RunPhase(const Phase& phase) {
     Values tasks;
     EMBER_RETURN_IF_ERROR(
-        Evaluate(ExtentOf(nest_.pool, phase.task), {Lane()}, tasks));
+        Evaluate(ExtentOf(nest_.pool, phase.task), NoLoops(), tasks));
     const int64_t count = static_cast<int64_t>(tasks[0]);
     by_tasks_.Begin();
     meets_ = meetings_ != nullptr && HasInvocationLoop(phase.body);
@@ -349,7 +363,9 @@ class Evaluator {
           FillRandomly(buffer);
         }
       }
-      EMBER_RETURN_IF_ERROR(RunBlock(phase.body, {Lane{{phase.task, task}}}));
+      Lanes lanes = NoLoops();
+      ValueOf(phase.task, lanes[0]) = task;
+      EMBER_RETURN_IF_ERROR(RunBlock(phase.body, lanes));
     }
     return OkStatus();
   }
@@ -391,21 +407,21 @@ class Evaluator {
       Lanes vector;
       for (int64_t i = 0; i < extent; ++i) {
         vector.push_back(lanes[0]);
-        vector.back()[loop.variable] = backwards_ ? extent - 1 - i : i;
+        ValueOf(loop.variable, vector.back()) = backwards_ ? extent - 1 - i : i;
       }
       return RunBlock(loop.body, vector);
     }
     const bool is_invocations = IsInvocationLoop(loop);
     if (is_invocations) by_invocations_.Begin();
     combines_ = IsCombining(nest_.pool, loop);
+    Lanes iteration = lanes;
     for (int64_t i = 0; i < extent; ++i) {
       const int64_t value = is_invocations && backwards_ ? extent - 1 - i : i;
       if (is_invocations) {
         invocation_ = value;
         for (uint32_t buffer : OwnRegisters(loop)) FillRandomly(buffer);
       }
-      Lanes iteration = lanes;
-      for (Lane& lane : iteration) lane[loop.variable] = value;
+      for (Lane& lane : iteration) ValueOf(loop.variable, lane) = value;
       EMBER_RETURN_IF_ERROR(RunBlock(loop.body, iteration));
     }
     if (is_invocations) invocation_ = -1;
@@ -463,8 +479,10 @@ class Evaluator {
 
   // All values of all lanes, then all stores.
   Status RunStore(const std::vector<Store>& stores, const Lanes& lanes) {
-    std::vector<Values> values(stores.size());
-    std::vector<std::vector<int64_t>> positions(stores.size());
+    std::vector<Values>& values = values_;
+    std::vector<std::vector<int64_t>>& positions = positions_;
+    if (values.size() < stores.size()) values.resize(stores.size());
+    if (positions.size() < stores.size()) positions.resize(stores.size());
     for (size_t i = 0; i < stores.size(); ++i) {
       EMBER_RETURN_IF_ERROR(Evaluate(stores[i].value, lanes, values[i]));
       EMBER_RETURN_IF_ERROR(FindPositions(stores[i], lanes, positions[i]));
@@ -505,17 +523,18 @@ class Evaluator {
 
   Status FindPositions(const Store& store, const Lanes& lanes,
                        std::vector<int64_t>& positions) {
-    std::vector<std::vector<int64_t>> indices(lanes.size());
-    for (NodeId index : store.indices) {
-      Values values;
-      EMBER_RETURN_IF_ERROR(Evaluate(index, lanes, values));
-      for (size_t lane = 0; lane < lanes.size(); ++lane) {
-        indices[lane].push_back(static_cast<int64_t>(values[lane]));
-      }
+    const size_t rank = store.indices.size();
+    if (of_dims_.size() < rank) of_dims_.resize(rank);
+    for (size_t dim = 0; dim < rank; ++dim) {
+      EMBER_RETURN_IF_ERROR(Evaluate(store.indices[dim], lanes, of_dims_[dim]));
     }
-    for (const std::vector<int64_t>& of_lane : indices) {
+    positions.clear();
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      indices_.clear();
+      for (size_t dim = 0; dim < rank; ++dim)
+        indices_.push_back(static_cast<int64_t>(of_dims_[dim][lane]));
       EMBER_ASSIGN_OR_RETURN(const int64_t position,
-                             Position(store.buffer, of_lane));
+                             Position(store.buffer, indices_));
       positions.push_back(position);
     }
     return OkStatus();
@@ -557,6 +576,12 @@ class Evaluator {
   std::vector<void*> memory_;                     // per buffer
   std::map<size_t, std::vector<uint8_t>> owned_;  // not inputs and outputs
   std::unordered_map<NodeId, Program> programs_;  // by root
+  // Memory of what is evaluated now, kept for what is next: of a step of a
+  // program, of an access' dims, and of a statement's stores.
+  Values known_, operands_;
+  std::vector<int64_t> indices_;
+  std::vector<Values> of_dims_, values_;
+  std::vector<std::vector<int64_t>> positions_;
   // By invocation loop.
   std::unordered_map<const Statement*, std::vector<uint32_t>> own_registers_;
   std::mt19937_64 random_;
