@@ -5,13 +5,15 @@
     tools/compare_torch.py kernels [--only=REGEX] [--sizes=1024,2048,4096,8192] [-o json]
     tools/compare_torch.py models  [--only=REGEX] [--batches=1,32] [--types=f32,f16] [--torch-compile=MODE] [-o json]
 
-kernels  Products (f16, bf16, f32) of each size, plain and with bias and GELU, a
-         convolution, attention, layer norm, softmax, sums, element-wise: what default
-         schedules make of the dispatch beside what PyTorch calls (cuBLAS, cuDNN,
-         FlashAttention). Both are timed by events around a graph of ten calls, in
-         turns; results are compared. rel: |ours - theirs| / |theirs|. ratio: their
-         time by ours, over 1 is faster than they are. peak: share of the tensor
-         cores' peak, from processors and their highest clock.
+kernels  Products (f16, bf16, f8e4m3fn, f32, tf32) of each size, plain and with bias
+         and GELU, a convolution, attention, layer norm, softmax, sums, element-wise:
+         what default schedules make of the dispatch beside what PyTorch calls (cuBLAS,
+         cuDNN, FlashAttention). Both are timed by events around a graph of ten calls,
+         in turns; then results are compared. rel: |ours - theirs| / |theirs|. ratio:
+         their time by ours, over 1 is faster than they are. peak: share of the tensor
+         cores' peak for the type (f16's for f32), from processors and their highest
+         clock. A process beside this one runs them; where a kernel hangs for
+         --most-seconds, or fails, that is its row, and a new process does the rest.
 models   ResNet-50, BERT-base and a step of GPT-2 with a cache, random weights, exported
          to ONNX and compiled: vm-bench (inputs and results copied to and from the
          device) beside eager and torch.compile, which copy the same. Times only: whether
@@ -28,6 +30,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 try:
     import torch
@@ -47,6 +50,7 @@ OPS_PER_CLOCK = {7: 1024, 8: 2048, 9: 4096}  # of a processor: f16 on tensor cor
 
 
 def gemm(kind, n, epilogue=False):
+    """b as [k, n]; theirs adds the bias in cuBLAS's epilogue, as torch.nn.Linear does."""
     load = (lambda t: t) if kind == "f32" else (lambda t: f"f32({t})")
     bias = f", %bias: f32[{n}]" if epilogue else ""
     value = "%sum[i, j]"
@@ -61,10 +65,33 @@ def gemm(kind, n, epilogue=False):
     a, b = (torch.randn(n, n, device="cuda").to(dtype) for _ in range(2))
     inputs = [a, b] + ([torch.randn(n, device="cuda")] if epilogue else [])
     if epilogue:
-        def theirs(): return F.gelu(a @ b + inputs[2].to(dtype))
+        rounded_bias = inputs[2].to(dtype)
+        def theirs(): return F.gelu(torch.addmm(rounded_bias, a, b))
     else:
         def theirs(): return a @ b
     return text, inputs, theirs, 2 * n**3
+
+
+def gemm_transposed(kind, n):
+    """b as [n, k], the one way in which the hardware multiplies bytes and, by wgmma, f32 as tf32."""
+    is_f8 = kind == "f8e4m3fn"
+    load = (lambda t: f"f32({t})") if is_f8 else (lambda t: t)
+    product = f"sum(k < {n}) {load('%a[i, k]')} * {load('%b[j, k]')}"
+    body = f"  temp %sum: f32[{n}, {n}]\n  %sum[i, j] = {product}\n  %y[i, j] = f16(%sum[i, j])\n" if is_f8 else \
+        f"  %y[i, j] = {product}\n"
+    text = (f"dispatch @gemm(%a: {kind}[{n}, {n}], %b: {kind}[{n}, {n}]) -> (%y: {'f16' if is_f8 else kind}[{n}, {n}]) "
+            f"{{\n{body}}}\n")
+    a, b = (torch.randn(n, n, device="cuda").to(cuda_kernel.TYPES[kind]) for _ in range(2))
+    one = torch.ones((), device="cuda")
+
+    def theirs():
+        if is_f8:
+            return torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.float16, use_fast_accum=True)
+        torch.backends.cuda.matmul.allow_tf32 = True
+        result = a @ b.t()
+        torch.backends.cuda.matmul.allow_tf32 = False
+        return result
+    return text, [a, b], theirs, 2 * n**3
 
 
 def conv(batch, size, channels):
@@ -84,7 +111,8 @@ def attention(heads, length, depth, causal=False):
     q, k, v = (torch.randn(heads, length, depth, device="cuda").half() for _ in range(3))
     scale = depth**-0.5
     score = f"%raw[b, i, j] * {scale:.8f}"
-    score = f"select(j <= i, {score}, -1.0e30)" if causal else score
+    # Only what is -inf hides keys for sure, so that no block of them is computed.
+    score = f"select(j <= i, {score}, -inf)" if causal else score
     text = (f"dispatch @attention(%q: f16[{heads}, {length}, {depth}], %k: f16[{heads}, {length}, {depth}], "
             f"%v: f16[{heads}, {length}, {depth}]) -> (%y: f16[{heads}, {length}, {depth}]) {{\n"
             f"  temp %raw: f32[{heads}, {length}, {length}]\n  temp %score: f32[{heads}, {length}, {length}]\n"
@@ -149,76 +177,143 @@ def transpose(n):
 
 
 def kernel_cases(sizes):
-    """name -> (whether by bytes instead of operations, what makes it)"""
+    """name -> (its peak by that of f16; None: it is measured in bytes. What makes it)"""
     cases = {}
     for n in sizes:
         for kind in ("f16", "bf16"):
-            cases[f"gemm_{kind}_{n}"] = (False, lambda n=n, kind=kind: gemm(kind, n))
-        cases[f"gemm_f16_bias_gelu_{n}"] = (False, lambda n=n: gemm("f16", n, True))
+            cases[f"gemm_{kind}_{n}"] = (1, lambda n=n, kind=kind: gemm(kind, n))
+        cases[f"gemm_f16_bias_gelu_{n}"] = (1, lambda n=n: gemm("f16", n, True))
+        cases[f"gemm_f8e4m3fn_{n}"] = (2, lambda n=n: gemm_transposed("f8e4m3fn", n))
     for n in sizes[:3]:
-        cases[f"gemm_f32_{n}"] = (False, lambda n=n: gemm("f32", n))
+        cases[f"gemm_f32_{n}"] = (1, lambda n=n: gemm("f32", n))
+        cases[f"gemm_tf32_{n}"] = (0.5, lambda n=n: gemm_transposed("f32", n))
     for batch, size, channels in ((8, 56, 64), (32, 14, 256)):
         cases[f"conv3x3_f16_{batch}x{size}x{size}x{channels}"] = \
-            (False, lambda b=batch, s=size, c=channels: conv(b, s, c))
-    for length in (1024, 2048, 4096):
-        cases[f"attention_f16_16x{length}x64"] = (False, lambda n=length: attention(16, n, 64))
-    cases["attention_f16_causal_16x2048x64"] = (False, lambda: attention(16, 2048, 64, True))
-    cases["layer_norm_4096x1024"] = (True, lambda: layer_norm(4096, 1024))
-    cases["softmax_4096x4096"] = (True, lambda: softmax(4096, 4096))
-    cases["sum_rows_8192x8192"] = (True, lambda: sum_rows(8192, 8192))
-    cases["gelu_8192"] = (True, lambda: gelu(8192))
-    cases["transpose_8192"] = (True, lambda: transpose(8192))
+            (1, lambda b=batch, s=size, c=channels: conv(b, s, c))
+    for length in (1024, 2048, 4096, 8192, 16384):
+        cases[f"attention_f16_16x{length}x64"] = (1, lambda n=length: attention(16, n, 64))
+    cases["attention_f16_causal_16x2048x64"] = (1, lambda: attention(16, 2048, 64, True))
+    cases["layer_norm_4096x1024"] = (None, lambda: layer_norm(4096, 1024))
+    cases["softmax_4096x4096"] = (None, lambda: softmax(4096, 4096))
+    cases["sum_rows_8192x8192"] = (None, lambda: sum_rows(8192, 8192))
+    cases["gelu_8192"] = (None, lambda: gelu(8192))
+    cases["transpose_8192"] = (None, lambda: transpose(8192))
     return cases
 
 
-def compare_kernel(compiler, by_bytes, make, peak):
+def compare_kernel(compiler, share, make, peak):
     text, inputs, theirs, work = make()
     kernel = compiler.compile(text)
     expected = theirs()
     ours = torch.full_like(expected, float("nan"), memory_format=torch.contiguous_format)
     kernel.run(inputs, [ours])
     torch.cuda.synchronize()
-    wanted, found = expected.float(), ours.float()
-    difference = float((found - wanted).norm() / wanted.norm())
     mine, other = cuda_kernel.milliseconds([lambda: kernel.run(inputs, [ours]), theirs])
     row = {"ours_ms": round(mine, 4), "torch_ms": round(other, 4), "ratio": round(other / mine, 3)}
-    if by_bytes:
+    if share is None:
         row["ours_GB/s"], row["torch_GB/s"] = (round(work / ms / 1e6) for ms in (mine, other))
     else:
         row["ours_TFLOP/s"], row["torch_TFLOP/s"] = (round(work / ms / 1e9, 1) for ms in (mine, other))
-        row["peak"] = round(work / mine / 1e9 / peak, 3)
+        row["peak"] = round(work / mine / 1e9 / (peak * share), 3)
+    # Behind the timed calls, so that what one call leaves behind for the next shows.
+    wanted, found = expected.float(), ours.float()
+    difference = float((found - wanted).norm() / wanted.norm())
     row["rel"] = float(f"{difference:.2g}")
     row["ok"] = difference < 5e-3  # NaN is not
     return row
 
 
-def run_kernels(options):
-    compiler = cuda_kernel.Compiler(options.bin, has_boxes=not options.no_boxes)
+def serve_kernels(options):
+    """Writes what the device is, then reads names and writes the row of each."""
     properties = torch.cuda.get_device_properties(0)
     clock = cuda_kernel.attribute(cuda_kernel.CLOCK_RATE) * 1e3
     peak = properties.multi_processor_count * OPS_PER_CLOCK.get(properties.major, 4096) * clock / 1e12
-    print(f"{properties.name}, {compiler.target}, {clock / 1e6:.0f} MHz: peak of f16 {peak:.0f} TFLOP/s", flush=True)
-    rows = []
-    sizes = [int(size) for size in options.sizes.split(",")]
-    for name, (by_bytes, make) in kernel_cases(sizes).items():
-        if not re.search(options.only, name):
-            continue
+    compilers = {tf32: cuda_kernel.Compiler(options.bin, not options.no_boxes, tf32) for tf32 in (False, True)}
+    torch.backends.cudnn.benchmark = True  # theirs is the fastest that cuDNN has
+    print(f"{properties.name}, {compilers[False].target}, {clock / 1e6:.0f} MHz: peak of f16 {peak:.0f} TFLOP/s",
+          flush=True)
+    cases = kernel_cases(sizes_of(options))
+    for name in map(str.strip, sys.stdin):
+        share, make = cases[name]
         row = {"kernel": name}
         try:
-            row.update(compare_kernel(compiler, by_bytes, make, peak))
+            row.update(compare_kernel(compilers["tf32" in name], share, make, peak))
         except cuda_kernel.Declined as reason:
             row.update({"declined": str(reason), "ok": False})
-        except (RuntimeError, torch.OutOfMemoryError) as error:
+        except Exception as error:
             row.update({"error": str(error), "ok": False})
+        print(json.dumps(row), flush=True)
+        if "error" in row:
+            os._exit(3)  # Who knows what state the device is in: another process runs the next kernel.
+        torch.cuda.empty_cache()
+
+
+def sizes_of(options):
+    return [int(size) for size in options.sizes.split(",")]
+
+
+class Server:
+    """A process that runs serve_kernels."""
+
+    def __init__(self, options):
+        self.limit = options.most_seconds
+        command = [sys.executable, os.path.abspath(__file__), "kernels", "--serve", f"--bin={options.bin}",
+                   f"--sizes={options.sizes}"] + (["--no-boxes"] if options.no_boxes else [])
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.device = self.line()
+
+    def line(self):
+        """Its next line; "" where it is gone, or does not come within the limit."""
+        timer = threading.Timer(self.limit, self.process.kill)
+        timer.start()
+        found = self.process.stdout.readline()
+        timer.cancel()
+        return found.strip()
+
+    def row(self, name):
+        try:
+            self.process.stdin.write(name + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return None
+        line = self.line()
+        return json.loads(line) if line else None
+
+    def end(self):
+        """Its exit status."""
+        self.process.kill()
+        return self.process.wait()
+
+
+def run_kernels(options):
+    rows, server = [], None
+    for name in kernel_cases(sizes_of(options)):
+        if not re.search(options.only, name):
+            continue
+        if server is None:
+            server = Server(options)
+            if not server.device:
+                print(f"compare_torch: the process that runs kernels did not begin ({server.end()})", file=sys.stderr)
+                sys.exit(1)
+            if not rows and options.form == "md":
+                print(server.device, flush=True)
+        row = server.row(name)
+        if row is None:
+            row = {"kernel": name, "ok": False,
+                   "error": f"no result in {options.most_seconds:g} s, or the process ended ({server.end()})"}
+        if "error" in row:
+            server.end()
+            server = None
         rows.append(row)
         if options.form == "md":
             print("  " + ", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-        torch.cuda.empty_cache()
+    if server is not None:
+        server.end()
     return rows
 
 
-def run_tool(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def run_tool(options, command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=options.most_seconds)
     if done.returncode != 0:
         raise RuntimeError(f"{os.path.basename(command[0])}: {(done.stderr or done.stdout).strip()[-400:]}")
     return done.stdout
@@ -229,9 +324,9 @@ def compare_model(options, name, batch, kind, folder):
     path = os.path.join(folder, f"{name}_{batch}_{kind}.onnx")
     torch_models.export(module, inputs, path)
     compiled = path[:-5] + ".vmfb"
-    run_tool([os.path.join(options.bin, "tools/vm-compile"), path, "-o", compiled])
-    measured = json.loads(run_tool([os.path.join(options.bin, "tools/vm-bench"), compiled, "--device=cuda",
-                                    "--seconds=2", "-o", "json"]))
+    run_tool(options, [os.path.join(options.bin, "tools/vm-compile"), path, "-o", compiled])
+    measured = json.loads(run_tool(options, [os.path.join(options.bin, "tools/vm-bench"), compiled, "--device=cuda",
+                                             "--seconds=2", "-o", "json"]))
     ours = measured[0] if isinstance(measured, list) else measured
     row = {"ours_ms": round(ours["median_ms"], 3), "host_ms": round(ours.get("host_ms", 0), 4),
            "on_cpu": ours.get("on_cpu", "")}
@@ -277,8 +372,14 @@ def main():
     parser.add_argument("--torch-compile", default="max-autotune", metavar="MODE", help="of torch.compile, or none")
     parser.add_argument("--bin", default="bazel-bin")
     parser.add_argument("--no-boxes", action="store_true", help="kernels that copy by threads, not by boxes of tensors")
+    parser.add_argument("--most-seconds", type=float, default=120, metavar="S",
+                        help="for a kernel, or a tool's run of a model; it has hung then (default: %(default)g)")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("-o", choices=["md", "json"], default="md", dest="form")
     options = parser.parse_args()
+    if options.serve:
+        serve_kernels(options)
+        return
     rows = run_kernels(options) if options.what == "kernels" else run_models(options)
     if options.form == "json":
         print(json.dumps(rows, indent=1))

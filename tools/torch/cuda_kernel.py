@@ -21,7 +21,8 @@ import tempfile
 
 import torch
 
-TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i8": torch.int8, "i32": torch.int32}
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i8": torch.int8, "i32": torch.int32,
+         "f8e4m3fn": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 CLOCK_RATE, SHARED_OPTIN = 13, 97  # CUdevice_attribute: kHz; bytes of a block
 
@@ -127,14 +128,14 @@ class Kernel:
 
 
 class Compiler:
-    def __init__(self, bin_folder, has_boxes=True):
+    def __init__(self, bin_folder, has_boxes=True, allow_tf32=False):
         self.tool = os.path.join(bin_folder, "jit/ptx/compile_dispatches")
         major, minor = torch.cuda.get_device_capability()
         properties = torch.cuda.get_device_properties(0)
         self.target = (f"sm_{major}{minor}{'a' if (major, minor) == (9, 0) else ''}+subgroup32"
                        f"+shared{attribute(SHARED_OPTIN)}+invocations1024"
                        f"+processors{properties.multi_processor_count}"
-                       f"{'+tensor_maps' if major == 9 and has_boxes else ''}")
+                       f"{'+tensor_maps' if major == 9 and has_boxes else ''}{'+tf32' if allow_tf32 else ''}")
 
     def compile(self, text, schedule=None):
         with tempfile.TemporaryDirectory() as folder:
