@@ -38,7 +38,7 @@ inline bool HasAssembler() { return ::access(kAssembler, X_OK) == 0; }
 // between. says: what `ptxas -v` prints; may be null.
 inline std::string Assemble(std::string_view ptx, const std::string& processor,
                             std::string* says = nullptr) {
-  // Tests that run beside each other may have one folder.
+  // Of this process alone: tests that are run by hand share a folder.
   const std::string file =
       testing::TempDir() + "/kernel." + std::to_string(::getpid()) + ".ptx";
   if (!WriteFileAtomically(file, ptx).ok()) return "cannot write " + file;
@@ -47,6 +47,8 @@ inline std::string Assemble(std::string_view ptx, const std::string& processor,
                               " -o /dev/null >" + file + ".log 2>&1";
   const int status = std::system(command.c_str());
   const auto log = ReadFile(file + ".log");
+  ::unlink(file.c_str());
+  ::unlink((file + ".log").c_str());
   if (!log.ok()) return log.status().ToString();
   if (says != nullptr) *says = *log;
   const bool waits = log->find("serialized") != std::string::npos;

@@ -1,5 +1,7 @@
 #include "jit/spirv/testing.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -51,16 +53,22 @@ Status Validate(std::span<const uint32_t> words) {
   const char* const newer = std::getenv("EMBER_SPIRV_VAL");
   if (status.code() != StatusCode::kUnimplemented || newer == nullptr)
     return status;
-  const std::string file = testing::TempDir() + "/module.spv";
+  // Of this process alone: tests that are run by hand share a folder.
+  const std::string file =
+      Concat({testing::TempDir(), "/module.", ::getpid(), ".spv"});
   const std::string log = file + ".log";
   const auto bytes = std::as_bytes(words);
   EMBER_RETURN_IF_ERROR(WriteFileAtomically(
       file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   const std::string command =
       Concat({newer, " --target-env vulkan1.2 ", file, " >", log, " 2>&1"});
-  if (std::system(command.c_str()) == 0) return OkStatus();
-  EMBER_ASSIGN_OR_RETURN(const std::string said, ReadFile(log));
-  return InternalError(Concat({command, ": ", said}));
+  const int exit_status = std::system(command.c_str());
+  const auto said = ReadFile(log);
+  ::unlink(file.c_str());
+  ::unlink(log.c_str());
+  if (exit_status == 0) return OkStatus();
+  if (!said.ok()) return said.status();
+  return InternalError(Concat({command, ": ", *said}));
 }
 
 std::string WhyNoMatrices() {
