@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -18,6 +19,31 @@ using tensor::Opcode;
 
 constexpr int kMaximumSteps = 2000;
 constexpr int kMaximumDepth = 6;
+
+// What is more than the node whatever iteration runs, where the node is a
+// loop's variable, or its quotient by factors of the loop's extent, one behind
+// the other: t floordiv M in a loop t < N * M is less than N.
+std::optional<Product> LimitOf(const ExpressionPool& pool, const Facts& facts,
+                               NodeId id) {
+  const Node& node = pool[id];
+  if (node.opcode == Opcode::kAxis)
+    return facts.ExactProduct(ExtentOf(pool, id));
+  if (node.opcode != Opcode::kFloorDivide) return std::nullopt;
+  std::optional<Product> limit = LimitOf(pool, facts, node.operands[0]);
+  const std::optional<Product> divisor = FactorsOf(pool, node.operands[1]);
+  if (!limit || !divisor || facts.RangeOf(node.operands[1]).low < 0)
+    return std::nullopt;
+  // Each part divides that of the whole, which is exact, so nothing overflows.
+  if (divisor->constant <= 0 || limit->constant <= 0 ||
+      limit->constant % divisor->constant != 0 ||
+      !std::ranges::includes(limit->factors, divisor->factors)) {
+    return std::nullopt;
+  }
+  Product quotient{limit->constant / divisor->constant, {}};
+  std::ranges::set_difference(limit->factors, divisor->factors,
+                              std::back_inserter(quotient.factors));
+  return quotient;
+}
 
 // Proves that sums over the integers are not negative.
 class Prover {
@@ -134,6 +160,7 @@ class Prover {
         break;
       case Opcode::kFloorDivide:
         AddQuotientRules(node, self, add);
+        AddLimitRule(id, self, add);
         break;
       case Opcode::kModulo: {
         const bool is_positive = facts_.RangeOf(node.operands[1]).low > 0;
@@ -164,32 +191,25 @@ class Prover {
     }
   }
 
+  // Of limits that are sums: a number, or one factor.
+  template <typename Add>
+  void AddLimitRule(NodeId id, const LinearSum& self, Add&& add) {
+    const std::optional<Product> limit = LimitOf(pool_, facts_, id);
+    if (!limit || limit->factors.size() > 1) return;
+    if (limit->factors.empty()) {
+      add(LinearSum{{}, limit->constant}, self, 1);
+      return;
+    }
+    const std::optional<LinearSum> sum =
+        AddScaled({}, facts_.ExactSum(limit->factors[0]), limit->constant);
+    if (sum) add(*sum, self, 1);
+  }
+
   const ExpressionPool& pool_;
   const Facts& facts_;
   const std::vector<const LinearSum*> known_;
   int steps_ = 0;
 };
-
-// index is t floordiv M in a loop t < N * M, and the extent is N.
-bool IsQuotientOfTask(const ExpressionPool& pool, const Facts& facts,
-                      NodeId index, NodeId extent) {
-  const Node& quotient = pool[index];
-  if (quotient.opcode != Opcode::kFloorDivide) return false;
-  const NodeId variable = quotient.operands[0];
-  if (pool[variable].opcode != Opcode::kAxis) return false;
-  const std::optional<Product> tasks =
-      facts.ExactProduct(ExtentOf(pool, variable));
-  const std::optional<Product> divisor = FactorsOf(pool, quotient.operands[1]);
-  const std::optional<Product> rows = FactorsOf(pool, extent);
-  if (!tasks || !divisor || !rows) return false;
-  std::vector<NodeId> factors = divisor->factors;
-  factors.insert(factors.end(), rows->factors.begin(), rows->factors.end());
-  std::sort(factors.begin(), factors.end());
-  // Each part divides the constant of the whole, so nothing overflows.
-  return factors == tasks->factors &&
-         tasks->constant % divisor->constant == 0 &&
-         tasks->constant / divisor->constant == rows->constant;
-}
 
 }  // namespace
 
@@ -201,7 +221,12 @@ bool ProvablyInBounds(const ExpressionPool& pool, const Facts& facts,
   Prover prover(pool, facts);
   if (range.low < 0 && !prover.IsNotNegative(sum)) return false;
   if (range.high < facts.RangeOf(extent).low) return true;
-  if (IsQuotientOfTask(pool, facts, index, extent)) return true;
+  const std::optional<Product> limit = LimitOf(pool, facts, index);
+  const std::optional<Product> rows = FactorsOf(pool, extent);
+  if (limit && rows && limit->constant <= rows->constant &&
+      limit->factors == rows->factors) {
+    return true;
+  }
   std::optional<LinearSum> left = AddScaled(facts.ExactSum(extent), sum, -1);
   if (left) left = AddScaled(*left, LinearSum{{}, 1}, -1);
   return prover.IsNotNegative(left);

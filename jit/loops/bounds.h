@@ -11,7 +11,8 @@
 //     left is not negative by its ranges;
 //   - x floordiv c between (x - c + 1) / c and x / c, x mod m in 0..m - 1, min
 //     and max between their operands, select one of them;
-//   - t floordiv M < N for a loop t < N * M (products of any length).
+//   - t floordiv M < N for a loop t < N * M (products of any length), and so of
+//     quotients of quotients: t floordiv 5 floordiv M < 16 for t < 16 * M * 5.
 #ifndef EMBER_JIT_LOOPS_BOUNDS_H_
 #define EMBER_JIT_LOOPS_BOUNDS_H_
 
