@@ -23,11 +23,17 @@
 namespace ember::tools {
 namespace {
 
+constexpr double kRtol = 1e-3;
+
 struct Options {
   std::vector<std::string> models, inputs, shapes;
   std::string a = "tier:0", b, repro;
   int64_t threads = 0, seed = 0, rows = 10;
-  double rtol = 1e-3, atol = 1e-5, factor = 1;
+  double rtol = kRtol, atol = 1e-5, factor = 1;
+  // Of results, and of what two models compute.
+  Tolerance OfModels() const {
+    return {.rtol = rtol, .atol = atol, .allows_rounding = rtol == kRtol};
+  }
   LimitFlags limits;
   bool allow_tf32 = false;
   bool differs = false;  // what came out
@@ -55,7 +61,8 @@ void Declare(Options& options, Flags& flags) {
             "are exact.");
   flags.Add("rtol", &options.rtol, "X",
             "For the model's results, and all that two models compute: they "
-            "differ if\n|b - a| > atol + rtol * |a|.");
+            "differ if\n|b - a| > atol + rtol * |a|. By default floats "
+            "narrower than f32 may be as far apart as\nthose of a dispatch.");
   flags.Add("atol", &options.atol, "X", "See --rtol.");
   flags.Add("rows", &options.rows, "N", "Most differing dispatches to print.");
   AddTf32Flag(flags, &options.allow_tf32);
@@ -105,8 +112,7 @@ bool CompareResults(const Options& options, const vm::Module& module,
                     const std::vector<vm::Tensor>& a) {
   bool differs = false;
   for (size_t i = 0; i < a.size(); ++i) {
-    const Comparison comparison =
-        Compare(b[i], a[i], {options.rtol, options.atol});
+    const Comparison comparison = Compare(b[i], a[i], options.OfModels());
     differs |= !comparison.equal;
     const std::string name = OnOneLine(module.results()[i].name);
     if (comparison.equal) {
@@ -178,7 +184,7 @@ Status CompareModules(Options& options, const Side& a, const Side& b,
       ModuleTrace::Record(module_b, b, jit, device, inputs, options.limits);
   if (!trace_b.ok()) return trace_b.status().WithContext(options.models[1]);
   const TraceComparison comparison =
-      CompareTraces(*trace_b, trace_a, {options.rtol, options.atol});
+      CompareTraces(*trace_b, trace_a, options.OfModels());
   std::printf(
       "%lld dispatches correspond, %lld do not; %lld differ (got is b, %s, "
       "want is a, %s)\n",

@@ -49,6 +49,9 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
   const int64_t steps = IsInteger(got.type) && DTypeByteSize(got.type) <= 2
                             ? tolerance.integer_steps
                             : 0;
+  Tolerance of_type = tolerance;
+  if (tolerance.allows_rounding && DTypeByteSize(got.type) < 4)
+    of_type.rtol = std::max(of_type.rtol, TierTolerance(got.type));
   int64_t first = -1;
   for (int64_t i = 0; i < got.element_count(); ++i) {
     if (strings) {
@@ -60,7 +63,7 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
     }
     const double want_element = FloatElement(want, i);
     double distance = Distance(FloatElement(got, i), want_element);
-    bool equal = Within(distance, want_element, tolerance);
+    bool equal = Within(distance, want_element, of_type);
     if (!IsFloat(got.type)) {
       equal = IntegerElement(got, i) == IntegerElement(want, i) ||
               (steps > 0 && distance <= static_cast<double>(steps));

@@ -22,6 +22,10 @@ struct Tolerance {
   // By how much integers of 8 and 16 bits, as quantized values are, may be off.
   // Wider ones (indices, counts, sums) are exact whatever this says.
   int64_t integer_steps = 0;
+  // Floats narrower than f32 may be apart by TierTolerance of their type at
+  // least: of two that round alike, one unit in the last place is more than
+  // rtol.
+  bool allows_rounding = false;
 };
 
 // The integer_steps that a tolerance's note in the corpus' manifest allows:

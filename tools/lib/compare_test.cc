@@ -38,6 +38,22 @@ TEST(CompareTest, ToleranceIsAbsolutePlusRelative) {
           .equal);
 }
 
+// 1 and the next number of f16 above are 2^-10 apart.
+TEST(CompareTest, NarrowFloatsMayRoundDifferently) {
+  vm::Tensor a = *vm::Tensor::Allocate(DType::kF16, {1});
+  vm::Tensor b = *vm::Tensor::Allocate(DType::kF16, {1});
+  a.elements<uint16_t>()[0] = 0x3c00;
+  b.elements<uint16_t>()[0] = 0x3c01;
+  const Tolerance strict{.rtol = 5e-4, .atol = 0};
+  EXPECT_FALSE(Compare(b, a, strict).equal);
+  Tolerance rounding = strict;
+  rounding.allows_rounding = true;
+  EXPECT_TRUE(Compare(b, a, rounding).equal);
+  b.elements<uint16_t>()[0] = 0x3c10;
+  EXPECT_FALSE(Compare(b, a, rounding).equal);
+  EXPECT_FALSE(Compare(Floats({1.001f}), Floats({1}), rounding).equal);
+}
+
 TEST(CompareTest, NanAndInfinityMustAgree) {
   const Tolerance loose{.rtol = 1, .atol = 1e9};
   EXPECT_TRUE(
