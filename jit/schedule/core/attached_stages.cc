@@ -163,9 +163,9 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
     std::vector<AxisRegion> regions =
         CoveredRegions(schedule, stage, body, full[stage], header, nest);
     if (is_attached(stage) && change) change(stage, regions);
-    EMBER_ASSIGN_OR_RETURN(
-        placed.loops[stage],
-        MakeStageLoops(schedule, stage, regions, full[stage], nest));
+    EMBER_ASSIGN_OR_RETURN(placed.loops[stage],
+                           MakeStageLoops(schedule, stage, regions, full[stage],
+                                          is_attached(stage), nest));
     EndAtUsefulElements(schedule.computation(), placed.loops[stage], nest);
     body.stages.push_back(&placed.loops[stage]);
     for (int loop : schedule.plan(stage).order)
@@ -231,8 +231,9 @@ class PartsCheck {
       std::vector<AxisRegion> regions;
       for (NodeId extent : full_[root])
         regions.push_back({nest_.pool.Integer(0), extent});
-      const StatusOr<StageLoops> s = MakeStageLoops(
-          schedule_, root, std::move(regions), full_[root], nest_);
+      const StatusOr<StageLoops> s =
+          MakeStageLoops(schedule_, root, std::move(regions), full_[root],
+                         /*is_placed=*/true, nest_);
       // Loops that cannot be made are for lowering to refuse.
       if (s.ok()) EMBER_RETURN_IF_ERROR(Visit(*s));
     }

@@ -50,13 +50,13 @@ class Maker {
         pool_(nest.pool),
         r_(result) {}
 
-  Status Run(const std::vector<NodeId>& full) {
+  Status Run(const std::vector<NodeId>& full, bool is_placed) {
     const size_t count = plan_.loops.size();
     r_.extents.resize(count);
     r_.values.resize(count);
     for (size_t i = 0; i < count; ++i) r_.extents[i] = ExtentOf(plan_.loops[i]);
     for (int loop : plan_.order) {
-      EMBER_RETURN_IF_ERROR(CheckExtent(loop));
+      if (is_placed) EMBER_RETURN_IF_ERROR(CheckExtent(loop));
       r_.values[loop] = MakeVariable(loop);
     }
     // Loops made from others have larger numbers.
@@ -377,12 +377,12 @@ NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
 StatusOr<StageLoops> MakeStageLoops(const Schedule& schedule, int stage,
                                     std::vector<AxisRegion> regions,
                                     const std::vector<NodeId>& full,
-                                    loops::LoopNest& nest) {
+                                    bool is_placed, loops::LoopNest& nest) {
   StageLoops result;
   result.stage = stage;
   result.plan = &schedule.plan(stage);
   result.regions = std::move(regions);
-  EMBER_RETURN_IF_ERROR(Maker(schedule, nest, result).Run(full));
+  EMBER_RETURN_IF_ERROR(Maker(schedule, nest, result).Run(full, is_placed));
   return result;
 }
 

@@ -57,11 +57,13 @@ NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
                    NodeId extent);
 
 // Makes variables for the stage's loops. full: the axes' whole extents, in the
-// nest's pool; the regions are parts of them.
+// nest's pool; the regions are parts of them. Where the loops are not made for
+// the nest, but to see what they cover of a larger part (`is_placed` is false),
+// loops with marks may be longer than those can be.
 StatusOr<StageLoops> MakeStageLoops(const Schedule& schedule, int stage,
                                     std::vector<AxisRegion> regions,
                                     const std::vector<NodeId>& full,
-                                    loops::LoopNest& nest);
+                                    bool is_placed, loops::LoopNest& nest);
 
 }  // namespace ember::schedule
 

@@ -9,6 +9,7 @@
 #include "jit/schedule/gpu/gpu_matrix_packing.h"
 #include "jit/schedule/gpu/gpu_points.h"
 #include "jit/schedule/gpu/gpu_slices.h"
+#include "jit/schedule/gpu/gpu_vector_rule.h"
 #include "jit/schedule/lowering/lowering.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "jit/target/matrix_instructions.h"
@@ -118,7 +119,13 @@ class MatrixScheduler {
     writer_.Do("bind %" + root + " " + item);
     point = UnrollTurns(root, point, PointsOfTile() / lanes);
     if (!lane.empty()) writer_.Do("vectorize %" + root + " " + lane);
-    JoinPoints(gpu_, root, point, writer_.StageOf(product) + 1, done, writer_);
+    std::set<std::string> joined = done;
+    JoinPoints(gpu_, root, point, writer_.StageOf(product) + 1, joined,
+               writer_);
+    for (const std::string& stage : done) joined.erase(stage);
+    // Else their neighbours are computed one after the other.
+    if (!lane.empty()) VectorizeJoined(root, joined, writer_);
+    done.insert(joined.begin(), joined.end());
     if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
       return std::nullopt;
     // All of the tile is there; other axes have one point.
@@ -270,9 +277,15 @@ class MatrixScheduler {
     const auto extent = shape.Extent(plan_.columns);
     const bool is_whole = extent && *extent % plan_.ColumnsOfTile() == 0 &&
                           plan_.ColumnsOfTile() % kLanes == 0;
-    // Other stages at the point would need lanes, too.
-    const bool is_next = writer_.StageOf(product) + 1 == writer_.StageOf(root);
-    return is_whole && is_next && shape.StoresAlong(plan_.columns) ? kLanes : 1;
+    // Of what may be computed at the point.
+    std::set<std::string> between;
+    for (int i = writer_.StageOf(product) + 1; i < writer_.StageOf(root); ++i)
+      between.insert(c.stages[static_cast<size_t>(i)].name);
+    const bool have_lanes =
+        between.empty() || (plan_.columns == shape.spatial_count() - 1 &&
+                            HaveLanes(c, root, between));
+    return is_whole && have_lanes && shape.StoresAlong(plan_.columns) ? kLanes
+                                                                      : 1;
   }
 
   // The loops inside a tile; of rows (and lines) and of columns, what the name

@@ -13,6 +13,7 @@
 #include "jit/schedule/gpu/gpu_row_rule.h"
 #include "jit/schedule/gpu/gpu_row_tile_rule.h"
 #include "jit/schedule/gpu/gpu_sum_parts.h"
+#include "jit/schedule/gpu/gpu_transpose_rule.h"
 #include "jit/schedule/gpu/gpu_vector_rule.h"
 #include "jit/schedule/rules/root_axes.h"
 #include "jit/schedule/rules/schedule_writer.h"
@@ -59,6 +60,7 @@ class GpuChooser {
     if (!point && adds_parts) return PointByPoint(root);
     if (!point && TryRows(root)) return;
     if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
+    if (ScheduleTransposeOnGpu(gpu_, root, done_, schedule_)) return;
     if (!TryVectors(root)) PointByPoint(root);
   }
 
@@ -79,24 +81,35 @@ class GpuChooser {
     if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
   }
 
-  // Neighbours at once, if no other stage is computed for a point: those would
-  // need lanes, too.
+  // Neighbours at once, of all that is computed for a point.
   bool TryVectors(const std::string& root) {
-    const int number = writer_.StageOf(root);
-    const int64_t lanes = LanesOfPoints(gpu_, c(), number);
-    if (lanes == 1) return false;
     Schedule trial = schedule_;
-    ScheduleWriter writer(trial);
-    std::set<std::string> joined = done_;
-    const auto point = SchedulePoints(gpu_, root, /*lanes=*/1, writer);
-    if (!point) return false;
-    JoinPoints(gpu_, root, *point, 0, joined, writer);
-    if (joined != done_) return false;
+    const auto joined = TryPoints(root, /*lanes=*/1, trial);
+    if (!joined) return false;
+    const int64_t lanes = LanesOfPoints(gpu_, c(), root, *joined);
+    if (lanes == 1) return false;
     trial = schedule_;
-    if (!SchedulePoints(gpu_, root, lanes, writer) || !writer.status().ok())
+    if (TryPoints(root, lanes, trial) != joined) return false;
+    ScheduleWriter writer(trial);
+    if (!VectorizeJoined(root, *joined, writer) || !writer.status().ok())
       return false;
     schedule_ = std::move(trial);
+    done_.insert(joined->begin(), joined->end());
     return true;
+  }
+
+  // The stages that are computed for the root's points then.
+  std::optional<std::set<std::string>> TryPoints(const std::string& root,
+                                                 int64_t lanes,
+                                                 Schedule& trial) {
+    ScheduleWriter writer(trial);
+    const auto point = SchedulePoints(gpu_, root, lanes, writer);
+    if (!point) return std::nullopt;
+    std::set<std::string> joined = done_;
+    JoinPoints(gpu_, root, *point, 0, joined, writer);
+    for (const std::string& stage : done_) joined.erase(stage);
+    if (!writer.status().ok()) return std::nullopt;
+    return joined;
   }
 
   // A reduction in two stages; the one of the parts comes after it.

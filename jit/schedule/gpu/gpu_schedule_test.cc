@@ -325,6 +325,75 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
             1u);
 }
 
+// The text of the nest, which computes what the dispatch says.
+std::string CheckedText(const std::string& text, std::string_view target) {
+  const auto dispatch = tensor::Parse(text);
+  EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
+  const loops::LoopNest nest = NestFor(text, ModelOf(target));
+  const auto plain = Lower(Schedule(Disassemble(*dispatch, {})));
+  EXPECT_TRUE(plain.ok()) << plain.status().ToString();
+  EXPECT_EQ(Evaluated(*dispatch, nest), Evaluated(*dispatch, *plain));
+  return loops::ToText(nest);
+}
+
+// An invocation has vectors of all that is computed for its points, but for
+// what they have in common.
+TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
+  const std::string points = CheckedText(R"(
+    dispatch @points(%x: u16[64, 64], %s: u16[64], %r: u16[64]) -> (%y: u16[64, 64]) {
+      temp %scale: i32[64]
+      temp %t: i32[64, 64]
+      %scale[i] = i32(%r[i]) + 3
+      %t[i, j] = i32(%x[i, j]) + i32(%s[j]) * %scale[i]
+      %y[i, j] = u16(%t[i, j] * (%t[i, j] + 1))
+    })",
+                                         kTargets[4]);
+  EXPECT_THAT(points, HasSubstr("register %t: i32[16, 4]"));
+  EXPECT_THAT(points, HasSubstr("call %scale: i32[64]"));
+  const size_t first = points.find("vector ");
+  EXPECT_NE(points.find("vector ", first + 1), std::string::npos) << points;
+  // Not aligned.
+  const std::string odd = CheckedText(R"(
+    dispatch @odd(%x: u16[64, 63]) -> (%y: u16[64, 63]) {
+      temp %t: i32[64, 63]
+      %t[i, j] = i32(%x[i, j])
+      %y[i, j] = u16(%t[i, j] * (%t[i, j] + 1))
+    })",
+                                      kTargets[4]);
+  EXPECT_EQ(odd.find("vector "), std::string::npos) << odd;
+}
+
+// Whatever the sizes, of one stage or several, of what is read along the
+// results as well.
+TEST(GpuSchedules, TransposesGoThroughMemoryOfWorkgroups) {
+  for (const std::string_view type : {"u8", "u16", "f32"}) {
+    for (const std::string_view sizes : {"16, 8", "9, 7", "31, 20"}) {
+      const std::string rows(sizes.substr(0, sizes.find(','))),
+          columns(sizes.substr(sizes.find(' ') + 1)), t(type);
+      const std::string text =
+          CheckedText("dispatch @transpose(%x: " + t + "[5, " + columns + ", " +
+                          rows + "], %b: " + t + "[" + columns +
+                          "]) -> (%y: " + t + "[5, " + rows + ", " + columns +
+                          "]) {\n%y[n, i, j] = %x[n, j, i] + %b[j]\n}",
+                      kTargets[1]);
+      const bool is_large = rows != "9" || type != "u8";
+      EXPECT_EQ(text.find("task %x.slice: ") != std::string::npos, is_large)
+          << text;
+    }
+  }
+  const std::string several = CheckedText(R"(
+    dispatch @several(%x: u16[24, 5, 16], %z: u16[24, 5, 16], %w: u16[16, 5, 24])
+        -> (%y: u16[16, 5, 24]) {
+      temp %t: i32[16, 5, 24]
+      %t[i, n, j] = i32(%x[j, n, i]) + i32(%w[i, n, j])
+      %y[i, n, j] = u16(%t[i, n, j] * (%t[i, n, j] + i32(%z[j, n, i])))
+    })",
+                                          kTargets[1]);
+  EXPECT_THAT(several, HasSubstr("task %x.slice: "));
+  EXPECT_THAT(several, HasSubstr("task %z.slice: "));
+  EXPECT_THAT(several, HasSubstr("register %t: i32[32, 2]"));
+}
+
 // Parts that make a whole leave nothing to be set to zero.
 TEST(GpuSchedules, PartsOfAConcatenationNeedNoZeros) {
   const loops::LoopNest nest = NestFor(R"(

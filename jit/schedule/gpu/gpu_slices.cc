@@ -114,7 +114,9 @@ bool IsReadInPlace(const Computation& c, const std::string& product) {
     ForEachLoad(c.pool, RootsOf(stage), [&](NodeId load) {
       const tensor::Node& node = c.pool[load];
       if (node.buffer != c.stages[number].stores[0].buffer) return;
-      for (size_t d = 0; d < c.stages[number].stores[0].indices.size(); ++d) {
+      const size_t dims = c.stages[number].stores[0].indices.size();
+      in_place &= dims <= stage.axes.size();
+      for (size_t d = 0; in_place && d < dims; ++d) {
         const NodeId axis = stage.axes[d].variable;
         // An axis of one point may be read at 0.
         in_place &= node.operands[d] == axis ||

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "jit/loops/walk.h"
 #include "jit/schedule/rules/stage_shape.h"
@@ -44,14 +46,57 @@ int64_t InstructionsOf(const Computation& c, const ComputationStage& stage) {
       [&](NodeId id) { return c.pool[id].opcode != Opcode::kAxis; });
 }
 
-bool FitVectors(const Computation& c, const StageShape& shape, int axis,
-                int64_t lanes) {
+bool StoresTo(const Computation& c, int stage, uint32_t buffer) {
+  return std::ranges::any_of(
+      c.stages[static_cast<size_t>(stage)].stores,
+      [&](const ComputationStore& store) { return store.buffer == buffer; });
+}
+
+// The stages that have values of their own for neighbours along the root's last
+// axis, the root first; nothing where one is not read as neighbours lie.
+std::optional<std::vector<int>> StagesAlong(const Computation& c, int root,
+                                            const std::set<int>& joined) {
+  std::vector<int> along = {root};
+  for (size_t i = 0; i < along.size(); ++i) {
+    const StageShape shape(c, along[i]);
+    const int axis = shape.spatial_count() - 1;
+    const bool is_reduction = i > 0 && shape.stage().has_reduction();
+    if (axis < 0 || !shape.StoresAlong(axis) || is_reduction)
+      return std::nullopt;
+    for (NodeId load : shape.loads()) {
+      const auto stage = std::ranges::find_if(joined, [&](int made_by) {
+        return StoresTo(c, made_by, c.pool[load].buffer);
+      });
+      if (stage == joined.end()) continue;
+      const Stride stride = shape.StrideOf(load, axis);
+      if (stride == Stride::kOther) return std::nullopt;
+      if (stride == Stride::kUnit &&
+          std::ranges::find(along, *stage) == along.end())
+        along.push_back(*stage);
+    }
+  }
+  return along;
+}
+
+std::set<int> NumbersOf(const Computation& c,
+                        const std::set<std::string>& names) {
+  std::set<int> numbers;
+  for (const std::string& name : names) numbers.insert(c.FindStage(name));
+  return numbers;
+}
+
+// Whether what the stage loads and stores is aligned vectors along its last
+// axis. own: buffers that invocations have in registers.
+bool FitVectors(const Computation& c, const StageShape& shape,
+                const std::set<uint32_t>& own, int64_t lanes) {
   const ComputationStage& stage = shape.stage();
+  const int axis = shape.spatial_count() - 1;
   const NodeId variable = stage.axes[static_cast<size_t>(axis)].variable;
   const auto extent = shape.Extent(axis);
   if (!extent || *extent % lanes != 0) return false;
   for (const ComputationStore& store : stage.stores) {
-    if (store.update != tensor::Update::kAssign ||
+    if (store.update != tensor::Update::kAssign) return false;
+    if (!own.contains(store.buffer) &&
         !IsAligned(c, store.indices, c.buffers[store.buffer].extents, variable,
                    lanes)) {
       return false;
@@ -59,6 +104,7 @@ bool FitVectors(const Computation& c, const StageShape& shape, int axis,
   }
   return std::ranges::all_of(shape.loads(), [&](NodeId load) {
     const tensor::Node& node = c.pool[load];
+    if (own.contains(node.buffer)) return true;
     const auto& extents = c.buffers[node.buffer].extents;
     switch (shape.StrideOf(load, axis)) {
       case Stride::kNone:
@@ -73,34 +119,77 @@ bool FitVectors(const Computation& c, const StageShape& shape, int axis,
   });
 }
 
+// Bytes of the widest element of memory.
+int64_t WidestBytes(const Computation& c, const StageShape& shape,
+                    const std::set<uint32_t>& own) {
+  int64_t bytes = 1;
+  for (const ComputationStore& store : shape.stage().stores) {
+    if (!own.contains(store.buffer))
+      bytes =
+          std::max<int64_t>(bytes, DTypeByteSize(c.buffers[store.buffer].type));
+  }
+  for (NodeId load : shape.loads()) {
+    if (!own.contains(c.pool[load].buffer))
+      bytes = std::max<int64_t>(bytes, shape.BytesOf(load));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& c,
-                      int number) {
-  const StageShape shape(c, number);
-  const ComputationStage& stage = shape.stage();
-  const int axis = shape.spatial_count() - 1;
-  if (axis < 0 || stage.combiner == Combiner::kFold ||
-      !shape.StoresAlong(axis)) {
-    return 1;
+                      const std::string& root,
+                      const std::set<std::string>& joined) {
+  const int number = c.FindStage(root);
+  const std::set<int> inside = NumbersOf(c, joined);
+  const auto along = StagesAlong(c, number, inside);
+  if (!along) return 1;
+  std::set<uint32_t> own;
+  for (const int stage : inside) {
+    for (const ComputationStore& store :
+         c.stages[static_cast<size_t>(stage)].stores)
+      own.insert(store.buffer);
   }
-  int64_t bytes = 1;
-  for (const ComputationStore& store : stage.stores)
-    bytes =
-        std::max<int64_t>(bytes, DTypeByteSize(c.buffers[store.buffer].type));
-  for (NodeId load : shape.loads())
-    bytes = std::max<int64_t>(bytes, shape.BytesOf(load));
+  int64_t bytes = 1, instructions = 0;
+  for (const int each : *along) {
+    const StageShape shape(c, each);
+    const ComputationStage& stage = shape.stage();
+    if (stage.combiner == Combiner::kFold) return 1;
+    bytes = std::max(bytes, WidestBytes(c, shape, own));
+    instructions += InstructionsOf(c, stage);
+  }
   if (bytes > kWidestElement) return 1;
+  const StageShape shape(c, number);
   const int64_t points = shape.LikelyPoints(0, shape.spatial_count());
-  const int64_t instructions = InstructionsOf(c, stage);
   for (int64_t lanes = kVectorBytes / bytes; lanes > 1; lanes /= 2) {
     if (points >= lanes * gpu.busy_invocations &&
         instructions * lanes <= kMostInstructions &&
-        FitVectors(c, shape, axis, lanes)) {
+        std::ranges::all_of(*along, [&](int stage) {
+          return FitVectors(c, StageShape(c, stage), own, lanes);
+        })) {
       return lanes;
     }
   }
   return 1;
+}
+
+bool HaveLanes(const Computation& c, const std::string& root,
+               const std::set<std::string>& joined) {
+  return StagesAlong(c, c.FindStage(root), NumbersOf(c, joined)).has_value();
+}
+
+bool VectorizeJoined(const std::string& root,
+                     const std::set<std::string>& joined,
+                     ScheduleWriter& writer) {
+  const Computation& c = writer.computation();
+  const auto along = StagesAlong(c, c.FindStage(root), NumbersOf(c, joined));
+  if (!along) return false;
+  for (const int stage : std::span(*along).subspan(1)) {
+    const std::string name = c.stages[static_cast<size_t>(stage)].name;
+    if (!writer.Try("vectorize %" + name + " " + writer.LoopsOf(name).back()))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace ember::schedule

@@ -144,9 +144,9 @@ class Lowering {
     std::vector<AxisRegion> regions;
     for (NodeId extent : full_[stage])
       regions.push_back({nest_.pool.Integer(0), extent});
-    EMBER_ASSIGN_OR_RETURN(StageLoops s,
-                           MakeStageLoops(schedule_, stage, std::move(regions),
-                                          full_[stage], nest_));
+    EMBER_ASSIGN_OR_RETURN(
+        StageLoops s, MakeStageLoops(schedule_, stage, std::move(regions),
+                                     full_[stage], /*is_placed=*/true, nest_));
     EndAtUsefulElements(c_, s, nest_);
     Phase phase;
     const StagePlan& plan = schedule_.plan(stage);
