@@ -11,6 +11,7 @@
 #include "jit/gpu/products_in_flight.h"
 #include "jit/gpu/warp_roles.h"
 #include "jit/loops/walk.h"
+#include "tensor/coefficient.h"
 
 namespace ember::jit::gpu {
 
@@ -74,33 +75,45 @@ class OrderPlanner {
   }
 
   // Where the device copies boxes. Who fails a check would leave the producer
-  // waiting. Of the slots one is filled while products read two.
+  // waiting.
   void GiveRoles() {
-    constexpr int kFewestSlots = 3;
-    if (!device_.copies_boxes || plan_.has_checks || !plan_.HasPanels() ||
-        plan_.invocations + device_.subgroup_size > device_.invocations) {
-      return;
-    }
-    const std::vector<ProductsInFlight> turns = FindProductLoops(
+    if (!device_.copies_boxes || plan_.has_checks || !plan_.HasPanels()) return;
+    const std::vector<ProductsInFlight> product_loops = FindProductLoops(
         nest_, phase_.body, memory_, plan_.invocations / device_.subgroup_size);
     std::optional<WarpRoles> roles =
-        FindWarpRoles(nest_, phase_.body, turns, memory_, panels_);
-    if (!roles || roles->slots < kFewestSlots || !ProducerHasAll(*roles))
+        FindWarpRoles(nest_, phase_.body, product_loops, memory_, panels_);
+    const bool has_room =
+        plan_.invocations + device_.subgroup_size <= device_.invocations;
+    if (!roles || !ProducerHasAll(*roles) || (roles->GoesOn() && !has_room))
       return;
     const int64_t begin = RoundUp(plan_.shared_bytes, kCopyBarrierBytes);
-    const int64_t end = begin + 2 * roles->slots * kCopyBarrierBytes;
+    const int64_t end = begin + roles->BarrierCount() * kCopyBarrierBytes;
     if (end > device_.shared_bytes) return;
     plan_.shared_bytes = end;
     plan_.copy_barriers = begin;
-    plan_.in_flight = turns;
-    memory_.in_flight = {roles->turns.products};
+    plan_.in_flight.clear();
+    memory_.in_flight.clear();
     memory_.of_others = roles->of_producer;
+    for (const WarpRoles::Ring& ring : roles->rings) {
+      // Copies of boxes go the way on which products read.
+      for (const uint32_t buffer : ring.buffers)
+        memory_.has_panels[buffer] = false;
+      if (!ring.goes_on || !memory_.in_flight.insert(ring.readers[0]).second)
+        continue;
+      plan_.in_flight.push_back({roles->loop, ring.readers[0]});
+    }
     barriers_ = PlanBarriers(nest_, phase_.body, memory_);
+    roles->has_warp =
+        roles->GoesOn() || (has_room && !HasBarriers(roles->loop->body));
     plan_.roles = std::move(roles);
-    // Copies of boxes go the way on which products read.
-    for (const uint32_t ring : plan_.roles->rings)
-      memory_.has_panels[ring] = false;
-    GoOnToTasks();
+    if (plan_.roles->has_warp) GoOnToTasks();
+  }
+
+  bool HasBarriers(const loops::Block& block) const {
+    return std::ranges::any_of(block, [&](const loops::Statement& statement) {
+      return barriers_.before.contains(&statement) ||
+             HasBarriers(statement.body);
+    });
   }
 
   // Whether all that the producer reads is memory that the phase leaves alone:
@@ -117,11 +130,11 @@ class OrderPlanner {
       return place.kind == PhasePlan::Kind::kMemory && !place.is_written;
     };
     std::vector<NodeId> roots = {
-        loops::ExtentOf(nest_.pool, roles.turns.loop->variable)};
+        loops::ExtentOf(nest_.pool, roles.loop->variable)};
     for (const auto& [statement, copy] : roles.copies) {
-      roots.push_back(copy.store->value);
-      roots.insert(roots.end(), copy.store->indices.begin(),
-                   copy.store->indices.end());
+      const loops::Store& store = *copy.box.store;
+      roots.push_back(store.value);
+      roots.insert(roots.end(), store.indices.begin(), store.indices.end());
     }
     return std::ranges::all_of(loops::NodesUnder(nest_.pool, roots),
                                is_there) &&
@@ -131,12 +144,21 @@ class OrderPlanner {
   }
 
   // The producer may fill slots for the next task while the others finish this
-  // one: nothing else may be in the rings' memory then.
+  // one: nothing else may be in the rings' memory then. Tasks that take longer
+  // than others the device deals out better than a fixed order does.
   void GoOnToTasks() {
-    if (device_.processors == 0) return;
-    for (size_t i = 0; i < plan_.places.size(); ++i) {
-      for (const uint32_t ring : plan_.roles->rings) {
-        if (i != ring && memory_.ranges[i].Meets(memory_.ranges[ring])) return;
+    const loops::NodeId turns =
+        loops::ExtentOf(nest_.pool, plan_.roles->loop->variable);
+    if (device_.processors == 0 ||
+        tensor::DependsOn(nest_.pool, turns, phase_.task)) {
+      return;
+    }
+    for (const WarpRoles::Ring& ring : plan_.roles->rings) {
+      for (const uint32_t buffer : ring.buffers) {
+        for (size_t i = 0; i < plan_.places.size(); ++i) {
+          if (i != buffer && memory_.ranges[i].Meets(memory_.ranges[buffer]))
+            return;
+        }
       }
     }
     // A processor keeps some of its memory for each workgroup (CUDA,

@@ -88,10 +88,10 @@ struct PhasePlan {
   std::unordered_set<const loops::Statement*> ordering_barriers;
   // Loops that products go on in beyond these.
   std::vector<ProductsInFlight> in_flight;
-  // A subgroup more than the invocations copies for them; barriers are those of
-  // the others. copy_barriers: the byte of the workgroup's memory at which the
-  // barriers of slots are, kCopyBarrierBytes each: first whether slot 0, 1 and
-  // so on are full, then whether they are empty.
+  // Somebody copies for all: if a subgroup more than the invocations, barriers
+  // are those of the others. copy_barriers: the byte of the workgroup's memory
+  // at which the barriers of slots are, kCopyBarrierBytes each: of each ring,
+  // first whether slot 0, 1 and so on are full, then whether they are empty.
   std::optional<WarpRoles> roles;
   int64_t copy_barriers = 0;
   // Of phases with roles: not 0, if workgroups may go on to further tasks, and
@@ -107,6 +107,8 @@ struct PhasePlan {
   // they are the first of that memory, of kPartBytes each.
   int64_t parts = 0;
 
+  // Whether a workgroup has a subgroup more than its invocations.
+  bool HasProducerWarp() const { return roles && roles->has_warp; }
   // Whether the workgroup's memory has buffers of panels.
   bool HasPanels() const {
     return std::ranges::any_of(

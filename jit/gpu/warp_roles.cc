@@ -12,225 +12,359 @@
 namespace ember::jit::gpu {
 
 using loops::Block;
+using loops::LoopKind;
 using loops::NodeId;
 using loops::Statement;
 using tensor::Opcode;
 
 namespace {
 
+// Of the slots one is filled while products of two turns read.
+constexpr int kFewestSlotsToGoOn = 3;
+
+bool HasAsyncStore(const Statement& statement) {
+  return std::ranges::any_of(statement.stores, &loops::Store::is_async) ||
+         std::ranges::any_of(statement.body, HasAsyncStore);
+}
+
+bool HasAwait(const Statement& statement) {
+  return statement.kind == Statement::Kind::kAwait ||
+         std::ranges::any_of(statement.body, HasAwait);
+}
+
+bool IsSerialLoop(const Statement& statement) {
+  return statement.kind == Statement::Kind::kFor &&
+         statement.loop == LoopKind::kSerial;
+}
+
 class Finder {
  public:
   Finder(const loops::LoopNest& nest, const Block& body,
+         const std::vector<ProductsInFlight>& product_loops,
          const SharedMemory& memory, const std::vector<SharedPanels>& panels)
       : nest_(nest),
         body_(body),
+        product_loops_(product_loops),
         memory_(memory),
         panels_(panels),
         rings_(nest, body, memory.is_of_many) {}
 
-  std::optional<WarpRoles> Find(const ProductsInFlight& turns) {
-    roles_.turns = turns;
-    const auto loop = std::ranges::find(body_, turns.loop,
-                                        [](const Statement& s) { return &s; });
+  std::optional<WarpRoles> Find() {
+    const auto loop =
+        std::ranges::find_if(body_, [](const Statement& statement) {
+          return IsSerialLoop(statement) && HasAsyncStore(statement);
+        });
     if (loop == body_.end()) return std::nullopt;
+    roles_.loop = &*loop;
+    FindRingBuffers(loop->body);
+    if (filled_.empty() || !FindReaders() || !GroupBuffers())
+      return std::nullopt;
     for (auto before = body_.begin(); before != loop; ++before) {
-      if (!LookAt(*before, std::nullopt)) return std::nullopt;
+      if (!LookAt(*before)) return std::nullopt;
     }
-    EndFill();
-    const int64_t ahead = fills_;
+    if (!EnterLoop()) return std::nullopt;
     for (const Statement& statement : loop->body) {
-      if (&statement != turns.products && !LookAt(statement, ahead))
-        return std::nullopt;
+      if (!IsReader(statement) && !LookAt(statement)) return std::nullopt;
     }
-    EndFill();
-    const bool is_filled_once = fills_ == ahead + 1;
-    if (!is_filled_once || !are_alike_ || !ReadsItsSlots()) return std::nullopt;
-    const auto leaves_rings = [&](const Statement* statement) {
-      return !Touches(*statement, /*or_their_memory=*/true);
-    };
-    if (!std::ranges::all_of(others_, leaves_rings)) return std::nullopt;
+    if (!LeaveLoop()) return std::nullopt;
     // Behind the loop, their memory is free.
     for (auto behind = loop + 1; behind != body_.end(); ++behind) {
       if (Touches(*behind, /*or_their_memory=*/false)) return std::nullopt;
     }
-    roles_.rings.assign(filled_.begin(), filled_.end());
-    for (const uint32_t ring : filled_)
-      roles_.fill_bytes += bytes_of_ring_.at(ring);
-    return roles_;
+    FindThoseThatGoOn();
+    return std::move(roles_);
   }
 
  private:
-  // --- fills ---
+  // --- rings
 
-  // ahead: in the loop, how many turns further on its fill is for; nothing
+  NodeId Variable() const { return roles_.loop->variable; }
+
+  // Those that the loop stores to asynchronously.
+  void FindRingBuffers(const Block& block) {
+    for (const Statement& statement : block) {
+      for (const loops::Store& store : statement.stores) {
+        if (store.is_async && rings_.LoopOf(store.buffer) == Variable())
+          filled_.insert(store.buffer);
+      }
+      FindRingBuffers(statement.body);
+    }
+  }
+
+  template <typename Visit>
+  void ForEachAccessWithin(const Statement& statement, Visit&& visit) const {
+    ForEachAccess(nest_, statement, visit);
+    for (const Statement& inner : statement.body)
+      ForEachAccessWithin(inner, visit);
+  }
+
+  // Which of the loop's statements read rings, and that they read slot k mod n
+  // in turn k, and do nothing else with the rings' memory.
+  bool FindReaders() {
+    bool are_own = true;
+    for (const Statement& statement : roles_.loop->body) {
+      if (HasAsyncStore(statement)) continue;  // LookAt does
+      ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
+                                         std::span<const NodeId> indices) {
+        if (!filled_.contains(buffer)) {
+          are_own &= !MeetsRings(buffer);
+          return;
+        }
+        const auto turn = rings_.TurnOf(buffer, indices[0]);
+        are_own &= !stores && turn && turn->variable == Variable() &&
+                   turn->offset == 0;
+        readers_[buffer].insert(&statement);
+        slots_[buffer] = indices[0];
+      });
+    }
+    return are_own;
+  }
+
+  bool IsReader(const Statement& statement) const {
+    return std::ranges::any_of(readers_, [&](const auto& of_buffer) {
+      return of_buffer.second.contains(&statement);
+    });
+  }
+
+  // Whether a buffer that is not the ring itself has some of a ring's memory.
+  bool MeetsRings(uint32_t buffer) const {
+    return std::ranges::any_of(filled_, [&](uint32_t ring) {
+      return ring != buffer &&
+             memory_.ranges[buffer].Meets(memory_.ranges[ring]);
+    });
+  }
+
+  // Buffers that are read alike are one ring.
+  bool GroupBuffers() {
+    for (const uint32_t buffer : filled_) {
+      if (MeetsRings(buffer)) return false;
+      WarpRoles::Ring ring = {.slots = rings_.CountOf(buffer),
+                              .slot = slots_[buffer]};
+      for (const Statement& statement : roles_.loop->body) {
+        if (!readers_[buffer].contains(&statement)) continue;
+        const auto subgroups = SubgroupsOf(statement);
+        if (!subgroups || (ring.subgroups != 0 && ring.subgroups != subgroups))
+          return false;
+        ring.subgroups = *subgroups;
+        ring.readers.push_back(&statement);
+      }
+      if (ring.readers.empty()) return false;
+      const auto known =
+          std::ranges::find_if(roles_.rings, [&](const WarpRoles::Ring& other) {
+            return other.slots == ring.slots && other.readers == ring.readers;
+          });
+      const auto number = static_cast<size_t>(known - roles_.rings.begin());
+      if (known == roles_.rings.end()) roles_.rings.push_back(std::move(ring));
+      roles_.rings[number].buffers.push_back(buffer);
+      ring_of_[buffer] = number;
+    }
+    fills_.resize(roles_.rings.size());
+    return true;
+  }
+
+  std::optional<int64_t> SubgroupsOf(const Statement& statement) const {
+    if (statement.kind != Statement::Kind::kFor ||
+        statement.loop != LoopKind::kSubgroup) {
+      return std::nullopt;
+    }
+    return nest_.pool.IntegerConstant(
+        loops::ExtentOf(nest_.pool, statement.variable));
+  }
+
+  // --- fills
+
+  // Of a ring: in the loop, how many turns further on its fill is for; nothing
   // before it, where fills are for turns 0, 1 and so on.
-  bool LookAt(const Statement& statement, std::optional<int64_t> ahead) {
+  struct Fills {
+    int64_t count = 0;
+    std::set<uint32_t> begun;  // buffers of the fill that is not whole yet
+    std::optional<int64_t> ahead;
+  };
+
+  bool LookAt(const Statement& statement) {
     if (statement.kind == Statement::Kind::kAwait) {
       roles_.of_producer.insert(&statement);
-      EndFill();
       return true;
     }
-    if (!HasAsyncStore(statement)) {
-      EndFill();
-      others_.push_back(&statement);
-      return true;
-    }
+    if (!HasAsyncStore(statement))
+      return !Touches(statement, /*or_their_memory=*/true);
     if (statement.kind != Statement::Kind::kIf)
-      return LookAtCopy(statement, ahead, /*is_guarded=*/false);
-    // A branch is one fill.
-    EndFill();
-    if (!IsTurn(statement.condition, ahead)) return false;
+      return LookAtCopy(statement, std::nullopt);
+    // A branch is of whole fills.
+    if (!AreWhole()) return false;
     for (const Statement& inner : statement.body) {
-      if (!HasAsyncStore(inner) || !LookAtCopy(inner, ahead, true))
+      if (!HasAsyncStore(inner) || !LookAtCopy(inner, statement.condition))
         return false;
     }
-    EndFill();
     roles_.of_producer.insert(&statement);
-    return true;
+    return AreWhole();
   }
 
-  bool LookAtCopy(const Statement& statement, std::optional<int64_t> ahead,
-                  bool is_guarded) {
-    const uint32_t ring = RingOf(statement);
-    std::optional<BoxCopy> copy = BoxCopyOf(nest_, statement, panels_[ring]);
-    const NodeId variable = roles_.turns.loop->variable;
-    if (!copy || rings_.LoopOf(ring) != variable) return false;
-    // A second copy to a ring begins the next fill.
-    if (of_fill_.contains(ring)) EndFill();
-    const int64_t number = ahead.value_or(fills_);
-    if (roles_.slots == 0) roles_.slots = rings_.CountOf(ring);
-    const auto turn = rings_.TurnOf(ring, copy->store->indices[0]);
+  bool AreWhole() const {
+    return std::ranges::all_of(
+        fills_, [](const Fills& fills) { return fills.begun.empty(); });
+  }
+
+  // condition: of the branch around.
+  bool LookAtCopy(const Statement& statement, std::optional<NodeId> condition) {
+    const uint32_t buffer = StoredBy(statement);
+    const auto known = ring_of_.find(buffer);
+    if (known == ring_of_.end()) return false;
+    std::optional<BoxCopy> copy = BoxCopyOf(nest_, statement, panels_[buffer]);
+    if (!copy) return false;
+    Fills& fills = fills_[known->second];
+    const int64_t number = fills.ahead.value_or(fills.count);
+    const auto turn = rings_.TurnOf(buffer, copy->store->indices[0]);
     const bool is_of_turn =
         turn && turn->offset == number &&
-        turn->variable == (ahead ? std::optional(variable) : std::nullopt);
-    if (!is_of_turn || rings_.CountOf(ring) != roles_.slots ||
-        (!is_guarded && !AllHaveTurn(ahead))) {
+        turn->variable ==
+            (fills.ahead ? std::optional(Variable()) : std::nullopt);
+    if (!is_of_turn || (condition ? !IsTurn(*condition, fills.ahead, number)
+                                  : fills.ahead || !AllHaveTurn(number))) {
       return false;
     }
-    if (of_fill_.empty()) roles_.begins_fill.insert(&statement);
-    of_fill_.insert(ring);
-    bytes_of_ring_[ring] = copy->slot_bytes;
+    WarpRoles::Ring& ring = roles_.rings[known->second];
+    const bool begins_fill = fills.begun.empty();
+    if (!fills.begun.insert(buffer).second) return false;
+    if (fills.count == 0) ring.fill_bytes += copy->slot_bytes;
+    if (fills.begun.size() == ring.buffers.size()) {
+      fills.begun.clear();
+      ++fills.count;
+    }
     roles_.of_producer.insert(&statement);
-    roles_.copies.emplace(&statement, *std::move(copy));
+    roles_.copies.emplace(
+        &statement,
+        WarpRoles::Copy{*std::move(copy), known->second, begins_fill});
     return true;
   }
 
-  // All fills are of the same rings.
-  void EndFill() {
-    if (of_fill_.empty()) return;
-    if (fills_ == 0) filled_ = of_fill_;
-    are_alike_ &= of_fill_ == filled_;
-    ++fills_;
-    of_fill_.clear();
+  // Whether each call has the turn. In the loop, no turn has one further on
+  // that all have.
+  bool AllHaveTurn(int64_t turn) const {
+    return turn < nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
   }
 
-  // Whether each call has the turn of this fill, before the loop. In it, no
-  // turn has one further on that all have.
-  bool AllHaveTurn(std::optional<int64_t> ahead) const {
-    const auto turns = nest_.pool.IntegerConstant(
-        loops::ExtentOf(nest_.pool, roles_.turns.loop->variable));
-    return !ahead && turns && fills_ < *turns;
-  }
-
-  // Whether the condition is number < turns, or, in the loop, k + ahead <
-  // turns.
-  bool IsTurn(NodeId condition, std::optional<int64_t> ahead) const {
+  // Whether the condition is turn < turns, or, in the loop, k + turn < turns.
+  bool IsTurn(NodeId condition, std::optional<int64_t> ahead,
+              int64_t turn) const {
     const tensor::Node& node = nest_.pool[condition];
     if (node.opcode != Opcode::kLess) return false;
-    const NodeId variable = roles_.turns.loop->variable;
-    const NodeId turns = loops::ExtentOf(nest_.pool, variable);
+    const NodeId turns = loops::ExtentOf(nest_.pool, Variable());
     const auto constant = nest_.pool.IntegerConstant(turns);
     const auto bound = nest_.pool.IntegerConstant(node.operands[1]);
     if (node.operands[1] != turns && (!constant || bound != constant))
       return false;
     const auto sum = tensor::Linearize(nest_.pool, node.operands[0],
                                        /*by_ranges=*/false);
-    if (!sum || sum->constant != ahead.value_or(fills_)) return false;
+    if (!sum || sum->constant != turn) return false;
     if (!ahead) return sum->terms.empty();
-    return sum->terms.size() == 1 && sum->terms[0].node == variable &&
+    return sum->terms.size() == 1 && sum->terms[0].node == Variable() &&
            sum->terms[0].coefficient == 1;
   }
 
-  static bool HasAsyncStore(const Statement& statement) {
-    return std::ranges::any_of(statement.stores, &loops::Store::is_async) ||
-           std::ranges::any_of(statement.body, HasAsyncStore);
-  }
-
-  // Of the first asynchronous store.
-  static uint32_t RingOf(const Statement& statement) {
+  // By the first asynchronous store.
+  static uint32_t StoredBy(const Statement& statement) {
     const Statement* inner = &statement;
     while (inner->stores.empty())
       inner = &*std::ranges::find_if(inner->body, HasAsyncStore);
     return inner->stores[0].buffer;
   }
 
-  // --- what else there is ---
+  bool EnterLoop() {
+    for (Fills& fills : fills_) {
+      fills.ahead = fills.count;
+      if (fills.count == 0) return false;
+    }
+    return AreWhole();
+  }
+
+  // All rings are filled once in a turn.
+  bool LeaveLoop() const {
+    return AreWhole() && std::ranges::all_of(fills_, [](const Fills& fills) {
+             return fills.count == *fills.ahead + 1;
+           });
+  }
+
+  // --- what else there is
 
   // Whether the statement has to do with the rings, or awaits. Or_their_memory:
   // or with buffers that share memory with them.
   bool Touches(const Statement& statement, bool or_their_memory) const {
-    bool touches =
-        statement.kind == Statement::Kind::kAwait ||
-        std::ranges::any_of(statement.stores, &loops::Store::is_async);
-    ForEachAccess(
-        nest_, statement, [&](uint32_t buffer, bool, std::span<const NodeId>) {
-          for (const uint32_t ring : filled_) {
-            touches |= buffer == ring ||
-                       (or_their_memory &&
-                        memory_.ranges[buffer].Meets(memory_.ranges[ring]));
-          }
-        });
-    return touches ||
-           std::ranges::any_of(statement.body, [&](const Statement& inner) {
-             return Touches(inner, or_their_memory);
-           });
+    bool touches = HasAsyncStore(statement) || HasAwait(statement);
+    ForEachAccessWithin(statement,
+                        [&](uint32_t buffer, bool, std::span<const NodeId>) {
+                          touches |= filled_.contains(buffer) ||
+                                     (or_their_memory && MeetsRings(buffer));
+                        });
+    return touches;
   }
 
-  // Whether the products read slot k mod n of rings, in turn k, and of the
-  // loop's rings those that are filled.
-  bool ReadsItsSlots() {
-    bool are_own = true;
-    const auto look = [&](uint32_t buffer, bool stores,
-                          std::span<const NodeId> indices) {
-      if (rings_.LoopOf(buffer) != roles_.turns.loop->variable) return;
-      const auto turn = rings_.TurnOf(buffer, indices[0]);
-      are_own &= !stores && filled_.contains(buffer) && turn &&
-                 turn->variable == roles_.turns.loop->variable &&
-                 turn->offset == 0;
-      roles_.slot = indices[0];
-      has_slot_ = true;
+  // --- products that go on
+
+  void FindThoseThatGoOn() {
+    const auto products =
+        std::ranges::find(product_loops_, roles_.loop, &ProductsInFlight::loop);
+    if (products == product_loops_.end()) return;
+    const auto may_go_on = [&](const WarpRoles::Ring& ring) {
+      return ring.readers == std::vector{products->products} &&
+             ring.slots >= kFewestSlotsToGoOn;
     };
-    const auto visit = [&](const auto& self,
-                           const Statement& statement) -> void {
-      ForEachAccess(nest_, statement, look);
-      for (const Statement& inner : statement.body) self(self, inner);
-    };
-    visit(visit, *roles_.turns.products);
-    return are_own && has_slot_;
+    if (!std::ranges::all_of(roles_.rings, may_go_on) ||
+        !LeavesOthersAlone(*products->products)) {
+      return;
+    }
+    for (WarpRoles::Ring& ring : roles_.rings) ring.goes_on = true;
+  }
+
+  // Whether the loop stores to nothing that the products read but to rings.
+  bool LeavesOthersAlone(const Statement& products) const {
+    bool leaves = true;
+    ForEachAccessWithin(
+        products, [&](uint32_t read, bool, std::span<const NodeId>) {
+          if (filled_.contains(read) || !memory_.is_of_many[read]) return;
+          const auto look = [&](uint32_t buffer, bool stores,
+                                std::span<const NodeId>) {
+            leaves &= !stores ||
+                      (buffer != read &&
+                       !memory_.ranges[buffer].Meets(memory_.ranges[read]));
+          };
+          ForEachAccessWithin(*roles_.loop, look);
+        });
+    return leaves;
   }
 
   const loops::LoopNest& nest_;
   const Block& body_;
+  const std::vector<ProductsInFlight>& product_loops_;
   const SharedMemory& memory_;
   const std::vector<SharedPanels>& panels_;
   const Rings rings_;
   WarpRoles roles_;
-  int64_t fills_ = 0;
-  bool are_alike_ = true;
-  bool has_slot_ = false;
-  std::set<uint32_t> of_fill_, filled_;  // rings
-  std::map<uint32_t, int64_t> bytes_of_ring_;
-  std::vector<const Statement*> others_;  // before the loop and in it
+  std::set<uint32_t> filled_;  // the rings' buffers
+  // By such a buffer.
+  std::map<uint32_t, std::set<const Statement*>> readers_;
+  std::map<uint32_t, NodeId> slots_;    // the index that readers have
+  std::map<uint32_t, size_t> ring_of_;  // of roles_.rings
+  std::vector<Fills> fills_;            // by ring
 };
 
 }  // namespace
 
+int64_t WarpRoles::BarrierCount() const {
+  int64_t count = 0;
+  for (const Ring& ring : rings) count += 2 * ring.slots;
+  return count;
+}
+
+bool WarpRoles::GoesOn() const {
+  return std::ranges::any_of(rings, &Ring::goes_on);
+}
+
 std::optional<WarpRoles> FindWarpRoles(
     const loops::LoopNest& nest, const Block& body,
-    const std::vector<ProductsInFlight>& turns, const SharedMemory& memory,
-    const std::vector<SharedPanels>& panels) {
-  if (turns.size() != 1) return std::nullopt;
-  return Finder(nest, body, memory, panels).Find(turns[0]);
+    const std::vector<ProductsInFlight>& product_loops,
+    const SharedMemory& memory, const std::vector<SharedPanels>& panels) {
+  return Finder(nest, body, product_loops, memory, panels).Find();
 }
 
 }  // namespace ember::jit::gpu

@@ -2,9 +2,11 @@
 // which do not.
 #include "jit/gpu/warp_roles.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -56,6 +58,7 @@ loops::LoopNest NestOf(const Parts& parts) {
       "            %c: input f16[60, 60], %i: input i64[1],\n"
       "            %y: output f32[64, 128], %o: output i64[1]) {\n"
       "  task %as: f16[4, 64, 64]\n  task %bs: f16[4, 64, 128]\n"
+      "  task %cs: f16[64, 64]\n"
       "  task %z: f32[64, 128]\n  task %n: i64[1]\n"
       "  task %large: f32[64, 1000]\n  register %sum: f32[4, 16, 128]\n"
       "  phase t < 1 {\n"
@@ -101,15 +104,24 @@ TEST(WarpRolesTest, ProductsOfSlices) {
   const loops::LoopNest nest = NestOf({});
   const PhasePlan plan = PlanOf(nest, Device());
   ASSERT_TRUE(plan.roles);
-  EXPECT_EQ(plan.roles->slots, 4);
-  EXPECT_EQ(plan.roles->fill_bytes, (64 * 64 + 64 * 128) * 2);
+  // Both factors are one ring.
+  ASSERT_EQ(plan.roles->rings.size(), 1u);
+  const WarpRoles::Ring& ring = plan.roles->rings[0];
+  EXPECT_EQ(ring.buffers.size(), 2u);
+  EXPECT_EQ(ring.slots, 4);
+  EXPECT_EQ(ring.fill_bytes, (64 * 64 + 64 * 128) * 2);
+  EXPECT_EQ(ring.subgroups, 4);
+  EXPECT_TRUE(ring.goes_on);
+  EXPECT_TRUE(plan.HasProducerWarp());
   EXPECT_EQ(plan.roles->copies.size(), 6u);
-  EXPECT_EQ(plan.roles->begins_fill.size(), 3u);
-  EXPECT_EQ(plan.roles->rings.size(), 2u);
+  EXPECT_EQ(std::ranges::count_if(
+                plan.roles->copies,
+                [](const auto& copy) { return copy.second.begins_fill; }),
+            3);
   // The others do not meet at all.
   EXPECT_TRUE(plan.barriers.empty());
   EXPECT_EQ(plan.invocations, 128);
-  EXPECT_EQ(plan.copy_barriers, 4 * plan.roles->fill_bytes);
+  EXPECT_EQ(plan.copy_barriers, 4 * ring.fill_bytes);
   EXPECT_EQ(plan.shared_bytes, plan.copy_barriers + 8 * kCopyBarrierBytes);
   EXPECT_EQ(plan.most_workgroups, 2 * 132);
 }
@@ -256,6 +268,196 @@ TEST(WarpRolesTest, NoneWithSlices) {
   parts.before = store + parts.before;
   parts.behind = "invocation i < 64 { %y[63 - i, 0] = %large[i, 0] }\n";
   EXPECT_FALSE(HasRoles(parts));
+}
+
+// --- several rings
+
+// Two products with something between them: of turn k, keys of slot k mod 2 are
+// read by the first, and values by the second, each by four of eight subgroups.
+struct TwoProducts {
+  std::string keys = "2", values = "2";  // slots
+  std::string before = Copy("ks", "0", "0") + Copy("vs", "0", "0");
+  std::string in_loop = "if k + 1 < 8 {\n" +
+                        Copy("ks", "mod(k + 1, 2)", "k * 64 + 64") +
+                        Copy("vs", "mod(k + 1, 2)", "k * 64 + 64") + "}\n";
+  std::string first = Product("score", "qs", "ks[mod(k, 2), n, d]");
+  std::string between =
+      "invocation i < 256 { for r < 16 {\n"
+      "  %ws[floordiv(i, 64) + r * 4, mod(i, 64)] =\n"
+      "      f16(%scores[floordiv(i, 64) + r * 4, mod(i, 64)]) } }\n";
+  std::string second = Product("sum", "ws", "vs[mod(k, 2), d, n]");
+  std::string turns = "8";
+
+  static std::string Copy(const std::string& to, const std::string& slot,
+                          const std::string& begin) {
+    return "invocation i < 256 { unroll r < 2 { vector v < 8 {\n  async %" +
+           to + "[" + slot +
+           ", floordiv(i, 8) + r * 32, mod(i, 8) * 8 + v] =" + "\n    %" +
+           to[0] + "[" + begin +
+           " + floordiv(i, 8) + r * 32, mod(i, 8) * 8 + v]\n} } }\n";
+  }
+  static std::string Product(const std::string& sum, const std::string& rows,
+                             const std::string& columns) {
+    return "subgroup s < 4 { unroll e < 4 {\n"
+           "  matrix m < 16 { matrix n < 64 { matrix d < 16 {\n    %" +
+           sum + "[s, m, n] += f32(%" + rows + "[s * 16 + m, e * 16 + d]) *\n" +
+           "        f32(%" + InSteps(columns) + ")\n} } } } }\n";
+  }
+  // The matrices' columns or rows, which follow each other.
+  static std::string InSteps(std::string columns) {
+    const size_t at = columns.find(", d");
+    return columns.replace(at, 3, ", e * 16 + d");
+  }
+  static std::string Store(const std::string& from, const std::string& to) {
+    return "subgroup s < 4 { matrix m < 16 { matrix n < 64 {\n  %" + to +
+           "[s * 16 + m, n] = %" + from + "[s, m, n]\n} } }\n";
+  }
+  static std::string Fill(const std::string& what) {
+    return "subgroup s < 4 { matrix m < 16 { matrix n < 64 {\n  %" + what +
+           "[s, m, n] = 0.0\n} } }\n";
+  }
+
+  std::optional<PhasePlan> Plan() const {
+    auto nest = loops::Parse(
+        "loops @t(%q: input f16[64, 64], %k: input f16[576, 64],\n"
+        "         %v: input f16[512, 64], %y: output f32[64, 64]) {\n"
+        "  task %qs: f16[64, 64]\n  task %ks: f16[" +
+        keys + ", 64, 64]\n  task %vs: f16[" + values +
+        ", 64, 64]\n  task %scores: f32[64, 64]\n  task %ws: f16[64, 64]\n"
+        "  register %score: f32[4, 16, 64]\n"
+        "  register %sum: f32[4, 16, 64]\n  phase t < 8 {\n"
+        "    invocation i < 256 { for r < 16 {\n"
+        "      %qs[floordiv(i, 64) + r * 4, mod(i, 64)] =\n"
+        "          %q[floordiv(i, 64) + r * 4, mod(i, 64)] } }\n" +
+        Fill("sum") + before + "    for k < " + turns + " {\n      await 0\n" +
+        in_loop + Fill("score") + first + Store("score", "scores") + between +
+        second + "    }\n" + Store("sum", "y") + "  }\n}\n");
+    EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+    if (!nest.ok()) return std::nullopt;
+    nest_ = *std::move(nest);
+    EXPECT_TRUE(loops::Verify(nest_).ok()) << loops::Verify(nest_).ToString();
+    return PlanOf(nest_, Device());
+  }
+  bool HasRoles() const {
+    const std::optional<PhasePlan> plan = Plan();
+    return plan && plan->roles.has_value();
+  }
+
+ private:
+  mutable loops::LoopNest nest_;  // of the plan
+};
+
+// Slots of keys are free before those of values. As the invocations meet in the
+// loop, one of them copies; it is never ahead of a turn.
+TEST(WarpRolesTest, RingsWithLifetimesOfTheirOwn) {
+  const TwoProducts products;
+  const std::optional<PhasePlan> plan = products.Plan();
+  ASSERT_TRUE(plan && plan->roles);
+  ASSERT_EQ(plan->roles->rings.size(), 2u);
+  for (const WarpRoles::Ring& ring : plan->roles->rings) {
+    EXPECT_EQ(ring.slots, 2);
+    EXPECT_EQ(ring.fill_bytes, 64 * 64 * 2);
+    EXPECT_EQ(ring.subgroups, 4);
+    EXPECT_EQ(ring.readers.size(), 1u);
+    EXPECT_FALSE(ring.goes_on);
+  }
+  EXPECT_EQ(plan->roles->copies.size(), 4u);
+  for (const auto& [statement, copy] : plan->roles->copies)
+    EXPECT_TRUE(copy.begins_fill);
+  EXPECT_EQ(plan->invocations, 256);
+  EXPECT_FALSE(plan->HasProducerWarp());
+  EXPECT_EQ(plan->most_workgroups, 0);
+  EXPECT_EQ(plan->shared_bytes, plan->copy_barriers + 8 * kCopyBarrierBytes);
+}
+
+TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
+  TwoProducts products;
+  products.keys = "3";
+  products.before = TwoProducts::Copy("ks", "0", "0") +
+                    TwoProducts::Copy("vs", "0", "0") +
+                    TwoProducts::Copy("ks", "1", "64");
+  products.in_loop = "if k + 1 < 8 {\n" +
+                     TwoProducts::Copy("vs", "mod(k + 1, 2)", "k * 64 + 64") +
+                     "}\nif k + 2 < 8 {\n" +
+                     TwoProducts::Copy("ks", "mod(k + 2, 3)", "k * 64 + 128") +
+                     "}\n";
+  products.first = TwoProducts::Product("score", "qs", "ks[mod(k, 3), n, d]");
+  const std::optional<PhasePlan> plan = products.Plan();
+  ASSERT_TRUE(plan && plan->roles);
+  EXPECT_EQ(plan->roles->BarrierCount(), 2 * 3 + 2 * 2);
+  // What is for turn k + 2 of keys is not under a condition of k + 1.
+  products.in_loop.replace(products.in_loop.find("k + 2 < 8"), 9, "k + 1 < 8");
+  EXPECT_FALSE(products.HasRoles());
+}
+
+// A slot is what was copied for the turn, and each turn's reader says that it
+// has read it.
+TEST(WarpRolesTest, EachTurnReadsItsSlot) {
+  TwoProducts products;
+  products.second =
+      TwoProducts::Product("sum", "ws", "vs[mod(k + 1, 2), d, n]");
+  EXPECT_FALSE(products.HasRoles());
+  products = {};
+  products.second = "if k < 5 {\n" + products.second + "}\n";
+  EXPECT_FALSE(products.HasRoles());
+}
+
+// Two statements read keys: the last of them says that a slot is empty.
+TEST(WarpRolesTest, SeveralReadersOfARing) {
+  TwoProducts products;
+  products.second += TwoProducts::Product("sum", "qs", "ks[mod(k, 2), n, d]");
+  const std::optional<PhasePlan> plan = products.Plan();
+  ASSERT_TRUE(plan && plan->roles);
+  std::vector<size_t> readers;
+  for (const WarpRoles::Ring& ring : plan->roles->rings)
+    readers.push_back(ring.readers.size());
+  EXPECT_EQ(readers, (std::vector<size_t>{2, 1}));
+}
+
+// Each task has a turn, and nobody knows how many.
+TEST(WarpRolesTest, TurnsOfATask) {
+  TwoProducts products;
+  products.turns = "t + 1";
+  products.in_loop.replace(0, std::string("if k + 1 < 8").size(),
+                           "if k + 1 < t + 1");
+  EXPECT_TRUE(products.HasRoles());
+  products.turns = "t";
+  products.in_loop.replace(0, std::string("if k + 1 < t + 1").size(),
+                           "if k + 1 < t");
+  EXPECT_FALSE(products.HasRoles());
+  products.before = "if 0 < t {\n" + products.before + "}\n";
+  EXPECT_TRUE(products.HasRoles());
+}
+
+// A workgroup that goes on to tasks of its own choice may have all the long
+// ones.
+TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
+  Parts parts;
+  parts.turns = "t + 8";
+  parts.in_loop.replace(0, std::string("if k + 2 < 8").size(),
+                        "if k + 2 < t + 8");
+  const PhasePlan plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.roles);
+  EXPECT_TRUE(plan.HasProducerWarp());
+  EXPECT_EQ(plan.most_workgroups, 0);
+}
+
+// What products read beside rings must not change while they go on.
+TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
+  Parts parts;
+  parts.before = "invocation i < 64 { %cs[i, 0] = %a[i, 0] }\n" +
+                 CopyB("0", "0") + "await 1\n" + CopyB("1", "64");
+  parts.products.replace(parts.products.find("%as[mod(k, 4), "), 15, "%cs[");
+  parts.in_loop =
+      "if k + 2 < 8 {\n" + CopyB("mod(k + 2, 4)", "k * 64 + 128") + "}\n";
+  PhasePlan plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.roles);
+  EXPECT_TRUE(plan.roles->GoesOn());
+  parts.in_loop += "invocation i < 64 { %cs[i, 0] = %a[i, 1] }\n";
+  plan = PlanOf(NestOf(parts), Device());
+  ASSERT_TRUE(plan.roles);
+  EXPECT_FALSE(plan.roles->GoesOn());
+  EXPECT_TRUE(plan.in_flight.empty());
 }
 
 // --- boxes

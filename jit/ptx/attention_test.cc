@@ -13,6 +13,7 @@
 #include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "hal/cuda/emulated/grid.h"
 #include "jit/gpu/testing.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
@@ -327,6 +328,43 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
     SCOPED_TRACE(Concat({shape.heads, "x", shape.rows, "x", shape.depth}));
     EXPECT_EQ(Count(small, "wgmma.mma_async") != 0,
               TestDevice()->target().starts_with("sm_90a"));
+  }
+}
+
+// Where the device copies boxes, one thread copies keys and values for all, a
+// block ahead, and nothing is copied in another way. Keys are free for the next
+// block before values are. Of causal attention tiles of rows have as many
+// blocks as they see.
+TEST(PtxAttention, CopiesKeysAsBoxes) {
+  const std::string target = Concat({kTarget, "+tensor_maps"});
+  for (const char* const score : {kScaled, kCausal}) {
+    const auto nest = NestByDefault(
+        Attention({16, 2, "1024", "1024", 64}, score), GpuModel::Of(target));
+    ASSERT_TRUE(nest.has_value());
+    const std::string ptx = PtxOf(*nest, target);
+    EXPECT_EQ(Count(ptx, "cp.async.bulk.tensor.3d"), 4u);
+    EXPECT_THAT(ptx, Not(HasSubstr("cp.async.c")));
+    // Two slots for each, of 64 keys, which four warps read.
+    EXPECT_EQ(Count(ptx, "mbarrier.init"), 8u);
+    EXPECT_EQ(Count(ptx, "mbarrier.arrive.expect_tx"), 4u);
+    // Where both are read; and where they are filled.
+    EXPECT_EQ(Count(ptx, "mbarrier.try_wait"), 2u + 4u);
+    // Registers are for two workgroups of 256 threads.
+    EXPECT_THAT(ptx, HasSubstr(".maxntid 256"));
+  }
+  if (TestDevice()->target().find("+tensor_maps") == std::string::npos)
+    GTEST_SKIP() << "a device without boxes: " << TestDevice()->target();
+  for (const auto& [shape, score] : std::vector<std::pair<Shape, const char*>>{
+           {{2, 1, "64", "128", 64}, kScaled},
+           {{1, 1, "128", "192", 64, "bf16"}, kCausal},
+           {{4, 2, "64", "128", 64}, kBehindOthers},
+           {{2, 1, "100", "192", 64, "bf16", true}, kMasked}}) {
+    SCOPED_TRACE(Concat({shape.heads, "x", shape.rows, "x", shape.keys}));
+    const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
+    ExpectOnGrid(Attention(shape, score), nullptr, {.within = 2e-2});
+    const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
+    EXPECT_GT(after.box_copies, before.box_copies);
+    EXPECT_EQ(after.async_copies, before.async_copies);
   }
 }
 

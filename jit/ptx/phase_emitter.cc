@@ -18,6 +18,7 @@
 #include "jit/loops/combining.h"
 #include "jit/loops/divisibility.h"
 #include "jit/ptx/box_functions.h"
+#include "jit/ptx/box_producer.h"
 #include "jit/ptx/combiner.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/dot_products.h"
@@ -63,10 +64,9 @@ class PhaseEmitter final : public BlockEmitter {
         dots_(nest, b_, expressions_),
         matrices_(nest, plan, target, b_, function, expressions_, error_) {
     if (plan.roles) {
-      slots_.emplace(
-          b_, function, *plan.roles,
-          [this] { return arguments_.Shared(b_, plan_.copy_barriers); },
-          plan.invocations / kWarpLanes);
+      slots_.emplace(b_, function, *plan.roles, [this] {
+        return arguments_.Shared(b_, plan_.copy_barriers);
+      });
     }
     stores_.StoreOnlyIf([this](uint32_t buffer) -> Value* {
       return IsOfFirst(buffer) ? is_first_ : nullptr;
@@ -107,8 +107,7 @@ class PhaseEmitter final : public BlockEmitter {
   // there are workgroups; with roles, those of each role.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
-  // Of the producer: what the invocation loop copies, as boxes.
-  void EmitBoxes(const gpu::BoxCopy& copy, bool begins_fill);
+  void EmitProducing(const gpu::WarpRoles::Copy& copy);
   Value* SlotOf(NodeId index) {
     expressions_.BeginStatement();
     return expressions_.Emit(index);
@@ -128,7 +127,7 @@ class PhaseEmitter final : public BlockEmitter {
   void EmitBarrier() {
     ++barriers_;
     matrices_.Await();
-    if (plan_.roles)
+    if (plan_.HasProducerWarp())
       EmitMeet(b_, kConsumers, plan_.invocations);
     else
       b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
@@ -159,17 +158,16 @@ class PhaseEmitter final : public BlockEmitter {
   bool is_producer_ = false;
   int64_t depth_ = 0;
   int64_t depth_of_turns_ = 0;  // in the loop of turns
-  Value* slot_ = nullptr;       // that is multiplied in this turn
-  Value* full_ = nullptr;       // the barrier of the fill that has begun
 };
 
 // Roles differ in what they leave out. The producer has the loop of turns.
 bool PhaseEmitter::IsLeftOut(const Statement& statement) const {
   if (!plan_.roles) return false;
+  if (!plan_.roles->has_warp) return statement.kind == Statement::Kind::kAwait;
   const bool is_of_producer = plan_.roles->of_producer.contains(&statement);
   if (!is_producer_) return is_of_producer;
   return statement.kind == Statement::Kind::kAwait ||
-         (!is_of_producer && &statement != plan_.roles->turns.loop);
+         (!is_of_producer && &statement != plan_.roles->loop);
 }
 
 void PhaseEmitter::BeforeStatement(const Statement& statement) {
@@ -178,10 +176,6 @@ void PhaseEmitter::BeforeStatement(const Statement& statement) {
     if (plan_.ordering_barriers.contains(&statement)) EmitOrderStores(b_);
     EmitBarrier();
   }
-  if (!plan_.roles || plan_.roles->turns.products != &statement) return;
-  slot_ = SlotOf(plan_.roles->slot);
-  slots_->AwaitFull(slot_);
-  depth_of_turns_ = depth_;
 }
 
 void PhaseEmitter::AfterStatement(const Statement& statement) {
@@ -190,16 +184,14 @@ void PhaseEmitter::AfterStatement(const Statement& statement) {
     if (each.products == &statement) matrices_.LetGoOn();
     if (each.loop == &statement) matrices_.AwaitAll();
   }
-  if (plan_.roles && plan_.roles->turns.loop == &statement)
-    slots_->LeaveLast(matrices_.lane());
+  if (plan_.roles && plan_.roles->loop == &statement)
+    slots_->LeaveLoop(matrices_.lane());
 }
 
 // At the end of a turn, what the turn before it multiplied has been awaited.
 void PhaseEmitter::LeaveBody() {
   matrices_.LeaveBody();
-  if (slot_ != nullptr && depth_ == depth_of_turns_) {
-    slots_->LeaveBefore(std::exchange(slot_, nullptr), matrices_.lane());
-  }
+  if (slots_ && depth_ == depth_of_turns_) slots_->LeaveTurn(matrices_.lane());
   --depth_;
 }
 
@@ -231,9 +223,17 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   b_.SetInsertPoint(start);
   expressions_.scopes().Enter(entry);
   Value* const tasks = expressions_.Emit(ExtentOf(phase.task));
-  if (plan_.roles) {
+  if (slots_) {
+    EmitBranch(is_first_, [&] { slots_->Make(); });
+    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+  }
+  if (plan_.HasProducerWarp()) {
     EmitRoles(phase, task, tasks);
   } else {
+    if (slots_) {
+      slots_->EnterProducer();
+      slots_->EnterConsumers();
+    }
     BasicBlock* const enter = NewBlock("task");
     BasicBlock* const body = NewBlock("body");
     BasicBlock* const done = NewBlock("done");
@@ -256,17 +256,15 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
 // is enough, and the others end at once; it may be a task ahead.
 void PhaseEmitter::EmitRoles(const loops::Phase& phase, Value* first,
                              Value* tasks) {
-  EmitBranch(is_first_, [&] { slots_->Make(); });
-  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   Value* const consumers = Long(plan_.invocations);
   EmitBranch(b_.CreateICmpEQ(invocation_, consumers), [&] {
     is_producer_ = true;
-    slots_->EnterRole(/*is_producer=*/true);
+    slots_->EnterProducer();
     EmitTasks(phase, first, tasks);
     is_producer_ = false;
   });
   EmitBranch(b_.CreateICmpULT(invocation_, consumers), [&] {
-    slots_->EnterRole(/*is_producer=*/false);
+    slots_->EnterConsumers();
     EmitTasks(phase, first, tasks);
   });
 }
@@ -306,40 +304,6 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
     b_.CreateBr(after);
   }
   b_.SetInsertPoint(after);
-}
-
-// A box begins where the loop's first element is.
-void PhaseEmitter::EmitBoxes(const gpu::BoxCopy& copy, bool begins_fill) {
-  const loops::Store& store = *copy.store;
-  const std::vector<NodeId>& from = nest_.pool[store.value].operands;
-  expressions_.BeginStatement();
-  for (const NodeId variable : copy.variables)
-    expressions_.scopes().Enter(nullptr, variable, Long(0));
-  Value* const slot = expressions_.Emit(store.indices[0]);
-  if (begins_fill) full_ = slots_->BeginFill(slot);
-  std::vector<Value*> begin;
-  for (size_t d = 0; d < copy.dims.size(); ++d) {
-    Value* const index = expressions_.Emit(from[d]);
-    begin.push_back(copy.dims[d]
-                        ? b_.CreateSub(index, expressions_.Emit(
-                                                  store.indices[*copy.dims[d]]))
-                        : index);
-  }
-  Value* const to = b_.CreateGEP(b_.getInt8Ty(), arguments_.Buffer(b_, copy.to),
-                                 b_.CreateMul(slot, Long(copy.slot_bytes)));
-  for (const gpu::BoxCopy::Piece& piece : copy.pieces) {
-    std::vector<Value*> coordinates;
-    for (size_t d = begin.size(); d-- > 0;) {
-      coordinates.push_back(b_.CreateTrunc(
-          b_.CreateAdd(begin[d], Long(piece.offsets[d])), b_.getInt32Ty()));
-    }
-    EmitCopyBox(b_, arguments_.Box(copy), coordinates,
-                b_.CreateConstInBoundsGEP1_64(
-                    b_.getInt8Ty(), to, static_cast<uint64_t>(piece.place)),
-                full_);
-  }
-  for (size_t i = 0; i < copy.variables.size(); ++i)
-    expressions_.scopes().Leave();
 }
 
 // What only memory gets, the first computes alone: others need not read what it
@@ -416,10 +380,19 @@ void PhaseEmitter::EmitAwait(const Statement& await) {
   if (has_async_copies_) EmitAwaitCopies(b_, await.groups);
 }
 
+// Without a warp of its own, the producer is the last warp's first thread.
+void PhaseEmitter::EmitProducing(const gpu::WarpRoles::Copy& copy) {
+  const auto emit = [&] {
+    EmitBoxes(nest_, copy, *slots_, arguments_, expressions_, b_);
+  };
+  if (is_producer_) return emit();
+  const int64_t producer = plan_.invocations - kWarpLanes;
+  EmitBranch(b_.CreateICmpEQ(invocation_, Long(producer)), emit);
+}
+
 void PhaseEmitter::EmitInvocations(const Statement& statement) {
-  if (is_producer_) {
-    return EmitBoxes(plan_.roles->copies.at(&statement),
-                     plan_.roles->begins_fill.contains(&statement));
+  if (plan_.roles && plan_.roles->copies.contains(&statement)) {
+    return EmitProducing(plan_.roles->copies.at(&statement));
   }
   if (statement.loop == LoopKind::kMatrix)
     return matrices_.Emit(statement, subgroup_);
@@ -447,9 +420,15 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   in_invocations_ = true;
   subgroup_ = statement.variable;
   const auto body = [&] {
+    const auto slot_of = [this](NodeId index) { return SlotOf(index); };
+    if (slots_ && slots_->BeforeReader(statement, slot_of))
+      depth_of_turns_ = depth_;
     expressions_.scopes().EnterBound(statement.variable, matrices_.warp());
     EmitBlock(statement.body);
     expressions_.scopes().Leave();
+    if (!slots_ || !slots_->EndsReading(statement)) return;
+    matrices_.Await();
+    slots_->AfterReader(statement, slot_of, matrices_.lane());
   };
   if (extent * kWarpLanes == plan_.invocations) {
     body();
@@ -572,7 +551,7 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                            kMostArgumentBytes}));
   }
   const int64_t invocations =
-      plan.invocations + (plan.roles ? target.subgroup_size : 0);
+      plan.invocations + (plan.HasProducerWarp() ? target.subgroup_size : 0);
   llvm::Function* const function =
       CreateKernel(nest, layout, plan, name, invocations, target, module);
   PtxArguments arguments(

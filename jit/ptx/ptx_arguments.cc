@@ -79,7 +79,7 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   if (!plan.roles) return layout;
   // Fills have the same boxes, but for where they begin.
   for (const auto& [statement, copy] : plan.roles->copies)
-    layout.boxes.push_back(BoxMapOf(layout, copy));
+    layout.boxes.push_back(BoxMapOf(layout, copy.box));
   const auto key = [](const vm::BoxMap& box) {
     return std::tie(box.binding, box.box);
   };

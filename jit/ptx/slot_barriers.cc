@@ -1,6 +1,6 @@
 #include "jit/ptx/slot_barriers.h"
 
-#include <utility>
+#include <algorithm>
 
 #include "jit/gpu/phase_plan.h"
 #include "jit/ptx/box_functions.h"
@@ -12,82 +12,153 @@ using llvm::Value;
 
 void SlotBarriers::Make() {
   Value* const first = first_();
-  for (int64_t i = 0; i < 2 * roles_.slots; ++i) {
+  int64_t number = 0;
+  const auto make = [&](int64_t arrivals) {
     Value* const barrier = b_.CreateConstInBoundsGEP1_64(
-        b_.getInt8Ty(), first, static_cast<uint64_t>(i * kCopyBarrierBytes));
-    EmitMakeCopyBarrier(b_, barrier, i < roles_.slots ? 1 : consumers_);
+        b_.getInt8Ty(), first,
+        static_cast<uint64_t>(number++ * kCopyBarrierBytes));
+    EmitMakeCopyBarrier(b_, barrier, arrivals);
+  };
+  for (const gpu::WarpRoles::Ring& ring : roles_.rings) {
+    for (int i = 0; i < ring.slots; ++i) make(1);
+    for (int i = 0; i < ring.slots; ++i) make(ring.subgroups);
   }
   EmitPublishCopyBarriers(b_);
 }
 
-llvm::AllocaInst* SlotBarriers::Variable(const char* name) {
-  Builder::InsertPointGuard guard(b_);
-  llvm::BasicBlock& entry = function_.getEntryBlock();
-  b_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
-  return b_.CreateAlloca(b_.getInt32Ty(), nullptr, name);
+// Set here, where code of the role begins.
+llvm::AllocaInst* SlotBarriers::Variable(const char* name, uint32_t value) {
+  llvm::AllocaInst* variable = nullptr;
+  {
+    Builder::InsertPointGuard guard(b_);
+    llvm::BasicBlock& entry = function_.getEntryBlock();
+    b_.SetInsertPoint(&entry, entry.getFirstInsertionPt());
+    variable = b_.CreateAlloca(b_.getInt32Ty(), nullptr, name);
+  }
+  b_.CreateStore(b_.getInt32(value), variable);
+  return variable;
 }
 
 // All slots are empty at first: of the barriers that say so, the phase before
 // the first counts as over.
-void SlotBarriers::EnterRole(bool is_producer) {
-  parities_ = Variable("parities");
-  b_.CreateStore(b_.getInt32(is_producer ? UINT32_MAX : 0), parities_);
-  if (is_producer) return;
-  before_ = Variable("before");
-  b_.CreateStore(b_.getInt32(UINT32_MAX), before_);
+void SlotBarriers::EnterProducer() {
+  for (size_t i = 0; i < roles_.rings.size(); ++i)
+    producer_parities_.push_back(Variable("parities", UINT32_MAX));
 }
 
-Value* SlotBarriers::At(int64_t offset, Value* slot) {
+void SlotBarriers::EnterConsumers() {
+  for (const gpu::WarpRoles::Ring& ring : roles_.rings) {
+    Variables& variables = variables_.emplace_back();
+    variables.parities = Variable("parities", 0);
+    if (ring.goes_on) variables.before = Variable("before", UINT32_MAX);
+  }
+}
+
+int64_t SlotBarriers::FirstOf(size_t ring) const {
+  int64_t number = 0;
+  for (size_t i = 0; i < ring; ++i) number += 2 * roles_.rings[i].slots;
+  return number;
+}
+
+Value* SlotBarriers::Full(size_t ring, Value* slot) {
+  return At(FirstOf(ring), slot);
+}
+
+Value* SlotBarriers::Empty(size_t ring, Value* slot) {
+  return At(FirstOf(ring) + roles_.rings[ring].slots, slot);
+}
+
+Value* SlotBarriers::At(int64_t number, Value* slot) {
   Value* const bytes = b_.CreateAdd(
       b_.CreateMul(slot, b_.getInt64(static_cast<uint64_t>(kCopyBarrierBytes))),
-      b_.getInt64(static_cast<uint64_t>(offset * kCopyBarrierBytes)));
+      b_.getInt64(static_cast<uint64_t>(number * kCopyBarrierBytes)));
   return b_.CreateGEP(b_.getInt8Ty(), first_(), bytes);
 }
 
-Value* SlotBarriers::NextParity(Value* slot) {
+Value* SlotBarriers::NextParity(llvm::AllocaInst* variable, Value* slot) {
   Value* const number = b_.CreateTrunc(slot, b_.getInt32Ty());
-  Value* const parities = b_.CreateLoad(b_.getInt32Ty(), parities_);
+  Value* const parities = b_.CreateLoad(b_.getInt32Ty(), variable);
   Value* const parity =
       b_.CreateAnd(b_.CreateLShr(parities, number), b_.getInt32(1));
   b_.CreateStore(b_.CreateXor(parities, b_.CreateShl(b_.getInt32(1), number)),
-                 parities_);
+                 variable);
   return parity;
 }
 
-Value* SlotBarriers::BeginFill(Value* slot) {
-  EmitAwaitPhase(b_, At(roles_.slots, slot), NextParity(slot));
-  Value* const full = At(0, slot);
-  EmitArrive(b_, full, roles_.fill_bytes);
-  return full;
+void SlotBarriers::BeginFill(size_t ring, Value* slot) {
+  EmitAwaitPhase(b_, Empty(ring, slot),
+                 NextParity(producer_parities_[ring], slot));
+  EmitArrive(b_, Full(ring, slot), roles_.rings[ring].fill_bytes);
 }
 
-void SlotBarriers::AwaitFull(Value* slot) {
-  EmitAwaitPhase(b_, At(0, slot), NextParity(slot));
+bool SlotBarriers::BeforeReader(const loops::Statement& reader,
+                                const SlotOf& slot_of) {
+  bool goes_on = false;
+  for (size_t i = 0; i < roles_.rings.size(); ++i) {
+    const gpu::WarpRoles::Ring& ring = roles_.rings[i];
+    if (ring.readers.front() != &reader) continue;
+    Value* const slot = slot_of(ring.slot);
+    EmitAwaitPhase(b_, Full(i, slot), NextParity(variables_[i].parities, slot));
+    if (!ring.goes_on) continue;
+    variables_[i].slot = slot;
+    goes_on = true;
+  }
+  return goes_on;
 }
 
-void SlotBarriers::LeaveBefore(Value* slot, Value* lane) {
-  Leave(lane);
-  b_.CreateStore(b_.CreateTrunc(slot, b_.getInt32Ty()), before_);
+bool SlotBarriers::EndsReading(const loops::Statement& reader) const {
+  return std::ranges::any_of(
+      roles_.rings, [&](const gpu::WarpRoles::Ring& ring) {
+        return !ring.goes_on && ring.readers.back() == &reader;
+      });
 }
 
-void SlotBarriers::LeaveLast(Value* lane) {
-  Leave(lane);
-  b_.CreateStore(b_.getInt32(UINT32_MAX), before_);
+void SlotBarriers::AfterReader(const loops::Statement& reader,
+                               const SlotOf& slot_of, Value* lane) {
+  for (size_t i = 0; i < roles_.rings.size(); ++i) {
+    const gpu::WarpRoles::Ring& ring = roles_.rings[i];
+    if (ring.goes_on || ring.readers.back() != &reader) continue;
+    ArriveIf(IsFirst(lane), i, slot_of(ring.slot));
+  }
+}
+
+void SlotBarriers::LeaveTurn(Value* lane) {
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    Value* const slot = std::exchange(variables_[i].slot, nullptr);
+    if (slot == nullptr) continue;
+    LeaveBefore(i, lane);
+    b_.CreateStore(b_.CreateTrunc(slot, b_.getInt32Ty()), variables_[i].before);
+  }
+}
+
+void SlotBarriers::LeaveLoop(Value* lane) {
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    if (variables_[i].before == nullptr) continue;
+    LeaveBefore(i, lane);
+    b_.CreateStore(b_.getInt32(UINT32_MAX), variables_[i].before);
+  }
+}
+
+void SlotBarriers::LeaveBefore(size_t ring, Value* lane) {
+  Value* const before = b_.CreateLoad(b_.getInt32Ty(), variables_[ring].before);
+  ArriveIf(b_.CreateAnd(b_.CreateICmpNE(before, b_.getInt32(UINT32_MAX)),
+                        IsFirst(lane)),
+           ring, b_.CreateZExt(before, b_.getInt64Ty()));
+}
+
+Value* SlotBarriers::IsFirst(Value* lane) {
+  return b_.CreateICmpEQ(lane, llvm::ConstantInt::get(lane->getType(), 0));
 }
 
 // One lane arrives for its warp, whose products have ended for all of it.
-void SlotBarriers::Leave(Value* lane) {
-  Value* const before = b_.CreateLoad(b_.getInt32Ty(), before_);
-  Value* const arrives = b_.CreateAnd(
-      b_.CreateICmpNE(before, b_.getInt32(UINT32_MAX)),
-      b_.CreateICmpEQ(lane, llvm::ConstantInt::get(lane->getType(), 0)));
+void SlotBarriers::ArriveIf(Value* condition, size_t ring, Value* slot) {
   auto* const then =
       llvm::BasicBlock::Create(b_.getContext(), "leave", &function_);
   auto* const after =
       llvm::BasicBlock::Create(b_.getContext(), "left", &function_);
-  b_.CreateCondBr(arrives, then, after);
+  b_.CreateCondBr(condition, then, after);
   b_.SetInsertPoint(then);
-  EmitArrive(b_, At(roles_.slots, b_.CreateZExt(before, b_.getInt64Ty())), 0);
+  EmitArrive(b_, Empty(ring, slot), 0);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }

@@ -1,0 +1,58 @@
+#include "jit/ptx/box_producer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "jit/ptx/box_functions.h"
+
+namespace ember::jit::ptx {
+
+using llvm::Value;
+using loops::NodeId;
+
+// A box begins where the loop's first element is.
+void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
+               SlotBarriers& slots, PtxArguments& arguments,
+               ExpressionEmitter& expressions, Builder& builder) {
+  const gpu::BoxCopy& copy = of_ring.box;
+  const loops::Store& store = *copy.store;
+  const std::vector<NodeId>& from = nest.pool[store.value].operands;
+  const auto number = [&](int64_t value) {
+    return builder.getInt64(static_cast<uint64_t>(value));
+  };
+  expressions.BeginStatement();
+  for (const NodeId variable : copy.variables)
+    expressions.scopes().Enter(nullptr, variable, number(0));
+  Value* const slot = expressions.Emit(store.indices[0]);
+  if (of_ring.begins_fill) slots.BeginFill(of_ring.ring, slot);
+  Value* const full = slots.Full(of_ring.ring, slot);
+  std::vector<Value*> begin;
+  for (size_t d = 0; d < copy.dims.size(); ++d) {
+    Value* const index = expressions.Emit(from[d]);
+    begin.push_back(copy.dims[d] ? builder.CreateSub(
+                                       index, expressions.Emit(
+                                                  store.indices[*copy.dims[d]]))
+                                 : index);
+  }
+  Value* const to =
+      builder.CreateGEP(builder.getInt8Ty(), arguments.Buffer(builder, copy.to),
+                        builder.CreateMul(slot, number(copy.slot_bytes)));
+  for (const gpu::BoxCopy::Piece& piece : copy.pieces) {
+    std::vector<Value*> coordinates;
+    for (size_t d = begin.size(); d-- > 0;) {
+      coordinates.push_back(builder.CreateTrunc(
+          builder.CreateAdd(begin[d], number(piece.offsets[d])),
+          builder.getInt32Ty()));
+    }
+    EmitCopyBox(
+        builder, arguments.Box(copy), coordinates,
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), to,
+                                           static_cast<uint64_t>(piece.place)),
+        full);
+  }
+  for (size_t i = 0; i < copy.variables.size(); ++i)
+    expressions.scopes().Leave();
+}
+
+}  // namespace ember::jit::ptx
