@@ -285,8 +285,9 @@ class Planner {
         pending.Add(Awaited(statement));
         continue;
       }
-      if (const Statement* const first = MeetsFirst(statement, pending)) {
-        Step(statement, AllAccesses(*first), pending);
+      if (const auto first = AccessesToMeetBefore(statement, pending)) {
+        NoteCoherent(pending, *first);
+        result_.before.insert(&statement);
         pending = Accesses(nest_.buffers.size());
       }
       Step(statement, OwnAccesses(statement, /*stores_first=*/true), pending);
@@ -300,36 +301,49 @@ class Planner {
     }
   }
 
-  // The invocation loop that a branch or a loop begins with, if invocations
-  // have to meet before it, and meeting once before the branch or loop is
-  // enough; else null. Whether it is enough for a loop, a look at its turns
-  // says. Such a look does not look into loops within, or deep nests would take
-  // time without end.
-  const Statement* MeetsFirst(const Statement& statement,
-                              const Accesses& pending) {
-    const bool is_of_look = looks_ && statement.kind == Statement::Kind::kFor;
-    if (is_of_look) return nullptr;
+  // Whether invocations are to meet before the branch or loop rather than in
+  // it; and what they may do then, before they meet again.
+  std::optional<Accesses> AccessesToMeetBefore(const Statement& statement,
+                                               const Accesses& pending) {
+    if (statement.kind == Statement::Kind::kFor)
+      return AccessesOfLoopToMeetBefore(statement, pending);
     const Statement* first = &statement;
     while (!IsInvocationLoop(*first)) {
       const bool is_loop = first->kind == Statement::Kind::kFor;
       if ((!is_loop && first->kind != Statement::Kind::kIf) ||
           first->body.empty()) {
-        return nullptr;
+        return std::nullopt;
       }
       first = &first->body[0];
     }
-    if (!Conflict(pending, AllAccesses(*first))) return nullptr;
-    if (statement.kind == Statement::Kind::kFor) {
+    Accesses accesses = AllAccesses(*first);
+    if (!Conflict(pending, accesses)) return std::nullopt;
+    return accesses;
+  }
+
+  // If they meet less often in a turn then: where a barrier would stand for the
+  // sake of what was done before the loop alone. Two looks at the loop say so,
+  // which do not look into loops within, or deep nests would take time without
+  // end.
+  std::optional<Accesses> AccessesOfLoopToMeetBefore(const Statement& loop,
+                                                     const Accesses& pending) {
+    const Accesses none(nest_.buffers.size());
+    if (looks_ || pending == none) return std::nullopt;
+    looks_ = true;
+    const auto count_meetings = [&](Accesses before) {
       const Barriers known = result_;
-      Accesses none(nest_.buffers.size());
-      looks_ = true;
-      PlanLoop(statement, none);
-      looks_ = false;
-      const bool meets_again = result_.before.contains(first);
+      PlanLoop(loop, before);
+      const size_t count = result_.before.size();
       result_ = known;
-      if (meets_again) return nullptr;
-    }
-    return first;
+      return count;
+    };
+    const bool is_better = count_meetings(none) < count_meetings(pending);
+    looks_ = false;
+    if (!is_better) return std::nullopt;
+    around_.push_back(loop.variable);
+    Accesses accesses = AllAccesses(loop);
+    around_.pop_back();
+    return accesses;
   }
 
   // An iteration begins with what the one before it left. Barriers are only
@@ -462,7 +476,7 @@ class Planner {
   // By buffer: what was stored to asynchronously so far.
   std::vector<Slots> begun_;
   std::unordered_map<NodeId, int> awaits_;  // by loop: how many a turn has
-  bool looks_ = false;                      // in MeetsFirst's look at a loop
+  bool looks_ = false;                      // at a loop, before it is planned
   std::vector<NodeId> around_;              // of the loops that are planned
   Barriers result_;
 };

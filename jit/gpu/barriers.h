@@ -21,8 +21,9 @@
 // that nobody still reads what it overwrites, and at the await that covers it,
 // so that others read the element only behind a barrier that follows the await.
 //
-// Where a branch or a loop would begin with a barrier, the barrier stands
-// before it, if that is enough: then all paths have it, and each once.
+// Where a branch would begin with a barrier, the barrier stands before it: then
+// all paths have it. And where a loop would have one for the sake of what was
+// done before the loop alone, it stands before the loop.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_BARRIERS_H_

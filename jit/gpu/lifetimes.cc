@@ -156,7 +156,7 @@ bool LeavesNothing(const LoopNest& nest, const Statement& loop,
 }  // namespace
 
 Lifetimes::Lifetimes(const LoopNest& nest, const Block& body)
-    : intervals_(nest.buffers.size()) {
+    : intervals_(nest.buffers.size()), bodies_(nest.buffers.size()) {
   std::vector<uint32_t> buffers;
   for (uint32_t i = 0; i < nest.buffers.size(); ++i) {
     if (nest.buffers[i].scope == loops::MemoryScope::kTask)
@@ -167,7 +167,10 @@ Lifetimes::Lifetimes(const LoopNest& nest, const Block& body)
 
 void Lifetimes::Find(const LoopNest& nest, const Block& body,
                      const std::vector<uint32_t>& buffers, size_t level) {
-  for (const uint32_t buffer : buffers) intervals_[buffer].emplace_back();
+  for (const uint32_t buffer : buffers) {
+    intervals_[buffer].emplace_back();
+    bodies_[buffer].push_back(&body);
+  }
   for (size_t i = 0; i < body.size(); ++i) {
     std::vector<bool> touched(nest.buffers.size());
     CollectTouched(nest, body[i], touched);
@@ -195,15 +198,45 @@ void Lifetimes::Find(const LoopNest& nest, const Block& body,
   }
 }
 
-bool Lifetimes::MayMeet(size_t a, size_t b) const {
+size_t Lifetimes::CommonLevels(size_t a, size_t b, bool& are_apart) const {
   const size_t levels = std::min(intervals_[a].size(), intervals_[b].size());
   for (size_t level = 0; level < levels; ++level) {
     const Interval& of_a = intervals_[a][level];
     const Interval& of_b = intervals_[b][level];
-    if (of_a.end <= of_b.begin || of_b.end <= of_a.begin) return false;
-    if (of_a != of_b || of_a.end != of_a.begin + 1) return true;
+    are_apart = of_a.end <= of_b.begin || of_b.end <= of_a.begin;
+    if (are_apart || of_a != of_b || of_a.end != of_a.begin + 1)
+      return level + 1;
   }
-  return true;
+  return levels;
+}
+
+bool Lifetimes::MayMeet(size_t a, size_t b) const {
+  bool are_apart = false;
+  CommonLevels(a, b, are_apart);
+  return !are_apart;
+}
+
+bool Lifetimes::HaveBarriersBetween(
+    size_t a, size_t b,
+    const std::unordered_set<const Statement*>& barriers) const {
+  bool are_apart = false;
+  const size_t levels = CommonLevels(a, b, are_apart);
+  if (levels < 2) return true;  // in no loop
+  const Block& body = *bodies_[a][levels - 1];
+  const Interval& of_a = intervals_[a][levels - 1];
+  const Interval& of_b = intervals_[b][levels - 1];
+  // Before a statement, from `begin` to the one before `end`.
+  const auto any = [&](size_t begin, size_t end) {
+    return std::any_of(body.begin() + static_cast<std::ptrdiff_t>(begin),
+                       body.begin() + static_cast<std::ptrdiff_t>(end),
+                       [&](const Statement& statement) {
+                         return barriers.contains(&statement);
+                       });
+  };
+  const Interval& first = of_a.begin < of_b.begin ? of_a : of_b;
+  const Interval& second = of_a.begin < of_b.begin ? of_b : of_a;
+  return any(first.end, second.begin + 1) &&
+         (any(second.end, body.size()) || any(0, first.begin + 1));
 }
 
 }  // namespace ember::jit::gpu

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "jit/loops/loop_nest.h"
@@ -35,6 +36,12 @@ class Lifetimes {
 
   // Whether both may be in use at some time; false where one is never used.
   bool MayMeet(size_t a, size_t b) const;
+  // Of two that never meet: whether all invocations meet between their uses in
+  // each turn of a loop that has both, before one of these statements, so that
+  // one place for both takes no more barriers in the loop.
+  bool HaveBarriersBetween(
+      size_t a, size_t b,
+      const std::unordered_set<const loops::Statement*>& barriers) const;
 
  private:
   // Statements of a body, from `begin` to the one before `end`.
@@ -47,9 +54,14 @@ class Lifetimes {
   void Find(const loops::LoopNest& nest, const loops::Block& body,
             const std::vector<uint32_t>& buffers, size_t level);
 
+  // How many levels two buffers have in one body, and whether they never meet
+  // in the last of these.
+  size_t CommonLevels(size_t a, size_t b, bool& are_apart) const;
+
   // By buffer: in the phase's body; in the body of the loop that is all of the
   // interval before, if nothing is left for the loop's next turn; and so on.
   std::vector<std::vector<Interval>> intervals_;
+  std::vector<std::vector<const loops::Block*>> bodies_;  // likewise
 };
 
 }  // namespace ember::jit::gpu

@@ -1,13 +1,21 @@
 #include "jit/gpu/lifetimes.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "gtest/gtest.h"
 #include "jit/loops/text.h"
 
 namespace ember::jit::gpu {
 namespace {
+
+size_t BufferOf(const loops::LoopNest& nest, std::string_view name) {
+  return static_cast<size_t>(
+      std::ranges::find(nest.buffers, name, &loops::Buffer::name) -
+      nest.buffers.begin());
+}
 
 // Whether %a and %b of a nest with this body may meet.
 bool MayMeet(std::string_view body) {
@@ -18,12 +26,8 @@ bool MayMeet(std::string_view body) {
       std::string(body) + "  }\n}\n");
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();
   if (!nest.ok()) return true;
-  size_t a = 0, b = 0;
-  for (size_t i = 0; i < nest->buffers.size(); ++i) {
-    if (nest->buffers[i].name == "a") a = i;
-    if (nest->buffers[i].name == "b") b = i;
-  }
-  return Lifetimes(*nest, nest->phases[0].body).MayMeet(a, b);
+  return Lifetimes(*nest, nest->phases[0].body)
+      .MayMeet(BufferOf(*nest, "a"), BufferOf(*nest, "b"));
 }
 
 TEST(LifetimesTest, OneBehindTheOther) {
@@ -163,6 +167,48 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
 })");
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
   EXPECT_FALSE(Lifetimes(*nest, nest->phases[0].body).MayMeet(2, 3));
+}
+
+// Two buffers of a loop's turns in one place: all have to meet between their
+// uses, in this turn and before the next.
+TEST(LifetimesTest, BarriersBetweenUses) {
+  const auto nest = loops::Parse(R"(
+loops @t(%x: input f32[64], %y: output f32[64]) {
+  task %a: f32[64]
+  task %b: f32[64]
+  task %c: f32[64]
+  phase t < 1 {
+    for k < 4 {
+      invocation i < 64 { %a[i] = %x[i] }
+      invocation i < 64 { %y[i] += %a[63 - i] }
+      invocation i < 64 { %y[i] += %x[i] }
+      invocation i < 64 { %b[i] = %x[i] }
+      invocation i < 64 { %y[i] += %b[63 - i] }
+    }
+    invocation i < 64 { %c[i] = %x[i] }
+    invocation i < 64 { %y[i] += %c[63 - i] }
+  }
+})");
+  ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+  const loops::Block& phase = nest->phases[0].body;
+  const loops::Block& loop = phase[0].body;
+  const Lifetimes lifetimes(*nest, phase);
+  const size_t a = BufferOf(*nest, "a"), b = BufferOf(*nest, "b"),
+               c = BufferOf(*nest, "c");
+  ASSERT_FALSE(lifetimes.MayMeet(a, b));
+  const auto have = [&](std::unordered_set<const loops::Statement*> barriers) {
+    EXPECT_EQ(lifetimes.HaveBarriersBetween(a, b, barriers),
+              lifetimes.HaveBarriersBetween(b, a, barriers));
+    return lifetimes.HaveBarriersBetween(a, b, barriers);
+  };
+  EXPECT_TRUE(have({&loop[2], &loop[0]}));
+  EXPECT_TRUE(have({&loop[3], &loop[0]}));
+  // None before the next turn.
+  EXPECT_FALSE(have({&loop[2], &loop[3]}));
+  // None in the turn; that of what reads %a is not between.
+  EXPECT_FALSE(have({&loop[1], &loop[4], &loop[0]}));
+  // Only in loops does it matter how often they meet.
+  EXPECT_TRUE(lifetimes.HaveBarriersBetween(a, c, {}));
 }
 
 }  // namespace

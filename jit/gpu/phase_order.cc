@@ -19,6 +19,31 @@ using loops::NodeId;
 
 namespace {
 
+bool IsOfMany(const PhasePlan::Place& place) {
+  return place.kind == PhasePlan::Kind::kMemory ||
+         place.kind == PhasePlan::Kind::kSlices ||
+         place.kind == PhasePlan::Kind::kShared;
+}
+
+// Copies, and awaits.
+void FindCopies(const loops::Block& block,
+                std::unordered_set<const loops::Statement*>& found) {
+  for (const loops::Statement& statement : block) {
+    const auto copies = [](const auto& self,
+                           const loops::Statement& inner) -> bool {
+      return std::ranges::any_of(inner.stores, &loops::Store::is_async) ||
+             std::ranges::any_of(inner.body, [&](const loops::Statement& each) {
+               return self(self, each);
+             });
+    };
+    const bool is_copy = loops::IsInvocationLoop(statement)
+                             ? copies(copies, statement)
+                             : statement.kind == loops::Statement::Kind::kAwait;
+    if (is_copy) found.insert(&statement);
+    FindCopies(statement.body, found);
+  }
+}
+
 class OrderPlanner {
  public:
   OrderPlanner(const loops::LoopNest& nest, const loops::Phase& phase,
@@ -44,16 +69,14 @@ class OrderPlanner {
   void NoteMemory() {
     memory_.has_parts = plan_.parts > 0;
     for (const PhasePlan::Place& place : plan_.places) {
-      const bool is_shared = place.kind == PhasePlan::Kind::kShared;
       if (device_.keeps_elements) {
+        const bool is_shared = place.kind == PhasePlan::Kind::kShared;
         const int64_t begin = place.shared_offset;
         memory_.ranges.push_back(
             is_shared ? MemoryRange{begin, begin + place.shared_size}
                       : MemoryRange{});
       }
-      memory_.is_of_many.push_back(place.kind == PhasePlan::Kind::kMemory ||
-                                   place.kind == PhasePlan::Kind::kSlices ||
-                                   is_shared);
+      memory_.is_of_many.push_back(IsOfMany(place));
       memory_.has_panels.push_back(place.panels.Any());
       panels_.push_back(place.panels);
     }
@@ -179,6 +202,17 @@ class OrderPlanner {
 };
 
 }  // namespace
+
+std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
+    const loops::LoopNest& nest, const loops::Block& body,
+    const DeviceTraits& device, const PhasePlan& plan) {
+  SharedMemory memory;
+  memory.has_parts = plan.parts > 0;
+  for (const PhasePlan::Place& place : plan.places)
+    memory.is_of_many.push_back(IsOfMany(place));
+  if (device.copies_boxes) FindCopies(body, memory.of_others);
+  return PlanBarriers(nest, body, memory).before;
+}
 
 void PlanOrder(const loops::LoopNest& nest, const loops::Phase& phase,
                const DeviceTraits& device, PhasePlan& plan) {

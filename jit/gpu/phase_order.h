@@ -9,11 +9,19 @@
 #ifndef EMBER_JIT_GPU_PHASE_ORDER_H_
 #define EMBER_JIT_GPU_PHASE_ORDER_H_
 
+#include <unordered_set>
+
 #include "jit/gpu/device_traits.h"
 #include "jit/gpu/phase_plan.h"
 #include "jit/loops/loop_nest.h"
 
 namespace ember::jit::gpu {
+
+// Where invocations of a phase would meet if no two of its buffers were in one
+// place; where the device copies boxes, as if nobody waited for copies.
+std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
+    const loops::LoopNest& nest, const loops::Block& body,
+    const DeviceTraits& device, const PhasePlan& plan);
 
 void PlanOrder(const loops::LoopNest& nest, const loops::Phase& phase,
                const DeviceTraits& device, PhasePlan& plan);

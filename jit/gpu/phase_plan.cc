@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/concat.h"
@@ -90,8 +91,8 @@ class Planner {
     EMBER_RETURN_IF_ERROR(CheckIterations());
     ChooseMode();
     PlanParts(phase_.body);
+    PlaceBuffers();
     for (size_t i = 0; i < plan_.places.size(); ++i) {
-      PlaceBuffer(i);
       PhasePlan::Place& place = plan_.places[i];
       if (!place.panels.Any() || place.kind == PhasePlan::Kind::kShared)
         continue;
@@ -417,6 +418,39 @@ class Planner {
     return DivideRoundingUp(plan_.invocations, device_.subgroup_size);
   }
 
+  // Buffers in one place take a barrier where one is stored to while others may
+  // still read the other one. In loops they lie apart then, if a processor has
+  // room for as many workgroups: of two, which schedules with matrices plan for
+  // (gpu_matrix_tiles.cc), as their registers allow no more.
+  void PlaceBuffers() {
+    const PhasePlan unplaced = plan_;
+    const auto place = [&] {
+      plan_ = unplaced;
+      shared_.clear();
+      for (size_t i = 0; i < plan_.places.size(); ++i) PlaceBuffer(i);
+      return std::ranges::count(plan_.places, PhasePlan::Kind::kSlices,
+                                &PhasePlan::Place::kind);
+    };
+    const auto workgroups = [&] {
+      const int64_t fit = device_.shared_bytes / plan_.shared_bytes;
+      const bool has_matrices =
+          std::ranges::find(plan_.places, PhasePlan::Kind::kMatrices,
+                            &PhasePlan::Place::kind) != plan_.places.end();
+      return has_matrices ? std::min<int64_t>(fit, 2) : fit;
+    };
+    const auto slices = place();
+    if (!device_.keeps_elements || shared_.size() < 2 ||
+        plan_.mode != PhasePlan::Mode::kInvocations) {
+      return;
+    }
+    const int64_t known = workgroups();
+    barriers_apart_ =
+        BarriersOfBuffersApart(nest_, phase_.body, device_, plan_);
+    if (place() <= slices && workgroups() >= known) return;
+    barriers_apart_.reset();
+    place();
+  }
+
   void PlaceBuffer(size_t i) {
     PhasePlan::Place& place = plan_.places[i];
     if (!IsUsed(i) || place.kind == PhasePlan::Kind::kMatrices) return;
@@ -469,6 +503,12 @@ class Planner {
     return plan_.places[i].shared_offset + SharedBytes(i);
   }
 
+  bool MustBeApart(size_t i, size_t other) const {
+    return lifetimes_.MayMeet(i, other) ||
+           (barriers_apart_ &&
+            !lifetimes_.HaveBarriersBetween(i, other, *barriers_apart_));
+  }
+
   // The first place in the workgroup's memory, behind that for combined values,
   // that no buffer has which is in use at the same time.
   int64_t FreeOffset(size_t i) const {
@@ -480,7 +520,7 @@ class Planner {
     for (bool moves = true; moves;) {
       moves = false;
       for (const size_t other : shared_) {
-        if (!lifetimes_.MayMeet(i, other) || begin >= EndOf(other) ||
+        if (!MustBeApart(i, other) || begin >= EndOf(other) ||
             plan_.places[other].shared_offset >= begin + bytes) {
           continue;
         }
@@ -516,6 +556,9 @@ class Planner {
   const Lifetimes lifetimes_;
   std::vector<size_t> shared_;  // buffers that have a place
   int64_t parts_bytes_ = 0;
+  // Where invocations meet if no two buffers are in one place: they need not
+  // meet more often.
+  std::optional<std::unordered_set<const Statement*>> barriers_apart_;
 };
 
 }  // namespace

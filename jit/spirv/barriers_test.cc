@@ -5,6 +5,7 @@
 //   PAIRS=1000 bazel run //jit/spirv:barriers_test
 #include "jit/gpu/barriers.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -186,6 +187,32 @@ TEST(Barriers, AsyncStoresBeforeTheirAwait) {
     invocation i < 8 { %other[i] = %sum[i] }
     invocation i < 8 { %sum[i] += %other[7 - i] }
     await 0)"),
+                 2);
+}
+
+// What was stored before a loop, and is never stored to in it: they meet before
+// the loop, not in each turn, also where no turn begins with what reads it.
+TEST(Barriers, OnceBeforeALoop) {
+  const std::string text = Product(R"(
+    invocation i < 8 { %other[i] = %x[t, i] })",
+                                   R"(
+    invocation i < 8 { %sum[i] += %x[t, k * 8 + i] }
+    invocation i < 8 { for s < 8 { %sum[i] += %other[s] } })");
+  ExpectBarriers(text, 1);
+  const loops::LoopNest nest = ParseOrDie(text);
+  const StatusOr<Meetings> meetings = MeetingsOf(nest);
+  ASSERT_TRUE(meetings.ok());
+  const loops::Block& body = nest.phases[0].body;
+  const auto loop = std::ranges::find(body, loops::LoopKind::kSerial,
+                                      &loops::Statement::loop);
+  ASSERT_NE(loop, body.end());
+  EXPECT_TRUE(meetings->contains(&*loop));
+  // Where turns have a barrier at that place anyway, there is no other one.
+  ExpectBarriers(Product(R"(
+    invocation i < 8 { %other[i] = %x[t, i] })",
+                         R"(
+    invocation i < 8 { %tile[0, i] = %x[t, k * 8 + i] }
+    invocation i < 8 { for s < 8 { %sum[i] += %other[s] * %tile[0, s] } })"),
                  2);
 }
 
