@@ -158,32 +158,65 @@ TEST(PtxAttention, IsOnePhase) {
   EXPECT_GT(in_blocks, 1);
 }
 
+// Expects that blocks are skipped by default, and that results are the same bit
+// for bit without that.
+void ExpectSkipsTheSame(const std::string& dispatch_text, const GpuModel& gpu) {
+  const auto dispatch = tensor::Parse(dispatch_text);
+  ASSERT_TRUE(dispatch.ok());
+  schedule::Schedule skipping(schedule::Disassemble(*dispatch, {}));
+  ASSERT_TRUE(schedule::ScheduleForGpu(gpu, skipping).ok());
+  std::string text = skipping.ToText();
+  const std::string skip = " skip ";
+  ASSERT_THAT(text, HasSubstr(skip));
+  text.replace(text.find(skip), skip.size(), " ");
+  schedule::Schedule whole(schedule::Disassemble(*dispatch, {}));
+  ASSERT_TRUE(schedule::Replay(text, whole).ok());
+  gpu::Bytes results[2];
+  for (const schedule::Schedule* schedule : {&skipping, &whole}) {
+    const auto nest = schedule::Lower(*schedule);
+    ASSERT_TRUE(nest.ok()) << nest.status().ToString();
+    gpu::Bytes& buffers = results[schedule == &whole];
+    buffers = gpu::SmallContents(*nest, {});
+    ASSERT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(buffers)).ok());
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
 // Blocks of keys that a causal mask hides from all rows of a tile are not
-// computed; results are the same bit for bit, also of rows that see no key.
+// computed; also of rows that see no key.
 TEST(PtxAttention, SkipsHiddenBlocks) {
   for (const char* const mask : {kCausal, kBehindOthers, kBeforeOthers}) {
     SCOPED_TRACE(mask);
-    const auto dispatch =
-        tensor::Parse(Attention({1, 1, "128", "192", 16}, mask));
-    ASSERT_TRUE(dispatch.ok());
-    schedule::Schedule skipping(schedule::Disassemble(*dispatch, {}));
-    ASSERT_TRUE(schedule::ScheduleForGpu(GpuModel::Of(kTarget), skipping).ok());
-    std::string text = skipping.ToText();
-    const std::string skip = " skip ";
-    ASSERT_THAT(text, HasSubstr(skip));
-    text.replace(text.find(skip), skip.size(), " ");
-    schedule::Schedule whole(schedule::Disassemble(*dispatch, {}));
-    ASSERT_TRUE(schedule::Replay(text, whole).ok());
-    gpu::Bytes results[2];
-    for (const schedule::Schedule* schedule : {&skipping, &whole}) {
-      const auto nest = schedule::Lower(*schedule);
-      ASSERT_TRUE(nest.ok()) << nest.status().ToString();
-      gpu::Bytes& buffers = results[schedule == &whole];
-      buffers = gpu::SmallContents(*nest, {});
-      ASSERT_TRUE(loops::Evaluate(*nest, {}, tensor::Pointers(buffers)).ok());
-    }
-    EXPECT_EQ(results[0], results[1]);
+    ExpectSkipsTheSame(Attention({1, 1, "128", "192", 16}, mask),
+                       GpuModel::Of(kTarget));
   }
+}
+
+// Nor of parts of the keys, of which a tile may see none at all.
+TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
+  GpuModel gpu = SmallGpu(kTarget);
+  gpu.processors = 32;
+  const Shape shape{1, 1, "16", "2048", 16};
+  for (const char* const mask :
+       {"select(j < i + 1500, %raw[h, i, j], -inf)",
+        "select(j < i * 100 + 400, %raw[h, i, j], -inf)"}) {
+    SCOPED_TRACE(mask);
+    const auto nest = NestByDefault(Attention(shape, mask), gpu);
+    ASSERT_TRUE(nest.has_value());
+    EXPECT_THAT(loops::ToText(*nest), HasSubstr("%sum.running.parts["));
+    ExpectSkipsTheSame(Attention(shape, mask), gpu);
+  }
+  const auto products = [&](const char* mask) {
+    return ExpectOnGrid(Attention(shape, mask), nullptr,
+                        {.within = 2e-2, .processors = 32});
+  };
+  const std::optional<uint64_t> some =
+      products("select(j < i + 1500, %raw[h, i, j], -inf)");
+  const std::optional<uint64_t> all =
+      products("select(j < i + 1500, %raw[h, i, j], -1.0e30)");
+  if (!some || !all) return;  // a GPU does not count
+  EXPECT_LE(*some * 4, *all * 3);
+  EXPECT_GE(*some * 2, *all);
 }
 
 // 256 keys in blocks of 64 or 128, for tiles of 64 rows or fewer.

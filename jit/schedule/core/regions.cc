@@ -25,10 +25,38 @@ class Reader {
 
   // The values of an index, or nothing if they are not known.
   std::optional<AxisRegion> ValuesOf(NodeId index) {
+    LinearSum base;
+    const std::optional<NodeId> extent = SplitMoving(index, base);
+    if (!extent || !IsNeverNegative(base)) return std::nullopt;
+    return AxisRegion{tensor::BuildLinear(pool_, base), *extent};
+  }
+
+  // The largest of an index's values, which may be negative.
+  std::optional<NodeId> LargestValueOf(NodeId index) {
+    LinearSum base;
+    const std::optional<NodeId> extent = SplitMoving(index, base);
+    if (!extent) return std::nullopt;
+    return Make(Opcode::kAdd, tensor::BuildLinear(pool_, base),
+                Make(Opcode::kSubtract, *extent, pool_.Integer(1)));
+  }
+
+  // Both, where their distance is constant.
+  std::optional<AxisRegion> Union(const AxisRegion& a, const AxisRegion& b) {
+    const NodeId distance = Make(Opcode::kSubtract, b.base, a.base);
+    const std::optional<int64_t> constant = pool_.IntegerConstant(distance);
+    if (!constant) return std::nullopt;
+    if (*constant < 0) return Union(b, a);
+    const NodeId end = Make(Opcode::kAdd, b.extent, pool_.Integer(*constant));
+    return AxisRegion{a.base, Make(Opcode::kMaximum, a.extent, end)};
+  }
+
+ private:
+  // What of the index stays as it is, and by how many values, from 0 on, the
+  // rest moves; nothing if that is not known.
+  std::optional<NodeId> SplitMoving(NodeId index, LinearSum& base) {
     const std::optional<LinearSum> sum = tensor::Linearize(pool_, index);
     if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull())
       return std::nullopt;
-    LinearSum base;
     base.constant = sum->constant;
     NodeId extent = pool_.Integer(1);
     for (const tensor::LinearTerm& term : sum->terms) {
@@ -43,22 +71,9 @@ class Reader {
           Make(Opcode::kMultiply, *last, pool_.Integer(term.coefficient));
       extent = Make(Opcode::kAdd, extent, size);
     }
-    const NodeId low = tensor::BuildLinear(pool_, base);
-    if (!IsNeverNegative(base)) return std::nullopt;
-    return AxisRegion{low, extent};
+    return extent;
   }
 
-  // Both, where their distance is constant.
-  std::optional<AxisRegion> Union(const AxisRegion& a, const AxisRegion& b) {
-    const NodeId distance = Make(Opcode::kSubtract, b.base, a.base);
-    const std::optional<int64_t> constant = pool_.IntegerConstant(distance);
-    if (!constant) return std::nullopt;
-    if (*constant < 0) return Union(b, a);
-    const NodeId end = Make(Opcode::kAdd, b.extent, pool_.Integer(*constant));
-    return AxisRegion{a.base, Make(Opcode::kMaximum, a.extent, end)};
-  }
-
- private:
   bool IsNeverNegative(const LinearSum& sum) const {
     if (static_cast<int64_t>(sum.constant) < 0) return false;
     return std::all_of(
@@ -205,13 +220,12 @@ void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
       make(Opcode::kAdd,
            ToLoops(computation, loops, nest).Rewrite(stage.useful->end),
            nest.pool.Integer(stage.useful->step - 1));
-  const std::optional<AxisRegion> values = Reader(body, nest).ValuesOf(rounded);
-  if (!values) return;
-  const NodeId last =
-      make(Opcode::kAdd, values->base,
-           make(Opcode::kSubtract, values->extent, nest.pool.Integer(1)));
-  const NodeId count =
-      make(Opcode::kFloorDivide, last, nest.pool.Integer(stage.useful->step));
+  const std::optional<NodeId> last = Reader(body, nest).LargestValueOf(rounded);
+  if (!last) return;
+  NodeId count =
+      make(Opcode::kFloorDivide, *last, nest.pool.Integer(stage.useful->step));
+  if (nest.pool[count].range.low < 0)
+    count = make(Opcode::kMaximum, count, nest.pool.Integer(0));
   const NodeId extent = make(Opcode::kMinimum, loops.extents[*at], count);
   if (extent == loops.extents[*at]) return;
   // The same variable, of another extent.

@@ -55,10 +55,9 @@ bool MakeBlocks(const std::string& product, const std::string& keys,
       "online_softmax %" + product + " " + std::to_string(block);
   const std::string running = product + ".running";
   const std::string results = " -> " + running + " " + product + ".total";
-  if (blocks_of_part == 0)
-    return writer.Try(blocks + " skip" + results) ||
-           writer.Try(blocks + results);
-  return writer.Try(blocks + results) &&
+  if (!writer.Try(blocks + " skip" + results) && !writer.Try(blocks + results))
+    return false;
+  return blocks_of_part == 0 ||
          writer.Try("rfactor %" + running + " " + keys + "_part/" +
                     std::to_string(blocks_of_part) + " -> " + running +
                     ".parts");

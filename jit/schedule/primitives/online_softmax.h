@@ -56,7 +56,8 @@
 // within a block. Refused where nothing is skipped for sure, and where an index
 // is checked while the program runs, as a skipped block would not check it. The
 // fold's loop over blocks ends earlier then (UsefulElements), where it is a
-// serial one that is neither split nor fused.
+// serial one that is neither split nor fused; so does that of each part, if it
+// is folded in parts (rfactor), and parts that no row sees have no turn.
 //
 // Errors, with u = 2^-24 for f32 and S the sum of |p| * |v| that %y would be
 // without rounding: each power is exact to (2 + d) u, where d is the distance

@@ -73,8 +73,6 @@ Status CheckStage(const Schedule& schedule, int number) {
     return FailedPreconditionError(
         "a fold combines its elements one after another");
   }
-  if (stage.useful)
-    return FailedPreconditionError("the fold skips elements that are hidden");
   if (!is_fold && stage.values.size() != 1)
     return FailedPreconditionError("the stage combines several values");
   const DType type = c.pool[stage.values[0]].type;
@@ -138,6 +136,8 @@ class PartsMaker {
         store.indices.push_back(stage.axes[a].variable);
       stage.stores.push_back(std::move(store));
     }
+    if (whole_.useful)
+      stage.useful = UsefulOfPart(digit, rewriter.Rewrite(whole_.useful->end));
     return stage;
   }
 
@@ -178,6 +178,18 @@ class PartsMaker {
                                 {Extent(), c_.pool.Integer(part_.factor - 1)});
     return Make(c_, Opcode::kFloorDivide, DType::kI64,
                 {rounded, c_.pool.Integer(part_.factor)});
+  }
+
+  // Element r of part p is n * p + r of the whole, or n * r + p; it is of use
+  // where that times the whole's step is below `end`.
+  UsefulElements UsefulOfPart(NodeId part, NodeId end) {
+    const bool is_remainder = part_.kind == Part::Kind::kRemainder;
+    const int64_t step = whole_.useful->step, larger = step * part_.factor;
+    const NodeId before =
+        Make(c_, Opcode::kMultiply, DType::kI64,
+             {part, c_.pool.Integer(is_remainder ? step : larger)});
+    return {.end = Make(c_, Opcode::kSubtract, DType::kI64, {end, before}),
+            .step = is_remainder ? larger : step};
   }
 
   void AddCopy(int axis, ComputationStage& stage) {
@@ -265,8 +277,10 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
       made.extents.push_back(parts->axes[a].extent);
     c.buffers.push_back(std::move(made));
   }
-  // The stage itself.
+  // The stage itself. Parts that skip all of their elements are as if they had
+  // combined them.
   ComputationStage& stage = c.stages[number];
+  stage.useful.reset();
   const std::string name = whole.axes[part.axis].name;
   stage.axes.resize(static_cast<size_t>(stage.spatial_count));
   stage.axes.push_back(c.MakeAxis(name, maker.PartExtent()));
