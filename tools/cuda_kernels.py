@@ -91,6 +91,18 @@ def matrix_work(line):
     return 16 * columns * depth, of_group // 4
 
 
+def blocks_of(lines):
+    """The lines between labels and branches, and whether they begin copies of boxes: one thread runs those."""
+    blocks = [[]]
+    for line in lines:
+        if re.match(r"\$\w+:", line):
+            blocks.append([])
+        blocks[-1].append(line)
+        if re.search(r"^\s*(?:@!?%\w+\s+)?bra\b", line):
+            blocks.append([])
+    return [(block, any("cp.async.bulk.tensor" in line for line in block)) for block in blocks]
+
+
 def work(lines):
     """Of a warp: multiply-adds, instructions of its threads, bytes of shared and of device memory that it reads."""
     macs = shared = 0
@@ -105,7 +117,8 @@ def work(lines):
         if re.search(r"\bdp4a\.", line):
             macs += 4 * WARP
     copied = sum(int(size) for size in re.findall(r"\bcp\.async\.c\S+ \[[^]]*\], \[[^]]*\], (\d+)", "\n".join(lines)))
-    instructions = sum(WARP for line in lines if line.rstrip().endswith(";"))
+    instructions = sum(1 if copies_boxes else WARP for block, copies_boxes in blocks_of(lines)
+                       for line in block if line.rstrip().endswith(";"))
     return (macs, instructions, shared + WARP * access_bytes("shared", lines),
             WARP * (copied + access_bytes("global", lines)))
 

@@ -399,6 +399,22 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     EXPECT_GT(after.box_copies, before.box_copies);
     EXPECT_EQ(after.async_copies, before.async_copies);
   }
+  // Of a cache whose blocks are as long as those of keys, the table says where
+  // a box begins, but for an index that is checked: who fails would leave it.
+  Shape paged{2, 1, "64", "256", 64};
+  paged.block = 64;
+  for (const bool is_checked : {false, true}) {
+    paged.is_checked = is_checked;
+    const auto nest =
+        NestByDefault(Attention(paged, kScaled), SmallGpu(target));
+    ASSERT_TRUE(nest.has_value());
+    EXPECT_EQ(Count(PtxOf(*nest, target), "cp.async.bulk.tensor") != 0,
+              !is_checked);
+  }
+  paged.is_checked = false;
+  const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
+  ExpectOnGrid(Attention(paged, kScaled), nullptr, {.within = 2e-2});
+  EXPECT_GT(hal::cuda::TotalStatistics().box_copies, before.box_copies);
 }
 
 // Where few rows of queries leave processors idle, keys are shared out among
