@@ -274,6 +274,25 @@ TEST(PtxAttention, FactorsWithoutSlices) {
                {.within = 2e-3, .has_matrices = false});
 }
 
+// Keys that blocks do not divide are as many more as a block wants, which no
+// row sees: of boxes, zeros beyond the tensor.
+TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
+  for (const char* const score : {kScaled, kMasked, kCausal}) {
+    const auto nest = NestByDefault(
+        Attention({16, 2, "1000", "1000", 64}, score), GpuModel::Of(kTarget));
+    ASSERT_TRUE(nest.has_value());
+    EXPECT_EQ(nest->phases.size(), 1u);
+    EXPECT_TRUE(IsInBlocks(*nest));
+    const std::string loops = loops::ToText(*nest);
+    EXPECT_THAT(loops, HasSubstr("= pad(%k["));
+    EXPECT_THAT(loops, HasSubstr("= pad(%v["));
+    // Tiles of rows skip what they do not see by the mask, not by the end.
+    EXPECT_EQ(loops.find("for j_part < 16 {") == std::string::npos,
+              score == kCausal);
+    EXPECT_NE(PtxOf(*nest, kTarget), "");
+  }
+}
+
 // Nobody knows whether rows of open extents have room in a workgroup.
 TEST(PtxAttention, OfOpenExtents) {
   std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
@@ -391,7 +410,8 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
            {{2, 1, "64", "128", 64}, kScaled},
            {{1, 1, "128", "192", 64, "bf16"}, kCausal},
            {{4, 2, "64", "128", 64}, kBehindOthers},
-           {{2, 1, "100", "192", 64, "bf16", true}, kMasked}}) {
+           {{2, 1, "100", "192", 64, "bf16", true}, kMasked},
+           {{2, 1, "64", "137", 64}, kMasked}}) {
     SCOPED_TRACE(Concat({shape.heads, "x", shape.rows, "x", shape.keys}));
     const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
     ExpectOnGrid(Attention(shape, score), nullptr, {.within = 2e-2});

@@ -63,11 +63,13 @@ bool MakeBlocks(const std::string& product, const std::string& keys,
                     ".parts");
 }
 
-// How a tile goes over keys: in blocks; 0: all at once. In so many parts.
+// How a tile goes over keys: in blocks, of which the last may be filled up; 0:
+// all at once. In so many parts.
 struct KeyBlocks {
   int64_t block = 0;
   int64_t parts = 1;
   int64_t blocks_of_part = 0;  // of several
+  double filled_up = 1;        // how many times as many keys there are then
 };
 
 // Where tiles are too few for the device, keys are shared out among workgroups,
@@ -75,9 +77,14 @@ struct KeyBlocks {
 std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
                                  const StageShape& product) {
   std::vector<KeyBlocks> all;
-  for (const int64_t block : kBlockChoices) all.push_back({.block = block});
-  const int rows = product.spatial_count() - 2;
   const std::optional<int64_t> keys = product.Extent(product.axis_count() - 1);
+  for (const int64_t block : kBlockChoices) {
+    all.push_back({.block = block});
+    if (block == 0 || !keys || *keys == 0) continue;
+    all.back().filled_up =
+        static_cast<double>(RoundUp(*keys, block)) / static_cast<double>(*keys);
+  }
+  const int rows = product.spatial_count() - 2;
   if (gpu.processors == 0 || rows < 0 || !keys) return all;
   const int64_t tiles =
       product.LikelyPoints(0, rows) *
@@ -194,6 +201,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
       std::optional<ScheduledRowTile> tiled =
           ScheduleRowTile(tile.is_wide ? models.wide : models.narrow, group,
                           tile, trial_writer);
+      if (tiled) tiled->cost *= blocks.filled_up;
       if (!tiled || (best && tiled->cost >= best_cost)) continue;
       // What is not aligned, or has strides of its own, is known only then.
       const auto nest = Lower(trial);

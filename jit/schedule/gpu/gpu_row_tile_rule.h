@@ -21,8 +21,9 @@
 // in its memory, and the running sums are in registers; blocks that a causal
 // mask hides from all rows of the tile are skipped. Slices may be whole then:
 // that of %q is copied once for the tile, those of %k and %v for a block while
-// the one before is computed. Where warpgroups multiply together and both
-// products have panels for it (jit/gpu/shared_panels.h), they do.
+// the one before is computed. Blocks need not divide the keys. Where warpgroups
+// multiply together and both products have panels for it
+// (jit/gpu/shared_panels.h), they do.
 //
 // Where tiles of rows are too few for the device, a workgroup has a part of the
 // keys, and a second phase combines what the parts gave.

@@ -1,6 +1,7 @@
 #include "jit/schedule/primitives/hidden_keys.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
@@ -59,9 +60,12 @@ class Finder {
   void NoteEnd(std::optional<NodeId> end) {
     if (!end) return;
     const NodeId both[] = {end_.value_or(*end), *end};
-    // Of two masks either hides; only one sum is kept.
-    if (!end_ || c_.pool[both[1]].range.high < c_.pool[both[0]].range.high)
-      end_ = end;
+    // Of two masks either hides; only one sum is kept: that whose last key is
+    // the lower one, or else the first.
+    const auto most = [&](NodeId id) {
+      return std::pair(c_.pool[id].range.high, c_.pool[id].range.low);
+    };
+    if (!end_ || most(both[1]) < most(both[0])) end_ = end;
   }
 
   // Where the condition (or its opposite) does not hold for keys from there on.

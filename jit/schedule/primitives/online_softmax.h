@@ -45,6 +45,9 @@
 // Where v has an infinity or NaN, NaN may be inf and the other way round, as
 // powers that are 0 in the dispatch may be small in their block.
 //
+// Where B does not divide K, rows are longer by elements that are -inf, and v
+// by zeros (padded_keys.h).
+//
 // With `skip`, blocks that no row of a loop's turn sees are not computed. What
 // a row sees is read off the dispatch (hidden_keys.h): x is -inf for all keys
 // from some on, by a comparison of their index with the row's. Such a block has

@@ -179,16 +179,20 @@ std::optional<Bounds> BoundsOf(Computation& c, NodeId index) {
   return Bounds{End(c, *sum, false), End(c, *sum, true)};
 }
 
-// Of dim `d` over all loads: nothing if that is not known, for loads that are
-// in bounds: all of the dim.
+// Of dim `d` over all loads. Where that is not known, all of the dim, of loads
+// and pads that are in bounds there; else nothing.
 std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
                                   size_t d) {
   std::optional<Bounds> all;
   for (NodeId load : operands.loads) {
     std::optional<Bounds> bounds = BoundsOf(c, c.pool[load].operands[d]);
     if (!bounds) {
-      if (c.pool[load].opcode == Opcode::kPad) return std::nullopt;
       const NodeId extent = c.buffers[operands.buffer].extents[d];
+      const tensor::Interval values = c.pool[c.pool[load].operands[d]].range;
+      const bool is_inside =
+          values.low >= 0 && values.high < c.pool[extent].range.low;
+      if (c.pool[load].opcode == Opcode::kPad && !is_inside)
+        return std::nullopt;
       bounds = Bounds{c.pool.Integer(0),
                       Make(c, Opcode::kSubtract, extent, c.pool.Integer(1))};
     }

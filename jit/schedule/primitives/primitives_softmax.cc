@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/rounding.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
 #include "jit/schedule/primitives/hidden_keys.h"
 #include "jit/schedule/primitives/online_softmax.h"
+#include "jit/schedule/primitives/padded_keys.h"
 #include "jit/schedule/primitives/primitives.h"
 #include "tensor/names.h"
 #include "tensor/simplify.h"
@@ -241,10 +243,13 @@ class Matcher {
 
 class Maker {
  public:
-  Maker(Schedule& schedule, const SoftmaxOfProduct& at, int64_t block)
+  // keys: that rows have, of at.length.
+  Maker(Schedule& schedule, const SoftmaxOfProduct& at, int64_t block,
+        int64_t keys)
       : schedule_(schedule),
         c_(schedule.mutable_computation()),
         at_(at),
+        keys_(keys),
         block_(c_.pool.Integer(block)),
         blocks_(c_.pool.Integer(at.length / block)) {}
 
@@ -254,7 +259,7 @@ class Maker {
     const NodeId difference = c_.pool[power.values[0]].operands[0];
     const NodeId x = c_.pool[difference].operands[0];
     end_ = EndOfVisibleKeys(c_, x, Variables(power, power.axes.size()));
-    if (!end_ || c_.pool[*end_].range.low >= at_.length) {
+    if (!end_ || c_.pool[*end_].range.low >= keys_) {
       return FailedPreconditionError(
           "no comparison of keys and rows hides keys by -inf");
     }
@@ -525,6 +530,7 @@ class Maker {
   Schedule& schedule_;
   Computation& c_;
   SoftmaxOfProduct at_;
+  int64_t keys_;
   NodeId block_;
   NodeId blocks_;
   // Of each row, where keys begin that it does not see, in axes of %power.
@@ -549,14 +555,18 @@ Status OnlineSoftmax(Schedule& schedule, const PrimitiveCall& call) {
       return InvalidArgumentError("expected a new name, found '" + name + "'");
     }
   }
-  EMBER_ASSIGN_OR_RETURN(const SoftmaxOfProduct softmax,
+  EMBER_ASSIGN_OR_RETURN(SoftmaxOfProduct softmax,
                          MatchSoftmaxOfProduct(schedule, product));
-  if (block < 1 || softmax.length < 1 || softmax.length % block != 0) {
-    return FailedPreconditionError("expected blocks that divide rows of " +
-                                   std::to_string(softmax.length) +
-                                   " elements, found " + std::to_string(block));
+  const int64_t keys = softmax.length;
+  if (block < 1 || block > keys) {
+    return FailedPreconditionError("expected blocks of 1 to " +
+                                   std::to_string(keys) + " elements, found " +
+                                   std::to_string(block));
   }
-  Maker maker(schedule, softmax, block);
+  Schedule changed = schedule;
+  if (keys % block != 0)
+    EMBER_RETURN_IF_ERROR(PadKeys(changed, softmax, RoundUp(keys, block)));
+  Maker maker(changed, softmax, block, keys);
   if (call.operands.size() > 2) {
     if (call.operands[2] != "skip") {
       return InvalidArgumentError("expected 'skip', found '" +
@@ -565,6 +575,7 @@ Status OnlineSoftmax(Schedule& schedule, const PrimitiveCall& call) {
     EMBER_RETURN_IF_ERROR(maker.SkipHiddenBlocks());
   }
   maker.Run(call.results[0], call.results[1]);
+  schedule = std::move(changed);
   return OkStatus();
 }
 

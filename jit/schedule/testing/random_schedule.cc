@@ -441,9 +441,11 @@ class LineWriter : private tensor::RandomChoices {
     if (product < 0 || Chance(8))
       return Stage(AnyStage()) + " " + AnyFactor() + Results(2);
     const int64_t length = MatchSoftmaxOfProduct(schedule_, product)->length;
+    // Mostly such that divide the rows.
+    const bool are_whole = !Chance(3);
     std::vector<int64_t> blocks;
     for (int64_t block = 1; block <= length; ++block) {
-      if (length % block == 0) blocks.push_back(block);
+      if (!are_whole || length % block == 0) blocks.push_back(block);
     }
     const std::string block =
         blocks.empty() || Chance(8)
