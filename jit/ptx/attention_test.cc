@@ -17,6 +17,7 @@
 #include "jit/gpu/testing.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
+#include "jit/ptx/assembler_testing.h"
 #include "jit/ptx/device_testing.h"
 #include "jit/ptx/products_testing.h"
 #include "jit/schedule/core/computation.h"
@@ -326,15 +327,6 @@ TEST(PtxAttention, RunningMaximaOfARowAreOne) {
   EXPECT_THAT(ptx, HasSubstr(".minnctapersm 2"));
 }
 
-size_t Count(std::string_view text, std::string_view what) {
-  size_t count = 0;
-  for (size_t at = text.find(what); at != std::string_view::npos;
-       at = text.find(what, at + 1)) {
-    ++count;
-  }
-  return count;
-}
-
 // Queries are copied once for a tile of rows; keys and values a block ahead,
 // while the one before is computed.
 TEST(PtxAttention, CopiesKeysABlockAhead) {
@@ -347,13 +339,13 @@ TEST(PtxAttention, CopiesKeysABlockAhead) {
     ASSERT_NE(blocks, std::string::npos) << loops;
     const std::string_view before = std::string_view(loops).substr(0, blocks),
                            inside = std::string_view(loops).substr(blocks);
-    EXPECT_EQ(Count(before, " %q.slice["), 1u);
+    EXPECT_EQ(CountIn(before, " %q.slice["), 1u);
     for (const char* const copy : {"async %k.slice[", "async %v.slice["}) {
-      EXPECT_EQ(Count(before, Concat({copy, "0, "})), 1u);
-      EXPECT_EQ(Count(inside, Concat({copy, "mod(j_part + 1, 2), "})), 1u);
-      EXPECT_EQ(Count(loops, copy), 2u);
+      EXPECT_EQ(CountIn(before, Concat({copy, "0, "})), 1u);
+      EXPECT_EQ(CountIn(inside, Concat({copy, "mod(j_part + 1, 2), "})), 1u);
+      EXPECT_EQ(CountIn(loops, copy), 2u);
     }
-    EXPECT_EQ(Count(inside, "await "), 1u);
+    EXPECT_EQ(CountIn(inside, "await "), 1u);
   }
 }
 
@@ -365,20 +357,20 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
       Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
   ASSERT_TRUE(nest.has_value());
   const std::string ptx = PtxOf(*nest, kTarget);
-  EXPECT_EQ(Count(ptx, "wgmma.mma_async"), 8u);
-  EXPECT_EQ(Count(ptx, "mma.sync"), 0u);
-  EXPECT_EQ(Count(ptx, "ldmatrix"), 0u);
-  EXPECT_EQ(Count(ptx, "fence.proxy.async"), 3u);
-  EXPECT_GE(Count(ptx, "bar.sync"), 10u);
+  EXPECT_EQ(CountIn(ptx, "wgmma.mma_async"), 8u);
+  EXPECT_EQ(CountIn(ptx, "mma.sync"), 0u);
+  EXPECT_EQ(CountIn(ptx, "ldmatrix"), 0u);
+  EXPECT_EQ(CountIn(ptx, "fence.proxy.async"), 3u);
+  EXPECT_GE(CountIn(ptx, "bar.sync"), 10u);
   // What an invocation stores to panels are vectors.
-  EXPECT_GE(Count(ptx, "st.shared.v4.b16"), 4u);
+  EXPECT_GE(CountIn(ptx, "st.shared.v4.b16"), 4u);
   for (const Shape& shape :
        {Shape{2, 1, "64", "256", 64}, Shape{3, 1, "100", "192", 64, "bf16"},
         Shape{2, 2, "128", "128", 64, "f16", true, true}}) {
     std::string small;
     ExpectOnGrid(Attention(shape, kMasked), &small, {.within = 2e-2});
     SCOPED_TRACE(Concat({shape.heads, "x", shape.rows, "x", shape.depth}));
-    EXPECT_EQ(Count(small, "wgmma.mma_async") != 0,
+    EXPECT_EQ(CountIn(small, "wgmma.mma_async") != 0,
               TestDevice()->target().starts_with("sm_90a"));
   }
 }
@@ -394,13 +386,13 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
         Attention({16, 2, "1024", "1024", 64}, score), GpuModel::Of(target));
     ASSERT_TRUE(nest.has_value());
     const std::string ptx = PtxOf(*nest, target);
-    EXPECT_EQ(Count(ptx, "cp.async.bulk.tensor.3d"), 4u);
+    EXPECT_EQ(CountIn(ptx, "cp.async.bulk.tensor.3d"), 4u);
     EXPECT_THAT(ptx, Not(HasSubstr("cp.async.c")));
     // Two slots for each, of 64 keys, which four warps read.
-    EXPECT_EQ(Count(ptx, "mbarrier.init"), 8u);
-    EXPECT_EQ(Count(ptx, "mbarrier.arrive.expect_tx"), 4u);
+    EXPECT_EQ(CountIn(ptx, "mbarrier.init"), 8u);
+    EXPECT_EQ(CountIn(ptx, "mbarrier.arrive.expect_tx"), 4u);
     // Where both are read; and where they are filled.
-    EXPECT_EQ(Count(ptx, "mbarrier.try_wait"), 2u + 4u);
+    EXPECT_EQ(CountIn(ptx, "mbarrier.try_wait"), 2u + 4u);
     // Registers are for two workgroups of 256 threads.
     EXPECT_THAT(ptx, HasSubstr(".maxntid 256"));
   }
@@ -428,7 +420,7 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     const auto nest =
         NestByDefault(Attention(paged, kScaled), SmallGpu(target));
     ASSERT_TRUE(nest.has_value());
-    EXPECT_EQ(Count(PtxOf(*nest, target), "cp.async.bulk.tensor") != 0,
+    EXPECT_EQ(CountIn(PtxOf(*nest, target), "cp.async.bulk.tensor") != 0,
               !is_checked);
   }
   paged.is_checked = false;
