@@ -125,8 +125,10 @@ class Reader {
       const NodeId id = stack.back();
       stack.pop_back();
       if (!seen.insert(id).second) continue;
-      if (body_.moving.contains(id)) return true;
       const tensor::Node& node = pool_[id];
+      // A loop of one turn is a constant, which others may have as well.
+      if (body_.moving.contains(id) && node.opcode != Opcode::kConstant)
+        return true;
       // What a load gives is not known, so it counts as moving.
       if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
         return true;
