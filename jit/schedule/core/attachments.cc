@@ -95,8 +95,10 @@ class Attachment {
   bool MissesResult() const {
     if (!StoresResult(computation_, producer_)) return false;
     const AxisMap map = MapOf(producer_);
+    const ComputationStage& consumer = computation_.stages[consumer_];
     return std::ranges::any_of(AxesAround(), [&](int axis) {
-      const NodeId extent = computation_.stages[consumer_].axes[axis].extent;
+      if (consumer.end && axis == consumer.spatial_count) return true;
+      const NodeId extent = consumer.axes[axis].extent;
       return computation_.pool[extent].range.low < 1 &&
              std::find(map.begin(), map.end(), axis) == map.end();
     });

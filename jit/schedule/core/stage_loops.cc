@@ -9,6 +9,7 @@
 
 #include "jit/loops/matrix_operation.h"
 #include "jit/schedule/core/facts.h"
+#include "jit/schedule/core/rewrite.h"
 #include "tensor/simplify.h"
 
 namespace ember::schedule {
@@ -50,22 +51,130 @@ class Maker {
         pool_(nest.pool),
         r_(result) {}
 
-  Status Run(const std::vector<NodeId>& full, bool is_placed) {
-    const size_t count = plan_.loops.size();
-    r_.extents.resize(count);
-    r_.values.resize(count);
-    for (size_t i = 0; i < count; ++i) r_.extents[i] = ExtentOf(plan_.loops[i]);
-    for (int loop : plan_.order) {
-      if (is_placed) EMBER_RETURN_IF_ERROR(CheckExtent(loop));
-      r_.values[loop] = MakeVariable(loop);
+  Status Run(std::vector<NodeId> full, bool is_placed) {
+    r_.extents.resize(plan_.loops.size());
+    r_.values.resize(plan_.loops.size());
+    FindLoopsThatEnd();
+    EMBER_RETURN_IF_ERROR(MakeLoops(/*that_end=*/false, is_placed));
+    std::optional<NodeId> guarded;
+    if (!ending_.empty()) {
+      const NodeId end = EndOfStage();
+      if (EndsLoops(end)) {
+        full[static_cast<size_t>(Stage().spatial_count)] = end;
+        r_.end = end;
+      } else {
+        guarded = end;
+      }
+      EMBER_RETURN_IF_ERROR(MakeLoops(/*that_end=*/true, is_placed));
     }
-    // Loops made from others have larger numbers.
-    for (size_t i = count; i-- > 0;) SetParents(static_cast<int>(i));
     AddRegionGuards(full);
+    if (guarded) {
+      const NodeId value = r_.axes[static_cast<size_t>(Stage().spatial_count)];
+      r_.guards.push_back({value, *guarded,
+                           PositionOfGuard(value, *guarded, true),
+                           /*is_reduction=*/true});
+    }
     return OkStatus();
   }
 
  private:
+  const ComputationStage& Stage() const {
+    return schedule_.computation().stages[static_cast<size_t>(r_.stage)];
+  }
+
+  // Those that end elsewhere (ComputationStage::end), or others do.
+  Status MakeLoops(bool that_end, bool is_placed) {
+    const auto is_meant = [&](size_t loop) {
+      return ending_.contains(static_cast<int>(loop)) == that_end;
+    };
+    const size_t count = plan_.loops.size();
+    for (size_t i = 0; i < count; ++i) {
+      if (is_meant(i)) r_.extents[i] = ExtentOf(plan_.loops[i]);
+    }
+    for (int loop : plan_.order) {
+      if (!is_meant(static_cast<size_t>(loop))) continue;
+      if (is_placed) EMBER_RETURN_IF_ERROR(CheckExtent(loop));
+      r_.values[loop] = MakeVariable(loop);
+      is_made_.insert(loop);
+    }
+    // Loops made from others have larger numbers.
+    for (size_t i = count; i-- > 0;) {
+      if (is_meant(i)) SetParents(static_cast<int>(i));
+    }
+    return OkStatus();
+  }
+
+  // --- loops that end elsewhere at each point ---
+
+  // Those of the axis that ends, and of axes that have a loop with it.
+  void FindLoopsThatEnd() {
+    if (!Stage().end) return;
+    std::set<int> axes = {Stage().spatial_count};
+    for (size_t before = 0; before != axes.size();) {
+      before = axes.size();
+      for (size_t i = 0; i < plan_.loops.size(); ++i) {
+        std::set<int> of_loop;
+        CollectAxes(static_cast<int>(i), of_loop);
+        const bool meets = std::ranges::any_of(
+            of_loop, [&](int axis) { return axes.contains(axis); });
+        if (!meets) continue;
+        ending_.insert(static_cast<int>(i));
+        axes.insert(of_loop.begin(), of_loop.end());
+      }
+    }
+  }
+
+  void CollectAxes(int number, std::set<int>& axes) const {
+    const Loop& loop = plan_.loops[static_cast<size_t>(number)];
+    if (loop.origin == Loop::Origin::kAxis) {
+      axes.insert(loop.axis);
+      return;
+    }
+    CollectAxes(loop.parent, axes);
+    if (loop.second >= 0) CollectAxes(loop.second, axes);
+  }
+
+  // In terms of the loops over points.
+  NodeId EndOfStage() {
+    const auto& axes = Stage().axes;
+    return Rewriter(
+               schedule_.computation().pool, pool_,
+               [&](NodeId id) -> std::optional<NodeId> {
+                 for (size_t i = 0; i < plan_.loops.size(); ++i) {
+                   const Loop& loop = plan_.loops[i];
+                   if (loop.origin != Loop::Origin::kAxis ||
+                       axes[static_cast<size_t>(loop.axis)].variable != id) {
+                     continue;
+                   }
+                   return Make(Opcode::kAdd, r_.regions[loop.axis].base,
+                               r_.values[i]);
+                 }
+                 return std::nullopt;
+               })
+        .Rewrite(*Stage().end);
+  }
+
+  // Lets the axis have the extent, if that is known where the stage begins to
+  // combine, and none of its loops has to be of a constant one.
+  bool EndsLoops(NodeId end) {
+    if (LastPosition(end) >= r_.FirstReduction()) return false;
+    AxisRegion& region = r_.regions[static_cast<size_t>(Stage().spatial_count)];
+    const NodeId whole = region.extent;
+    region.extent = end;
+    bool may_end = true;
+    for (size_t i = 0; i < plan_.loops.size(); ++i) {
+      if (!ending_.contains(static_cast<int>(i))) continue;
+      r_.extents[i] = ExtentOf(plan_.loops[i]);
+      may_end &= plan_.PositionOf(static_cast<int>(i)) < 0 ||
+                 !LargestExtent(plan_.loops[i].mark) ||
+                 pool_.IsConstant(r_.extents[i]);
+    }
+    if (!may_end) region.extent = whole;
+    return may_end;
+  }
+
+  // --- loops ---
+
   NodeId Make(Opcode opcode, NodeId a, NodeId b) {
     const NodeId operands[] = {a, b};
     return tensor::Simplifier(pool_).Make(opcode, DType::kI64, operands);
@@ -145,7 +254,8 @@ class Maker {
       // Always true. Products of open extents are beyond what proofs of bounds
       // can take apart again, so the nest says it, once per iteration. That the
       // fast one is not negative says that the parts are not.
-      const int position = LastPosition(r_.values[number]);
+      const int position =
+          PositionOfGuard(r_.values[number], extent, loop.is_reduction);
       if (!pool_.IsConstant(extent))
         r_.guards.push_back(
             {pool_.Integer(0), extent, position, loop.is_reduction});
@@ -156,9 +266,11 @@ class Maker {
           break;
         }
         if (Facts(pool_).IsBelow(value, r_.extents[part])) continue;
-        r_.guards.push_back({value, r_.extents[part], LastPosition(value),
-                             loop.is_reduction, /*is_of_region=*/false,
-                             /*is_fact=*/true});
+        r_.guards.push_back(
+            {value, r_.extents[part],
+             PositionOfGuard(value, r_.extents[part], loop.is_reduction),
+             loop.is_reduction, /*is_of_region=*/false,
+             /*is_fact=*/true});
       }
       // Of open extents ranges say less than what holds: each part is below its
       // extent.
@@ -184,24 +296,29 @@ class Maker {
     if (loop.factor == 1) return;
     // Always true, and says that the extent is not 0, where that is open.
     if (!constant) {
-      r_.guards.push_back(
-          {start, extent, LastPosition(start), loop.is_reduction});
+      r_.guards.push_back({start, extent,
+                           PositionOfGuard(start, extent, loop.is_reduction),
+                           loop.is_reduction});
     }
     // As for regions.
     if (const std::optional<NodeId> inner = StartOf(number + 1)) {
       const NodeId first = Make(Opcode::kAdd, start, *inner);
-      r_.guards.push_back(
-          {first, extent, LastPosition(first), loop.is_reduction});
+      r_.guards.push_back({first, extent,
+                           PositionOfGuard(first, extent, loop.is_reduction),
+                           loop.is_reduction});
     }
     const NodeId bound =
         WithoutLanes(WithoutLanes(value, extent, LoopMark::kVector), extent,
                      LoopMark::kMatrix);
-    r_.guards.push_back(
-        {bound, extent, LastPosition(bound), loop.is_reduction});
+    r_.guards.push_back({bound, extent,
+                         PositionOfGuard(bound, extent, loop.is_reduction),
+                         loop.is_reduction});
     if (loop.peeled) {
       const NodeId last =
           Make(Opcode::kAdd, start, pool_.Integer(loop.factor - 1));
-      r_.exact.push_back({last, extent, LastPosition(last), loop.is_reduction});
+      r_.exact.push_back({last, extent,
+                          PositionOfGuard(last, extent, loop.is_reduction),
+                          loop.is_reduction});
     }
   }
 
@@ -306,6 +423,15 @@ class Maker {
     return std::nullopt;
   }
 
+  // Where a < b is known.
+  int PositionOfGuard(NodeId a, NodeId b, bool is_reduction) const {
+    const int last = std::max(LastPosition(a), LastPosition(b));
+    // Where a point's elements end is asked of those, not of the point.
+    return is_reduction && !ending_.empty()
+               ? std::max(last, r_.FirstReduction())
+               : last;
+  }
+
   // Of the loops that the value depends on; -1: of none of this stage.
   int LastPosition(NodeId value) const {
     std::set<NodeId> used;
@@ -320,6 +446,7 @@ class Maker {
     }
     int last = -1;
     for (size_t i = 0; i < plan_.order.size(); ++i) {
+      if (!is_made_.contains(plan_.order[i])) continue;
       const NodeId variable = r_.values[plan_.order[i]];
       if (pool_[variable].opcode == Opcode::kAxis && used.contains(variable))
         last = static_cast<int>(i);
@@ -332,7 +459,9 @@ class Maker {
   loops::LoopNest& nest_;
   ExpressionPool& pool_;
   StageLoops& r_;
-  std::set<int> within_;  // see IsWithin
+  std::set<int> within_;   // see IsWithin
+  std::set<int> ending_;   // loops that end elsewhere at each point
+  std::set<int> is_made_;  // loops of the order that have a variable
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #ifndef EMBER_JIT_SCHEDULE_CORE_STAGE_LOOPS_H_
 #define EMBER_JIT_SCHEDULE_CORE_STAGE_LOOPS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct StageLoops {
   std::vector<NodeId> values;       // per loop of the plan
   std::vector<NodeId> axes;         // per axis: its value
   std::vector<Guard> guards;
+  // Where the stage's points end (ComputationStage::end), if that is known
+  // where the first loop begins that combines.
+  std::optional<NodeId> end;
   // Of peeled loops: under a < b the split needs no guard.
   std::vector<Guard> exact;
 

@@ -257,8 +257,9 @@ Status CheckSum(const Computation& computation, const StageLoops& loops,
     int64_t terms = 1;
     for (size_t i = 0; i < stage.axes.size(); ++i) {
       if (static_cast<int>(i) < stage.spatial_count) continue;
+      // Of points that end before, too (ComputationStage::end).
       const std::optional<int64_t> extent =
-          nest.pool.IntegerConstant(loops.regions[i].extent);
+          computation.pool.IntegerConstant(stage.axes[i].extent);
       if (__builtin_mul_overflow(terms, extent.value_or(1), &terms))
         terms = INT64_MAX;
     }

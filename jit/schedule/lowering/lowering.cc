@@ -319,12 +319,14 @@ class Lowering {
   bool Applies(const StageLoops& s, const Guard& guard, Part part) const {
     switch (part) {
       case Part::kOuter:
-      case Part::kCombine:
         return true;
+      case Part::kCombine:
+        return !guard.is_reduction;
       case Part::kFinal:
         // Matrices are stored whole; what is beyond the end nobody reads.
-        return !guard.is_of_region || !s.plan->MultipliesMatrices() ||
-               !StoresToRegions(s.stage);
+        return !guard.is_reduction &&
+               (!guard.is_of_region || !s.plan->MultipliesMatrices() ||
+                !StoresToRegions(s.stage));
       case Part::kInitial:
         return false;
       case Part::kTotals:
@@ -342,16 +344,12 @@ class Lowering {
                                });
   }
 
-  static Block* Push(Block& out, Statement statement) {
-    out.push_back(std::move(statement));
-    return &out.back().body;
-  }
-
   Block* OpenIf(NodeId condition, Block& out) {
     Statement branch;
     branch.kind = Statement::Kind::kIf;
     branch.condition = condition;
-    return Push(out, std::move(branch));
+    out.push_back(std::move(branch));
+    return &out.back().body;
   }
 
   Block* OpenGuard(const Guard& guard, Block& out) {
@@ -467,6 +465,7 @@ class Lowering {
     if (!a.lanes.empty()) EMBER_RETURN_IF_ERROR(CombineLanes(s, a, out));
     if (a.bound >= 0) EMBER_RETURN_IF_ERROR(CombineInvocations(s, a, out));
     if (a.combines_in_place) return OkStatus();
+    const NodeId zero = nest_.pool.Integer(0);
     return EmitLoops(
         s, a.spatial, 0, Part::kFinal,
         [&](Block& block) {
@@ -481,7 +480,8 @@ class Lowering {
           }
           return EmitStores(s, values, std::move(results), block);
         },
-        out);
+        s.end ? *OpenIf(Make(Opcode::kLess, DType::kBool, zero, *s.end), out)
+              : out);
   }
 
   Status EmitUpdate(const StageLoops& s, const Accumulators& a, Block& out) {

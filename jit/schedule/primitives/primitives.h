@@ -25,6 +25,11 @@
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
+//   stream %acc k/8 4 i/16 j/16 -> parts
+//                               steps of 8 k of all tiles of 16 x 16 results,
+//                               one behind the other, in 4 ranges as long as
+//                               each other; %parts has the sum of each piece
+//                               of a range that is of one tile
 //   cut %y i 64 -> rest         %y has rows below 64, stage `rest` the others;
 //                               %rest.acc is what %acc was for them
 //   pad %acc k 4                k runs on to a multiple of 4, adding zeros
@@ -107,6 +112,9 @@ struct PrimitiveCall {
   row("rfactor", Rfactor, 2, 2, 1, true, "%stage part -> parts", \
       "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results; of an " \
       "online softmax, too") \
+  row("stream", Stream, 3, -1, 1, true, "%stage reduction/steps ranges axis/size... -> parts", \
+      "steps of a reduction, of all tiles of the results, one behind the other in ranges of one length: a new stage combines each " \
+      "piece of a range that is of one tile, the stage combines those of its tile") \
   row("cut", Cut, 3, 3, 1, true, "%stage axis number -> rest", \
       "the stage has the points below the number, a new stage the others, with what is computed for them alone: those may " \
       "have other schedules, and run beside the first") \
@@ -171,6 +179,10 @@ StatusOr<int64_t> NumberOperand(const PrimitiveCall& call, size_t index);
 // are computed in them: `primitive` replaces the stage.
 Status CheckUnchanged(const Schedule& schedule, int stage,
                       std::string_view primitive);
+// Refused where parts of what the stage combines may not be combined, or it is
+// not as it was: `primitive` shares them out.
+Status CheckCombinesParts(const Schedule& schedule, int stage,
+                          std::string_view primitive);
 // Names of new loops or buffers: not taken.
 Status CheckNewLoopNames(const StagePlan& plan, const PrimitiveCall& call);
 

@@ -139,6 +139,7 @@ class PartMaker {
       *nodes = rewriter.Rewrite(*nodes);
     }
     if (part.useful) part.useful->end = rewriter.Rewrite(part.useful->end);
+    if (part.end) part.end = rewriter.Rewrite(*part.end);
     for (ComputationStore& store : part.stores) {
       store.indices = rewriter.Rewrite(store.indices);
       const Replaced* replaced = Find(store.buffer);

@@ -63,26 +63,6 @@ StatusOr<Part> ParsePart(const ComputationStage& stage,
   return part;
 }
 
-Status CheckStage(const Schedule& schedule, int number) {
-  const Computation& c = schedule.computation();
-  const ComputationStage& stage = c.stages[number];
-  if (!stage.has_reduction())
-    return FailedPreconditionError("the stage combines nothing");
-  const bool is_fold = stage.combiner == tensor::Combiner::kFold;
-  if (is_fold && !stage.combines_parts) {
-    return FailedPreconditionError(
-        "a fold combines its elements one after another");
-  }
-  if (!is_fold && stage.values.size() != 1)
-    return FailedPreconditionError("the stage combines several values");
-  const DType type = c.pool[stage.values[0]].type;
-  if (AccumulatorType(stage.combiner, type) != type) {
-    return FailedPreconditionError(
-        "sums of narrow floats are rounded once, at the end");
-  }
-  return CheckUnchanged(schedule, number, "rfactor");
-}
-
 // The stage of the parts, from the one that is to combine them.
 class PartsMaker {
  public:
@@ -241,6 +221,30 @@ class PartsMaker {
 
 }  // namespace
 
+Status CheckCombinesParts(const Schedule& schedule, int number,
+                          std::string_view primitive) {
+  const Computation& c = schedule.computation();
+  const ComputationStage& stage = c.stages[number];
+  if (!stage.has_reduction())
+    return FailedPreconditionError("the stage combines nothing");
+  const bool is_fold = stage.combiner == tensor::Combiner::kFold;
+  if (is_fold && !stage.combines_parts) {
+    return FailedPreconditionError(
+        "a fold combines its elements one after another");
+  }
+  if (stage.end)
+    return FailedPreconditionError(
+        "points combine different numbers of elements");
+  if (!is_fold && stage.values.size() != 1)
+    return FailedPreconditionError("the stage combines several values");
+  const DType type = c.pool[stage.values[0]].type;
+  if (AccumulatorType(stage.combiner, type) != type) {
+    return FailedPreconditionError(
+        "sums of narrow floats are rounded once, at the end");
+  }
+  return CheckUnchanged(schedule, number, primitive);
+}
+
 Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
   Computation& c = schedule.mutable_computation();
@@ -255,7 +259,7 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
     return InvalidArgumentError("expected a new name for the parts, found '" +
                                 name + "'");
   }
-  EMBER_RETURN_IF_ERROR(CheckStage(schedule, number));
+  EMBER_RETURN_IF_ERROR(CheckCombinesParts(schedule, number, "rfactor"));
   const uint32_t buffer = static_cast<uint32_t>(c.buffers.size());
   PartsMaker maker(c, whole, part);
   std::optional<ComputationStage> parts = maker.Run(buffer);

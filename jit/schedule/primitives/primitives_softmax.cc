@@ -114,7 +114,7 @@ class Matcher {
     const ComputationStage& stage = Stage(result_.product);
     const size_t spatial = static_cast<size_t>(stage.spatial_count);
     if (stage.combiner != Combiner::kSum || stage.values.size() != 1 ||
-        stage.axes.size() != spatial + 1 || spatial < 2) {
+        stage.axes.size() != spatial + 1 || spatial < 2 || stage.end) {
       return Refusal("expected sums over one axis");
     }
     const Node& product = ValueOf(result_.product);
@@ -183,7 +183,7 @@ class Matcher {
   Status MatchTotal() {
     const ComputationStage& total = Stage(result_.total);
     if (total.combiner != Combiner::kSum || total.axes.size() != rank_ ||
-        c_.pool[total.values[0]].opcode != Opcode::kLoad ||
+        total.end || c_.pool[total.values[0]].opcode != Opcode::kLoad ||
         MakerOf(total.values[0], {result_.weight, result_.total}, rank_) !=
             result_.power ||
         !ReadsAt(total.values[0], Variables(total, rank_))) {
@@ -206,7 +206,8 @@ class Matcher {
         !ReadsAt(difference.operands[1], {axes.begin(), axes.end() - 1}))
       return Refusal("expected differences from a maximum of each row");
     const ComputationStage& most = Stage(result_.most);
-    if (most.combiner != Combiner::kMaximum || most.axes.size() != rank_)
+    if (most.combiner != Combiner::kMaximum || most.axes.size() != rank_ ||
+        most.end)
       return Refusal("expected differences from a maximum of each row");
     // The maximum is that of what it is taken from.
     Schedule scratch = schedule_;

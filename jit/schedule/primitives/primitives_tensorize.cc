@@ -211,6 +211,10 @@ Status PadReduction(Schedule& schedule, const PrimitiveCall& call) {
                           c.pool[stage.values[0]].opcode == Opcode::kMultiply;
   if (!is_product)
     return FailedPreconditionError("the stage is no sum of products");
+  if (stage.end && axis_number == stage.spatial_count) {
+    return FailedPreconditionError("loop '" + call.operands[1] +
+                                   "' ends elsewhere at each point");
+  }
   const ComputationAxis axis = stage.axes[axis_number];
   const DType type = c.pool[stage.values[0]].type;
   std::vector<NodeId> accesses;

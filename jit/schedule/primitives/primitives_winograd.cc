@@ -85,7 +85,8 @@ class Matcher {
     }
     if (stage_.combiner != tensor::Combiner::kSum ||
         stage_.values.size() != 1 || stage_.spatial_count != 4 ||
-        stage_.axes.size() != 7 || !StoresAreIdentity(c_, number_)) {
+        stage_.axes.size() != 7 || stage_.end ||
+        !StoresAreIdentity(c_, number_)) {
       return Refusal("expected sums over three axes for points of four");
     }
     const Node& product = c_.pool[stage_.values[0]];

@@ -470,8 +470,8 @@ class LineWriter : private tensor::RandomChoices {
            Results(1);
   }
 
-  // Of a reduction, where there is one.
-  std::string Rfactor() {
+  // A stage that has a reduction, where there is one; and one of those.
+  std::pair<int, std::string> AnyReduction() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && !computation().stages[stage].has_reduction(); ++i)
       stage = AnyStage();
@@ -479,12 +479,28 @@ class LineWriter : private tensor::RandomChoices {
     const size_t spatial =
         static_cast<size_t>(computation().stages[stage].spatial_count);
     const size_t first = Chance(20) ? 0 : std::min(spatial, axes.size());
-    std::string axis = "none";
-    if (first < axes.size()) {
-      axis = axes[first + static_cast<size_t>(
-                              Below(static_cast<int>(axes.size() - first)))]
-                 .name;
+    if (first >= axes.size()) return {stage, "none"};
+    const int count = static_cast<int>(axes.size() - first);
+    return {stage, axes[first + static_cast<size_t>(Below(count))].name};
+  }
+
+  // Tiles along some of the axes.
+  std::string Stream() {
+    const auto [stage, axis] = AnyReduction();
+    const ComputationStage& streamed = computation().stages[stage];
+    std::string text = Stage(stage) + " " + axis + "/" + AnyFactor() + " " +
+                       std::to_string(1 + Below(12));
+    for (int a = 0; a < streamed.spatial_count; ++a) {
+      if (Chance(3)) continue;
+      text +=
+          " " + streamed.axes[static_cast<size_t>(a)].name + "/" + AnyFactor();
     }
+    return text + Results(1);
+  }
+
+  // Of a reduction, where there is one.
+  std::string Rfactor() {
+    const auto [stage, axis] = AnyReduction();
     constexpr const char* kParts[] = {"", "/", "%"};
     const std::string part = kParts[Below(3)];
     return Stage(stage) + " " + axis +

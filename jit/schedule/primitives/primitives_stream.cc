@@ -1,0 +1,399 @@
+// stream: what tiles of results combine, shared out in ranges of one length.
+//
+//   %s[i, j] = sum(k < 32) %a[i, k] * %b[k, j]       i < 32, j < 48
+//
+// has 3 tiles of 32 x 16 results, each with 4 slices of 8 steps of k. One tile
+// behind the other these are 12 slices; `stream %s k/8 4 i/32 j/16 -> parts`
+// makes 4 ranges of 3 slices of them, which are as long as each other, and
+// begin and end anywhere in tiles:
+//
+//   slices   0 . . 3|. . . .|. . . b    tile 0, tile 1, tile 2
+//   ranges   0 0 0 1|1 1 2 2|2 3 3 3
+//
+// A range has parts of several tiles, here 2 at most: its pieces. Their sums
+// are the results of the new stage, and the stage adds up those of its tile, in
+// the order of the sum:
+//
+//   %parts[piece, range, i, j] = sum(k_slices < 3, k < 8) ...
+//   %s[i, j] = sum(k_part < 2) %parts[...]
+//
+// Of the 3 slices a piece combines those that it has, which may be none
+// (ComputationStage::end). Where tiles do not fill the results, the last one
+// begins earlier: some of its points are those of the one before it, too.
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/rounding.h"
+#include "jit/schedule/core/rewrite.h"
+#include "jit/schedule/primitives/primitives.h"
+#include "tensor/names.h"
+#include "tensor/range_rules.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Opcode;
+
+// Tiles, and slices of all of them: pieces are counted one by one.
+constexpr int64_t kMostTiles = int64_t{1} << 20;
+constexpr int64_t kMostSlices = int64_t{1} << 40;
+constexpr int64_t kMostRanges = int64_t{1} << 16;
+
+// "k/8": an axis, and a size.
+struct AxisAndSize {
+  size_t axis = 0;
+  int64_t size = 1;
+};
+
+// Among axes begin..end-1 of the stage.
+StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
+                                       size_t begin, size_t end,
+                                       const std::string& word) {
+  const size_t slash = std::min(word.find('/'), word.size());
+  AxisAndSize parsed;
+  for (parsed.axis = begin; parsed.axis < end; ++parsed.axis) {
+    if (stage.axes[parsed.axis].name == std::string_view(word).substr(0, slash))
+      break;
+  }
+  const char* const last = word.data() + word.size();
+  const auto [at, error] = std::from_chars(
+      word.data() + std::min(slash + 1, word.size()), last, parsed.size);
+  if (parsed.axis == end || error != std::errc() || at != last ||
+      parsed.size < 1 || parsed.size > tensor::kMaximumExtent) {
+    return InvalidArgumentError(std::string("expected ") +
+                                (begin == 0 ? "i/n with an axis i of the points"
+                                            : "k/n with a reduction k") +
+                                " of %" + stage.name + ", found '" + word +
+                                "'");
+  }
+  return parsed;
+}
+
+// How results and what they combine are shared out.
+struct Shares {
+  AxisAndSize steps;           // of a slice
+  std::vector<int64_t> sizes;  // of a tile, by axis of the points
+  std::vector<int64_t> tiles;  // of all points, by axis
+  int64_t tile_count = 1;
+  int64_t slices = 1;  // of a tile
+  int64_t ranges = 1;
+  int64_t length = 1;  // of a range, in slices
+  int64_t pieces = 1;  // of a range, at most
+  int64_t parts = 1;   // of a tile, at most
+  int64_t least_parts = 1;
+
+  void Count() {
+    const int64_t all = tile_count * slices;
+    length = DivideRoundingUp(all, ranges);
+    for (int64_t at = 0; at < all; at += length) {
+      const int64_t last = std::min(at + length, all) - 1;
+      pieces = std::max(pieces, last / slices - at / slices + 1);
+    }
+    least_parts = slices;
+    for (int64_t at = 0; at < all; at += slices) {
+      const int64_t count = (at + slices - 1) / length - at / length + 1;
+      parts = std::max(parts, count);
+      least_parts = std::min(least_parts, count);
+    }
+  }
+};
+
+StatusOr<Shares> ParseShares(const Computation& c,
+                             const ComputationStage& stage,
+                             const PrimitiveCall& call) {
+  const size_t spatial = static_cast<size_t>(stage.spatial_count);
+  Shares shares;
+  EMBER_ASSIGN_OR_RETURN(
+      shares.steps,
+      ParseAxisAndSize(stage, spatial, stage.axes.size(), call.operands[1]));
+  EMBER_ASSIGN_OR_RETURN(shares.ranges, NumberOperand(call, 2));
+  shares.sizes.assign(spatial, 1);
+  for (size_t i = 3; i < call.operands.size(); ++i) {
+    EMBER_ASSIGN_OR_RETURN(
+        const AxisAndSize tile,
+        ParseAxisAndSize(stage, 0, spatial, call.operands[i]));
+    shares.sizes[tile.axis] = tile.size;
+  }
+  const auto extent_of = [&](size_t axis) {
+    return c.pool.IntegerConstant(stage.axes[axis].extent).value_or(0);
+  };
+  shares.slices =
+      DivideRoundingUp(extent_of(shares.steps.axis), shares.steps.size);
+  for (size_t a = 0; a < spatial; ++a) {
+    const int64_t extent = std::max<int64_t>(extent_of(a), 0);
+    shares.sizes[a] = std::min(shares.sizes[a], std::max<int64_t>(extent, 1));
+    shares.tiles.push_back(DivideRoundingUp(extent, shares.sizes[a]));
+    if (shares.tiles.back() > kMostTiles) shares.tiles.back() = 0;
+    shares.tile_count *= shares.tiles.back();
+    if (shares.tile_count > kMostTiles) shares.tile_count = 0;
+  }
+  if (shares.tile_count == 0 || shares.slices == 0 ||
+      shares.slices > kMostSlices / shares.tile_count ||
+      shares.ranges > kMostRanges) {
+    return FailedPreconditionError(
+        "expected constant extents, not of 0, and not too many tiles, slices "
+        "or ranges");
+  }
+  shares.Count();
+  return shares;
+}
+
+class Streamer {
+ public:
+  Streamer(Computation& c, const ComputationStage& whole, const Shares& shares)
+      : c_(c), whole_(whole), shares_(shares) {}
+
+  // The stage of the pieces.
+  ComputationStage MakePieces(uint32_t buffer) {
+    const size_t spatial = static_cast<size_t>(whole_.spatial_count);
+    ComputationStage stage;
+    stage.combiner = whole_.combiner;
+    const NodeId piece = AddAxis(NewName("piece"), shares_.pieces, stage);
+    const NodeId range = AddAxis(NewName("range"), shares_.ranges, stage);
+    // The first slice of the range, and the first one of the piece's tile.
+    const NodeId first = Times(range, shares_.length);
+    const NodeId tile = Add(FloorDivide(first, shares_.slices), piece);
+    const NodeId first_of_tile = Times(tile, shares_.slices);
+    // What the piece has of the tile. Beyond the last tile, and the last slice
+    // of all, that is nothing.
+    const NodeId zero = Integer(0);
+    const NodeId begin = Larger(Subtract(first, first_of_tile), zero);
+    const NodeId all = Integer(shares_.tile_count * shares_.slices);
+    const NodeId end_of_range =
+        Smaller(Add(first, Integer(shares_.length)), all);
+    const NodeId end =
+        Smaller(Subtract(end_of_range, first_of_tile), Integer(shares_.slices));
+    const int64_t most = std::min(shares_.length, shares_.slices);
+    stage.end = Smaller(Larger(Subtract(end, begin), zero), Integer(most));
+    // Indices stay in bounds where there is nothing.
+    NodeId rest = Smaller(tile, Integer(shares_.tile_count - 1));
+    std::vector<NodeId> digits(spatial);
+    for (size_t a = spatial; a-- > 0;) {
+      digits[a] = a == 0 ? rest : Modulo(rest, shares_.tiles[a]);
+      rest = FloorDivide(rest, shares_.tiles[a]);
+    }
+    for (size_t a = 0; a < spatial; ++a) {
+      NodeId value = FirstPointOf(digits[a], a);
+      if (shares_.sizes[a] > 1) {
+        value =
+            Add(value, AddAxis(whole_.axes[a].name, shares_.sizes[a], stage));
+      }
+      replaced_.push_back({whole_.axes[a].variable, value});
+    }
+    stage.spatial_count = static_cast<int>(stage.axes.size());
+    AddReductions(begin, most, stage);
+    stage.values.push_back(ValueOfPiece());
+    ComputationStore& store = stage.stores.emplace_back();
+    store.buffer = buffer;
+    for (int a = 0; a < stage.spatial_count; ++a)
+      store.indices.push_back(stage.axes[static_cast<size_t>(a)].variable);
+    return stage;
+  }
+
+  // Makes the stage combine the pieces of its tile.
+  void CombinePieces(uint32_t buffer, ComputationStage& stage) {
+    const std::string& name = whole_.axes[shares_.steps.axis].name;
+    const DType type = c_.pool[whole_.values[0]].type;
+    stage.axes.resize(static_cast<size_t>(stage.spatial_count));
+    const NodeId part = AddAxis(NewName(name + "_part"), shares_.parts, stage);
+    NodeId tile = Integer(0);
+    for (size_t a = 0; a < shares_.sizes.size(); ++a) {
+      const NodeId digit =
+          FloorDivide(stage.axes[a].variable, shares_.sizes[a]);
+      tile = Add(Times(tile, shares_.tiles[a]), digit);
+    }
+    const NodeId first = Times(tile, shares_.slices);
+    const NodeId last =
+        FloorDivide(Add(first, Integer(shares_.slices - 1)), shares_.length);
+    const NodeId range = Add(FloorDivide(first, shares_.length), part);
+    // The last piece in place of one that is not there.
+    const NodeId range_there = Smaller(range, last);
+    const NodeId first_tile =
+        FloorDivide(Times(range_there, shares_.length), shares_.slices);
+    const NodeId piece = Smaller(Larger(Subtract(tile, first_tile), Integer(0)),
+                                 Integer(shares_.pieces - 1));
+    std::vector<NodeId> indices = {piece, range_there};
+    for (size_t a = 0; a < shares_.sizes.size(); ++a) {
+      if (shares_.sizes[a] > 1)
+        indices.push_back(PlaceInTile(stage.axes[a].variable, a));
+    }
+    NodeId value =
+        c_.pool.Intern(Opcode::kLoad, type, indices, 0, /*scope=*/1, buffer);
+    if (shares_.least_parts != shares_.parts)
+      value = Unless(Make(Opcode::kLess, DType::kBool, {last, range}), value);
+    stage.values = {value};
+  }
+
+ private:
+  NodeId AddAxis(std::string name, int64_t extent, ComputationStage& stage) {
+    stage.axes.push_back(c_.MakeAxis(std::move(name), Integer(extent)));
+    return stage.axes.back().variable;
+  }
+  // One that no axis of the whole stage has.
+  std::string NewName(std::string name) const {
+    while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
+           whole_.axes.end()) {
+      name += "_part";
+    }
+    return name;
+  }
+
+  // begin: the first slice of the piece. most: that a piece has.
+  void AddReductions(NodeId begin, int64_t most, ComputationStage& stage) {
+    const ComputationAxis& steps = whole_.axes[shares_.steps.axis];
+    const NodeId turn = AddAxis(NewName(steps.name + "_slices"), most, stage);
+    // Said of those that are not there, too.
+    const NodeId slice = Smaller(Add(begin, turn), Integer(shares_.slices - 1));
+    for (size_t a = static_cast<size_t>(whole_.spatial_count);
+         a < whole_.axes.size(); ++a) {
+      const ComputationAxis& axis = whole_.axes[a];
+      if (a != shares_.steps.axis) {
+        stage.axes.push_back(c_.MakeAxis(axis.name, axis.extent));
+        replaced_.push_back({axis.variable, stage.axes.back().variable});
+        continue;
+      }
+      const int64_t size = shares_.steps.size;
+      const NodeId step = AddAxis(axis.name, size, stage);
+      NodeId value = Add(Times(slice, size), step);
+      if (*c_.pool.IntegerConstant(axis.extent) % size != 0) {
+        // The last step in place of one that is not there.
+        beyond_ = Make(Opcode::kLessEqual, DType::kBool, {axis.extent, value});
+        value = Smaller(value, Subtract(axis.extent, Integer(1)));
+      }
+      replaced_.push_back({axis.variable, value});
+    }
+  }
+
+  NodeId ValueOfPiece() {
+    const NodeId value =
+        Rewriter(c_.pool, c_.pool, [&](NodeId id) -> std::optional<NodeId> {
+          for (const auto& [axis, by] : replaced_) {
+            if (axis == id) return by;
+          }
+          return std::nullopt;
+        }).Rewrite(whole_.values[0]);
+    return beyond_ ? Unless(*beyond_, value) : value;
+  }
+
+  // Of the last tile along the axis: how many points it has in common with the
+  // one before it, and where it begins.
+  int64_t OverlapOf(size_t axis) const {
+    return shares_.tiles[axis] * shares_.sizes[axis] -
+           *c_.pool.IntegerConstant(whole_.axes[axis].extent);
+  }
+  int64_t LastFirstPointOf(size_t axis) const {
+    return (shares_.tiles[axis] - 1) * shares_.sizes[axis] - OverlapOf(axis);
+  }
+  // All tiles begin at multiples of it, and are as long as some.
+  int64_t StepOf(size_t axis) const {
+    return std::gcd(shares_.sizes[axis], OverlapOf(axis));
+  }
+  NodeId FirstPointOf(NodeId tile, size_t axis) {
+    const int64_t step = StepOf(axis);
+    return Times(Smaller(Times(tile, shares_.sizes[axis] / step),
+                         Integer(LastFirstPointOf(axis) / step)),
+                 step);
+  }
+  // Of a point, in the last tile that has it. Only where that is the last of
+  // all it is farther from the begin than it would be without an overlap.
+  // Points of a step are neighbours there, too, for who reads several at once.
+  NodeId PlaceInTile(NodeId point, size_t axis) {
+    const int64_t step = StepOf(axis), steps = shares_.sizes[axis] / step;
+    const NodeId at = FloorDivide(point, step);
+    NodeId place = Modulo(at, steps);
+    if (OverlapOf(axis) != 0) {
+      place =
+          Larger(place, Subtract(at, Integer(LastFirstPointOf(axis) / step)));
+      // Always true, and no proof of bounds knows it where loops go on beyond
+      // the axis; so it is not simplified away here.
+      const NodeId both[] = {place, Integer(steps - 1)};
+      place = c_.pool.Intern(Opcode::kMinimum, DType::kI64, both);
+    }
+    return Add(Times(place, step), Modulo(point, step));
+  }
+
+  // What does not change a combination, where the condition holds.
+  NodeId Unless(NodeId condition, NodeId value) {
+    const DType type = c_.pool[value].type;
+    const NodeId neutral =
+        c_.pool.Constant(NeutralBits(whole_.combiner, type), type);
+    return Make(Opcode::kSelect, type, {condition, neutral, value});
+  }
+
+  NodeId Make(Opcode opcode, DType type, std::initializer_list<NodeId> nodes) {
+    return tensor::Simplifier(c_.pool).Make(
+        opcode, type, std::span(nodes.begin(), nodes.size()));
+  }
+  NodeId Integer(int64_t value) { return c_.pool.Integer(value); }
+  NodeId Add(NodeId a, NodeId b) {
+    return Make(Opcode::kAdd, DType::kI64, {a, b});
+  }
+  NodeId Subtract(NodeId a, NodeId b) {
+    return Make(Opcode::kSubtract, DType::kI64, {a, b});
+  }
+  NodeId Smaller(NodeId a, NodeId b) {
+    return Make(Opcode::kMinimum, DType::kI64, {a, b});
+  }
+  NodeId Larger(NodeId a, NodeId b) {
+    return Make(Opcode::kMaximum, DType::kI64, {a, b});
+  }
+  NodeId Times(NodeId a, int64_t b) {
+    return Make(Opcode::kMultiply, DType::kI64, {a, Integer(b)});
+  }
+  NodeId FloorDivide(NodeId a, int64_t b) {
+    return Make(Opcode::kFloorDivide, DType::kI64, {a, Integer(b)});
+  }
+  NodeId Modulo(NodeId a, int64_t b) {
+    return Make(Opcode::kModulo, DType::kI64, {a, Integer(b)});
+  }
+
+  Computation& c_;
+  const ComputationStage& whole_;
+  const Shares& shares_;
+  std::vector<std::pair<NodeId, NodeId>> replaced_;  // axes, and what for
+  std::optional<NodeId> beyond_;
+};
+
+}  // namespace
+
+Status Stream(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+  Computation& c = schedule.mutable_computation();
+  const ComputationStage whole = c.stages[number];
+  const std::string& name = call.results[0];
+  if (!tensor::IsPlainName(name) || c.FindBuffer(name) >= 0) {
+    return InvalidArgumentError("expected a new name for the parts, found '" +
+                                name + "'");
+  }
+  EMBER_ASSIGN_OR_RETURN(const Shares shares, ParseShares(c, whole, call));
+  EMBER_RETURN_IF_ERROR(CheckCombinesParts(schedule, number, "stream"));
+  if (whole.combiner == tensor::Combiner::kFold)
+    return FailedPreconditionError("a piece of a fold may have no elements");
+  const uint32_t buffer = static_cast<uint32_t>(c.buffers.size());
+  Streamer streamer(c, whole, shares);
+  ComputationStage pieces = streamer.MakePieces(buffer);
+  pieces.name = name;
+  const bool is_packed =
+      c.buffers[whole.stores[0].buffer].role == BufferRole::kPacked;
+  ComputationBuffer made{
+      .name = name,
+      .type = c.pool[whole.values[0]].type,
+      .role = is_packed ? BufferRole::kPacked : BufferRole::kTemporary,
+      .extents = {}};
+  for (int a = 0; a < pieces.spatial_count; ++a)
+    made.extents.push_back(pieces.axes[a].extent);
+  c.buffers.push_back(std::move(made));
+  streamer.CombinePieces(buffer, c.stages[number]);
+  schedule.mutable_plan(number) = DefaultPlan(c.stages[number]);
+  schedule.InsertStage(number, std::move(pieces));
+  return OkStatus();
+}
+
+}  // namespace ember::schedule
