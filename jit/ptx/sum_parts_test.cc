@@ -12,6 +12,7 @@
 #include "hal/command_list.h"
 #include "hal/device.h"
 #include "jit/gpu/testing.h"
+#include "jit/loops/text.h"
 #include "jit/ptx/compiler.h"
 #include "jit/ptx/device_testing.h"
 #include "jit/ptx/products_testing.h"
@@ -154,6 +155,102 @@ TEST_F(SumParts, BesideWholeTiles) {
   const auto recorded = (*kernel)->Record({{}, ranges, list});
   ASSERT_TRUE(recorded.ok()) << recorded.status().ToString();
   EXPECT_EQ(list.commands, "DD|D");
+}
+
+// Ranges of the slices of all tiles, one for each workgroup that there is room
+// for: they begin and end anywhere in tiles.
+TEST_F(SumParts, InRanges) {
+  const struct {
+    const char* rows;
+    const char* columns;
+    const char* steps;
+    int64_t processors;
+    const char* parts;  // pieces, ranges, and of a tile rows and columns
+  } products[] = {
+      {"96", "32", "1088", 11, "[2, 11, 32, 32]"},
+      // Tiles that the results do not fill.
+      {"90", "32", "1088", 11, "[2, 11, 32, 32]"},
+  };
+  for (const auto& product : products) {
+    const std::string m = product.rows, n = product.columns, k = product.steps;
+    const std::string text =
+        "dispatch @layer(%a: f16[" + m + ", " + k + "], %b: f16[" + k + ", " +
+        n + "], %c: f32[" + n + "]) -> (%y: f16[" + m + ", " + n +
+        "]) { temp %s: f32[" + m + ", " + n + "] %s[i, j] = sum(k < " + k +
+        ") f32(%a[i, k]) * f32(%b[k, j]) "
+        "%y[i, j] = f16(max(%s[i, j] + %c[j], 0.0)) }";
+    ExpectOnGrid(text, nullptr, {.processors = product.processors});
+    GpuModel gpu = SmallGpu(TestDevice()->target());
+    gpu.processors = product.processors;
+    gpu.busy_invocations *= product.processors;
+    gpu.latency_clocks = 0;
+    const auto nest = NestByDefault(text, gpu);
+    ASSERT_TRUE(nest.has_value());
+    EXPECT_THAT(loops::ToText(*nest),
+                HasSubstr("%s.parts: f32" + std::string(product.parts)));
+  }
+}
+
+// As the default schedule has it of large products on sm_90a, with tiles of 64
+// x 64 results: tasks are in rounds of as many as there are workgroups, so a
+// workgroup has both pieces of a range.
+std::string WideRanges(int ranges) {
+  const std::string count = std::to_string(ranges);
+  std::string text = "stream %y k/64 " + count + R"( i/64 j/64 -> parts
+    split %parts i 64 -> i_count i_turn
+    split %parts i_turn 16 -> i_subgroup i_matrix
+    split %parts j 64 -> j_subgroup j_part
+    split %parts j_part 64 -> j_count j_matrix
+    split %parts k 16 -> k_step k_matrix
+    reorder %parts piece range k_slices j_subgroup i_subgroup k_step i_count j_count i_matrix j_matrix k_matrix
+    fuse %parts piece range -> tasks
+    fuse %parts j_subgroup i_subgroup -> subgroups
+    unroll %parts k_step
+    unroll %parts i_count
+    unroll %parts j_count
+)";
+  for (const char* factor : {"a", "b"}) {
+    const std::string copy = "%" + std::string(factor) + ".slice";
+    text += "cache_read %parts %" + std::string(factor) + " -> " + factor +
+            ".slice\ncompute_at " + copy + " %parts k_slices\nsplit " + copy +
+            " c1 8 -> c1_vector c1_lane\nfuse " + copy +
+            " c0 c1_vector -> all\nsplit " + copy +
+            " all 128 -> all_round all_item\nreorder " + copy +
+            " all_item all_round c1_lane\nbind " + copy +
+            " all_item\nvectorize " + copy + " c1_lane\nunroll " + copy +
+            " all_round\ndouble_buffer " + copy + " async 4 late spare\n";
+  }
+  return text +
+         "multiply_matrices %parts subgroups i_matrix j_matrix k_matrix\n"
+         "parallel %parts tasks\nparallel %y i\nbind %y j\n";
+}
+
+TEST_F(SumParts, InRangesOfWideProducts) {
+  if (!IsWide()) GTEST_SKIP();
+  const tensor::SeedRange seeds = tensor::Seeds(4);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
+    tensor::RandomChoices choices(seed);
+    const std::string m = std::to_string(choices.Pick<int>({72, 100}));
+    const std::string n = std::to_string(choices.Pick<int>({64, 72}));
+    const std::string k = std::to_string(64 * (5 + choices.Below(3)));
+    // A processor has room for three workgroups.
+    const int ranges = choices.Pick<int>({2, 3, 3, 3, 4});
+    const std::string schedule = WideRanges(ranges);
+    SCOPED_TRACE(m + " x " + n + " x " + k + " in " + std::to_string(ranges));
+    std::string ptx;
+    ExpectOnGrid("dispatch @p(%a: f16[" + m + ", " + k + "], %b: f16[" + k +
+                     ", " + n + "]) -> (%y: f32[" + m + ", " + n +
+                     "]) { %y[i, j] = sum(k < " + k +
+                     ") f32(%a[i, k]) * f32(%b[k, j]) }",
+                 &ptx,
+                 {.schedule = schedule,
+                  .without = "processors132",
+                  .instead = "processors1"});
+    EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
+    EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor"));
+    if (HasFailure()) return;
+  }
 }
 
 // Few rows by long sums, of all layouts and kinds; sizes that no vectors fill.

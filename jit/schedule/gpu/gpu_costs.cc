@@ -59,6 +59,21 @@ double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
                        waves * kLoadsOfTile * MultiplyAddsOfLoad(gpu));
 }
 
+double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
+  const double waves =
+      tiles.count / Processors(gpu) / std::max(1.0, WorkgroupsThere(tiles));
+  return tiles.count * SlowedWork(tiles) +
+         Processors(gpu) * waves * kLoadsOfTile * MultiplyAddsOfLoad(gpu);
+}
+
+double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
+                    const TilesOnGpu* before) {
+  // The second tile of a range has slices to wait for, too.
+  return CostOfTiles(gpu, ranges) +
+         (before != nullptr ? CostOfTiles(gpu, *before) : 0) +
+         Processors(gpu) * kLoadsOfTile * MultiplyAddsOfLoad(gpu);
+}
+
 double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
   return static_cast<double>(gpu.processors) *
          std::max(1.0, std::floor(WorkgroupsThere(tiles)));
@@ -95,14 +110,11 @@ double BusyWithMatrices(const jit::GpuModel& gpu) {
   return BusyInvocations(gpu) / (gpu.processors != 0 ? 4 : 1);
 }
 
-double CostOfParts(const jit::GpuModel& gpu, double sums, double parts,
-                   double bytes) {
-  const double stored = sums * parts * bytes;
+double CostOfParts(const jit::GpuModel& gpu, double bytes, double loads) {
   const double moved =
-      2 * stored / (stored <= kCacheBytes ? kBytesOfClock : kBytesOfMemory);
-  const double loads = kLoadsOfPhase + std::ceil(parts / kPartsAtOnce);
+      2 * bytes / (bytes <= kCacheBytes ? kBytesOfClock : kBytesOfMemory);
   return moved * kMultiplyAddsOfClock +
-         loads * MultiplyAddsOfLoad(gpu) * Processors(gpu);
+         (kLoadsOfPhase + loads) * MultiplyAddsOfLoad(gpu) * Processors(gpu);
 }
 
 }  // namespace ember::schedule

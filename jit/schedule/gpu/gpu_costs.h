@@ -30,6 +30,13 @@ struct TilesOnGpu {
   double resident = 1;  // that a processor has room for at once
 };
 double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
+// Of what they do, if all processors have as much of it.
+double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
+// Of as many workgroups as the device computes at once, each with a range of
+// several tiles' work; they begin when those of `before`, if there are any, are
+// done.
+double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
+                    const TilesOnGpu* before);
 // Of tiles that take whole waves, beside which further workgroups run as soon
 // as there is room: those of `beside`, which are smaller.
 double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
@@ -41,10 +48,15 @@ double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 struct ProductCost {
   double all = 0;
   TilesOnGpu tiles;
-  // An axis of the results of which a tile has `size` points, and on which
-  // tiles follow each other; -1: none.
-  int axis = -1;
-  int64_t size = 0;
+  // Axes on which tiles, or slices of the sum, follow each other, and how much
+  // of them one has; -1: none.
+  struct Along {
+    int axis = -1;
+    int64_t size = 0;
+  };
+  Along rows, columns, lines;
+  Along steps;
+  double ranges = 0;  // that slices of all tiles may be shared out in; 0: none
 };
 
 // How many workgroups of so many invocations a processor has room for, at least
@@ -59,11 +71,10 @@ double BusyInvocations(const jit::GpuModel& gpu);
 
 // Parts of a sum that an invocation has on their way from memory at once.
 inline constexpr int64_t kPartsAtOnce = 16;
-// Of a phase that adds up parts of so many sums, each of `bytes`: what writing
-// and reading them takes, and that the phase begins when the one before it is
-// done.
-double CostOfParts(const jit::GpuModel& gpu, double sums, double parts,
-                   double bytes);
+// Of a phase that adds up parts of sums, of so many bytes: what writing and
+// reading them takes, and that the phase begins when the one before it is done,
+// and each invocation loads so many times.
+double CostOfParts(const jit::GpuModel& gpu, double bytes, double loads);
 
 }  // namespace ember::schedule
 

@@ -338,8 +338,8 @@ TEST(GpuMatrices, PartsOfLongSums) {
 }
 
 // 144 rows in tiles of 64 on two processors: the sums of the last 16 rows are
-// in parts, of which both processors get some, by a phase that needs nothing of
-// the first one.
+// shared out in ranges, of which both processors get some, by a phase that
+// needs nothing of the first one.
 TEST(GpuMatrices, RestsOfWavesAreInParts) {
   jit::GpuModel gpu =
       EightProcessors("sm_80+subgroup32+shared166912+invocations32");
@@ -353,7 +353,7 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
     })");
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s subgroups"));
-  EXPECT_THAT(made.schedule, HasSubstr("rfactor %y.rest.s k/"));
+  EXPECT_THAT(made.schedule, HasSubstr("stream %y.rest.s k/64 4 i/16 j/16"));
   EXPECT_THAT(made.schedule,
               HasSubstr("multiply_matrices %y.rest.s.parts subgroups"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y.rest j_lane"));
@@ -373,6 +373,63 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   // Whole waves leave nothing.
   made = MakeOn(gpu, Product("128", "16", "512"));
   EXPECT_THAT(made.schedule, Not(HasSubstr("cut")));
+}
+
+// Ranges of slices, for as many workgroups as there are at once, where tiles
+// are fewer, and parts of one length would be more or much fewer.
+TEST(GpuMatrices, RangesOfLargeProducts) {
+  const auto ampere = jit::GpuModel::Of(
+      "sm_80+subgroup32+shared166912+invocations1024+processors108");
+  const auto hopper = jit::GpuModel::Of(
+      "sm_90a+subgroup32+shared232448+invocations1024+processors132+"
+      "tensor_maps");
+  // 144 tiles of 64 slices on 216 workgroups: one after the other has both
+  // pieces of its range, which ends where the next one begins.
+  Made made = MakeOn(ampere, Product("1152", "2048", "4096"));
+  EXPECT_THAT(made.schedule,
+              HasSubstr("stream %y k/64 216 i/128 j/128 -> y.parts"));
+  EXPECT_THAT(made.nest, HasSubstr("phase tasks < 216 {\n    for piece < 2 {"));
+  EXPECT_THAT(made.nest, HasSubstr("for turns < min(max("));
+  // 72 of them on 132, by tasks in two rounds; each tile has three parts at
+  // most.
+  made = MakeOn(hopper, Product("1152", "2048", "4096"));
+  EXPECT_THAT(made.schedule,
+              HasSubstr("stream %y k/64 132 i/128 j/256 -> y.parts"));
+  EXPECT_THAT(made.schedule, HasSubstr("fuse %y.parts piece range -> tasks_1"));
+  EXPECT_THAT(made.schedule, HasSubstr("double_buffer %a.slice async 4 late"));
+  EXPECT_THAT(made.nest, HasSubstr("unroll k_part < 3 {"));
+  // What matrices hold is not carried: with more terms there are ranges for two
+  // rounds.
+  made = MakeOn(hopper, Product("1152", "2048", "16384"));
+  EXPECT_THAT(made.schedule,
+              HasSubstr("stream %y k/64 264 i/128 j/256 -> y.parts"));
+  // Beside tiles that fill a wave.
+  made = MakeOn(hopper, Product("1280", "4096", "4096"));
+  EXPECT_THAT(made.schedule, HasSubstr("cut %y i 1024 -> y.rest"));
+  EXPECT_THAT(made.schedule,
+              HasSubstr("stream %y.rest k/64 132 i/128 j/256 -> y.rest.parts"));
+  // Sizes that tiles do not fill, of several products.
+  made = MakeOn(hopper, R"(
+    dispatch @batch(%a: f16[4, 300, 16384], %b: f16[4, 500, 16384])
+        -> (%y: f32[4, 300, 500]) {
+      %y[n, i, j] = sum(k < 16384) f32(%a[n, i, k]) * f32(%b[n, j, k])
+    })");
+  EXPECT_THAT(made.schedule,
+              HasSubstr("stream %y k/64 132 i/128 j/256 -> y.parts"));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
+  // 36 tiles of 162 beside 126: three parts of each keep 108 of 132 busy, at
+  // less of what is stored.
+  made = MakeOn(hopper, Product("2304", "2304", "2304"));
+  EXPECT_THAT(made.schedule, HasSubstr("rfactor %y.rest k/768"));
+  // Borders of images are not in tiles of all of them.
+  made = MakeOn(ampere, R"(
+    dispatch @conv(%x: f16[1, 14, 14, 1024], %w: f16[3, 3, 1024, 1024])
+        -> (%y: f32[1, 14, 14, 1024]) {
+      %y[n, h, v, o] = sum(r < 3, q < 3, c < 1024)
+          f32(pad(%x[n, h + r - 1, v + q - 1, c], 0.0)) * f32(%w[r, q, c, o])
+    })");
+  EXPECT_THAT(made.schedule, HasSubstr("rfactor %y "));
+  EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
 }
 
 // On Vulkan as on CUDA, and without matrices.

@@ -290,11 +290,19 @@ class MatrixScheduler {
 
   // The loops inside a tile; of rows (and lines) and of columns, what the name
   // of an axis' loop over that ends with. The loop over the tiles.
-  std::string ScheduleTile(const std::string& product, const Names& tiles,
+  std::string ScheduleTile(const std::string& product, Names tiles,
                            const std::string& rest_of_rows,
                            const std::string& rest_of_columns) {
     const ComputationStage& stage = StageOf(product);
     const Names names = AxesOf(product);
+    // Pieces that are for one workgroup: wide products are persistent, so their
+    // tasks are in rounds (jit/gpu/phase_order.cc), a piece of each workgroup's
+    // in each; others are in a loop.
+    Names pieces;
+    if (stage.end && !plan_.IsWide()) {
+      pieces.push_back(tiles.front());
+      tiles.erase(tiles.begin());
+    }
     Names reductions;
     for (size_t a = names.size(); a < stage.axes.size(); ++a) {
       if (static_cast<int>(a) != plan_.steps)
@@ -323,6 +331,7 @@ class MatrixScheduler {
     subgroups.push_back((plan_.IsWide() ? of_columns : of_rows).subgroup);
     subgroups.push_back((plan_.IsWide() ? of_rows : of_columns).subgroup);
     Names order = tiles;
+    Append(order, pieces);
     Append(order, reductions);
     std::string slice = steps + "_slice";
     const std::string step = steps + "_rest_step";
@@ -339,8 +348,9 @@ class MatrixScheduler {
         subgroups.size(), "subgroups");
     // One loop of all turns: the ring of slices is filled once, before it.
     if (plan_.turns_together) {
-      slice = writer_.FuseLoops(product, tiles.empty() ? 0 : 1,
-                                reductions.size() + 1, "turns");
+      slice =
+          writer_.FuseLoops(product, (tiles.empty() ? 0 : 1) + pieces.size(),
+                            reductions.size() + 1, "turns");
     }
     const std::string at = " %" + product + " ";
     const int64_t written = plan_.row_tile.matrices *
@@ -458,6 +468,16 @@ bool MayBeMatrices(const jit::GpuModel& gpu, const std::string& root,
          (root == product || IsReadInPlace(c, product));
 }
 
+ProductCost CostOfPlan(const MatrixPlan& plan) {
+  return {.all = plan.cost,
+          .tiles = plan.tiles,
+          .rows = {plan.rows, plan.RowsOfTile()},
+          .columns = {plan.columns, plan.ColumnsOfTile()},
+          .lines = {plan.lines, plan.line_tile},
+          .steps = {plan.steps, plan.slice},
+          .ranges = plan.ranges};
+}
+
 // Packs constants, if the product may be one of matrices.
 void PackFactors(const jit::GpuModel& gpu, const std::string& product,
                  std::set<std::string>& done, Schedule& schedule) {
@@ -494,12 +514,20 @@ std::optional<ProductCost> CostOfMatricesOnGpu(
     const std::optional<MatrixPlan> plan =
         PlanMatricesOnGpu(gpu, c, number, /*through_memory=*/!directly);
     if (!plan || (directly && !MayStoreDirectly(c, number, *plan))) continue;
-    ProductCost cost = {.all = plan->cost, .tiles = plan->tiles};
-    cost.axis = plan->rows;
-    cost.size = plan->RowsOfTile();
-    return cost;
+    return CostOfPlan(*plan);
   }
   return std::nullopt;
+}
+
+std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
+                                             const std::string& product,
+                                             const Schedule& schedule) {
+  const Computation& c = schedule.computation();
+  if (!MayBeMatrices(gpu, product, product, c)) return std::nullopt;
+  const auto plan =
+      PlanMatricesOnGpu(gpu, c, c.FindStage(product), /*through_memory=*/false,
+                        {.of_ranges = true});
+  return plan ? std::optional(CostOfPlan(*plan)) : std::nullopt;
 }
 
 std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,

@@ -60,6 +60,9 @@ struct MatrixPlan {
   int64_t subgroups_together = 1;
   double cost = 0;  // by the model of gpu_costs.h
   TilesOnGpu tiles;
+  // In how many ranges the slices of all tiles are shared out best; 0: it is
+  // not known how many workgroups there are at once.
+  double ranges = 0;
   bool IsWide() const { return subgroups_together > 1; }
   // Of wide ones: the rows' factor is read from panels, too, not from registers
   // (jit/gpu/shared_panels.h).
@@ -88,6 +91,8 @@ struct MatrixTileLimits {
   int64_t subgroups = 0;  // 0: any; of wide products, a part of them may do
   // One slice, of the whole sum.
   bool is_whole = false;
+  // Workgroups are to have ranges of all tiles' slices, of one length.
+  bool of_ranges = false;
 };
 std::optional<MatrixPlan> PlanMatricesOnGpu(
     const jit::GpuModel& gpu, const Computation& computation, int stage,
@@ -124,6 +129,11 @@ std::optional<ProductCost> CostOfMatricesOnGpu(
     const jit::GpuModel& gpu, const std::string& root,
     const std::string& product, const std::set<std::string>& done,
     const Schedule& schedule);
+
+// The tile in whose slices the sum is shared out best (the primitive stream).
+std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
+                                             const std::string& product,
+                                             const Schedule& schedule);
 
 // Schedules the product, which is `root` or computed point by point for it, as
 // ScheduleProductOnGpu does, whose results this has.

@@ -1,5 +1,6 @@
 // Tiles of matrices: which costs least.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -129,6 +130,8 @@ class MatrixTileChooser {
     plan.columns = LargestAxis(b, a);
     for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
       if (!Moves(a, k) || !Moves(b, k)) continue;
+      // Slices of a range (stream) stand for so many steps each.
+      if (IsOfRanges() && k == shape_.spatial_count()) continue;
       if (plan.steps < 0 ||
           shape_.LikelyExtent(k) >= shape_.LikelyExtent(plan.steps)) {
         plan.steps = k;
@@ -350,9 +353,28 @@ class MatrixTileChooser {
     return deepest;
   }
 
+  // All workgroups have as much to do, whatever tiles there are; but what they
+  // store is as large as a tile.
+  bool IsOfRanges() const { return shape_.stage().end.has_value(); }
+  double CostOfPieces(const MatrixPlan& plan) const {
+    const int64_t elements =
+        plan.RowsOfTile() * plan.line_tile * plan.ColumnsOfTile();
+    const double bytes =
+        static_cast<double>(elements * DTypeByteSize(plan.type.sum));
+    return CostOfParts(gpu_, plan.ranges * bytes, 1);
+  }
+
   void Consider(MatrixPlan plan) {
     plan.tiles = TilesOf(plan);
-    plan.cost = CostOfTiles(gpu_, plan.tiles);
+    // Wide products are persistent, and take tasks in rounds of as many
+    // workgroups as there is room for (jit/gpu/phase_order.cc).
+    plan.ranges = WorkgroupsAtOnce(gpu_, plan.tiles);
+    if (plan.IsWide() && gpu_.processors != 0)
+      plan.ranges = static_cast<double>(gpu_.processors) *
+                    std::floor(plan.tiles.resident);
+    plan.cost = IsOfRanges() || limits_.of_ranges
+                    ? CostShared(gpu_, plan.tiles) + CostOfPieces(plan)
+                    : CostOfTiles(gpu_, plan.tiles);
     if (!best_ || plan.cost < best_->cost) best_ = plan;
   }
 

@@ -7,6 +7,7 @@
 
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/primitives/replay.h"
+#include "tensor/coefficient.h"
 #include "tensor/linear.h"
 
 namespace ember::schedule {
@@ -14,6 +15,8 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kBytesOfWord = 4;
+// Of a part of an index that is no axis (jit/schedule/core/regions.cc).
+constexpr int64_t kLargestDigit = int64_t{1} << 20;
 
 }  // namespace
 
@@ -70,8 +73,15 @@ std::optional<RowOfLoad> RowOf(const Computation& c,
   for (const tensor::LinearTerm& term : sum->terms) {
     const auto axis =
         std::ranges::find(stage.axes, term.node, &ComputationAxis::variable);
-    if (axis == stage.axes.end()) return std::nullopt;
-    const auto extent = c.pool.IntegerConstant(axis->extent);
+    const bool is_axis = axis != stage.axes.end();
+    // Where a piece of a range begins, say.
+    const tensor::Interval range = c.pool[term.node].range;
+    if (!is_axis && (term.coefficient == 1 || range.low < 0 ||
+                     range.high > kLargestDigit)) {
+      return std::nullopt;
+    }
+    const auto extent = is_axis ? c.pool.IntegerConstant(axis->extent)
+                                : std::optional(range.high + 1);
     is_known &= extent.has_value();
     if (extent) {
       (term.coefficient < 0 ? least : most) += term.coefficient * (*extent - 1);
@@ -85,6 +95,13 @@ std::optional<RowOfLoad> RowOf(const Computation& c,
     row.axis = static_cast<size_t>(axis - stage.axes.begin());
   }
   if (!has_axis) return std::nullopt;
+  for (const tensor::LinearTerm& term : sum->terms) {
+    const NodeId variable = stage.axes[row.axis].variable;
+    if (term.node != variable &&
+        tensor::DependsOn(c.pool, term.node, variable)) {
+      return std::nullopt;
+    }
+  }
   const auto size = c.pool.IntegerConstant(extents.back());
   row.is_inside = is_known && size && least >= 0 && most < *size;
   return row;
@@ -100,7 +117,9 @@ bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
     for (const tensor::LinearTerm& term : sum->terms) {
       const bool is_axis = std::ranges::any_of(
           stage.axes, [&](const auto& a) { return a.variable == term.node; });
-      if (!is_axis) return false;
+      const tensor::Interval range = c.pool[term.node].range;
+      if (!is_axis && (range.low < 0 || range.high > kLargestDigit))
+        return false;
     }
   }
   return true;

@@ -1,9 +1,9 @@
 #include "jit/schedule/gpu/gpu_sum_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "jit/schedule/gpu/gpu_slices.h"
 #include "jit/schedule/rules/schedule_writer.h"
 #include "jit/schedule/rules/stage_shape.h"
+#include "tensor/sum_error.h"
 
 namespace ember::schedule {
 namespace {
@@ -37,8 +38,10 @@ constexpr double kLeastSaved = 0.1;
 
 // The sum as it is, or in parts.
 struct Parts {
-  std::string part;  // as rfactor names it: "k/512"; empty: the whole sum
-  int64_t count = 1;
+  enum class Kind : uint8_t { kWhole, kOfOneLength, kRanges };
+  Kind kind = Kind::kWhole;
+  // Of rfactor: "k/512"; of stream: "k/64 132 i/128 j/256".
+  std::string operands = "";
 };
 
 // How a product is computed.
@@ -70,30 +73,21 @@ class SumScheduler {
   std::optional<Result> Run() {
     const std::vector<Parts> all = PartsOfSum();
     for (const bool with_matrices : {true, false}) {
-      std::optional<Way> whole, best;
-      std::optional<ProductCost> tiles;
-      double least = std::numeric_limits<double>::max();
-      const auto consider = [&](const std::optional<Way>& way) {
-        if (!way || way->cost >= least) return;
-        best = way;
-        least = way->cost;
-      };
-      for (const Parts& parts : all) {
-        if (parts.count != 1) {
-          consider(WayBy(parts, with_matrices));
-          continue;
-        }
-        tiles = CostOf(AllResults(), with_matrices, schedule_);
-        if (!tiles) continue;
-        whole = Way{.parts = parts, .axis = "", .cost = tiles->all};
-        consider(whole);
-        least *= 1 - kLeastSaved;
+      const auto tiles = CostOf(AllResults(), with_matrices, schedule_);
+      std::vector<Way> ways =
+          InParts(AllResults(), schedule_, all, with_matrices, nullptr);
+      if (tiles && with_matrices) {
+        for (Way& way : BesideWhole(all, *tiles))
+          ways.push_back(std::move(way));
       }
-      if (tiles && with_matrices) consider(BesideWhole(all, *tiles, least));
-      // Matrices may be refused when there is a nest, of parts before others.
-      for (const auto& way : {best, whole}) {
-        if (!way) continue;
-        auto result = Make(*way, with_matrices);
+      if (tiles) {
+        ways.push_back(
+            {.parts = {}, .axis = "", .cost = tiles->all * (1 - kLeastSaved)});
+      }
+      // Matrices may be refused when there is a nest, of some before others.
+      std::ranges::stable_sort(ways, {}, &Way::cost);
+      for (const Way& way : ways) {
+        auto result = Make(way, with_matrices);
         if (result) return result;
       }
     }
@@ -116,7 +110,7 @@ class SumScheduler {
   std::vector<Parts> PartsOfSum() const {
     const Computation& c = schedule_.computation();
     const StageShape shape(c, c.FindStage(product_));
-    std::vector<Parts> all = {Parts{}};
+    std::vector<Parts> all;
     for (int a = shape.spatial_count(); a < shape.axis_count(); ++a) {
       const int64_t extent = shape.Extent(a).value_or(1);
       const std::string& name = shape.stage().axes[static_cast<size_t>(a)].name;
@@ -126,10 +120,9 @@ class SumScheduler {
             shape.LikelyPoints(shape.spatial_count(), shape.axis_count()) /
             count;
         if (steps < kShortestPart) continue;
-        all.push_back({count == extent
-                           ? name
-                           : name + "/" + std::to_string(extent / count),
-                       count});
+        const std::string factor =
+            count == extent ? "" : "/" + std::to_string(extent / count);
+        all.push_back({Parts::Kind::kOfOneLength, name + factor});
       }
     }
     return all;
@@ -144,71 +137,137 @@ class SumScheduler {
     return CostOfProductOnGpu(gpu_, names.product, done_, schedule);
   }
 
+  // Ranges of the slices of all tiles, for as many workgroups as the device
+  // computes at once. Nothing where whole tiles would do for these.
+  std::optional<Parts> RangesOfSum(const Names& names,
+                                   const Schedule& schedule) const {
+    const auto tile = TileOfRangesOnGpu(gpu_, names.product, schedule);
+    if (!tile) return std::nullopt;
+    if (tile->tiles.count >= tile->ranges) return std::nullopt;
+    const Computation& c = schedule.computation();
+    const StageShape sum(c, c.FindStage(names.product));
+    // Several rounds of them where one would add up too many terms.
+    double ranges = tile->ranges;
+    if (!sum.SumsIntegers()) {
+      const double terms = static_cast<double>(
+          sum.LikelyPoints(sum.spatial_count(), sum.axis_count()));
+      ranges *= std::ceil(tile->tiles.count * terms / ranges /
+                          static_cast<double>(tensor::kMostMatrixTerms));
+    }
+    std::string operands;
+    const auto add = [&](const ProductCost::Along& along) {
+      if (along.axis < 0 || along.size < 2) return;
+      operands += sum.stage().axes[static_cast<size_t>(along.axis)].name + "/" +
+                  std::to_string(along.size) + " ";
+    };
+    add(tile->steps);
+    operands += std::to_string(static_cast<int64_t>(ranges)) + " ";
+    for (const auto& along : {tile->lines, tile->rows, tile->columns})
+      add(along);
+    operands.pop_back();
+    return Parts{Parts::Kind::kRanges, operands};
+  }
+
   // Makes the sum one of parts, which are a product of their own.
   static bool Split(const Names& names, const Parts& parts,
                     ScheduleWriter& writer) {
-    return writer.Try("rfactor %" + names.product + " " + parts.part + " -> " +
-                      names.parts());
-  }
-  // What the phase that adds them up costs.
-  double CostOfAdding(const Names& names, const Parts& parts,
-                      const Computation& c) const {
-    const StageShape sum(c, c.FindStage(names.product));
-    const int64_t sums = sum.LikelyPoints(0, sum.spatial_count());
-    return CostOfParts(gpu_, static_cast<double>(sums),
-                       static_cast<double>(parts.count), sum.WidestBytes());
+    const bool are_ranges = parts.kind == Parts::Kind::kRanges;
+    return writer.Try((are_ranges ? "stream %" : "rfactor %") + names.product +
+                      " " + parts.operands + " -> " + names.parts());
   }
 
-  std::optional<Way> WayBy(const Parts& parts, bool with_matrices) const {
-    const Names names = AllResults();
-    Schedule trial = schedule_;
-    ScheduleWriter writer(trial);
+  // What sums in parts cost; behind tiles of whole ones, if there are any.
+  std::optional<double> CostInParts(const Names& names,
+                                    const Schedule& schedule,
+                                    const Parts& parts, bool with_matrices,
+                                    const TilesOnGpu* before) const {
+    Schedule split = schedule;
+    ScheduleWriter writer(split);
     if (!Split(names, parts, writer)) return std::nullopt;
-    const auto cost =
-        CostOf({names.parts(), names.parts()}, with_matrices, trial);
+    auto cost = CostOf({names.parts(), names.parts()}, with_matrices, split);
     if (!cost) return std::nullopt;
-    return Way{
-        .parts = parts,
-        .axis = "",
-        .cost = cost->all + CostOfAdding(names, parts, trial.computation())};
+    const Computation& c = split.computation();
+    const double adding = CostOfAdding(names, c);
+    if (parts.kind == Parts::Kind::kRanges) {
+      const StageShape pieces(c, c.FindStage(names.parts()));
+      // As the ranges are: of one tile each, whose pieces take as long as all
+      // of their slices.
+      cost->tiles.count /= static_cast<double>(pieces.LikelyExtent(0));
+      if (cost->tiles.count > static_cast<double>(pieces.LikelyExtent(1)))
+        return std::nullopt;
+      return CostOfRanges(gpu_, cost->tiles, before) + adding;
+    }
+    return (before != nullptr ? CostOfTilesBeside(gpu_, *before, cost->tiles)
+                              : cost->all) +
+           adding;
+  }
+  // What the phase that adds them up costs.
+  double CostOfAdding(const Names& names, const Computation& c) const {
+    const StageShape sum(c, c.FindStage(names.product));
+    const StageShape parts(c, c.FindStage(names.parts()));
+    double stored =
+        static_cast<double>(parts.LikelyPoints(0, parts.spatial_count()));
+    // Of ranges, where there are more than tiles, fewer than two pieces each:
+    // a tile begins in one of them.
+    if (parts.stage().end) {
+      const double ranges = parts.LikelyExtent(0) * parts.LikelyExtent(1);
+      stored = std::min(stored, stored / ranges * parts.LikelyExtent(1) +
+                                    sum.LikelyPoints(0, sum.spatial_count()));
+    }
+    const double bytes = stored * sum.WidestBytes();
+    const int64_t count = sum.LikelyExtent(sum.spatial_count());
+    return CostOfParts(gpu_, bytes, static_cast<double>(count / AtOnce(count)));
+  }
+
+  // The best parts of one length, and ranges.
+  std::vector<Way> InParts(const Names& names, const Schedule& schedule,
+                           std::vector<Parts> all, bool with_matrices,
+                           const TilesOnGpu* before) const {
+    if (with_matrices) {
+      const auto ranges = RangesOfSum(names, schedule);
+      if (ranges) all.push_back(*ranges);
+    }
+    std::vector<Way> best;
+    for (const Parts& parts : all) {
+      const auto cost =
+          CostInParts(names, schedule, parts, with_matrices, before);
+      if (!cost) continue;
+      const Way way = {.parts = parts, .axis = "", .cost = *cost};
+      const auto other = std::ranges::find(
+          best, parts.kind, [](const Way& w) { return w.parts.kind; });
+      if (other == best.end()) {
+        best.push_back(way);
+      } else if (way.cost < other->cost) {
+        *other = way;
+      }
+    }
+    return best;
   }
 
   // Whole sums of the results up to somewhere, and beside them parts of those
-  // of the rest; nothing where that does not cost less than `least`.
-  std::optional<Way> BesideWhole(const std::vector<Parts>& all,
-                                 const ProductCost& cost, double least) const {
+  // of the rest.
+  std::vector<Way> BesideWhole(const std::vector<Parts>& all,
+                               const ProductCost& cost) const {
     const Computation& c = schedule_.computation();
     const StageShape root(c, c.FindStage(root_));
+    const ProductCost::Along& rows = cost.rows;
     // Nothing is left over of one wave.
     const double at_once = WorkgroupsAtOnce(gpu_, cost.tiles);
-    if (at_once == 0 || cost.tiles.count <= at_once || cost.axis < 0 ||
-        !root.Extent(cost.axis)) {
-      return std::nullopt;
+    if (at_once == 0 || cost.tiles.count <= at_once || rows.axis < 0 ||
+        !root.Extent(rows.axis)) {
+      return {};
     }
     Way way = {.parts = {},
-               .axis = root.stage().axes[static_cast<size_t>(cost.axis)].name,
-               .cost = least};
-    auto cut = BestCut(way, *root.Extent(cost.axis), cost);
-    if (!cut) return std::nullopt;
-    way.whole = cut->whole;
-    const Names rest = RestOfResults();
-    std::optional<Way> best;
-    for (const Parts& parts : all) {
-      if (parts.count == 1) continue;
-      Schedule split = cut->schedule;
-      ScheduleWriter writer(split);
-      if (!Split(rest, parts, writer)) continue;
-      const auto beside =
-          CostOf({rest.parts(), rest.parts()}, /*with_matrices=*/true, split);
-      if (!beside) continue;
-      const double both = CostOfTilesBeside(gpu_, cut->tiles, beside->tiles) +
-                          CostOfAdding(rest, parts, split.computation());
-      if (both >= way.cost) continue;
-      way.parts = parts;
-      way.cost = both;
-      best = way;
+               .axis = root.stage().axes[static_cast<size_t>(rows.axis)].name};
+    auto cut = BestCut(way, *root.Extent(rows.axis), rows.size);
+    if (!cut) return {};
+    std::vector<Way> ways = InParts(RestOfResults(), cut->schedule, all,
+                                    /*with_matrices=*/true, &cut->tiles);
+    for (Way& beside : ways) {
+      beside.axis = way.axis;
+      beside.whole = cut->whole;
     }
-    return best;
+    return ways;
   }
 
   // Where tiles before it fill whole waves best: by what they cost, if the rest
@@ -221,9 +280,8 @@ class SumScheduler {
     double CostOfEach() const { return cost / static_cast<double>(whole); }
   };
   std::optional<WholeTiles> BestCut(Way way, int64_t extent,
-                                    const ProductCost& cost) const {
-    const int64_t step =
-        cost.size * DivideRoundingUp(extent, cost.size * kMostCuts);
+                                    int64_t size) const {
+    const int64_t step = size * DivideRoundingUp(extent, size * kMostCuts);
     std::vector<WholeTiles> cuts;
     for (way.whole = step; way.whole < extent; way.whole += step) {
       Schedule trial = schedule_;
@@ -237,6 +295,8 @@ class SumScheduler {
     const double least =
         std::ranges::min_element(cuts, {}, &WholeTiles::CostOfEach)
             ->CostOfEach();
+    // Of waves that are as full, as many as there are.
+    std::ranges::reverse(cuts);
     return *std::ranges::min_element(cuts, {}, [&](const WholeTiles& cut) {
       return cut.cost + static_cast<double>(extent - cut.whole) * least;
     });
@@ -258,7 +318,7 @@ class SumScheduler {
         return std::nullopt;
       names = RestOfResults();
     }
-    if (way.parts.count == 1) {
+    if (way.parts.kind == Parts::Kind::kWhole) {
       if (!MakeTiles(names, with_matrices, made.done, writer))
         return std::nullopt;
       return made;
@@ -269,7 +329,7 @@ class SumScheduler {
       return std::nullopt;
     }
     made.done.insert(names.root);
-    AddParts(names, way.parts.count, made.done, writer);
+    AddParts(names, made.done, writer);
     if (!writer.status().ok()) return std::nullopt;
     return made;
   }
@@ -287,15 +347,21 @@ class SumScheduler {
     return writer.status().ok();
   }
 
-  // The phase that adds up the parts, and finishes results.
-  void AddParts(const Names& names, int64_t count, std::set<std::string>& done,
-                ScheduleWriter& writer) const {
-    // In the order of the sum, but loaded at once.
+  // Of so many parts of a sum: as many as are loaded at once.
+  static int64_t AtOnce(int64_t count) {
     int64_t at_once = std::min(count, kPartsAtOnce);
     while (count % at_once != 0) --at_once;
-    const int sum = writer.StageOf(names.product);
-    const std::string turns =
-        writer.computation().stages[static_cast<size_t>(sum)].axes.back().name;
+    return at_once;
+  }
+
+  // The phase that adds up the parts, and finishes results.
+  void AddParts(const Names& names, std::set<std::string>& done,
+                ScheduleWriter& writer) const {
+    // In the order of the sum, but loaded at once.
+    const StageShape shape(writer.computation(), writer.StageOf(names.product));
+    const int64_t count = shape.LikelyExtent(shape.spatial_count());
+    const int64_t at_once = AtOnce(count);
+    const std::string turns = shape.stage().axes.back().name;
     const std::string at = " %" + names.product + " " + turns;
     if (at_once == count) {
       writer.Do("unroll" + at);
