@@ -14,6 +14,8 @@
 //   peel %y i0                  no guards where the split is exact
 //   compute_at %acc %y j0       %acc inside loop j0 of %y
 //   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
+//   cache_read %acc %x 1 0 2 -> xp
+//                               with dims in this order
 //   double_buffer %xp           %xp has two halves: one is read while the
 //                               next iteration's part is loaded into the other
 //   double_buffer %xp async 4   four slots: three iterations ahead, by copies
@@ -95,9 +97,9 @@ struct PrimitiveCall {
       "where the split that made `outer` is exact, code without guards runs") \
   row("compute_at", ComputeAt, 3, 3, 0, true, "%producer %stage loop", \
       "the producer is computed inside the loop, as much of it as is needed there") \
-  row("cache_read", CacheRead, 2, 3, 1, true, "%stage %buffer [type] -> copy", \
+  row("cache_read", CacheRead, 2, -1, 1, true, "%stage %buffer [type] [dim...] -> copy", \
       "the stage reads a copy of what it needs of the buffer, padding included, made by a new stage, " \
-      "in a type that holds all values of the buffer's") \
+      "in a type that holds all values of the buffer's, with the buffer's dims in the order given") \
   row("double_buffer", DoubleBuffer, 1, 5, 0, true, "%stage [registers | async slots [late [spare]]]", \
       "a stage in a serial loop is computed one iteration ahead into the other half of its buffer, at the end of an " \
       "iteration; with registers, loaded into those of the invocations at its begin; with async, copied slots - 1 " \

@@ -299,6 +299,34 @@ StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
   return layout;
 }
 
+// The dims of the buffer in the order of the copy's, as the call's last words
+// say; without any, as they are.
+StatusOr<std::vector<size_t>> OrderOfCopy(const PrimitiveCall& call,
+                                          size_t rank) {
+  std::vector<size_t> order;
+  size_t first = 2;
+  if (first < call.operands.size() && DTypeFromName(call.operands[first]))
+    ++first;
+  if (first == call.operands.size()) {
+    for (size_t d = 0; d < rank; ++d) order.push_back(d);
+    return order;
+  }
+  for (size_t i = first; i < call.operands.size(); ++i) {
+    const std::optional<LayoutDim> dim = ParseLayoutDim(call.operands[i]);
+    if (!dim || dim->part != LayoutDim::Part::kWhole || dim->dim >= rank ||
+        std::ranges::find(order, dim->dim) != order.end()) {
+      return InvalidArgumentError(
+          "expected a type or dims of the buffer, each once, found '" +
+          call.operands[i] + "'");
+    }
+    order.push_back(dim->dim);
+  }
+  if (order.size() == rank) return order;
+  return InvalidArgumentError("expected all " + std::to_string(rank) +
+                              " dims of the buffer, found " +
+                              std::to_string(order.size()));
+}
+
 // A part of an index or extent.
 NodeId PartOf(Computation& c, const LayoutDim& dim, NodeId index) {
   const NodeId factor = c.pool.Integer(dim.factor);
@@ -364,18 +392,17 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_ASSIGN_OR_RETURN(const std::optional<NodeId> padding,
                          DefaultOf(c, operands));
   const ComputationBuffer source = c.buffers[operands.buffer];
-  if (call.operands.size() == 3 && !DTypeFromName(call.operands[2])) {
-    return InvalidArgumentError("expected a type, found '" + call.operands[2] +
-                                "'");
-  }
+  EMBER_ASSIGN_OR_RETURN(const std::vector<size_t> order,
+                         OrderOfCopy(call, source.extents.size()));
   EMBER_ASSIGN_OR_RETURN(const DType type, TypeOfCopy(call, source.type));
   ComputationBuffer copy{.name = call.results[0],
                          .type = type,
                          .role = RoleOfCopy(c, operands.stage, false),
                          .extents = {}};
   ComputationStage stage;
-  std::vector<NodeId> lows, indices;
-  for (size_t d = 0; d < source.extents.size(); ++d) {
+  std::vector<NodeId> lows(order.size()), indices(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const size_t d = order[i];
     const std::optional<Bounds> bounds = BoundsOfDim(c, operands, d);
     if (!bounds) {
       return FailedPreconditionError("index " + std::to_string(d) +
@@ -389,10 +416,9 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
     if (!padding && c.pool.IntegerConstant(source.extents[d]) == 0)
       extent = c.pool.Integer(0);
     copy.extents.push_back(extent);
-    stage.axes.push_back(c.MakeAxis("c" + std::to_string(d), extent));
-    lows.push_back(bounds->low);
-    indices.push_back(
-        Make(c, Opcode::kAdd, stage.axes.back().variable, bounds->low));
+    stage.axes.push_back(c.MakeAxis("c" + std::to_string(i), extent));
+    lows[d] = bounds->low;
+    indices[d] = Make(c, Opcode::kAdd, stage.axes.back().variable, bounds->low);
   }
   if (padding) indices.push_back(*padding);
   const NodeId element =
@@ -403,7 +429,7 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
   InsertCopy(
       schedule, operands, std::move(copy), std::move(stage), [&](NodeId load) {
         std::vector<NodeId> result;
-        for (size_t d = 0; d < lows.size(); ++d) {
+        for (const size_t d : order) {
           result.push_back(
               Make(c, Opcode::kSubtract, c.pool[load].operands[d], lows[d]));
         }

@@ -221,7 +221,18 @@ class LineWriter : private tensor::RandomChoices {
     return Stage(stage) + " " +
            (buffer == nullptr || Chance(10) ? AnyBuffer()
                                             : "%" + buffer->name) +
-           TypeOfCopy() + Results(1);
+           TypeOfCopy() +
+           (buffer == nullptr || Chance(2) ? "" : DimsOf(*buffer)) + Results(1);
+  }
+
+  // In any order.
+  std::string DimsOf(const ComputationBuffer& buffer) {
+    std::vector<size_t> dims;
+    while (dims.size() < buffer.extents.size()) dims.push_back(dims.size());
+    Shuffle(dims);
+    std::string text;
+    for (const size_t dim : dims) text += " " + std::to_string(dim);
+    return text;
   }
 
   std::string TypeOfCopy() {
