@@ -46,6 +46,9 @@ struct BoxMap {
   // Elements along each dim, the outermost first; 1 to 256. A row, which is the
   // innermost dim, has a multiple of 16 bytes.
   std::array<uint32_t, kMostDims> box = {};
+  // The tensor's dims in the order in which the box has them in the workgroup's
+  // memory, the outermost first; the innermost is the tensor's.
+  std::array<uint32_t, kMostDims> order = {0, 1, 2, 3, 4};
   // Pieces of 16 bytes of a row, which has at most 128 bytes then, are
   // exchanged: piece p of row r is at p ^ (r % 8).
   bool is_swizzled = false;

@@ -245,6 +245,21 @@ TEST_F(TensorMapsTest, AreArgumentsOfEachDispatch) {
                                    1, 0, 1, 1, 0, 1, 1, 0, 1}));
 }
 
+// Dims of the box in another order than the tensor's keep their strides.
+TEST_F(TensorMapsTest, HaveTheirOrderOfDims) {
+  maps_[0].box = {2, 256, 64};
+  maps_[0].order[0] = 1;
+  maps_[0].order[1] = 0;
+  definition_.maps = maps_;
+  ASSERT_EQ(Record({3, 7, 40, 9}).ToString(), "OK");
+  ASSERT_TRUE((*device_->Submit(*list_))->Wait().ok());
+  EXPECT_EQ(Stored(0), (std::vector<uint64_t>{1, 0, address(), 2, 3, 1,  //
+                                              40, 2, 64,                 //
+                                              3, 560, 2,                 //
+                                              7, 80, 256,                //
+                                              1, 0, 1}));
+}
+
 // The bytes are the command's own: encoded once, and where they were when the
 // list has grown.
 TEST_F(TensorMapsTest, GraphsReplayThem) {
@@ -357,6 +372,14 @@ TEST_F(TensorMapsTest, RefusesMapsThatCannotBe) {
             who +
                 "expected at most 128 bytes in a row that is swizzled, found "
                 "144");
+  EXPECT_EQ(refusal([](BoxMap& map) { map.order[0] = 1; }),
+            who + "expected an order with each dim once, found 1");
+  EXPECT_EQ(refusal([](BoxMap& map) { map.order[1] = 3; }),
+            who + "expected an order with each dim once, found 3");
+  EXPECT_EQ(refusal([](BoxMap& map) { std::swap(map.order[1], map.order[2]); }),
+            who +
+                "expected the tensor's innermost dim last in its order, found "
+                "1");
   maps_[0] = good;
   EXPECT_EQ(Load().ToString(), "OK");
 }

@@ -36,6 +36,17 @@ Status CheckMap(size_t number, const BoxMap& map, int binding_count) {
       return Refuse(number, "a box of 1 to 256 elements in each dim",
                     map.box[i]);
   }
+  std::array<bool, BoxMap::kMostDims> is_there = {};
+  for (int i = 0; i < map.dims; ++i) {
+    const uint32_t dim = map.order[i];
+    if (dim >= static_cast<uint32_t>(map.dims) || is_there[dim])
+      return Refuse(number, "an order with each dim once", dim);
+    is_there[dim] = true;
+  }
+  const uint32_t innermost = map.order[map.dims - 1];
+  if (innermost != static_cast<uint32_t>(map.dims) - 1)
+    return Refuse(number, "the tensor's innermost dim last in its order",
+                  innermost);
   const int64_t row = int64_t{map.box[map.dims - 1]} * map.element_bytes;
   if (row % kAlignment != 0)
     return Refuse(number, "rows of a multiple of 16 bytes", row);
@@ -57,7 +68,10 @@ CUtensorMapDataType TypeOf(int element_bytes) {
   }
 }
 
-// The arguments of a call, of which CUDA wants the innermost dim first.
+// The arguments of a call, of which CUDA wants the innermost dim first. Its
+// documentation has strides that grow from dim to dim; others are in use
+// (FlashAttention 3 has maps of rows, heads and batches in that order, whose
+// heads are inside of the rows).
 struct Geometry {
   std::array<uint64_t, BoxMap::kMostDims> extents = {};
   std::array<uint64_t, BoxMap::kMostDims> strides = {};  // but the innermost's
@@ -67,21 +81,17 @@ struct Geometry {
 StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
                               const BufferRange& binding,
                               std::span<const int64_t> extents) {
-  Geometry geometry;
+  std::array<uint64_t, BoxMap::kMostDims> strides = {};  // by dim
   int64_t bytes = map.element_bytes;  // of all dims that are further inside
-  for (int i = 0; i < map.dims; ++i) {
-    const int outer = map.dims - 1 - i;
-    const int64_t extent = extents[static_cast<size_t>(outer)];
+  for (int dim = map.dims - 1; dim >= 0; --dim) {
+    const int64_t extent = extents[static_cast<size_t>(dim)];
     if (extent < 1 || extent > kMostExtent)
       return Refuse(number, "extents from 1 to 2^32", extent);
-    if (i > 0) {
-      if (bytes % kAlignment != 0 || bytes > kMostStride)
-        return Refuse(
-            number, "strides of a multiple of 16 bytes and below 2^40", bytes);
-      geometry.strides[i - 1] = static_cast<uint64_t>(bytes);
-    }
-    geometry.extents[i] = static_cast<uint64_t>(extent);
-    geometry.box[i] = map.box[outer];
+    const bool is_innermost = dim == map.dims - 1;
+    if (!is_innermost && (bytes % kAlignment != 0 || bytes > kMostStride))
+      return Refuse(number, "strides of a multiple of 16 bytes and below 2^40",
+                    bytes);
+    strides[dim] = static_cast<uint64_t>(bytes);
     // Also keeps the product from overflowing.
     if (extent > binding.length / bytes) {
       return InvalidArgumentError(Concat(
@@ -89,6 +99,13 @@ StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
            " bytes of binding ", map.binding, ", found a larger one"}));
     }
     bytes *= extent;
+  }
+  Geometry geometry;
+  for (int i = 0; i < map.dims; ++i) {
+    const uint32_t dim = map.order[map.dims - 1 - i];
+    geometry.extents[i] = static_cast<uint64_t>(extents[dim]);
+    geometry.box[i] = map.box[dim];
+    if (i > 0) geometry.strides[i - 1] = strides[dim];
   }
   return geometry;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "tensor/coefficient.h"
 #include "tensor/linear.h"
@@ -93,24 +94,40 @@ class Finder {
         .value_or(0);
   }
 
-  // Dims that move do so in the same order.
+  // Each dim of the slot, but those of one element, moves with one of the
+  // tensor; the last with the last.
   bool FindDims() {
     const std::span<const NodeId> to_indices(copy_.store->indices);
     const size_t rank = to_indices.size();
     if (rank < 2 || Moves(to_indices[0])) return false;
-    size_t next = 1;
-    const auto skip_single = [&] {
-      while (next < rank && ExtentOf(next) == 1) ++next;
-    };
+    std::vector<size_t> left;
+    for (size_t d = 1; d < rank; ++d) {
+      if (ExtentOf(d) != 1) left.push_back(d);
+    }
     for (const NodeId index : from_indices_) {
       copy_.dims.emplace_back();
       if (!Moves(index)) continue;
-      skip_single();
-      if (next == rank || !MoveTogether(index, to_indices[next])) return false;
-      copy_.dims.back() = next++;
+      const auto with = std::ranges::find_if(
+          left, [&](size_t d) { return MoveTogether(index, to_indices[d]); });
+      if (with == left.end()) return false;
+      copy_.dims.back() = *with;
+      left.erase(with);
     }
-    skip_single();
-    return next == rank && copy_.dims.back() == rank - 1;
+    FindOrder();
+    return left.empty() && copy_.dims.back() == rank - 1;
+  }
+
+  void FindOrder() {
+    std::vector<std::pair<size_t, uint32_t>> moved;  // dims of `to`, of `from`
+    for (uint32_t d = 0; d < copy_.dims.size(); ++d) {
+      copy_.order.push_back(d);
+      if (copy_.dims[d]) moved.emplace_back(*copy_.dims[d], d);
+    }
+    std::ranges::sort(moved);
+    auto next = moved.begin();
+    for (uint32_t& dim : copy_.order) {
+      if (copy_.dims[dim]) dim = (next++)->second;
+    }
   }
 
   bool FindPieces() {

@@ -12,7 +12,9 @@
 //
 // copies the box of %a that begins at [t * 128, k * 64]. It may bring elements
 // that the loop leaves out, and zeros for those that the source does not have:
-// whoever uses it makes sure that nothing else stores to the slots.
+// whoever uses it makes sure that nothing else stores to the slots. Dims of a
+// slot may have another order than those of the source, but for the last one,
+// along which elements are neighbours.
 //
 // Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_BOX_COPIES_H_
@@ -37,6 +39,10 @@ struct BoxCopy {
   // By dim of `from`: the dim of `to` that moves with it; nothing where the box
   // has one element.
   std::vector<std::optional<size_t>> dims;
+  // Dims of `from` in the order in which the slot has them, the outermost
+  // first: 0, 1, … where that is their own. Those that move with none keep
+  // their places.
+  std::vector<uint32_t> order;
   // Elements, by dim of `from`: of each of the pieces.
   std::vector<uint32_t> box;
   // The slot is copied piece by piece, a panel each.

@@ -1,6 +1,7 @@
 #include "jit/gpu/device_code.h"
 
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -22,7 +23,12 @@ TEST(DeviceCodeTest, PhasesHaveWhatEmittersSay) {
   made.tasks_per_workgroup = 2;
   made.dynamic_shared_bytes = 1024;
   made.iterations = 65535;
-  made.boxes = {{0, {8, 64}, true}, {1, {32}, false}};
+  const std::vector<vm::BoxMap> boxes = {{.binding = 0,
+                                          .box = {8, 4, 64},
+                                          .order = {1, 0, 2},
+                                          .is_swizzled = true},
+                                         {.binding = 1, .box = {32}}};
+  made.boxes = boxes;
   made.most_workgroups = 132;
   const vm::KernelCode found = KernelCodeOf(std::move(code));
   EXPECT_EQ(found.format, vm::KernelFormat::kPtx);
@@ -37,7 +43,7 @@ TEST(DeviceCodeTest, PhasesHaveWhatEmittersSay) {
   phase.tasks_per_workgroup = 2;
   phase.shared_bytes = 1024;
   phase.most_iterations = 65535;
-  phase.boxes = {{0, {8, 64}, true}, {1, {32}, false}};
+  phase.boxes = boxes;
   phase.most_workgroups = 132;
   ASSERT_EQ(found.device.size(), 2u);
   EXPECT_EQ(found.device[0], prologue);

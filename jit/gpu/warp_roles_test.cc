@@ -495,6 +495,47 @@ TEST(BoxCopiesTest, MatricesHavePanels) {
   }
 }
 
+// Rows of the slot are images, line by line, which are the tensor's outermost;
+// its second dim moves with none.
+TEST(BoxCopiesTest, DimsMayHaveAnotherOrder) {
+  const std::string buffers = "%x: input f16[20, 20, 20, 128]";
+  const auto copy_of = [&](const std::string& line, const std::string& image) {
+    return BoxOf(buffers,
+                 "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
+                 "async %s[1, r, floordiv(i, 16), mod(i, 16) * 8 + v] "
+                 "= pad(%x[" +
+                     image + ", t + 2, " + line +
+                     " - 1, mod(i, 16) * 8 + v], 0.0) } } }\n",
+                 {.rows = 16, .row_bytes = 256});
+  };
+  const auto copy = copy_of("r", "floordiv(i, 16)");
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->order, (std::vector<uint32_t>{2, 1, 0, 3}));
+  EXPECT_EQ(copy->dims,
+            (std::vector<std::optional<size_t>>{2, std::nullopt, 1, 3}));
+  EXPECT_EQ(copy->box, (std::vector<uint32_t>{16, 1, 1, 64}));
+  ASSERT_EQ(copy->pieces.size(), 4u);
+  const std::vector<int64_t> offsets[] = {
+      {0, 0, 0, 0}, {0, 0, 0, 64}, {0, 0, 1, 0}, {0, 0, 1, 64}};
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(copy->pieces[i].offsets, offsets[i]) << i;
+  const auto other = copy_of("floordiv(i, 16)", "r");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->order, (std::vector<uint32_t>{0, 1, 2, 3}));
+  // Two dims of the tensor move with one of the slot.
+  EXPECT_FALSE(copy_of("r", "r"));
+  EXPECT_FALSE(copy_of("floordiv(i, 16)", "floordiv(i, 16)"));
+}
+
+// Neighbours of the slot are neighbours in the tensor.
+TEST(BoxCopiesTest, TheLastDimIsTheLast) {
+  EXPECT_FALSE(BoxOf("%x: input f16[20, 128, 20, 64]",
+                     "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
+                     "async %s[1, r, floordiv(i, 16), mod(i, 16) * 8 + v] "
+                     "= %x[t, mod(i, 16) * 8 + v, r, floordiv(i, 16)] } } }\n",
+                     {.rows = 16, .row_bytes = 256}));
+}
+
 // Rows of one panel go on from line to line; a condition leaves rows out.
 TEST(BoxCopiesTest, RowsOfOnePanelAreOneBox) {
   const auto nest = loops::Parse(

@@ -40,7 +40,8 @@ void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
                         builder.CreateMul(slot, number(copy.slot_bytes)));
   for (const gpu::BoxCopy::Piece& piece : copy.pieces) {
     std::vector<Value*> coordinates;
-    for (size_t d = begin.size(); d-- > 0;) {
+    for (size_t i = begin.size(); i-- > 0;) {
+      const uint32_t d = copy.order[i];
       coordinates.push_back(builder.CreateTrunc(
           builder.CreateAdd(begin[d], number(piece.offsets[d])),
           builder.getInt32Ty()));

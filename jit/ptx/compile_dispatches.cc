@@ -75,13 +75,18 @@ void PrintPhase(const loops::LoopNest& nest, const loops::Phase& phase,
       nest.pool.IntegerConstant(loops::ExtentOf(nest.pool, phase.task));
   std::string boxes;
   for (const vm::BoxMap& map : code.boxes) {
-    std::string box;
+    std::string box, order;
     for (const uint32_t extent : map.box)
       box += (box.empty() ? "" : ", ") + std::to_string(extent);
-    boxes += Concat(
-        {boxes.empty() ? "" : ", ",
-         "{\"binding\": ", static_cast<int64_t>(map.binding), ", \"box\": [",
-         box, "], \"swizzled\": ", map.is_swizzled ? "true}" : "false}"});
+    for (uint32_t d = 0; d < map.box.size(); ++d) {
+      order += (d == 0 ? "" : ", ") +
+               std::to_string(map.order.empty() ? d : map.order[d]);
+    }
+    boxes +=
+        Concat({boxes.empty() ? "" : ", ",
+                "{\"binding\": ", static_cast<int64_t>(map.binding),
+                ", \"box\": [", box, "], \"order\": [", order,
+                "], \"swizzled\": ", map.is_swizzled ? "true}" : "false}"});
   }
   int64_t blocks =
       DivideRoundingUp(tasks.value_or(0), code.tasks_per_workgroup);

@@ -51,6 +51,7 @@ vm::BoxMap BoxMapOf(const Layout& layout, const gpu::BoxCopy& copy) {
   vm::BoxMap box;
   box.binding = layout.arguments[copy.from];
   box.box = copy.box;
+  if (!std::ranges::is_sorted(copy.order)) box.order = copy.order;
   box.is_swizzled = true;
   return box;
 }
@@ -81,7 +82,7 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   for (const auto& [statement, copy] : plan.roles->copies)
     layout.boxes.push_back(BoxMapOf(layout, copy.box));
   const auto key = [](const vm::BoxMap& box) {
-    return std::tie(box.binding, box.box);
+    return std::tie(box.binding, box.box, box.order);
   };
   std::ranges::sort(layout.boxes, {}, key);
   const auto same = std::ranges::unique(layout.boxes);

@@ -84,20 +84,21 @@ class Kernel:
     def tensor_map(self, tensors, number, box):
         """A CUtensorMap of the whole buffer, made once for each address: what owns it, and where it is."""
         tensor = tensors[number]
-        key = (tensor.data_ptr(), number, tuple(box["box"]), box["swizzled"])
+        key = (tensor.data_ptr(), number, tuple(box["box"]), tuple(box["order"]), box["swizzled"])
         if key not in self.maps:
             owner = ctypes.create_string_buffer(128 + 64)
             place = (ctypes.addressof(owner) + 63) // 64 * 64
-            extents = self.buffers[number]["extents"][::-1]
+            extents, order = self.buffers[number]["extents"], box["order"][::-1]
             rank = len(extents)
-            strides, distance = [], tensor.element_size()
-            for extent in extents[:-1]:
-                distance *= extent
-                strides.append(distance)
+            strides, distance = [0] * rank, tensor.element_size()
+            for dim in reversed(range(rank)):
+                strides[dim] = distance
+                distance *= extents[dim]
+            ordered = lambda values: [values[dim] for dim in order]
             check("cuTensorMapEncodeTiled", driver().cuTensorMapEncodeTiled(
                 ctypes.c_void_p(place), {1: 0, 2: 1, 4: 2, 8: 4}[tensor.element_size()], rank,
-                ctypes.c_void_p(tensor.data_ptr()), (ctypes.c_uint64 * rank)(*extents),
-                (ctypes.c_uint64 * max(rank - 1, 1))(*strides), (ctypes.c_uint32 * rank)(*box["box"][::-1]),
+                ctypes.c_void_p(tensor.data_ptr()), (ctypes.c_uint64 * rank)(*ordered(extents)),
+                (ctypes.c_uint64 * max(rank - 1, 1))(*ordered(strides)[1:]), (ctypes.c_uint32 * rank)(*ordered(box["box"])),
                 (ctypes.c_uint32 * rank)(*[1] * rank), 0, 3 if box["swizzled"] else 0, 2, 0))
             self.maps[key] = owner, place
         return self.maps[key]

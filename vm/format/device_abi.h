@@ -33,6 +33,10 @@ namespace ember::vm {
 struct BoxMap {
   uint32_t binding = 0;       // of the phase, which is no slice
   std::vector<uint32_t> box;  // elements along each dim of the buffer
+  // The buffer's dims in the order in which the box has them in the workgroup's
+  // memory, the outermost first; the buffer's last one is the last. Empty: as
+  // the buffer has them.
+  std::vector<uint32_t> order;
   // Rows of the box, of at most 128 bytes, have their pieces of 16 bytes
   // exchanged: piece p of row r is at p ^ (r % 8)
   // (CU_TENSOR_MAP_SWIZZLE_128B).

@@ -30,10 +30,12 @@ StatusOr<KernelCode> ReadKernelCode(ByteReader& reader,
 // How its phases are launched, for those who keep its bytes elsewhere; nothing
 // of a CPU's.
 void WriteDevicePhases(const KernelCode& code, ByteWriter& writer);
-// Of code whose format was read; not verified. has_boxes: false of what was
-// written before there were tensor maps.
+// What was written of a phase's tensor maps: nothing before there were any, and
+// their dims in the buffer's order alone, before there were others.
+enum class BoxesInBytes : uint8_t { kNone, kWithoutOrder, kAll };
+// Of code whose format was read; not verified.
 void ReadDevicePhases(ByteReader& reader, KernelCode& code,
-                      bool has_boxes = true);
+                      BoxesInBytes boxes = BoxesInBytes::kAll);
 
 // InvalidArgument for code that means nothing to another process.
 Status CheckIsOfFile(const KernelCode& code);

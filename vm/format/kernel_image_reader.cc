@@ -36,7 +36,7 @@ KernelCode ReadCode(ByteReader& reader, std::shared_ptr<const void> owner) {
   return code;
 }
 
-DevicePhase ReadDevicePhase(ByteReader& reader, bool has_boxes) {
+DevicePhase ReadDevicePhase(ByteReader& reader, BoxesInBytes boxes) {
   DevicePhase phase;
   phase.entry_point = reader.Text();
   constexpr size_t kBindingBytes = 5;
@@ -50,7 +50,7 @@ DevicePhase ReadDevicePhase(ByteReader& reader, bool has_boxes) {
   phase.tasks_per_workgroup = reader.Number<uint32_t>();
   phase.shared_bytes = reader.Number<uint32_t>();
   phase.most_iterations = reader.Number<int64_t>();
-  if (!has_boxes) return phase;
+  if (boxes == BoxesInBytes::kNone) return phase;
   phase.most_workgroups = reader.Number<uint32_t>();
   constexpr size_t kMapBytes = 9;
   phase.boxes.resize(reader.Count(kMapBytes));
@@ -58,6 +58,7 @@ DevicePhase ReadDevicePhase(ByteReader& reader, bool has_boxes) {
     map.binding = reader.Number<uint32_t>();
     map.is_swizzled = reader.Number<uint8_t>() != 0;
     map.box = ReadNumbers<uint32_t>(reader);
+    if (boxes == BoxesInBytes::kAll) map.order = ReadNumbers<uint32_t>(reader);
   }
   return phase;
 }
@@ -68,12 +69,12 @@ Status CutOff() {
 
 }  // namespace
 
-void ReadDevicePhases(ByteReader& reader, KernelCode& code, bool has_boxes) {
+void ReadDevicePhases(ByteReader& reader, KernelCode& code,
+                      BoxesInBytes boxes) {
   if (code.is_machine_code()) return;
   constexpr size_t kPhaseBytes = 29;
   code.device.resize(reader.Count(kPhaseBytes));
-  for (DevicePhase& phase : code.device)
-    phase = ReadDevicePhase(reader, has_boxes);
+  for (DevicePhase& phase : code.device) phase = ReadDevicePhase(reader, boxes);
 }
 
 Status CheckIsOfFile(const KernelCode& code) {

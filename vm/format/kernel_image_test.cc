@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -92,14 +93,16 @@ constexpr const char* kOfCuda =
   parameters 1
   %0: i64 = parameter 0
   %1: i64 = constant 64
+  %2: i64 = constant 9
   input "x": bf16[%0, %1] align 16
+  input "z": bf16[%0, %2, %1] align 16
   output "y": f32[%1] align 16
   task "t": f32[%1]
   phase tasks %0
   phase tasks %1
   code ptx align 1 entries {
-    device "phase0" workgroup 128 workgroups 132 bindings 0 1 boxes 0 [8, 64] swizzled 1 [256] 0 [1, 8]
-    device "phase1" bindings 2 sliced 1
+    device "phase0" workgroup 128 workgroups 132 bindings 0 2 1 boxes 0 [8, 64] swizzled 1 [256] 0 [1, 8] 2 [8, 3, 64] order [1, 0, 2] swizzled
+    device "phase1" bindings 3 sliced 2
     "2e76"
   }
 }
@@ -123,9 +126,15 @@ TEST(KernelImageTest, TextParsesBack) {
   }
   const DevicePhase phase = ParseOrDie(kOfCuda).code.device[0];
   EXPECT_EQ(phase.most_workgroups, 132u);
-  EXPECT_EQ(phase.boxes,
-            (std::vector<BoxMap>{
-                {0, {8, 64}, true}, {1, {256}, false}, {0, {1, 8}, false}}));
+  EXPECT_EQ(
+      phase.boxes,
+      (std::vector<BoxMap>{{.binding = 0, .box = {8, 64}, .is_swizzled = true},
+                           {.binding = 1, .box = {256}},
+                           {.binding = 0, .box = {1, 8}},
+                           {.binding = 2,
+                            .box = {8, 3, 64},
+                            .order = {1, 0, 2},
+                            .is_swizzled = true}}));
   EXPECT_THAT(PrintKernelImage(ParseOrDie(kImage), false),
               HasSubstr("// 34 bytes"));
 }
@@ -266,9 +275,9 @@ TEST(KernelImageTest, VerifierRefusesTensorMaps) {
     return ErrorWith(from, to, kOfCuda);
   };
   const std::string who = "kernel of @copy: phase 0: ";
-  EXPECT_EQ(error("boxes 0 [", "boxes 2 ["),
-            who + "tensor map: expected a binding below 2, found 2");
-  EXPECT_EQ(error("sliced 1\n", "sliced 1 boxes 0 [4]\n"),
+  EXPECT_EQ(error("boxes 0 [", "boxes 3 ["),
+            who + "tensor map: expected a binding below 3, found 3");
+  EXPECT_EQ(error("sliced 2\n", "sliced 2 boxes 0 [4]\n"),
             "kernel of @copy: phase 1: tensor map: expected a binding without "
             "slices, found 0");
   EXPECT_EQ(error("[8, 64]", "[1, 1, 1, 1, 1, 1]"),
@@ -293,10 +302,19 @@ TEST(KernelImageTest, VerifierRefusesTensorMaps) {
             who +
                 "tensor map of buffer 'y': expected at most 128 bytes in a "
                 "row that is swizzled, found 1024");
+  EXPECT_EQ(error("order [1, 0, 2]", "order [0, 1]"),
+            who + "tensor map: expected an order of 3 dims, found 2");
+  for (const char* order : {"order [1, 1, 2]", "order [3, 1, 2]"}) {
+    EXPECT_THAT(error("order [1, 0, 2]", order),
+                HasSubstr(who + "tensor map: expected an order with each dim "
+                                "once, found "));
+  }
+  EXPECT_EQ(error("order [1, 0, 2]", "order [1, 2, 0]"),
+            who + "tensor map: expected the last dim innermost, found 0");
   EXPECT_EQ(error("code ptx", "code spirv"),
-            who + "expected at most 0 tensor maps in spirv, found 3");
+            who + "expected at most 0 tensor maps in spirv, found 4");
   std::string many = "boxes";
-  for (int i = 0; i < 14; ++i) many += " 0 [1, 8]";
+  for (int i = 0; i < 13; ++i) many += " 0 [1, 8]";
   EXPECT_EQ(error("boxes", many),
             who + "expected at most 16 tensor maps in ptx, found 17");
   EXPECT_EQ(error("workgroups 132", "workgroups 65537"),
@@ -422,38 +440,61 @@ TEST(NativeKernelsTest, BytesReadBackAndShareCode) {
             (*read)[2].image.code.bytes.data());
 }
 
+// What an older version's section of the kernels reads as: without those bytes
+// at the ends of the device's phases that it did not have. bytes: what the
+// kernels' code is in.
+StatusOr<std::vector<NativeKernel>> ReadOlder(
+    uint32_t version, const std::vector<NativeKernel>& kernels,
+    const std::function<size_t(const DevicePhase&)>& new_bytes,
+    NativeBytes& bytes) {
+  bytes = WriteNativeKernels(kernels);
+  const KernelCode& code = kernels[0].image.code;
+  for (const DevicePhase& phase : code.device) {
+    ByteWriter writer;
+    WriteDevicePhases({.format = code.format, .device = {phase}}, writer);
+    const std::string written =
+        std::move(writer).Take().substr(sizeof(uint32_t));
+    const size_t at = bytes.head.find(written), left_out = new_bytes(phase);
+    if (at == std::string::npos) return DataLossError("no such phase");
+    bytes.head.erase(at + written.size() - left_out, left_out);
+  }
+  ByteWriter header;
+  header.Number(kNativeMagic);
+  header.Number(version);
+  header.Number(uint64_t{bytes.head.size()});
+  std::string head = std::move(header).Take();
+  head += bytes.head.substr(head.size());
+  return ReadNativeKernels({BytesOf(head), BytesOf(bytes.code), {}}, nullptr);
+}
+
+void ExpectReadsOlder(
+    uint32_t version, std::string_view text,
+    const std::function<size_t(const DevicePhase&)>& new_bytes) {
+  std::vector<NativeKernel> kernels(2);
+  kernels[0].image = ParseOrDie(text);
+  kernels[1].image = ParseOrDie(kShaped);
+  NativeBytes bytes;
+  const auto read = ReadOlder(version, kernels, new_bytes, bytes);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  ASSERT_EQ(read->size(), 2u);
+  for (size_t i = 0; i < kernels.size(); ++i)
+    EXPECT_EQ((*read)[i].image, kernels[i].image);
+  EXPECT_FALSE(ReadOlder(version + 1, kernels, new_bytes, bytes).ok());
+}
+
 // Of before there were tensor maps: phases end with their iterations.
 TEST(NativeKernelsTest, VersionThreeReadsBack) {
-  std::vector<NativeKernel> kernels(2);
-  kernels[0].image = ParseOrDie(kOfDevice);
-  kernels[1].image = ParseOrDie(kShaped);
-  NativeBytes bytes = WriteNativeKernels(kernels);
-  constexpr size_t kNewBytes = 8;  // of a phase, at its end
-  std::string phases;
-  for (const DevicePhase& phase : kernels[0].image.code.device) {
-    ByteWriter writer;
-    WriteDevicePhases({.format = KernelFormat::kSpirv, .device = {phase}},
-                      writer);
-    phases = std::move(writer).Take().substr(sizeof(uint32_t));
-    const size_t at = bytes.head.find(phases);
-    ASSERT_NE(at, std::string::npos);
-    bytes.head.erase(at + phases.size() - kNewBytes, kNewBytes);
-  }
-  const auto read = [&](uint32_t version) {
-    ByteWriter header;
-    header.Number(kNativeMagic);
-    header.Number(version);
-    header.Number(uint64_t{bytes.head.size()});
-    std::string head = std::move(header).Take();
-    head += bytes.head.substr(head.size());
-    return ReadNativeKernels({BytesOf(head), BytesOf(bytes.code), {}}, nullptr);
-  };
-  const auto kernels_read = read(3);
-  ASSERT_TRUE(kernels_read.ok()) << kernels_read.status().ToString();
-  ASSERT_EQ(kernels_read->size(), 2u);
-  for (size_t i = 0; i < kernels.size(); ++i)
-    EXPECT_EQ((*kernels_read)[i].image, kernels[i].image);
-  EXPECT_FALSE(read(4).ok());
+  ExpectReadsOlder(3, kOfDevice, [](const DevicePhase&) { return 8; });
+}
+
+// Maps end with their boxes.
+TEST(NativeKernelsTest, VersionFourReadsBack) {
+  std::string text = kOfCuda;
+  const size_t at = text.find("boxes"), end = text.find('\n', at);
+  text.replace(at, end - at, "boxes 1 [256]");
+  ExpectReadsOlder(4, text, [](const DevicePhase& phase) {
+    return sizeof(uint32_t) * phase.boxes.size();
+  });
 }
 
 TEST(NativeKernelsTest, CutOffIsRefused) {

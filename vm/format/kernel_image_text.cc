@@ -63,7 +63,14 @@ void PrintDevicePhase(Printer& printer, const DevicePhase& phase) {
     printer.Print(" ", map.binding, " [");
     PrintJoined(printer, map.box,
                 [&](uint32_t extent) { printer.Print(extent); });
-    printer.Print(map.is_swizzled ? "] swizzled" : "]");
+    printer.Print("]");
+    if (!map.order.empty()) {
+      printer.Print(" order [");
+      PrintJoined(printer, map.order,
+                  [&](uint32_t dim) { printer.Print(dim); });
+      printer.Print("]");
+    }
+    if (map.is_swizzled) printer.Print(" swizzled");
   }
   printer.EndLine();
 }
@@ -289,13 +296,22 @@ class Parser {
   StatusOr<BoxMap> Box() {
     BoxMap map;
     EMBER_ASSIGN_OR_RETURN(map.binding, Small("a binding"));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
-    do {
-      EMBER_ASSIGN_OR_RETURN(map.box.emplace_back(), Small("a number"));
-    } while (lexer_.Accept(","));
-    EMBER_RETURN_IF_ERROR(lexer_.Expect("]"));
+    EMBER_ASSIGN_OR_RETURN(map.box, NumbersOfBox());
+    if (lexer_.Accept("order")) {
+      EMBER_ASSIGN_OR_RETURN(map.order, NumbersOfBox());
+    }
     map.is_swizzled = lexer_.Accept("swizzled");
     return map;
+  }
+
+  StatusOr<std::vector<uint32_t>> NumbersOfBox() {
+    std::vector<uint32_t> numbers;
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
+    do {
+      EMBER_ASSIGN_OR_RETURN(numbers.emplace_back(), Small("a number"));
+    } while (lexer_.Accept(","));
+    EMBER_RETURN_IF_ERROR(lexer_.Expect("]"));
+    return numbers;
   }
 
   Status Code() {

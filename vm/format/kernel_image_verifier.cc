@@ -230,6 +230,24 @@ class Verifier {
   const KernelImage& image_;
 };
 
+// Each dim once, the innermost as it is.
+Status VerifyOrder(const BoxMap& map, std::string_view map_name) {
+  if (map.order.empty()) return OkStatus();
+  const size_t dims = map.box.size();
+  if (map.order.size() != dims) {
+    return Refuse(map_name, Concat({"an order of ", dims, " dims"}),
+                  static_cast<int64_t>(map.order.size()));
+  }
+  std::vector<bool> is_there(dims, false);
+  for (const uint32_t dim : map.order) {
+    if (dim >= dims || is_there[dim])
+      return Refuse(map_name, "an order with each dim once", dim);
+    is_there[dim] = true;
+  }
+  if (map.order.back() == dims - 1) return OkStatus();
+  return Refuse(map_name, "the last dim innermost", map.order.back());
+}
+
 // What does not depend on its buffer.
 Status VerifyBox(const DevicePhase& phase, const BoxMap& map,
                  std::string_view phase_name) {
@@ -247,7 +265,7 @@ Status VerifyBox(const DevicePhase& phase, const BoxMap& map,
     if (extent < 1 || extent > kMostBoxExtent)
       return Refuse(what, "a box of 1 to 256 elements in each dim", extent);
   }
-  return OkStatus();
+  return VerifyOrder(map, what);
 }
 
 Status VerifyDevicePhase(KernelFormat format, const DevicePhase& phase,

@@ -49,6 +49,7 @@ void WriteDevicePhases(const KernelCode& code, ByteWriter& writer) {
       writer.Number(map.binding);
       writer.Number(static_cast<uint8_t>(map.is_swizzled));
       WriteNumbers(map.box, writer);
+      WriteNumbers(map.order, writer);
     }
   }
 }

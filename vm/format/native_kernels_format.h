@@ -19,9 +19,10 @@ namespace ember::vm {
 
 inline constexpr uint32_t kNativeMagic = 0x4b4e4d45;  // "EMNK"
 // Raised by every change of the bytes, of kernel_abi.h or of device_abi.h.
-inline constexpr uint32_t kNativeVersion = 4;
+inline constexpr uint32_t kNativeVersion = 5;
 // The oldest that is read. Version 2 has kernels of CPUs only, and images
-// without numbers of iterations; up to version 3 no phase has tensor maps.
+// without numbers of iterations; up to version 3 no phase has tensor maps, and
+// up to 4 those have their buffer's order of dims.
 inline constexpr uint32_t kOldestNativeVersion = 2;
 // Of the header.
 inline constexpr uint64_t kNativeHeaderBytes = 32;

@@ -39,13 +39,13 @@ StatusOr<std::span<const uint8_t>> ReadPlace(ByteReader& reader,
 
 StatusOr<KernelCode> ReadCode(ByteReader& reader, std::span<const uint8_t> part,
                               const std::shared_ptr<const void>& owner,
-                              bool has_boxes) {
+                              BoxesInBytes boxes) {
   KernelCode code;
   code.format = static_cast<KernelFormat>(reader.Number<uint8_t>());
   code.alignment = reader.Number<uint32_t>();
   code.entries.resize(reader.Count(sizeof(uint32_t)));
   for (uint32_t& entry : code.entries) entry = reader.Number<uint32_t>();
-  ReadDevicePhases(reader, code, has_boxes);
+  ReadDevicePhases(reader, code, boxes);
   EMBER_ASSIGN_OR_RETURN(
       code.bytes,
       ReadPlace(reader, part, std::max<uint64_t>(code.alignment, 1)));
@@ -93,9 +93,11 @@ StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
         "others");
   ByteReader reader(parts.head.subspan(kNativeHeaderBytes));
   std::vector<KernelCode> codes(reader.Count(kCodeBytes));
+  const BoxesInBytes boxes = header.version > 4   ? BoxesInBytes::kAll
+                             : header.version > 3 ? BoxesInBytes::kWithoutOrder
+                                                  : BoxesInBytes::kNone;
   for (KernelCode& code : codes) {
-    EMBER_ASSIGN_OR_RETURN(
-        code, ReadCode(reader, parts.code, owner, header.version > 3));
+    EMBER_ASSIGN_OR_RETURN(code, ReadCode(reader, parts.code, owner, boxes));
   }
   std::vector<std::span<const uint8_t>> weights(reader.Count(kPackedBytes));
   for (std::span<const uint8_t>& piece : weights) {

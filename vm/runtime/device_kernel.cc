@@ -26,6 +26,7 @@ std::vector<hal::BoxMap> MapsOf(const KernelImage& image,
         DTypeByteSize(image.buffers[phase.bindings[box.binding].buffer].type);
     map.dims = static_cast<int>(box.box.size());
     std::ranges::copy(box.box, map.box.begin());
+    std::ranges::copy(box.order, map.order.begin());
     map.is_swizzled = box.is_swizzled;
   }
   return maps;

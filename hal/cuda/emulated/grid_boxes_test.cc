@@ -135,9 +135,11 @@ class GridBoxes : public ::testing::Test {
               0);
   }
 
-  Outcome Run(GridKernel function, uint32_t threads) {
+  // By as many threads as there are results, or so many.
+  Outcome Run(GridKernel function, uint32_t results, uint32_t threads = 0) {
+    if (threads == 0) threads = results;
     Outcome run;
-    run.out.resize(threads);
+    run.out.resize(results);
     uint32_t* const out = run.out.data();
     const void* const argument = static_cast<const void*>(&out);
     void* const arguments[] = {const_cast<void*>(argument), &map_};
@@ -274,6 +276,46 @@ TEST_F(GridBoxes, PiecesOfSwizzledRowsAreExchanged) {
   for (uint32_t i = 0; i < 256; ++i) {
     const uint32_t row = i / 32, piece = i % 32 / 4;
     EXPECT_EQ(run.out[row * 32 + (piece ^ row) * 4 + i % 4], i);
+  }
+}
+
+// A tensor of 5 images of 3 lines of 4 words, of which a box has images 1 to 4
+// on each of lines 2 and 3, the last of which is outside.
+void CopyByLines(GridThread* thread, void* const* arguments) {
+  uint8_t* const barrier = thread->shared + kBarriers;
+  thread->functions->make_copy_barrier(thread, barrier, 1);
+  thread->functions->arrive(thread, barrier, 4 * kBoxWords);
+  const int32_t coordinates[] = {0, 1, 2};
+  thread->functions->copy_box(thread, arguments[1], 3, coordinates,
+                              thread->shared, barrier);
+  thread->functions->await_phase(thread, barrier, 0);
+  uint32_t* const out = *static_cast<uint32_t* const*>(arguments[0]);
+  const auto* const words = reinterpret_cast<const uint32_t*>(thread->shared);
+  for (uint32_t i = 0; i < kBoxWords; ++i) {
+    Access(thread, words + i, AccessKind::kLoad);
+    Access(thread, out + i, AccessKind::kStore);
+    out[i] = words[i];
+  }
+}
+
+TEST_F(GridBoxes, DimsMayHaveAnotherOrder) {
+  constexpr uint32_t kImages = 5, kLines = 3, kWords = 4;
+  const uint64_t extents[] = {kWords, kImages, kLines},
+                 strides[] = {4 * kWords * kLines, 4 * kWords};
+  const uint32_t box[] = {kWords, 4, 2}, steps[] = {1, 1, 1};
+  ASSERT_EQ(EncodeTensorMap(&map_, kTensorMapUint32, 3, tensor_.data(), extents,
+                            strides, box, steps, kTensorMapInterleaveNone,
+                            kTensorMapSwizzleNone, kTensorMapL2Promotion256,
+                            kTensorMapFillZeros),
+            0);
+  const Outcome run = Run(CopyByLines, kBoxWords, 1);
+  EXPECT_EQ(run.problem, "");
+  for (uint32_t i = 0; i < kBoxWords; ++i) {
+    const uint32_t line = i / 16 + 2, image = i / 4 % 4 + 1;
+    EXPECT_EQ(
+        run.out[i],
+        line < kLines ? tensor_[(image * kLines + line) * kWords + i % 4] : 0)
+        << i;
   }
 }
 

@@ -1,5 +1,7 @@
 #include "hal/cuda/emulated/tensor_map.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "hal/cuda/result.h"
@@ -32,6 +34,25 @@ uint32_t ElementBytes(CUtensorMapDataType type) {
 
 uint64_t AddressOf(const void* pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
+}
+
+// Whether each stride has room for all that has smaller ones: elements have
+// bytes of their own. CUDA's driver does not ask for it; what we make is so.
+bool HasRoom(const TensorMap& map) {
+  std::array<uint32_t, TensorMap::kMostDims> dims;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < map.rank; ++i) {
+    if (i == 0 || map.extents[i] > 1) dims[count++] = i;
+  }
+  std::sort(
+      dims.begin() + 1, dims.begin() + count,
+      [&](uint32_t a, uint32_t b) { return map.strides[a] < map.strides[b]; });
+  for (uint32_t i = 1; i < count; ++i) {
+    const uint32_t inner = dims[i - 1];
+    if (map.strides[dims[i]] / map.strides[inner] < map.extents[inner])
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -70,12 +91,11 @@ CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
       return kInvalidValue;
     // CUDA has others, too; the grid copies all elements of a box.
     if (element_strides[i] != 1) return kInvalidValue;
-    // A stride has room for all that is inside of it.
     if (i > 0 &&
-        (map.strides[i] % kAlignment != 0 || map.strides[i] >= kMostStride ||
-         map.strides[i] / map.strides[i - 1] < extents[i - 1]))
+        (map.strides[i] % kAlignment != 0 || map.strides[i] >= kMostStride))
       return kInvalidValue;
   }
+  if (!HasRoom(map)) return kInvalidValue;
   const uint64_t row = uint64_t{box[0]} * map.element_bytes;
   if (row % kAlignment != 0 || (map.is_swizzled && row > kSwizzledBytes))
     return kInvalidValue;

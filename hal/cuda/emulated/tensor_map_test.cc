@@ -63,6 +63,13 @@ TEST(TensorMapTest, TakesWhatIsJustAllowed) {
       [](Arguments& a) { a.extents[2] = uint64_t{1} << 32; },
       [](Arguments& a) { a.strides[1] = (uint64_t{1} << 40) - 16; },
       [](Arguments& a) { a.strides = {96, 688, 0, 0}; },
+      // Dims in another order, beside one of a single element.
+      [](Arguments& a) { a.strides = {240, 80, 0, 0}; },
+      [](Arguments& a) {
+        a.rank = 4;
+        a.extents = {40, 7, 1, 3, 1};
+        a.strides = {240, 16, 80, 0};
+      },
       [](Arguments& a) {
         a.swizzle = kTensorMapSwizzleNone;
         a.box[0] = 256;
@@ -91,6 +98,7 @@ TEST(TensorMapTest, RefusesWhatTheDriverRefuses) {
       // Less than what is inside.
       [](Arguments& a) { a.strides[0] = 64; },
       [](Arguments& a) { a.strides[1] = 544; },
+      [](Arguments& a) { a.strides = {224, 80, 0, 0}; },
       [](Arguments& a) { a.box[1] = 0; },
       [](Arguments& a) { a.box[1] = 257; },
       // 8 bytes, 136 bytes.
