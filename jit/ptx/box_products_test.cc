@@ -166,6 +166,76 @@ TEST_F(BoxProducts, BoxesOfImages) {
   EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.4d"));
 }
 
+// A convolution of so many images of lines of pixels, 64 channels to 64, by a
+// window of zeros around them.
+struct Images {
+  int count = 32;
+  int lines = 1;
+  int pixels = 4;
+  int window_lines = 1;
+  int window_pixels = 4;
+  int step = 1;
+  bool is_finished = true;
+};
+
+std::string ConvolutionOf(const Images& images) {
+  const auto number = [](int value) { return std::to_string(value); };
+  const std::string step = images.step == 1 ? "" : " * " + number(images.step);
+  const std::string type = images.is_finished ? "f16" : "f32";
+  const auto dims = [&](int step_of_image) {
+    return "[" + number(images.count) + ", " +
+           number(images.lines * step_of_image) + ", " +
+           number(images.pixels * step_of_image) + ", 64]";
+  };
+  const std::string window =
+      number(images.window_lines) + ", " + number(images.window_pixels);
+  const std::string sum =
+      "[n, h, w, o] = sum(dh < " + number(images.window_lines) + ", dw < " +
+      number(images.window_pixels) + ", c < 64) f32(pad(%x[n, h" + step +
+      " + dh - 1, w" + step + " + dw - 1, c], 0.0)) * f32(%w[dh, dw, c, o])\n";
+  return "dispatch @conv(%x: f16" + dims(images.step) + ", %w: f16[" + window +
+         ", 64, 64]) -> (%y: " + type + dims(1) + ") {\n" +
+         (images.is_finished
+              ? "temp %sum: f32" + dims(1) + "\n%sum" + sum +
+                    "%y[n, h, w, o] = f16(max(%sum[n, h, w, o], 0.0))\n}"
+              : "%y" + sum + "}");
+}
+
+// Rows are images, of which each subgroup has a pixel or two: the slice has
+// them pixel by pixel, other than the tensor, and so has its box. Tiles of
+// pixels and of images that end beyond the last.
+TEST_F(BoxProducts, BoxesOfManyImages) {
+  for (const Images& images :
+       {Images{.lines = 2, .pixels = 3, .window_lines = 2, .window_pixels = 2},
+        Images{.count = 24, .pixels = 5},
+        Images{.pixels = 7, .is_finished = false},
+        Images{.count = 16,
+               .pixels = 14,
+               .window_lines = 2,
+               .window_pixels = 2}}) {
+    const std::string text = ConvolutionOf(images);
+    SCOPED_TRACE(text);
+    std::string ptx;
+    const uint64_t before = hal::cuda::TotalStatistics().box_copies;
+    ExpectOnGrid(text, &ptx, {.within = 1e-2});
+    EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.4d"));
+    EXPECT_THAT(ptx, Not(HasSubstr("ldmatrix")));
+    EXPECT_THAT(ptx, Not(HasSubstr("cp.async.cg")));
+    EXPECT_GT(hal::cuda::TotalStatistics().box_copies, before);
+    if (HasFailure()) return;
+  }
+}
+
+// Between the pixels that a step of two reads are others: rows are not in one
+// panel.
+TEST_F(BoxProducts, StepsOfWindowsLeaveGaps) {
+  std::string ptx;
+  ExpectOnGrid(ConvolutionOf({.pixels = 4, .window_pixels = 4, .step = 2}),
+               &ptx, {.within = 1e-2});
+  EXPECT_THAT(ptx, HasSubstr("wgmma"));
+  EXPECT_THAT(ptx, HasSubstr("ldmatrix"));
+}
+
 // Products of sizes that fill boxes or do not, of many turns or few, whichever
 // way their factors lie; all have boxes.
 TEST_F(BoxProducts, AtRandom) {

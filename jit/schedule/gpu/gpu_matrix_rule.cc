@@ -44,6 +44,7 @@ struct Factor {
   bool is_of_columns = false;
   bool lies_along_steps = false;
   bool is_gathered = false;  // the stage of its name makes it, slice by slice
+  std::string dims = {};     // of the slice (DimsByLines)
   // The loop in which it is copied, if that is not the product's over slices.
   std::optional<RowFactors::Loop> around = std::nullopt;
 };
@@ -233,6 +234,12 @@ class MatrixScheduler {
                c.pool, load,
                stage.axes[static_cast<size_t>(plan_.columns)].variable),
            LastAxisOf(stage, load) == static_cast<size_t>(plan_.steps)});
+      // Panels of rows go on from line to line.
+      Factor& factor = factors_.back();
+      if (plan_.has_row_panels && plan_.line_tile > 1 &&
+          !factor.is_of_columns && factor.lies_along_steps) {
+        factor.dims = DimsByLines(c, stage, load, plan_.lines, plan_.rows);
+      }
     });
   }
 
@@ -410,8 +417,8 @@ class MatrixScheduler {
       std::string copy = factor.buffer;
       if (!factor.is_gathered) {
         copy = NameOfSlice(writer_.computation(), product, copy);
-        writer_.Do("cache_read %" + product + " %" + factor.buffer + " -> " +
-                   copy);
+        writer_.Do("cache_read %" + product + " %" + factor.buffer +
+                   factor.dims + " -> " + copy);
       }
       const RowFactors::Loop at =
           factor.around.value_or(RowFactors::Loop{product, slice});

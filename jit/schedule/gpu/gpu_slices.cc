@@ -107,6 +107,34 @@ std::optional<RowOfLoad> RowOf(const Computation& c,
   return row;
 }
 
+std::string DimsByLines(const Computation& c, const ComputationStage& stage,
+                        NodeId load, int lines, int rows) {
+  const tensor::Node& node = c.pool[load];
+  const size_t rank = c.buffers[node.buffer].extents.size();
+  const auto dim_of = [&](int axis) {
+    const NodeId variable = stage.axes[static_cast<size_t>(axis)].variable;
+    std::optional<size_t> dim;
+    for (size_t d = 0; d < rank; ++d) {
+      if (!tensor::DependsOn(c.pool, node.operands[d], variable)) continue;
+      if (dim) return std::optional<size_t>();
+      dim = d;
+    }
+    return dim;
+  };
+  const auto line = dim_of(lines), row = dim_of(rows);
+  if (!line || !row) return "";
+  std::vector<size_t> order;
+  for (size_t d = 0; d + 1 < rank; ++d) {
+    if (d != *line && d != *row) order.push_back(d);
+  }
+  order.insert(order.end(), {*line, *row, rank - 1});
+  // Not where two of them are one.
+  if (order.size() != rank || std::ranges::is_sorted(order)) return "";
+  std::string dims;
+  for (const size_t d : order) dims += " " + std::to_string(d);
+  return dims;
+}
+
 bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
                      NodeId load) {
   const tensor::Node& node = c.pool[load];

@@ -58,6 +58,14 @@ struct RowOfLoad {
 std::optional<RowOfLoad> RowOf(const Computation& c,
                                const ComputationStage& stage, NodeId load);
 
+// In which order a slice has the buffer's dims, so that its rows lie line by
+// line: lines, rows, and last the dim along which the factor lies, wherever
+// those are in the buffer, as images of a batch (rows) are outside of the
+// pixels (lines) of each. As words of cache_read: " 1 2 0 3"; "" where that is
+// their order anyway, or one of the axes does not move along a dim of its own.
+std::string DimsByLines(const Computation& c, const ComputationStage& stage,
+                        NodeId load, int lines, int rows);
+
 // Whether the load's slices are of one constant size: its indices are sums of
 // axes, in a buffer of constant extents.
 bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
