@@ -9,6 +9,7 @@
 #include "jit/gpu/barriers.h"
 #include "jit/gpu/ordering_barriers.h"
 #include "jit/gpu/products_in_flight.h"
+#include "jit/gpu/task_shares.h"
 #include "jit/gpu/warp_roles.h"
 #include "jit/loops/walk.h"
 #include "tensor/coefficient.h"
@@ -167,15 +168,11 @@ class OrderPlanner {
   }
 
   // The producer may fill slots for the next task while the others finish this
-  // one: nothing else may be in the rings' memory then. Tasks that take longer
-  // than others the device deals out better than a fixed order does.
+  // one: nothing else may be in the rings' memory then. Where some tasks take
+  // longer than others, and not all workgroups have as much of them, the device
+  // deals them out better than a fixed order does.
   void GoOnToTasks() {
-    const loops::NodeId turns =
-        loops::ExtentOf(nest_.pool, plan_.roles->loop->variable);
-    if (device_.processors == 0 ||
-        tensor::DependsOn(nest_.pool, turns, phase_.task)) {
-      return;
-    }
+    if (device_.processors == 0) return;
     for (const WarpRoles::Ring& ring : plan_.roles->rings) {
       for (const uint32_t buffer : ring.buffers) {
         for (size_t i = 0; i < plan_.places.size(); ++i) {
@@ -189,7 +186,14 @@ class OrderPlanner {
     constexpr int64_t kReservedBytes = 1024;
     const int64_t blocks = (device_.shared_bytes + kReservedBytes) /
                            (plan_.shared_bytes + kReservedBytes);
-    plan_.most_workgroups = device_.processors * std::max<int64_t>(blocks, 1);
+    const int64_t workgroups =
+        device_.processors * std::max<int64_t>(blocks, 1);
+    const NodeId turns =
+        loops::ExtentOf(nest_.pool, plan_.roles->loop->variable);
+    if (!tensor::DependsOn(nest_.pool, turns, phase_.task) ||
+        HaveEqualShares(nest_.pool, turns, phase_.task, workgroups)) {
+      plan_.most_workgroups = workgroups;
+    }
   }
 
   const loops::LoopNest& nest_;

@@ -48,6 +48,7 @@ struct Parts {
                         CopyB("mod(k + 2, 4)", "k * 64 + 128") + "}\n";
   std::string behind;
   std::string turns = "8";
+  std::string tasks = "1";
   // Else not all loads are proved to be in bounds, which is not looked at here.
   bool verifies = true;
 };
@@ -61,7 +62,9 @@ loops::LoopNest NestOf(const Parts& parts) {
       "  task %cs: f16[64, 64]\n"
       "  task %z: f32[64, 128]\n  task %n: i64[1]\n"
       "  task %large: f32[64, 1000]\n  register %sum: f32[4, 16, 128]\n"
-      "  phase t < 1 {\n"
+      "  phase t < " +
+      parts.tasks +
+      " {\n"
       "    subgroup s < 4 { matrix m < 16 { matrix n < 128 {\n"
       "      %sum[s, m, n] = 0.0\n    } } }\n" +
       parts.before + "    for k < " + parts.turns + " {\n      await 1\n" +
@@ -287,6 +290,7 @@ struct TwoProducts {
       "      f16(%scores[floordiv(i, 64) + r * 4, mod(i, 64)]) } }\n";
   std::string second = Product("sum", "ws", "vs[mod(k, 2), d, n]");
   std::string turns = "8";
+  std::string tasks = "1";
 
   static std::string Copy(const std::string& to, const std::string& slot,
                           const std::string& begin) {
@@ -440,6 +444,30 @@ TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
   ASSERT_TRUE(plan.roles);
   EXPECT_TRUE(plan.HasProducerWarp());
   EXPECT_EQ(plan.most_workgroups, 0);
+}
+
+// As of the pieces of a sum's ranges: each of 264 workgroups has 11 turns in
+// its two tasks. With as many of each they differ, and so they do if one of
+// them is left over, or not known.
+TEST(WarpRolesTest, TasksThatAreLongAndShortInTurnsHaveAFixedOrder) {
+  const auto most_workgroups = [](const std::string& turns,
+                                  const std::string& tasks) {
+    Parts parts;
+    parts.turns = "max(" + turns + ", 2)";
+    parts.tasks = tasks;
+    parts.verifies = false;
+    parts.in_loop.replace(0, std::string("if k + 2 < 8").size(),
+                          "if k + 2 < " + parts.turns);
+    const PhasePlan plan = PlanOf(NestOf(parts), Device());
+    EXPECT_TRUE(plan.HasProducerWarp());
+    return plan.most_workgroups;
+  };
+  const std::string pieces =
+      "2 + mod(t, 8) + floordiv(t, 264) * (7 - 2 * mod(t, 8))";
+  EXPECT_EQ(most_workgroups(pieces, "528"), 264);
+  EXPECT_EQ(most_workgroups("2 + mod(t, 8)", "528"), 0);
+  EXPECT_EQ(most_workgroups(pieces, "529"), 0);
+  EXPECT_EQ(most_workgroups(pieces, "264 * N"), 0);
 }
 
 // What products read beside rings must not change while they go on.

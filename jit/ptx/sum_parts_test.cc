@@ -249,6 +249,10 @@ TEST_F(SumParts, InRangesOfWideProducts) {
                   .instead = "processors1"});
     EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
     EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor"));
+    // Each workgroup goes on from the first piece of its range to the second.
+    if (ranges == 3) {
+      EXPECT_THAT(ptx, HasSubstr("%nctaid.y"));
+    }
     if (HasFailure()) return;
   }
 }
