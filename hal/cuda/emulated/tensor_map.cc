@@ -39,7 +39,7 @@ uint64_t AddressOf(const void* pointer) {
 // Whether each stride has room for all that has smaller ones: elements have
 // bytes of their own. CUDA's driver does not ask for it; what we make is so.
 bool HasRoom(const TensorMap& map) {
-  std::array<uint32_t, TensorMap::kMostDims> dims;
+  std::array<uint32_t, TensorMap::kMostDims> dims = {};
   uint32_t count = 0;
   for (uint32_t i = 0; i < map.rank; ++i) {
     if (i == 0 || map.extents[i] > 1) dims[count++] = i;
