@@ -9,6 +9,7 @@
 #include "jit/gpu/barriers.h"
 #include "jit/gpu/ordering_barriers.h"
 #include "jit/gpu/products_in_flight.h"
+#include "jit/gpu/rings.h"
 #include "jit/gpu/task_shares.h"
 #include "jit/gpu/warp_roles.h"
 #include "jit/loops/walk.h"
@@ -30,15 +31,8 @@ bool IsOfMany(const PhasePlan::Place& place) {
 void FindCopies(const loops::Block& block,
                 std::unordered_set<const loops::Statement*>& found) {
   for (const loops::Statement& statement : block) {
-    const auto copies = [](const auto& self,
-                           const loops::Statement& inner) -> bool {
-      return std::ranges::any_of(inner.stores, &loops::Store::is_async) ||
-             std::ranges::any_of(inner.body, [&](const loops::Statement& each) {
-               return self(self, each);
-             });
-    };
     const bool is_copy = loops::IsInvocationLoop(statement)
-                             ? copies(copies, statement)
+                             ? HasAsyncStore(statement)
                              : statement.kind == loops::Statement::Kind::kAwait;
     if (is_copy) found.insert(&statement);
     FindCopies(statement.body, found);

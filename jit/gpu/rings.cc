@@ -23,6 +23,11 @@ Rings::Rings(const loops::LoopNest& nest, const Block& body,
   FindLoops(body);
 }
 
+bool HasAsyncStore(const Statement& statement) {
+  return std::ranges::any_of(statement.stores, &loops::Store::is_async) ||
+         std::ranges::any_of(statement.body, HasAsyncStore);
+}
+
 bool Rings::HasRing(NodeId variable) const {
   return std::ranges::find(loops_, std::optional(variable)) != loops_.end();
 }

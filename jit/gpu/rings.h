@@ -81,6 +81,9 @@ class Rings {
   std::vector<std::optional<loops::NodeId>> loops_;  // by buffer
 };
 
+// Whether the statement, or one in it, stores asynchronously.
+bool HasAsyncStore(const loops::Statement& statement);
+
 // visit(buffer, stores, indices) for what the statement itself touches, without
 // its body; what it loads comes first.
 template <typename Visit>

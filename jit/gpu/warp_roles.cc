@@ -22,11 +22,6 @@ namespace {
 // Of the slots one is filled while products of two turns read.
 constexpr int kFewestSlotsToGoOn = 3;
 
-bool HasAsyncStore(const Statement& statement) {
-  return std::ranges::any_of(statement.stores, &loops::Store::is_async) ||
-         std::ranges::any_of(statement.body, HasAsyncStore);
-}
-
 bool HasAwait(const Statement& statement) {
   return statement.kind == Statement::Kind::kAwait ||
          std::ranges::any_of(statement.body, HasAwait);

@@ -120,13 +120,10 @@ class MatrixScheduler {
     writer_.Do("bind %" + root + " " + item);
     point = UnrollTurns(root, point, PointsOfTile() / lanes);
     if (!lane.empty()) writer_.Do("vectorize %" + root + " " + lane);
-    std::set<std::string> joined = done;
-    JoinPoints(gpu_, root, point, writer_.StageOf(product) + 1, joined,
-               writer_);
-    for (const std::string& stage : done) joined.erase(stage);
+    const std::set<std::string> joined = JoinPoints(
+        gpu_, root, point, writer_.StageOf(product) + 1, done, writer_);
     // Else their neighbours are computed one after the other.
     if (!lane.empty()) VectorizeJoined(root, joined, writer_);
-    done.insert(joined.begin(), joined.end());
     if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
       return std::nullopt;
     // All of the tile is there; other axes have one point.

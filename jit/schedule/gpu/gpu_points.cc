@@ -39,9 +39,12 @@ std::string SplitLanes(const std::string& name, size_t position, int64_t lanes,
 
 }  // namespace
 
-void JoinPoints(const jit::GpuModel& gpu, const std::string& root,
-                const std::string& loop, int first, std::set<std::string>& done,
-                ScheduleWriter& writer) {
+std::set<std::string> JoinPoints(const jit::GpuModel& gpu,
+                                 const std::string& root,
+                                 const std::string& loop, int first,
+                                 std::set<std::string>& done,
+                                 ScheduleWriter& writer) {
+  std::set<std::string> joined;
   const Computation& c = writer.computation();
   for (int p = writer.StageOf(root) - 1; p >= first; --p) {
     const std::string name = c.stages[p].name;
@@ -55,8 +58,22 @@ void JoinPoints(const jit::GpuModel& gpu, const std::string& root,
     if (IsComputedOnce(writer.schedule(), p, number, at) &&
         writer.Try("compute_at %" + name + " %" + root + " " + loop)) {
       done.insert(name);
+      joined.insert(name);
     }
   }
+  return joined;
+}
+
+bool VectorizeLast(const std::string& stage, ScheduleWriter& writer) {
+  const int spatial =
+      writer.computation().stages[writer.StageOf(stage)].spatial_count;
+  if (spatial == 0) return false;
+  const std::vector<std::string> loops = writer.LoopsOf(stage);
+  std::vector<std::string> order = loops;
+  const auto last = order.begin() + spatial - 1;
+  std::rotate(last, last + 1, order.end());
+  if (order != loops) writer.Reorder(stage, order);
+  return writer.Try("vectorize %" + stage + " " + order.back());
 }
 
 std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,

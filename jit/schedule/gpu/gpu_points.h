@@ -15,10 +15,17 @@ namespace ember::schedule {
 
 // Computes the stages from number `first` on that the root reads point by point
 // in the loop of a point, but for those in `done`, products, and what is too
-// much for an invocation.
-void JoinPoints(const jit::GpuModel& gpu, const std::string& root,
-                const std::string& loop, int first, std::set<std::string>& done,
-                ScheduleWriter& writer);
+// much for an invocation. Gives the names of those that it has put there, which
+// are added to `done`.
+std::set<std::string> JoinPoints(const jit::GpuModel& gpu,
+                                 const std::string& root,
+                                 const std::string& loop, int first,
+                                 std::set<std::string>& done,
+                                 ScheduleWriter& writer);
+
+// Computes neighbours along the last axis of a stage's points at once, in each
+// turn of what the stage combines. False where that cannot be.
+bool VectorizeLast(const std::string& stage, ScheduleWriter& writer);
 
 // The points of a stage as tasks and invocations, each of which has `lanes`
 // neighbours along the last axis as a vector. Gives the loop in which one is

@@ -59,7 +59,10 @@ class GpuChooser {
     // Neighbouring results' parts are neighbours, so an invocation adds up.
     if (!point && adds_parts) return PointByPoint(root);
     if (!point && TryRows(root)) return;
-    if (point) return JoinPoints(gpu_, root, *point, 0, done_, writer_);
+    if (point) {
+      JoinPoints(gpu_, root, *point, 0, done_, writer_);
+      return;
+    }
     if (ScheduleTransposeOnGpu(gpu_, root, done_, schedule_)) return;
     if (!TryVectors(root)) PointByPoint(root);
   }
@@ -105,9 +108,9 @@ class GpuChooser {
     ScheduleWriter writer(trial);
     const auto point = SchedulePoints(gpu_, root, lanes, writer);
     if (!point) return std::nullopt;
-    std::set<std::string> joined = done_;
-    JoinPoints(gpu_, root, *point, 0, joined, writer);
-    for (const std::string& stage : done_) joined.erase(stage);
+    std::set<std::string> done = done_;
+    std::set<std::string> joined =
+        JoinPoints(gpu_, root, *point, 0, done, writer);
     if (!writer.status().ok()) return std::nullopt;
     return joined;
   }

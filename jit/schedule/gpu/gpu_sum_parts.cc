@@ -399,11 +399,10 @@ class SumScheduler {
     const std::optional<std::string> point =
         SchedulePoints(gpu, root, lanes, writer);
     if (!point) return lanes == 1;
-    const std::set<std::string> before = done;
-    JoinPoints(gpu, root, *point, 0, done, writer);
+    const std::set<std::string> joined =
+        JoinPoints(gpu, root, *point, 0, done, writer);
     if (lanes == 1) return writer.status().ok();
-    for (const std::string& stage : done) {
-      if (before.contains(stage)) continue;
+    for (const std::string& stage : joined) {
       if (!IsReadInPlace(writer.computation(), stage)) return false;
       // Others have one value for all lanes.
       const bool has_lanes = SpatialCountOf(stage, writer.computation()) ==
@@ -415,17 +414,6 @@ class SumScheduler {
 
   static int SpatialCountOf(const std::string& name, const Computation& c) {
     return c.stages[static_cast<size_t>(c.FindStage(name))].spatial_count;
-  }
-
-  // Of a stage that is computed for a point: all lanes in each turn of its sum.
-  static bool VectorizeLast(const std::string& name, ScheduleWriter& writer) {
-    std::vector<std::string> order = writer.LoopsOf(name);
-    const int spatial = SpatialCountOf(name, writer.computation());
-    if (spatial == 0) return false;
-    const auto last = order.begin() + spatial - 1;
-    std::rotate(last, last + 1, order.end());
-    if (order.size() > 1) writer.Reorder(name, order);
-    return writer.Try("vectorize %" + name + " " + order.back());
   }
 
   const jit::GpuModel& gpu_;

@@ -138,9 +138,8 @@ class Transposer {
     if (IsWrittenOut())
       writer_.Do("unroll %" + root_ + " " + points + "_round");
     if (!lane.empty()) writer_.Do("vectorize %" + root_ + " " + lane);
-    std::set<std::string> joined = done_;
-    JoinPoints(gpu_, root_, points + "_round", 0, joined, writer_);
-    for (const std::string& stage : done_) joined.erase(stage);
+    const std::set<std::string> joined =
+        JoinPoints(gpu_, root_, points + "_round", 0, done_, writer_);
     for (const auto& [buffer, readers] : square_.across) {
       for (const std::string& reader : readers) {
         if (reader == root_ || joined.contains(reader))
@@ -149,7 +148,6 @@ class Transposer {
     }
     // What is read across is neighbours now.
     if (!lane.empty()) VectorizeJoined(root_, joined, writer_);
-    done_.insert(joined.begin(), joined.end());
   }
 
   int64_t Threads() const {

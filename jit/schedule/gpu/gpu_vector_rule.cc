@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jit/loops/walk.h"
+#include "jit/schedule/gpu/gpu_points.h"
 #include "jit/schedule/rules/stage_shape.h"
 #include "tensor/linear.h"
 
@@ -185,8 +186,7 @@ bool VectorizeJoined(const std::string& root,
   const auto along = StagesAlong(c, c.FindStage(root), NumbersOf(c, joined));
   if (!along) return false;
   for (const int stage : std::span(*along).subspan(1)) {
-    const std::string name = c.stages[static_cast<size_t>(stage)].name;
-    if (!writer.Try("vectorize %" + name + " " + writer.LoopsOf(name).back()))
+    if (!VectorizeLast(c.stages[static_cast<size_t>(stage)].name, writer))
       return false;
   }
   return true;
