@@ -19,9 +19,11 @@
 
 namespace ember::jit::gpu {
 
-// turns: how many a task has, made of its number `task` and constants; of other
-// things, and of a number of tasks that is not known, it is not known either:
-// false. A turn for each of a workgroup's tasks is what shares may differ by.
+// turns: the number of turns of a task's loop, an expression of the task's
+// number (`task`, a loop variable) and constants. False, too, where that cannot
+// be told: where the expression loads something or has a parameter, and where
+// the number of tasks is open. A workgroup may have more turns than the average
+// by one for each of its tasks.
 bool HaveEqualShares(const tensor::ExpressionPool& pool, loops::NodeId turns,
                      loops::NodeId task, int64_t workgroups);
 

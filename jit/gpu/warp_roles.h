@@ -30,12 +30,13 @@
 // before, whose fills of all rings have begun by then (fewer turns ahead than
 // there are slots).
 //
-// A warp more takes registers from all others, and is worth them where the
-// consumers do not meet in the loop. Where they do (of attention, what stands
-// between the products is shared among them), nobody could be further ahead
-// than a turn, and one thread of theirs begins the copies where the nest has
-// them: who reads what was in such a slot before, has begun an earlier turn
-// than that thread, so it does not wait for its own warp.
+// An additional warp takes registers from all others, which pays where the
+// consumers do not meet at barriers in the loop. Where they do (in attention,
+// they share out what stands between the products), none of them can be more
+// than a turn ahead of another, and one thread of theirs begins the copies, at
+// the place that they have in the nest. It waits until the slot is empty, and
+// that cannot be for its own warp: this has read what was in the slot in an
+// earlier turn.
 //
 // Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_WARP_ROLES_H_

@@ -1,6 +1,6 @@
-// What the producer of rings does for one copy of a box (jit/gpu/warp_roles.h):
-// waits until the slot is empty, where the copy begins a fill, and begins to
-// copy.
+// The code by which the producer (jit/gpu/warp_roles.h) begins to copy one box
+// to a ring's slot. Where the copy is the first of the slot's fill, the code
+// waits before it until the consumers have emptied the slot.
 //
 //   EmitBoxes(nest, roles.copies.at(&statement), slots, arguments, expressions,
 //             builder);   // in code of one thread, in the order of the nest

@@ -226,7 +226,8 @@ std::string WideRanges(int ranges) {
 }
 
 TEST_F(SumParts, InRangesOfWideProducts) {
-  if (!IsWide()) GTEST_SKIP();
+  if (!IsWide())
+    GTEST_SKIP() << "a device without wgmma: " << TestDevice()->target();
   const tensor::SeedRange seeds = tensor::Seeds(4);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));

@@ -71,11 +71,12 @@ struct ComputationStage {
   std::vector<NodeId> initial;           // kFold
   std::vector<NodeId> results;           // kFold
   std::optional<UsefulElements> useful;  // kFold, of one reduction axis
-  // Not of a fold. What a point combines of the first reduction axis ends here:
-  // at an i64 of its spatial axes, from 0 to the axis' extent. Nobody reads
-  // what has nothing, so it need not be stored. Points that differ in the first
-  // axis alone have about as much together, wherever that is; so they are for
-  // one worker, one after the other.
+  // Not of a fold. Where the first reduction axis ends for a point: an i64
+  // expression of the point's spatial axes, from 0 to the axis' extent. No
+  // stage reads a point that combines nothing, so it need not be stored. Points
+  // that differ in the first spatial axis only (pieces of a range, see the
+  // primitive `stream`) combine about as much together as any others that do,
+  // so default schedules give them to one workgroup, one after the other.
   std::optional<NodeId> end;
   // kFold: what it has so far may be an element of such a fold, so that parts
   // of it may be combined.

@@ -11,8 +11,9 @@
 //     invocation ... { %y[n, ...h, ...c] = %x.slice[0, c, h] }
 //   }
 //
-// A side is as long as a subgroup has words. A part of the default schedule for
-// GPUs.
+// A side of the square is as many elements long as a subgroup moves at once in
+// words of 4 bytes, one for each invocation: 64 of f16 where 32 invocations are
+// a subgroup. A part of the default schedule for GPUs.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_TRANSPOSE_RULE_H_
 #define EMBER_JIT_SCHEDULE_GPU_GPU_TRANSPOSE_RULE_H_
 
@@ -24,9 +25,10 @@
 
 namespace ember::schedule {
 
-// Schedules the root, and the stages that are computed for its points, which
-// are added to `done`. False if there is nothing to be gained, or it cannot be;
-// nothing is changed then.
+// Schedules the stage `root`, and the stages that are computed for its points,
+// whose names are added to `done`. False, and nothing is changed, where no load
+// reads across memory, where an extent is open or too short, and where the
+// copies do not fit into a workgroup's memory.
 bool ScheduleTransposeOnGpu(const jit::GpuModel& gpu, const std::string& root,
                             std::set<std::string>& done, Schedule& schedule);
 
