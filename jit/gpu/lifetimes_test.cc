@@ -196,11 +196,12 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
   const size_t a = BufferOf(*nest, "a"), b = BufferOf(*nest, "b"),
                c = BufferOf(*nest, "c");
   ASSERT_FALSE(lifetimes.MayMeet(a, b));
-  const auto have = [&](std::unordered_set<const loops::Statement*> barriers) {
-    EXPECT_EQ(lifetimes.HaveBarriersBetween(a, b, barriers),
-              lifetimes.HaveBarriersBetween(b, a, barriers));
-    return lifetimes.HaveBarriersBetween(a, b, barriers);
-  };
+  const auto have =
+      [&](const std::unordered_set<const loops::Statement*>& barriers) {
+        EXPECT_EQ(lifetimes.HaveBarriersBetween(a, b, barriers),
+                  lifetimes.HaveBarriersBetween(b, a, barriers));
+        return lifetimes.HaveBarriersBetween(a, b, barriers);
+      };
   EXPECT_TRUE(have({&loop[2], &loop[0]}));
   EXPECT_TRUE(have({&loop[3], &loop[0]}));
   // None before the next turn.
