@@ -22,9 +22,11 @@ std::string Difference(const NamedTensors& got, const NamedTensors& want);
 //   unstable         ONNX Runtime's own results move as much (a quarter of the
 //                    difference or more), in as many elements, when its float
 //                    inputs and constants move by some units in the last place
-//                    (f64 2e-15, f32 1e-6, narrower ones 2e-3): a Floor at its
-//                    step, an ArgMax of ties, a quantized value halfway between
-//                    two, a sum that cancels. Rounding alone decides there.
+//                    (f64 2e-15, f32 1e-6, narrower ones 2e-3), and results of
+//                    functions that hide such movements where they are flat, as
+//                    Tanh is, are rounded once more: a Floor at its step, an
+//                    ArgMax of ties, a quantized value halfway between two, a
+//                    sum that cancels. Rounding alone decides there.
 //   itself           With its graph optimisations ONNX Runtime gives our
 //                    result: it differs from itself.
 //   less exact       With every f32 of the model made an f64 ONNX Runtime gives
