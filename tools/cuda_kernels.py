@@ -13,7 +13,8 @@ each architecture and assembles it. A line for each kernel:
              by: what there is too little of
   mma, wgmma, dp4a, fma, ldmatrix, loads, stores, async, barriers
              instructions in the code of the kernel: as written, not as often as they run
-  of the loop that multiplies most, as written in it, for 1000 multiply-adds:
+  of the loop that multiplies most, for 1000 multiply-adds (what stands in a loop inside it counts as
+  often as that turns, where its ends are numbers):
   thread instructions, bytes that are read from shared memory (by loads, ldmatrix and wgmma),
              bytes that are loaded or copied from the device's memory (through its caches)
 Exits 1 where something is declined, does not assemble, or spills, and where ptxas says that products
@@ -112,7 +113,8 @@ def work(lines):
         shared += read
         found = re.search(r"\bldmatrix\S*\.x(\d)", line)
         shared += 128 * int(found[1]) if found else 0
-        if re.search(r"\bfma\.rn\.(?:f32|f64)", line):
+        # By a constant it is a step of a polynomial.
+        if re.search(r"\bfma\.rn\.(?:f32|f64)", line) and not re.search(r"\b0[fd][0-9A-F]{8}", line):
             macs += WARP
         if re.search(r"\bdp4a\.", line):
             macs += 4 * WARP
@@ -123,17 +125,56 @@ def work(lines):
             WARP * (copied + access_bytes("global", lines)))
 
 
-def hottest_loop(body):
-    """The lines from a label to the last branch back to it: of the loop that multiplies most, the smallest."""
-    lines = body.splitlines()
+def loops_of(lines):
+    """Of each loop the line of its label and that of the last branch back to it."""
     labels = {found[1]: number for number, line in enumerate(lines) if (found := re.match(r"(\$\w+):", line))}
     loops = {}
     for number, line in enumerate(lines):
         found = re.search(r"\bbra(?:\.uni)?\s+(\$\w+);", line)
         if found and labels.get(found[1], number) < number:
             loops[labels[found[1]]] = number
-    return max((lines[begin:end + 1] for begin, end in loops.items()),
-               key=lambda loop: (work(loop)[0], -len(loop)), default=[])
+    return loops
+
+
+def turns_of(lines, begin, end):
+    """How often the loop turns whose counter begins, steps and ends at numbers; 1 for others."""
+    guard = re.search(r"@(%p\d+)\s+bra", lines[end])
+    compare = guard and [found for line in lines[begin:end] if (found := re.search(
+        rf"setp\.(?:ne|lt)\.[sub](?:32|64)\s+{guard[1]}, (%r[d]?\d+), (-?\d+);", line))]
+    if not compare:
+        return 1
+    counter, bound = compare[-1][1], int(compare[-1][2])
+    steps = [int(found[1]) for line in lines[begin:end]
+             if (found := re.search(rf"add\.s(?:32|64)\s+{counter}, {counter}, (-?\d+);", line))]
+    starts = [int(found[1]) for line in lines[:begin]
+              if (found := re.search(rf"mov\.[ub](?:32|64)\s+{counter}, (-?\d+);", line))]
+    if len(steps) != 1 or not starts or steps[0] == 0:
+        return 1
+    return max(1, -(-(bound - starts[-1]) // steps[0]))
+
+
+def repeated(lines):
+    """The lines of a loop with those of loops inside it as often as they turn."""
+    lines = list(lines)
+    loops = sorted(loops_of(lines).items(), key=lambda loop: loop[1] - loop[0])
+    counts = [1] * len(lines)
+    for begin, end in loops:
+        if begin == 0:
+            continue  # the loop itself
+        turns = turns_of(lines, begin, end)
+        for number in range(begin, end + 1):
+            counts[number] *= turns
+    # A label once, as code behind it belongs to it.
+    return [line for line, count in zip(lines, counts)
+            for _ in range(1 if line.startswith("$") else count)]
+
+
+def hottest_loop(body):
+    """The lines from a label to the last branch back to it, those of loops inside as often as they turn: of the loop
+    that multiplies most, the smallest."""
+    lines = body.splitlines()
+    loops = [(repeated(lines[begin:end + 1]), end - begin) for begin, end in loops_of(lines).items()]
+    return max(loops, key=lambda loop: (work(loop[0])[0], -loop[1]), default=([], 0))[0]
 
 
 def count_instructions(body):

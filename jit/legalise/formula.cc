@@ -1,6 +1,7 @@
 #include "jit/legalise/formula.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "jit/legalise/rules.h"
 #include "jit/loops/walk.h"
@@ -18,7 +19,12 @@ Formula MakeFormula(Opcode opcode, DType type,
   Legaliser legaliser(
       AllRules(), operations, [&pool](NodeId id) { return pool[id].range; },
       pool);
-  formula.result = legaliser.Make({opcode, type, {formula.a, formula.b}});
+  const bool is_extreme =
+      opcode == Opcode::kMinimum || opcode == Opcode::kMaximum;
+  const std::vector<NodeId> operands = {formula.a, formula.b};
+  formula.result = is_extreme && type == DType::kF32 && operations.nan_extremes
+                       ? pool.Intern(opcode, type, operands)
+                       : legaliser.Make({opcode, type, operands});
   for (NodeId id : loops::NodesUnder(pool, {&formula.result, 1})) {
     if (id != formula.a && id != formula.b) formula.order.push_back(id);
   }

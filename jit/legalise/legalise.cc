@@ -1,5 +1,6 @@
 #include "jit/legalise/legalise.h"
 
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "jit/loops/facts.h"
 #include "jit/loops/raw.h"
 #include "jit/loops/walk.h"
+#include "jit/math/expand.h"
 
 namespace ember::jit::legalise {
 namespace {
@@ -128,8 +130,25 @@ class NestLegaliser {
     return rewritten_.at(root);
   }
 
+  // What jit/math makes of a function that the target lacks.
+  std::optional<NodeId> Expand(NodeId id) {
+    const Node& node = nest_.pool[id];
+    if (!loops::MayBeRaw(node.opcode)) return std::nullopt;
+    const DType type = nest_.pool[node.operands[0]].type;
+    if (!IsExpanded(node.opcode, type)) return std::nullopt;
+    const bool is_here = legaliser_.target().exponentials &&
+                         node.opcode == Opcode::kExp && type != DType::kF64;
+    if (is_here) return std::nullopt;
+    // Making nodes moves others.
+    const std::vector<NodeId> operands(node.operands.begin(),
+                                       node.operands.end());
+    return ExpandMath(nest_.pool, node.opcode, type, operands);
+  }
+
   // All operands are rewritten, but for the extent of a variable.
   NodeId RewriteNode(NodeId id) {
+    if (const std::optional<NodeId> expanded = Expand(id))
+      return Rewrite(*expanded);
     const Node& node = nest_.pool[id];
     const bool is_leaf =
         node.operands.empty() && !loops::MayBeRaw(node.opcode) &&

@@ -232,5 +232,38 @@ TEST(RulesTest, FormulasOfUpdates) {
   EXPECT_EQ(half.order.size(), 4u);  // two casts, a sum, a cast
 }
 
+// Of updates alone: which zero the instruction gives is said of values.
+TEST(RulesTest, ExtremesThatNansWin) {
+  TargetOperations target = kPlain;
+  const auto instructions = [&](Opcode opcode, DType type) {
+    return MakeFormula(opcode, type, target).order.size();
+  };
+  EXPECT_GT(instructions(Opcode::kMaximum, DType::kF32), 1u);
+  target.nan_extremes = true;
+  EXPECT_EQ(instructions(Opcode::kMaximum, DType::kF32), 1u);
+  EXPECT_EQ(instructions(Opcode::kMinimum, DType::kF32), 1u);
+  EXPECT_GT(instructions(Opcode::kMaximum, DType::kF64), 1u);
+  EXPECT_EQ(instructions(Opcode::kMultiply, DType::kF32), 1u);
+  const std::string value = "max(%f[t], %f[8 - t])";
+  EXPECT_EQ(Legal("f32", value, target), Legal("f32", value));
+}
+
+// What jit/math makes of it is legal, too.
+TEST(RulesTest, Functions) {
+  TargetOperations target = kPlain;
+  const std::string without = Legal("f32", "exp(%f[t])", target);
+  EXPECT_EQ(without.find("exp"), std::string::npos) << without;
+  EXPECT_NE(without.find("bitcast_f32"), std::string::npos) << without;
+  EXPECT_EQ(Legal("f64", "tanh(%d[t])", target).find("tanh"),
+            std::string::npos);
+  target.exponentials = true;
+  EXPECT_EQ(Legal("f32", "exp(%f[t])", target), "exp(%f[t])");
+  EXPECT_EQ(Legal("f16", "exp(%h[t])", target), "f16(exp(f32(%h[t])))");
+  for (const std::string other : {"exp(%d[t])", "expm1(%d[t])"}) {
+    EXPECT_EQ(Legal("f64", other, target).find("exp"), std::string::npos)
+        << other;
+  }
+}
+
 }  // namespace
 }  // namespace ember::jit::legalise

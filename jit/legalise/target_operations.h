@@ -43,11 +43,19 @@ struct TargetOperations {
   bool saturating_casts = false;
   // Raw min and max: those that pass over NaNs.
   bool number_extremes = false;
+  // min and max of f32 that give a NaN where an operand is one, and of +0 and -0
+  // either of them: for updates, whose order nobody promises. Values of which
+  // the table of instructions says which zero wins are compared.
+  bool nan_extremes = false;
   // floor, ceil, round and trunc.
   bool rounding_f32 = false;
   bool rounding_f64 = false;
   // f64 is no slower than a few instructions of f32, and always there.
   bool cheap_doubles = false;
+
+  // exp of f32, within 3 units in the last place, subnormal results as well.
+  // Targets without it compute what jit/math makes of it.
+  bool exponentials = false;
 
   // --- loops ---
 

@@ -99,9 +99,15 @@ Value* Arithmetic::Sqrt(const Operation& op) {
 
 // What jit/math replaces by other instructions.
 #define EMBER_EXPANDED(name) \
-  Value* Arithmetic::name(const Operation& op) { return Replaced(op); }
+  Value* Arithmetic::name(const Operation& op) { return Transcendental(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
 #undef EMBER_EXPANDED
+
+Value* Arithmetic::Transcendental(const Operation& op) {
+  const bool is_here = target_.has_exponential && op.opcode == Opcode::kExp &&
+                       op.type == DType::kF32;
+  return is_here ? Function(op, llvm::Intrinsic::exp) : Replaced(op);
+}
 
 // --- classification
 
@@ -171,16 +177,20 @@ Value* Arithmetic::Modulo(const Operation& op) {
 }
 
 Value* Arithmetic::Minimum(const Operation& op) {
-  if (IsFloat(op.type))
-    return op.is_raw ? b_.CreateMinNum(op.a, op.b) : Replaced(op);
+  if (IsFloat(op.type) && op.is_raw) return b_.CreateMinNum(op.a, op.b);
+  if (op.type == DType::kF32 && target_.has_nan_extremes)
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, op.a, op.b);
+  if (IsFloat(op.type)) return Replaced(op);
   return b_.CreateBinaryIntrinsic(
       IsSigned(op.type) ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, op.a,
       op.b);
 }
 
 Value* Arithmetic::Maximum(const Operation& op) {
-  if (IsFloat(op.type))
-    return op.is_raw ? b_.CreateMaxNum(op.a, op.b) : Replaced(op);
+  if (IsFloat(op.type) && op.is_raw) return b_.CreateMaxNum(op.a, op.b);
+  if (op.type == DType::kF32 && target_.has_nan_extremes)
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, op.a, op.b);
+  if (IsFloat(op.type)) return Replaced(op);
   return b_.CreateBinaryIntrinsic(
       IsSigned(op.type) ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, op.a,
       op.b);

@@ -48,6 +48,8 @@ class Arithmetic {
 #undef EMBER_ROW
 
   llvm::Value* Replaced(const Operation& op);
+  // What jit/math writes with other instructions, where the machine has none.
+  llvm::Value* Transcendental(const Operation& op);
   llvm::Value* FloatRemainder(const Operation& op);
   // A unary function of floats that LLVM has as an intrinsic.
   llvm::Value* Function(const Operation& op, unsigned intrinsic);

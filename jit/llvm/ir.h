@@ -26,6 +26,10 @@ struct TargetTraits {
   bool has_half_arithmetic = false;  // of f16
   // To whole numbers as floats; and minima and maxima that pass over NaNs.
   bool has_rounding = true;
+  // Minima and maxima of f32 that NaNs win, of zeros either.
+  bool has_nan_extremes = false;
+  // exp of f32, within 3 units in the last place, as llvm.exp.
+  bool has_exponential = false;
   bool has_division = true;  // of integers of up to 32 bits
   // Division of integers of 64 bits, conversions between them and floats.
   bool has_long_integers = true;

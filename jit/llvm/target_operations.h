@@ -19,9 +19,11 @@ inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
       // fptosi.sat of vectors goes through their lanes one by one on x86.
       .saturating_casts = false,
       .number_extremes = traits.has_rounding,
+      .nan_extremes = traits.has_nan_extremes,
       .rounding_f32 = traits.has_rounding,
       .rounding_f64 = traits.has_rounding,
       .cheap_doubles = true,
+      .exponentials = traits.has_exponential,
       .matrix_loops = false,
   };
 }

@@ -16,6 +16,7 @@
 #include "jit/ptx/box_functions.h"
 #include "jit/ptx/device_functions.h"
 #include "jit/ptx/emulation.h"
+#include "jit/ptx/exponential.h"
 #include "jit/ptx/limits.h"
 #include "jit/ptx/phase_emitter.h"
 #include "jit/target/cuda_architecture.h"
@@ -153,11 +154,12 @@ StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(kTriple);
   gpu::DeviceCode code;
-  legalise::TargetOperations operations = OperationsOf(Traits());
+  legalise::TargetOperations operations = OperationsOf(TraitsOf(target));
   operations.matrix_loops = true;
   loops::LoopNest legal = nest;
   legalise::Legalise(operations, legal);
   EMBER_RETURN_IF_ERROR(EmitPhases(legal, target, module, code));
+  ExpandExponentials(module);
   EMBER_RETURN_IF_ERROR(RunPasses(*machine, kPipeline, module));
   if (texts != nullptr) texts->llvm = ModuleText(module);
   if (texts != nullptr || !target.is_emulated) {

@@ -84,6 +84,7 @@ constexpr std::string_view kAwaitProducts = "ember.await_products.";
 constexpr std::string_view kCommitProducts = "ember.commit_products";
 constexpr std::string_view kAwaitGroupsBefore = "ember.await_groups_before";
 constexpr std::string_view kOrderStores = "ember.order_stores";
+constexpr std::string_view kPowerOfTwo = "ember.power_of_two";
 
 template <typename Row, size_t kCount>
 const Row* RowOf(const Row (&table)[kCount], const llvm::CallBase& call) {
@@ -132,17 +133,23 @@ llvm::Function* FunctionOf(llvm::Module& module, const CopyAsync& row) {
   return function;
 }
 
-llvm::Function* FunctionOf(llvm::Module& module, const DotOfWords& row) {
-  if (llvm::Function* known = module.getFunction(row.name)) return known;
-  llvm::Type* const word = llvm::Type::getInt32Ty(module.getContext());
+// A function of nothing but its operands.
+llvm::Function* PureFunction(llvm::Module& module, std::string_view name,
+                             llvm::FunctionType* type) {
+  if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::Function* const function = llvm::Function::Create(
-      llvm::FunctionType::get(word, {word, word, word}, false),
-      llvm::Function::ExternalLinkage, row.name, module);
+      type, llvm::Function::ExternalLinkage, name, module);
   function->setDoesNotAccessMemory();
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::WillReturn);
   function->addFnAttr(llvm::Attribute::Speculatable);
   return function;
+}
+
+llvm::Function* FunctionOf(llvm::Module& module, const DotOfWords& row) {
+  llvm::Type* const word = llvm::Type::getInt32Ty(module.getContext());
+  return PureFunction(module, row.name,
+                      llvm::FunctionType::get(word, {word, word, word}, false));
 }
 
 llvm::Type* StructOf(const std::vector<Value*>& values) {
@@ -383,6 +390,13 @@ void ReplaceDot(llvm::CallInst& call, const DotOfWords& row) {
   call.eraseFromParent();
 }
 
+void ReplacePower(llvm::CallInst& call) {
+  llvm::IRBuilder<> builder(&call);
+  call.replaceAllUsesWith(builder.CreateIntrinsic(nvvm_ex2_approx_ftz_f, {},
+                                                  {call.getArgOperand(0)}));
+  call.eraseFromParent();
+}
+
 void ReplaceCopy(llvm::CallInst& call, const CopyAsync& row) {
   llvm::IRBuilder<> builder(&call);
   const auto in_space = [&](unsigned operand, unsigned space) {
@@ -486,6 +500,15 @@ void EmitOrderStores(Builder& builder) {
   CallFunction(builder, std::string(kOrderStores), builder.getVoidTy(), {});
 }
 
+Value* EmitPowerOfTwo(Builder& builder, Value* x) {
+  llvm::Module& module = *builder.GetInsertBlock()->getModule();
+  return builder.CreateCall(
+      PureFunction(
+          module, kPowerOfTwo,
+          llvm::FunctionType::get(x->getType(), {x->getType()}, false)),
+      {x});
+}
+
 void EmitAwaitCopies(Builder& builder, int64_t groups) {
   builder.CreateIntrinsic(nvvm_cp_async_commit_group, {}, {});
   builder.CreateIntrinsic(nvvm_cp_async_wait_group, {},
@@ -511,6 +534,7 @@ DeviceCall DeviceCallOf(const llvm::CallBase& call) {
   if (function == nullptr) return {};
   std::string_view name(function->getName());
   if (name == kOrderStores) return {DeviceCall::Kind::kOrderStores};
+  if (name == kPowerOfTwo) return {DeviceCall::Kind::kPowerOfTwo};
   if (name == kCommitProducts) return {DeviceCall::Kind::kCommitProducts};
   if (name == kAwaitGroupsBefore) return {DeviceCall::Kind::kAwaitGroupsBefore};
   if (name.starts_with(kAwaitProducts))
@@ -585,6 +609,9 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         break;
       case DeviceCall::Kind::kDotOfWords:
         ReplaceDot(*call, *RowOf(kDotsOfWords, *call));
+        break;
+      case DeviceCall::Kind::kPowerOfTwo:
+        ReplacePower(*call);
         break;
     }
   }

@@ -84,6 +84,10 @@ void EmitOrderStores(Builder& builder);
 llvm::Value* EmitDotOfWords(Builder& builder, bool a_signed, bool b_signed,
                             llvm::Value* a, llvm::Value* b, llvm::Value* sum);
 
+// ex2.approx.ftz: 2^x of an f32, off by up to 2 units in the last place; 0
+// where that is subnormal.
+llvm::Value* EmitPowerOfTwo(Builder& builder, llvm::Value* x);
+
 // cp.async.commit_group, and cp.async.wait_group.
 void EmitAwaitCopies(Builder& builder, int64_t groups);
 
@@ -100,7 +104,8 @@ struct DeviceCall {
     kCommitProducts,
     kAwaitGroupsBefore,
     kOrderStores,
-    kDotOfWords
+    kDotOfWords,
+    kPowerOfTwo
   };
   Kind kind = Kind::kNone;
   int count = 0;                           // of matrices, or bytes

@@ -311,6 +311,13 @@ class KernelRewriter {
         call->eraseFromParent();
         continue;
       }
+      if (what.kind == DeviceCall::Kind::kPowerOfTwo) {
+        call->replaceAllUsesWith(CallGrid(offsetof(GridFunctions, power_of_two),
+                                          b_.getFloatTy(),
+                                          {call->getArgOperand(0)}));
+        call->eraseFromParent();
+        continue;
+      }
       if (what.kind == DeviceCall::Kind::kOrderStores) {
         CallGrid(offsetof(GridFunctions, order_stores), b_.getVoidTy(), {});
         call->eraseFromParent();

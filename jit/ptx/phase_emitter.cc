@@ -55,7 +55,7 @@ class PhaseEmitter final : public BlockEmitter {
                const PhasePlan& plan, const Layout& layout,
                const Target& target, PtxArguments& arguments,
                llvm::Function& function)
-      : BlockEmitter(nest, is_prologue, arguments, Traits(), function),
+      : BlockEmitter(nest, is_prologue, arguments, TraitsOf(target), function),
         plan_(plan),
         layout_(layout),
         has_async_copies_(target.architecture >= kFirstWithAsyncCopies),
@@ -524,10 +524,12 @@ void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
 
 }  // namespace
 
-TargetTraits Traits() {
+TargetTraits TraitsOf(const Target& target) {
   TargetTraits traits;
   traits.has_fma = true;
   traits.has_half_conversion = true;
+  traits.has_nan_extremes = target.architecture >= kFirstWithNanExtremes;
+  traits.has_exponential = true;
   traits.is_gpu = true;
   return traits;
 }

@@ -25,7 +25,7 @@ namespace ember::jit::ptx {
 inline constexpr char kSharedName[] = "shared";
 
 // What code generation asks about a device.
-TargetTraits Traits();
+TargetTraits TraitsOf(const Target& target);
 
 // The nest is legal for them (jit/legalise); the module has NVPTX's data
 // layout. kUnimplemented with a reason of jit/decline_reasons.h for what this

@@ -1,5 +1,9 @@
 // What kernels call: meetings, copies, shuffles, and before each access.
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "base/check.h"
@@ -23,6 +27,22 @@ void GridRunner::Barrier(GridThread* thread) {
   runner.threads_[number].state = State::kAtBarrier;
   runner.threads_[number].barrier_threads = 0;
   runner.FiberOf(number).Pause();
+}
+
+float GridRunner::PowerOfTwo(GridThread*, float x) {
+  const auto power = static_cast<float>(std::exp2(double{x}));
+  if (power < std::numeric_limits<float>::min()) return 0;
+  // Of these the instruction says what it gives.
+  if (x == 0 || !std::isfinite(power)) return power;
+  // Half of the others are off, by a unit up or down.
+  switch (std::bit_cast<uint32_t>(x) * 0x9e3779b9u >> 30) {
+    case 0:
+      return std::nextafter(power, 0.0f);
+    case 1:
+      return std::nextafter(power, std::numeric_limits<float>::infinity());
+    default:
+      return power;
+  }
 }
 
 void GridRunner::Meet(GridThread* seen, uint32_t barrier, uint32_t threads) {

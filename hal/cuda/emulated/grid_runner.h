@@ -181,6 +181,7 @@ class GridRunner {
   void CountPasses(std::span<const uint8_t* const> rows, uint32_t count);
   static uint32_t Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
                           uint32_t value, uint32_t b, uint32_t c);
+  static float PowerOfTwo(GridThread* seen, float x);
   static void Access(GridThread* thread, const void* pointer, uint64_t bytes,
                      uint32_t kind);
   void CheckAccess(const GridThread& thread, uintptr_t address, uint64_t bytes,
@@ -194,11 +195,11 @@ class GridRunner {
   static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);
   static constexpr auto kStoreKind = static_cast<uint32_t>(AccessKind::kStore);
   static constexpr GridFunctions kFunctions = {
-      Barrier,        Shuffle,        Multiply,        MultiplyWide,
-      MultiplyShared, CommitProducts, AwaitProducts,   LoadMatrices,
-      CopyAsync,      CommitCopies,   AwaitCopies,     Access,
-      OrderStores,    Meet,           MakeCopyBarrier, Arrive,
-      AwaitPhase,     CopyBox};
+      Barrier,        Shuffle,        Multiply,      MultiplyWide,
+      MultiplyShared, CommitProducts, AwaitProducts, LoadMatrices,
+      CopyAsync,      CommitCopies,   AwaitCopies,   Access,
+      OrderStores,    PowerOfTwo,     Meet,          MakeCopyBarrier,
+      Arrive,         AwaitPhase,     CopyBox};
 
   const GridLaunch& launch_;
   const FindMemory& memory_;

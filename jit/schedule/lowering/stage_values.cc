@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "jit/math/expand.h"
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/core/rewrite.h"
 #include "tensor/scalar.h"
@@ -53,11 +52,6 @@ std::optional<NodeId> StageValues::Rebuild(NodeId id,
   const Node& node = c_.pool[id];
   if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
     return MakeLoad(id, {operands.begin(), operands.end()});
-  if (!operands.empty()) {
-    const DType type = nest_.pool[operands[0]].type;
-    if (jit::IsExpanded(node.opcode, type))
-      return jit::ExpandMath(nest_.pool, node.opcode, type, operands);
-  }
   return std::nullopt;
 }
 
