@@ -1,5 +1,6 @@
 // Functions that machines do not have as instructions, as expressions of those
-// they have: every back end computes the same, and kernels call no library.
+// they have: back ends of machines without them compute the same, and kernels
+// call no library. jit/legalise writes them into nests.
 //
 //   NodeId y = ExpandMath(pool, Opcode::kExp, DType::kF32, {{x}});
 //   // 2^n * p(r), in floats, shifts and bitcasts
