@@ -93,7 +93,7 @@ bool IsFlat(const onnx::NodeProto& node) {
 void AddRoundedOnceMore(
     const onnx::NodeProto& node, uint64_t n,
     google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
-  const std::string name = node.output(0);
+  const std::string& name = node.output(0);
   *nodes.Add() = node;
   nodes.rbegin()->set_output(0, name + "_exact");
   const auto add = [&](const char* op_type, const std::string& left,

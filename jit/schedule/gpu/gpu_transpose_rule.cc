@@ -72,9 +72,8 @@ class Transposer {
     const StageShape shape(c(), writer_.StageOf(name));
     for (NodeId load : shape.loads()) {
       if (shape.StrideOf(load, square_.columns) != Stride::kOther) continue;
-      int rows = square_.columns;
-      while (--rows >= 0 && shape.StrideOf(load, rows) != Stride::kUnit) {
-      }
+      int rows = square_.columns - 1;
+      while (rows >= 0 && shape.StrideOf(load, rows) != Stride::kUnit) --rows;
       if (rows < 0) continue;
       if (square_.rows >= 0 && square_.rows != rows) return false;
       square_.rows = rows;
@@ -108,8 +107,8 @@ class Transposer {
       if (*shape.Extent(axis) % lanes_ != 0) lanes_ = 1;
     }
     const std::vector<std::string> names = writer_.LoopsOf(root_);
-    const std::string rows = names[static_cast<size_t>(square_.rows)],
-                      columns = names[static_cast<size_t>(square_.columns)];
+    const std::string& rows = names[static_cast<size_t>(square_.rows)];
+    const std::string& columns = names[static_cast<size_t>(square_.columns)];
     Split(root_, rows, Side(), "_tile", "_rest");
     Split(root_, columns, Side(), "_tile", "_rest");
     std::string last = columns + "_rest", lane;
