@@ -107,29 +107,54 @@ def conv(batch, size, channels):
         2 * 9 * batch * size**2 * channels**2
 
 
-def attention(heads, length, depth, causal=False):
-    q, k, v = (torch.randn(heads, length, depth, device="cuda").half() for _ in range(3))
+def attention(heads, length, depth, causal=False, rows=0, group=1, block=0):
+    """rows: of queries, where they are not as many as keys. group: heads of queries that share one of keys. block: keys
+    and values are blocks of so many, in an order that a table gives."""
+    rows = rows or length
+    shared = heads // group
+    q = torch.randn(heads, rows, depth, device="cuda").half()
+    k, v = (torch.randn(shared, length, depth, device="cuda").half() for _ in range(2))
     scale = depth**-0.5
     score = f"%raw[b, i, j] * {scale:.8f}"
     # Only what is -inf hides keys for sure, so that no block of them is computed.
     score = f"select(j <= i, {score}, -inf)" if causal else score
-    text = (f"dispatch @attention(%q: f16[{heads}, {length}, {depth}], %k: f16[{heads}, {length}, {depth}], "
-            f"%v: f16[{heads}, {length}, {depth}]) -> (%y: f16[{heads}, {length}, {depth}]) {{\n"
-            f"  temp %raw: f32[{heads}, {length}, {length}]\n  temp %score: f32[{heads}, {length}, {length}]\n"
-            f"  temp %top: f32[{heads}, {length}]\n  temp %power: f32[{heads}, {length}, {length}]\n"
-            f"  temp %total: f32[{heads}, {length}]\n  temp %weight: f16[{heads}, {length}, {length}]\n"
-            f"  temp %sum: f32[{heads}, {length}, {depth}]\n"
-            f"  %raw[b, i, j] = sum(d < {depth}) f32(%q[b, i, d]) * f32(%k[b, j, d])\n"
+    head = "b" if group == 1 else f"floordiv(b, {group})"
+    all_scores = f"f32[{heads}, {rows}, {length}]"
+    inputs = [q, k, v]
+    arguments = f"%k: f16[{shared}, {length}, {depth}], %v: f16[{shared}, {length}, {depth}]"
+    gathered, key = "", f"[{head}, j, d]"
+    if block:
+        blocks = length // block
+        table = torch.randperm(blocks, device="cuda")
+        inputs = [q, table, *(x.view(shared, blocks, block, depth).transpose(0, 1).contiguous() for x in (k, v))]
+        of_blocks = f"f16[{blocks}, {shared}, {block}, {depth}]"
+        arguments = f"%table: i64[{blocks}], %keys: {of_blocks}, %values: {of_blocks}"
+        gathered = "".join(f"  temp %{name}: {of_blocks}\n" for name in "kv") + "".join(
+            f"  %{name}[n, h, m, d] = %{whole}[%table[n], h, m, d]\n" for name, whole in (("k", "keys"), ("v", "values")))
+        key = f"[floordiv(j, {block}), {head}, mod(j, {block}), d]"
+    text = (f"dispatch @attention(%q: f16[{heads}, {rows}, {depth}], {arguments}) "
+            f"-> (%y: f16[{heads}, {rows}, {depth}]) {{\n"
+            f"  temp %raw: {all_scores}\n  temp %score: {all_scores}\n"
+            f"  temp %top: f32[{heads}, {rows}]\n  temp %power: {all_scores}\n"
+            f"  temp %total: f32[{heads}, {rows}]\n  temp %weight: f16[{heads}, {rows}, {length}]\n"
+            f"  temp %sum: f32[{heads}, {rows}, {depth}]\n{gathered}"
+            f"  %raw[b, i, j] = sum(d < {depth}) f32(%q[b, i, d]) * f32(%k{key})\n"
             f"  %score[b, i, j] = {score}\n"
             f"  %top[b, i] = maximum(j < {length}) %score[b, i, j]\n"
             f"  %power[b, i, j] = exp(%score[b, i, j] - %top[b, i])\n"
             f"  %total[b, i] = sum(j < {length}) %power[b, i, j]\n"
             f"  %weight[b, i, j] = f16(%power[b, i, j] / %total[b, i])\n"
-            f"  %sum[b, i, d] = sum(j < {length}) f32(%weight[b, i, j]) * f32(%v[b, j, d])\n"
+            f"  %sum[b, i, d] = sum(j < {length}) f32(%weight[b, i, j]) * f32(%v{key})\n"
             "  %y[b, i, d] = f16(%sum[b, i, d])\n}\n")
-    return text, [q, k, v], \
-        lambda: F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0], \
-        4 * heads * length**2 * depth // (2 if causal else 1)
+
+    def theirs():
+        keys, values = k, v
+        if block:  # torch has no attention by a table of blocks: it gathers them
+            keys, values = (x[table].transpose(0, 1).reshape(shared, length, depth) for x in inputs[2:])
+        if group > 1:
+            keys, values = (x.repeat_interleave(group, 0) for x in (keys, values))
+        return F.scaled_dot_product_attention(q[None], keys[None], values[None], is_causal=causal)[0]
+    return text, inputs, theirs, 4 * heads * rows * length * depth // (2 if causal else 1)
 
 
 def layer_norm(rows, width):
@@ -193,6 +218,9 @@ def kernel_cases(sizes):
     for length in (1024, 2048, 4096, 8192, 16384):
         cases[f"attention_f16_16x{length}x64"] = (1, lambda n=length: attention(16, n, 64))
     cases["attention_f16_causal_16x2048x64"] = (1, lambda: attention(16, 2048, 64, True))
+    cases["attention_f16_grouped_16x2048x64"] = (1, lambda: attention(16, 2048, 64, group=4))
+    cases["attention_f16_paged_16x2048x64"] = (1, lambda: attention(16, 2048, 64, block=64))
+    cases["attention_f16_few_rows_16x16x8192x64"] = (1, lambda: attention(16, 8192, 64, rows=16))
     cases["layer_norm_4096x1024"] = (None, lambda: layer_norm(4096, 1024))
     cases["softmax_4096x4096"] = (None, lambda: softmax(4096, 4096))
     cases["sum_rows_8192x8192"] = (None, lambda: sum_rows(8192, 8192))
