@@ -22,6 +22,7 @@ import tempfile
 import torch
 
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i8": torch.int8, "i32": torch.int32,
+         "i64": torch.int64,
          "f8e4m3fn": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 CLOCK_RATE, SHARED_OPTIN = 13, 97  # CUdevice_attribute: kHz; bytes of a block
