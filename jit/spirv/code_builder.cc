@@ -180,6 +180,26 @@ Value CodeBuilder::Equal(Value a, Value b) {
   return Binary(spv::Op::OpIEqual, Scalar::kBool, a, b);
 }
 
+std::optional<Value> CodeBuilder::WordOf(Value a) const {
+  if (const auto known = KnownInteger(a)) {
+    if (*known != static_cast<int32_t>(*known)) return std::nullopt;
+    return module_.Constant(Scalar::kI32, static_cast<uint64_t>(*known));
+  }
+  const auto found = widened_.find(a.id);
+  if (found == widened_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<Value> CodeBuilder::OrderOfWords(spv::Op op, Value a, Value b) {
+  if (a.type != Scalar::kI64) return std::nullopt;
+  const auto x = WordOf(a), y = WordOf(b);
+  if (x && y) return Binary(op, Scalar::kBool, *x, *y);
+  // Beside a constant that no word reaches.
+  if (x && Known(b)) return Bool(*KnownInteger(b) > 0);
+  if (y && Known(a)) return Bool(*KnownInteger(a) < 0);
+  return std::nullopt;
+}
+
 Value CodeBuilder::Less(Value a, Value b, bool is_signed) {
   if (a == b) return Bool(false);
   const auto x = KnownInteger(a), y = KnownInteger(b);
@@ -188,12 +208,20 @@ Value CodeBuilder::Less(Value a, Value b, bool is_signed) {
                     ? *x < *y
                     : static_cast<uint64_t>(*x) < static_cast<uint64_t>(*y));
   }
+  if (is_signed) {
+    if (const auto order = OrderOfWords(spv::Op::OpSLessThan, a, b))
+      return *order;
+  }
   return Binary(is_signed ? spv::Op::OpSLessThan : spv::Op::OpULessThan,
                 Scalar::kBool, a, b);
 }
 
 Value CodeBuilder::LessEqual(Value a, Value b, bool is_signed) {
   if (Known(a) && Known(b)) return Not(Less(b, a, is_signed));
+  if (is_signed) {
+    if (const auto order = OrderOfWords(spv::Op::OpSLessThanEqual, a, b))
+      return *order;
+  }
   return Binary(
       is_signed ? spv::Op::OpSLessThanEqual : spv::Op::OpULessThanEqual,
       Scalar::kBool, a, b);
@@ -212,8 +240,10 @@ Value CodeBuilder::ToLong(Value a, bool is_signed) {
                                       ? static_cast<uint64_t>(*KnownInteger(a))
                                       : *known);
   }
-  return Unary(is_signed ? spv::Op::OpSConvert : spv::Op::OpUConvert,
-               Scalar::kI64, a);
+  const Value wide = Unary(
+      is_signed ? spv::Op::OpSConvert : spv::Op::OpUConvert, Scalar::kI64, a);
+  if (is_signed) widened_.emplace(wide.id, a);
+  return wide;
 }
 
 Value CodeBuilder::And(Value a, Value b) {

@@ -123,6 +123,9 @@ class CodeBuilder {
   Value ShiftLeft(Value a, Value b);
   Value ShiftRight(Value a, Value b);  // fills up with zeros
   Value Equal(Value a, Value b);
+  // Words that became long with their signs are compared as words where that
+  // gives the same. It takes less, and the compiler of Mesa 22.3 takes such a
+  // long for 2^31 or more where it is compared with a constant.
   Value Less(Value a, Value b, bool is_signed);
   Value LessEqual(Value a, Value b, bool is_signed);
   // kI32 and kI64.
@@ -269,6 +272,10 @@ class CodeBuilder {
   void LoopBranch(Value condition, Id inside, Id next, Id after);
   const Id* Find(const Key& key) const;
   void Remember(Key key, Id id);
+  // Of a long: the word that has its value; none where none is known.
+  std::optional<Value> WordOf(Value a) const;
+  // A comparison of signed longs as one of words, or as what it gives always.
+  std::optional<Value> OrderOfWords(spv::Op op, Value a, Value b);
 
   ModuleBuilder& module_;
   std::vector<Block> blocks_;
@@ -277,6 +284,8 @@ class CodeBuilder {
   std::vector<Scope> scopes_;
   // How many parts of If and so on the code is in since the last scope began.
   int conditional_ = 0;
+  // Longs that words became with their signs, and the words.
+  std::map<Id, Value> widened_;
   Words locals_;
   int64_t size_ = 0;
 };
