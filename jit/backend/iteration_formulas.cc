@@ -33,7 +33,7 @@ class Counter {
       : nest_(nest), formulas_(nest.pool, image.formulas) {}
 
   uint32_t Count(const loops::Phase& phase) {
-    uint32_t count = Count(phase.body);
+    uint32_t count = Count(phase.body).on;
     if (!is_derived_) return count;
     for (size_t i = 0; i < nest_.parameters.size(); ++i)
       count = WithinLimits(formulas_.Parameter(i), count);
@@ -65,17 +65,27 @@ class Counter {
     return formulas_.IfLess(Constant(kMostParameter), parameter, many, small);
   }
 
-  uint32_t Count(const Block& block) {
-    uint32_t total = Constant(0);
+  // As in jit/loops/iterations.cc.
+  struct Turns {
+    uint32_t on, off;
+  };
+
+  Turns Count(const Block& block) {
+    Turns total = {Constant(0), Constant(0)};
     for (const Statement& statement : block) {
-      uint32_t inside = Count(statement.body);
+      Turns inside = Count(statement.body);
       if (statement.kind == Statement::Kind::kFor) {
-        const bool is_serial = statement.loop == LoopKind::kSerial;
-        if (is_serial) inside = Sum(inside, Constant(1));
-        if (is_serial || !loops::IsInvocationLoop(statement))
-          inside = Product(Times(statement.variable), inside);
+        if (statement.loop == LoopKind::kSerial) {
+          const uint32_t leaving = Sum(inside.off, Constant(1));
+          const uint32_t turns =
+              Product(Times(statement.variable), Sum(inside.on, Constant(1)));
+          inside = {Sum(turns, leaving), leaving};
+        } else if (!loops::IsInvocationLoop(statement)) {
+          const uint32_t times = Times(statement.variable);
+          inside = {Product(times, inside.on), Product(times, inside.off)};
+        }
       }
-      total = Sum(total, inside);
+      total = {Sum(total.on, inside.on), Sum(total.off, inside.off)};
     }
     return total;
   }

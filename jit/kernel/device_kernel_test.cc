@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/backend/describe_nest.h"
@@ -170,31 +171,42 @@ TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
 }
 
 // A kernel of open extents refuses calls of more iterations than the driver
-// runs.
+// runs; those that it takes are run to the end.
 TEST(DeviceKernelTest, IterationsOfACall) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
-  const loops::LoopNest nest = spirv::ParseOrDie(
-      "loops @sum<N>(%x: input f32[N], %y: output f32[1]) { phase t < 1 { "
-      "%y[t] = 0.0 for i < N { %y[t] += %x[i] } } }");
-  auto code = spirv::Emit(nest, spirv::TestTarget() + "+iterations65535");
-  ASSERT_TRUE(code.ok()) << code.status().ToString();
-  auto kernel = vm::DeviceKernel::Create(
-      {.image = gpu::ImageOfNest(nest, code->ForDevice()),
-       .device = TestDevice()});
-  ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
-  const auto run = [&](int64_t n) {
-    std::vector<float> x(static_cast<size_t>(n), 1.0f), y(1);
+  // x's element as often as the loops say.
+  const auto run = [&](const char* loops, int64_t n, int64_t m) {
+    const loops::LoopNest nest = spirv::ParseOrDie(
+        Concat({"loops @sum<N, M>(%x: input f32[1], %y: output f32[1]) { "
+                "phase t < 1 { %y[t] = 0.0 ",
+                loops, " } }"}));
+    auto code = spirv::Emit(nest, spirv::TestTarget() + "+iterations65535");
+    if (!code.ok()) return code.status().ToString();
+    auto kernel = vm::DeviceKernel::Create(
+        {.image = gpu::ImageOfNest(nest, code->ForDevice()),
+         .device = TestDevice()});
+    if (!kernel.ok()) return kernel.status().ToString();
+    std::vector<float> x(1, 1.0f), y(1);
     std::vector<void*> buffers = {x.data(), y.data()};
-    const int64_t parameters[] = {n}, bytes[] = {n * 4, 4};
+    const int64_t parameters[] = {n, m}, bytes[] = {4, 4};
     const Status status =
         spirv::RunKernel(**kernel, parameters, buffers, bytes);
-    return status.ok() ? std::to_string(y[0]) : status.ToString();
+    return status.ok() ? std::to_string(static_cast<int>(y[0]))
+                       : status.ToString();
   };
-  EXPECT_EQ(run(1000), "1000.000000");
-  EXPECT_THAT(run(65536),
-              testing::HasSubstr("up to 65536 iterations of an invocation's "
-                                 "loops, where the driver ends them after "
-                                 "65535"));
+  const auto refusal = [](int64_t iterations) {
+    return HasSubstr(Concat({"up to ", iterations,
+                             " iterations of an invocation's loops, where the "
+                             "driver ends them after 65535"}));
+  };
+  constexpr char kOne[] = "for i < N { %y[t] += %x[0] }";
+  EXPECT_EQ(run(kOne, 65534, 0), "65534");
+  EXPECT_THAT(run(kOne, 65535, 0), refusal(65536));
+  // Three for each turn of the outer loop, and two at its end.
+  constexpr char kTwo[] = "for i < N { for j < M { %y[t] += %x[0] } }";
+  EXPECT_EQ(run(kTwo, 21844, 1), "21844");
+  EXPECT_THAT(run(kTwo, 21845, 1), refusal(65537));
+  EXPECT_EQ(run(kTwo, 250, 250), "62500");
 }
 
 TEST_P(DeviceKernelRandomTest, Schedules) {

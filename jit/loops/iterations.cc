@@ -20,19 +20,27 @@ class Counter {
   Counter(const LoopNest& nest, std::span<const int64_t> parameters)
       : nest_(nest), parameters_(parameters) {}
 
-  int64_t Count(const Block& block) {
-    int64_t total = 0;
+  // Of an invocation that runs the block, and of one that is off meanwhile.
+  struct Turns {
+    int64_t on = 0, off = 0;
+  };
+
+  Turns Count(const Block& block) {
+    Turns total;
     for (const Statement& statement : block) {
-      int64_t inside = Count(statement.body);
+      Turns inside = Count(statement.body);
       if (statement.kind == Statement::Kind::kFor) {
         const int64_t times = std::clamp<int64_t>(
             RangeOf(ExtentOf(nest_.pool, statement.variable)).high, 0, kMany);
-        if (statement.loop == LoopKind::kSerial)
-          inside = Times(times, inside + 1);
-        else if (!IsInvocationLoop(statement))
-          inside = Times(times, inside);
+        if (statement.loop == LoopKind::kSerial) {
+          const int64_t leaving = inside.off + 1;
+          inside = {Times(times, inside.on + 1) + leaving, leaving};
+        } else if (!IsInvocationLoop(statement)) {
+          inside = {Times(times, inside.on), Times(times, inside.off)};
+        }
       }
-      total = std::min(total + inside, kMany);
+      total = {std::min(total.on + inside.on, kMany),
+               std::min(total.off + inside.off, kMany)};
     }
     return total;
   }
@@ -95,7 +103,7 @@ class Counter {
 
 int64_t MostIterations(const LoopNest& nest, const Block& block,
                        std::span<const int64_t> parameters) {
-  return Counter(nest, parameters).Count(block);
+  return Counter(nest, parameters).Count(block).on;
 }
 
 }  // namespace ember::loops
