@@ -10,9 +10,9 @@
 // strip programs straight into packed panels; the inner kernel is in
 // micro_kernels.cc.
 //
-// Where this differs from the definition: products of f16 and bf16 are not
-// rounded to 16 bits before they are added (in f32), and a product and its sum
-// may be rounded once instead of twice.
+// Where this differs from the definition: products of f16, bf16 and floats of 8
+// bits are not rounded to as many bits before they are added (in f32), and a
+// product and its sum may be rounded once instead of twice.
 //
 // A block of K is one sum; those of many blocks are carried to a total
 // (tensor/sum_error.h).
