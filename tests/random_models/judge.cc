@@ -4,7 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <iterator>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -83,34 +84,79 @@ tools::Comparison CompareResults(const vm::Tensor& got,
 constexpr std::string_view kFlatFunctions[] = {
     "Atan", "Cos", "Erf", "Sigmoid", "Sin", "Softmax", "Tanh"};
 
-bool IsFlat(const onnx::NodeProto& node) {
-  return std::find(std::begin(kFlatFunctions), std::end(kFlatFunctions),
-                   node.op_type()) != std::end(kFlatFunctions);
+// x times a factor from 0 to 1 that is flat at both ends. Where it is nearly 0
+// engines have it as 1 + (what is nearly -1), so that units of x's last place
+// are left, or nothing.
+constexpr std::string_view kFlatFactors[] = {"BiasGelu", "FastGelu", "Gelu",
+                                             "GemmFastGelu", "QuickGelu"};
+
+bool IsOneOf(std::span<const std::string_view> names,
+             const onnx::NodeProto& node) {
+  return std::ranges::find(names, node.op_type()) != names.end();
+}
+
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+// Appends a node of two operands, and gives its result's name.
+std::string Append(Nodes& nodes, const char* op_type, const std::string& left,
+                   const std::string& right, const std::string& result) {
+  onnx::NodeProto& added = *nodes.Add();
+  added.set_op_type(op_type);
+  added.add_input(left);
+  added.add_input(right);
+  added.add_output(result);
+  return result;
+}
+
+// Appends `node` with another name of its result, and gives that.
+std::string AppendExact(Nodes& nodes, const onnx::NodeProto& node) {
+  const std::string exact = node.output(0) + "_exact";
+  *nodes.Add() = node;
+  nodes.rbegin()->set_output(0, exact);
+  return exact;
 }
 
 // Appends `node`, and to its result y another rounding in y's own type, which
 // moves it by a unit or two in its last place: (y + y^n) - y^n.
-void AddRoundedOnceMore(
-    const onnx::NodeProto& node, uint64_t n,
-    google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+void AddRoundedOnceMore(const onnx::NodeProto& node, uint64_t n, Nodes& nodes) {
   const std::string& name = node.output(0);
-  *nodes.Add() = node;
-  nodes.rbegin()->set_output(0, name + "_exact");
-  const auto add = [&](const char* op_type, const std::string& left,
-                       const std::string& right, const std::string& result) {
-    onnx::NodeProto& added = *nodes.Add();
-    added.set_op_type(op_type);
-    added.add_input(left);
-    added.add_input(right);
-    added.add_output(result);
-    return result;
-  };
-  std::string power = name + "_exact";
+  const std::string exact = AppendExact(nodes, node);
+  std::string power = exact;
   for (uint64_t i = 2; i <= n; ++i)
     power =
-        add("Mul", power, name + "_exact", name + "_power" + std::to_string(i));
-  add("Add", name + "_exact", power, name + "_sum");
-  add("Sub", name + "_sum", power, name);
+        Append(nodes, "Mul", power, exact, name + "_power" + std::to_string(i));
+  Append(nodes, "Add", exact, power, name + "_sum");
+  Append(nodes, "Sub", name + "_sum", power, name);
+}
+
+// Appends `node`, which is x times a flat factor, and moves its result by units
+// of x's last place, of which 0 has none: by what x + ... + x, n of them, is
+// off by when the last one is added. Where that is not finite nothing moves.
+void AddRoundedAsOperand(const onnx::NodeProto& node, uint64_t n,
+                         Nodes& nodes) {
+  const std::string& name = node.output(0);
+  const std::string exact = AppendExact(nodes, node);
+  int inputs = 1;
+  std::string x = node.input(0);
+  if (node.op_type() == "GemmFastGelu")
+    x = Append(nodes, "MatMul", x, node.input(inputs++), name + "_product");
+  if (inputs < node.input_size() && !node.input(inputs).empty())
+    x = Append(nodes, "Add", x, node.input(inputs), name + "_operand");
+  std::string sum = x, before;
+  for (uint64_t i = 2; i <= n; ++i) {
+    before = sum;
+    sum = Append(nodes, "Add", sum, x, name + "_times" + std::to_string(i));
+  }
+  Append(nodes, "Sub", sum, before, name + "_last");
+  Append(nodes, "Sub", name + "_last", x, name + "_off");
+  Append(nodes, "Add", exact, name + "_off", name + "_moved");
+  Append(nodes, "Sub", name + "_off", name + "_off", name + "_zero");
+  onnx::NodeProto& is_lost = *nodes.Add();
+  is_lost.set_op_type("IsNaN");
+  is_lost.add_input(name + "_zero");
+  is_lost.add_output(name + "_lost");
+  Append(nodes, "Where", name + "_lost", exact, name);
+  nodes.rbegin()->add_input(name + "_moved");
 }
 
 // Moves elements by a unit or two in the last place of the type that the
@@ -150,14 +196,16 @@ class Perturbation {
   void Apply(onnx::GraphProto& graph) {
     for (TensorProto& initializer : *graph.mutable_initializer())
       Apply(initializer);
-    google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+    Nodes nodes;
     for (onnx::NodeProto& node : *graph.mutable_node()) {
       for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
         if (attribute.has_g()) Apply(*attribute.mutable_g());
         if (attribute.has_t()) Apply(*attribute.mutable_t());
       }
-      if (IsFlat(node)) {
+      if (IsOneOf(kFlatFunctions, node)) {
         AddRoundedOnceMore(node, power_, nodes);
+      } else if (IsOneOf(kFlatFactors, node)) {
+        AddRoundedAsOperand(node, power_ + 1, nodes);
       } else {
         *nodes.Add() = std::move(node);
       }

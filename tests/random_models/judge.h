@@ -24,7 +24,8 @@ std::string Difference(const NamedTensors& got, const NamedTensors& want);
 //                    inputs and constants move by some units in the last place
 //                    (f64 2e-15, f32 1e-6, narrower ones 2e-3), and results of
 //                    functions that hide such movements where they are flat, as
-//                    Tanh is, are rounded once more: a Floor at its step, an
+//                    Tanh is, are rounded once more, those of Gelu and its like
+//                    by units of their operand: a Floor at its step, an
 //                    ArgMax of ties, a quantized value halfway between two, a
 //                    sum that cancels. Rounding alone decides there.
 //   itself           With its graph optimisations ONNX Runtime gives our
