@@ -201,7 +201,9 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
   const Status chosen = schedule::ScheduleByModel(cpu, schedule, options);
   EXPECT_TRUE(chosen.ok()) << chosen.ToString();
   const auto nest = schedule::Lower(schedule);
-  EXPECT_TRUE(nest.ok()) << nest.status().ToString();
+  EXPECT_TRUE(nest.ok()) << "EMBER_SEED=" << random.seed << ": "
+                         << nest.status().ToString() << "\n"
+                         << tensor::Print(random.dispatch) << schedule.ToText();
   if (!nest.ok()) return;
   // As before each kernel.
   if (const Status status = loops::Verify(*nest); !status.ok())

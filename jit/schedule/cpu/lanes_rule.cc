@@ -162,6 +162,38 @@ int DimOf(const Computation& c, NodeId load, NodeId axis) {
   return -1;
 }
 
+// An index without the constant that is added to it.
+NodeId WithoutConstant(const Computation& c, NodeId index) {
+  const tensor::Node& node = c.pool[index];
+  if (node.opcode != tensor::Opcode::kAdd) return index;
+  for (size_t i = 0; i < 2; ++i) {
+    if (c.pool.IntegerConstant(node.operands[i])) return node.operands[1 - i];
+  }
+  return index;
+}
+
+// Whether what the stage reads of the load's buffer in a few turns is a few
+// elements of each dim, as many each time: a copy has all that any of its loads
+// reads, and what lies outside of an open extent is none of it.
+bool ReadsTiles(const Computation& c, const StageShape& shape, NodeId load) {
+  const tensor::Node& node = c.pool[load];
+  const auto& extents = c.buffers[node.buffer].extents;
+  if (shape.IsPadded(load) && !std::ranges::all_of(extents, [&](NodeId extent) {
+        return c.pool.IntegerConstant(extent).has_value();
+      }))
+    return false;
+  return std::ranges::all_of(shape.loads(), [&](NodeId other) {
+    const tensor::Node& same = c.pool[other];
+    if (same.buffer != node.buffer) return true;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      if (WithoutConstant(c, same.operands[d]) !=
+          WithoutConstant(c, node.operands[d]))
+        return false;
+    }
+    return true;
+  });
+}
+
 LineAxis ChooseLine(const Computation& c, const StageShape& shape,
                     const LaneAxis& lanes, int first) {
   LineAxis result;
@@ -183,7 +215,8 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
       const NodeId along = c.pool[load].operands[buffer.extents.size() - 1];
       if (lanes.before < 0 && result.chunk > 1 &&
           shape.LikelyExtent(a) >= result.chunk && !buffer.may_be_overwritten &&
-          !tensor::DependsOn(c.pool, along, lane)) {
+          !tensor::DependsOn(c.pool, along, lane) &&
+          ReadsTiles(c, shape, load)) {
         result.rows = DimOf(c, load, lane);
       }
       return result;

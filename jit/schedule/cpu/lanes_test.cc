@@ -66,6 +66,36 @@ TEST(Lanes, NoTilesAcrossDiagonals) {
   EXPECT_THAT(text, Not(HasSubstr("y.tile")));
 }
 
+// A tile has all that a stage reads of a buffer: there is none where another
+// load of it goes anywhere.
+TEST(Lanes, TilesOfAllLoads) {
+  const auto sum = [](const std::string& other) {
+    return ScheduleFor(kAvx2,
+                       "dispatch @sum(%x: f32[40, 81], %z: i32[80]) -> (%y: "
+                       "f32[80, 40]) {\n  %y[i, j] = %x[j, i] + " +
+                           other + "\n}");
+  };
+  EXPECT_THAT(sum("1.0"), HasSubstr("y.tile"));
+  EXPECT_THAT(sum("%x[j, i + 1]"), HasSubstr("y.tile"));
+  EXPECT_THAT(sum("%x[0, min(max(i64(%z[i]), 0), 79)]"),
+              Not(HasSubstr("y.tile")));
+  EXPECT_THAT(sum("%x[39 - j, mod(i * 7, 80)]"), Not(HasSubstr("y.tile")));
+}
+
+// What is outside of an open extent is not in a tile.
+TEST(Lanes, NoTilesOfOpenExtentsWithPadding) {
+  EXPECT_THAT(ScheduleOfLarge(kAvx2, R"(
+    dispatch @transposed<N>(%x: f32[40, N]) -> (%y: f32[N + 2, 40]) {
+      %y[i, j] = pad(%x[j, i], 0.0)
+    })"),
+              Not(HasSubstr("y.tile")));
+  EXPECT_THAT(ScheduleOfLarge(kAvx2, R"(
+    dispatch @transposed<N>(%x: f32[40, N]) -> (%y: f32[N, 40]) {
+      %y[i, j] = %x[j, i] + 1.0
+    })"),
+              HasSubstr("y.tile"));
+}
+
 // Groups of few channels: as many lanes as they have, however long vectors are.
 TEST(Lanes, ShortAxes) {
   const auto convolution = [](int outputs) {
