@@ -29,9 +29,8 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
   const uint32_t seed = given != nullptr
                             ? static_cast<uint32_t>(std::atoll(given))
                             : std::random_device()();
-  SCOPED_TRACE(
-      "replay: EMBER_SEED=" + std::to_string(seed) +
-      " bazel test --test_env=EMBER_SEED //hal/vulkan:free_ranges_test");
+  SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
+               " bazel test --test_env=EMBER_SEED //hal:free_ranges_test");
   std::mt19937 random(seed);
   constexpr uint64_t kBytes = 1 << 14;
   struct Piece {
