@@ -307,8 +307,14 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
     axis = before + "_" + axis;
   }
   const std::string block = axis + "_block", lane = axis + "_lane";
-  writer.Do("split %" + name + " " + axis + " " + std::to_string(lanes.lanes) +
-            " -> " + block + " " + lane);
+  // What is computed for a few points of another stage may have no more lanes
+  // than those: a result that it reads would be computed again.
+  while (!writer.Try("split %" + name + " " + axis + " " +
+                     std::to_string(lanes.lanes) + " -> " + block + " " +
+                     lane)) {
+    if (!along.empty() || lanes.lanes <= kFewestNarrowLanes) return;
+    lanes.lanes /= 2;
+  }
   // Loads of digits are few instructions without a mask, and gathers with one;
   // so are transposed tiles.
   if (!before.empty() || !along.empty() || has_part)

@@ -96,6 +96,21 @@ TEST(Lanes, NoTilesOfOpenExtentsWithPadding) {
               HasSubstr("y.tile"));
 }
 
+// What is computed for a few points of another stage has no more lanes than
+// those, where it reads a result that would be computed again.
+TEST(Lanes, OfStagesThatReadResults) {
+  for (int n = 3; n < 40; ++n) {
+    const std::string size = std::to_string(n);
+    const std::string text = ScheduleFor(
+        kAvx2, "dispatch @d(%x: i64[" + size + "], %w: u8[]) -> (%y: u32[" +
+                   size + "], %z: u8[" + size + "]) {\n  temp %t: u32[" + size +
+                   "]\n  %y[i] = u32(%x[i]) + u32(%w[])\n"
+                   "  %t[i] = pow(4294967295, %y[i])\n"
+                   "  %z[i] = and(u8(%t[i]), %w[])\n}");
+    EXPECT_THAT(text, HasSubstr("vectorize %z")) << n;
+  }
+}
+
 // Groups of few channels: as many lanes as they have, however long vectors are.
 TEST(Lanes, ShortAxes) {
   const auto convolution = [](int outputs) {
