@@ -286,6 +286,8 @@ TEST(Lowering, PartsOfSoftmax) {
               HasSubstr("parts of a fold that have as many elements each"));
   EXPECT_THAT(refusal_of("rfactor %sum k_part -> parts"),
               HasSubstr("parts of a fold that have as many elements each"));
+  EXPECT_THAT(refusal_of("rfactor %sum k_part/2%4 -> parts"),
+              HasSubstr("parts of a fold that have as many elements each"));
   ASSERT_TRUE(Apply("rfactor %sum k_part/4 -> parts", schedule).ok());
   EXPECT_THAT(refusal_of("rfactor %sum k_part%3 -> parts"),
               HasSubstr("expected a new name"));

@@ -27,6 +27,8 @@
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
+//   rfactor %acc k/4%8 -> parts
+//                               of every 8th group of 4 neighbours each
 //   stream %acc k/8 4 i/16 j/16 -> parts
 //                               steps of 8 k of all tiles of 16 x 16 results,
 //                               one behind the other, in 4 ranges as long as
@@ -112,7 +114,7 @@ struct PrimitiveCall {
   row("cache_write", CacheWrite, 1, 1, 1, true, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
   row("rfactor", Rfactor, 2, 2, 1, true, "%stage part -> parts", \
-      "a new stage combines for each value of a part of a reduction (k, k/n or k%n), the stage combines its results; of an " \
+      "a new stage combines for each value of a part of a reduction (k, k/n, k%n or k/n%m), the stage combines its results; of an " \
       "online softmax, too") \
   row("stream", Stream, 3, -1, 1, true, "%stage reduction/steps ranges axis/size... -> parts", \
       "steps of a reduction, of all tiles of the results, one behind the other in ranges of one length: a new stage combines each " \

@@ -25,7 +25,25 @@ struct Part {
   Kind kind = Kind::kWhole;
   int axis = 0;
   int64_t factor = 1;
+  int64_t run = 1;  // kRemainder: of the axis divided by that
 };
+
+// The number behind '/' or '%' at word[at], up to the next of them or the end,
+// which `at` becomes.
+StatusOr<int64_t> ParseFactor(std::string_view word, size_t& at) {
+  const size_t begin = at + 1;
+  at = std::min(word.find_first_of("/%", begin), word.size());
+  int64_t factor = 0;
+  const auto [end, error] =
+      std::from_chars(word.data() + begin, word.data() + at, factor);
+  if (error != std::errc() || end != word.data() + at || factor < 1 ||
+      factor > tensor::kMaximumExtent) {
+    return InvalidArgumentError("expected a factor of 1 or more, found '" +
+                                std::string(word.substr(begin, at - begin)) +
+                                "'");
+  }
+  return factor;
+}
 
 NodeId Make(Computation& c, Opcode opcode, DType type,
             std::initializer_list<NodeId> operands) {
@@ -36,8 +54,8 @@ NodeId Make(Computation& c, Opcode opcode, DType type,
 StatusOr<Part> ParsePart(const ComputationStage& stage,
                          const std::string& word) {
   Part part;
-  const size_t end = std::min(word.find_first_of("/%"), word.size());
-  const std::string_view name = std::string_view(word).substr(0, end);
+  size_t at = std::min(word.find_first_of("/%"), word.size());
+  const std::string_view name = std::string_view(word).substr(0, at);
   bool known = false;
   for (size_t a = static_cast<size_t>(stage.spatial_count);
        a < stage.axes.size(); ++a) {
@@ -47,18 +65,21 @@ StatusOr<Part> ParsePart(const ComputationStage& stage,
   }
   if (!known) {
     return InvalidArgumentError(
-        "expected k, k/n or k%n with a reduction k of %" + stage.name +
+        "expected k, k/n, k%n or k/n%m with a reduction k of %" + stage.name +
         ", found '" + word + "'");
   }
-  if (end == word.size()) return part;
-  part.kind = word[end] == '/' ? Part::Kind::kQuotient : Part::Kind::kRemainder;
-  const char* const begin = word.data() + end + 1;
-  const auto [at, error] =
-      std::from_chars(begin, word.data() + word.size(), part.factor);
-  if (error != std::errc() || at != word.data() + word.size() ||
-      part.factor < 1 || part.factor > tensor::kMaximumExtent) {
-    return InvalidArgumentError("expected a factor of 1 or more, found '" +
-                                word.substr(end + 1) + "'");
+  if (at == word.size()) return part;
+  part.kind = word[at] == '/' ? Part::Kind::kQuotient : Part::Kind::kRemainder;
+  EMBER_ASSIGN_OR_RETURN(part.factor, ParseFactor(word, at));
+  if (at == word.size()) return part;
+  part.run = part.factor;
+  const bool is_run = part.kind == Part::Kind::kQuotient && word[at] == '%';
+  part.kind = Part::Kind::kRemainder;
+  EMBER_ASSIGN_OR_RETURN(part.factor, ParseFactor(word, at));
+  if (!is_run || at != word.size() ||
+      part.factor > tensor::kMaximumExtent / part.run) {
+    return InvalidArgumentError("expected k, k/n, k%n or k/n%m, found '" +
+                                word + "'");
   }
   return part;
 }
@@ -98,7 +119,9 @@ class PartsMaker {
       if (IsFold()) return std::nullopt;
       stage.combiner = tensor::Combiner::kNone;
     }
-    if (beyond_ && IsFold()) return std::nullopt;
+    // The elements of a part are not at equal distances then.
+    const bool is_uneven = part_.run > 1 && whole_.useful;
+    if (IsFold() && (beyond_ || is_uneven)) return std::nullopt;
     Rewriter rewriter(c_.pool, c_.pool,
                       [&](NodeId id) { return Replaced(id); });
     for (const NodeId whole : whole_.values) {
@@ -153,11 +176,32 @@ class PartsMaker {
 
   bool IsFold() const { return whole_.combiner == tensor::Combiner::kFold; }
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
+  // Of a turn, in which each part has a run, or all of a part.
+  int64_t Turn() const { return part_.factor * part_.run; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
-                                {Extent(), c_.pool.Integer(part_.factor - 1)});
-    return Make(c_, Opcode::kFloorDivide, DType::kI64,
-                {rounded, c_.pool.Integer(part_.factor)});
+                                {Extent(), c_.pool.Integer(Turn() - 1)});
+    const NodeId turns = Make(c_, Opcode::kFloorDivide, DType::kI64,
+                              {rounded, c_.pool.Integer(Turn())});
+    return Make(c_, Opcode::kMultiply, DType::kI64,
+                {turns, c_.pool.Integer(part_.run)});
+  }
+  // Element `rest` of part `digit`, as one of the whole.
+  NodeId Position(NodeId digit, NodeId rest) {
+    const auto integer = [&](Opcode opcode, NodeId a, int64_t b) {
+      return Make(c_, opcode, DType::kI64, {a, c_.pool.Integer(b)});
+    };
+    const auto add = [&](NodeId a, NodeId b) {
+      return Make(c_, Opcode::kAdd, DType::kI64, {a, b});
+    };
+    if (part_.kind == Part::Kind::kQuotient)
+      return add(integer(Opcode::kMultiply, digit, part_.factor), rest);
+    if (part_.run == 1)
+      return add(integer(Opcode::kMultiply, rest, part_.factor), digit);
+    const NodeId turn = integer(Opcode::kFloorDivide, rest, part_.run);
+    return add(add(integer(Opcode::kMultiply, turn, Turn()),
+                   integer(Opcode::kMultiply, digit, part_.run)),
+               integer(Opcode::kModulo, rest, part_.run));
   }
 
   // Element r of part p is n * p + r of the whole, or n * r + p; it is of use
@@ -187,14 +231,9 @@ class PartsMaker {
     const bool is_remainder = part_.kind == Part::Kind::kRemainder;
     stage.axes.push_back(c_.MakeAxis(
         axis.name, is_remainder ? Steps() : c_.pool.Integer(part_.factor)));
-    const NodeId rest = stage.axes.back().variable;
-    const NodeId slow =
-        Make(c_, Opcode::kMultiply, DType::kI64,
-             {is_remainder ? rest : digit, c_.pool.Integer(part_.factor)});
-    NodeId value = Make(c_, Opcode::kAdd, DType::kI64,
-                        {slow, is_remainder ? digit : rest});
+    NodeId value = Position(digit, stage.axes.back().variable);
     const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
-    if (!extent || *extent % part_.factor != 0) {
+    if (!extent || *extent % Turn() != 0) {
       // Beyond the end: the last element in place of one that is not there,
       // and what it gives is not used. There is one wherever there are points.
       beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});

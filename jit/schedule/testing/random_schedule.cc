@@ -512,10 +512,9 @@ class LineWriter : private tensor::RandomChoices {
   // Of a reduction, where there is one.
   std::string Rfactor() {
     const auto [stage, axis] = AnyReduction();
-    constexpr const char* kParts[] = {"", "/", "%"};
-    const std::string part = kParts[Below(3)];
-    return Stage(stage) + " " + axis +
-           (part.empty() ? part : part + AnyFactor()) + Results(1);
+    const std::string parts[] = {"", "/" + AnyFactor(), "%" + AnyFactor(),
+                                 "/" + AnyFactor() + "%" + AnyFactor()};
+    return Stage(stage) + " " + axis + parts[Below(4)] + Results(1);
   }
 
   const Schedule& schedule_;
