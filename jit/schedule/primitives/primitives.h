@@ -26,6 +26,7 @@
 //   pad_rows %xp 8              rows of %xp lie 8 elements further apart
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
+//   inline %bias                stages that read %bias compute it themselves
 //   rfactor %acc k%8 -> parts   %acc combines 8 results, of every 8th k each
 //   rfactor %acc k/4%8 -> parts
 //                               of every 8th group of 4 neighbours each
@@ -113,6 +114,8 @@ struct PrimitiveCall {
       "low..high, which all elements are known to be in, written so that code can tell") \
   row("cache_write", CacheWrite, 1, 1, 1, true, "%stage -> computing", \
       "a new stage computes into a buffer of its own, the stage copies that to where it stored") \
+  row("inline", Inline, 1, 1, 0, true, "%stage", \
+      "what the stage computes, of at most 16 elements each, is written in place of each load of it, and the stage is gone") \
   row("rfactor", Rfactor, 2, 2, 1, true, "%stage part -> parts", \
       "a new stage combines for each value of a part of a reduction (k, k/n, k%n or k/n%m), the stage combines its results; of an " \
       "online softmax, too") \

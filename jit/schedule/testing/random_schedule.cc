@@ -467,6 +467,8 @@ class LineWriter : private tensor::RandomChoices {
            Results(2);
   }
 
+  std::string Inline() { return Stage(AnyStage()); }
+
   // Anywhere along an axis of points.
   std::string Cut() {
     const int stage = AnyStage(1);

@@ -1,0 +1,184 @@
+// inline: what a stage computes, written where it is read.
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jit/schedule/core/dependences.h"
+#include "jit/schedule/core/rewrite.h"
+#include "jit/schedule/primitives/primitives.h"
+#include "tensor/combine.h"
+#include "tensor/simplify.h"
+
+namespace ember::schedule {
+namespace {
+
+using tensor::Combiner;
+using tensor::Node;
+using tensor::Opcode;
+
+// Elements that an expression may combine.
+constexpr int64_t kMostElements = 16;
+
+// How many elements a point combines; 1 if it combines nothing, and nothing
+// where that is more than an expression has room for.
+std::optional<int64_t> ElementsOf(const Computation& c,
+                                  const ComputationStage& stage) {
+  int64_t elements = 1;
+  for (size_t a = static_cast<size_t>(stage.spatial_count);
+       a < stage.axes.size(); ++a) {
+    const auto extent = c.pool.IntegerConstant(stage.axes[a].extent);
+    if (!extent || *extent < 1 || *extent > kMostElements / elements)
+      return std::nullopt;
+    elements *= *extent;
+  }
+  return elements;
+}
+
+class Inliner {
+ public:
+  Inliner(Computation& c, const ComputationStage& stage)
+      : c_(c), stage_(stage) {}
+
+  bool IsLoad(NodeId id) const {
+    return c_.pool[id].opcode == Opcode::kLoad &&
+           c_.pool[id].buffer == stage_.stores[0].buffer;
+  }
+
+  // What the stage computes for the point at the indices.
+  NodeId ValueAt(const std::vector<NodeId>& indices) {
+    std::vector<NodeId> point = indices;
+    point.resize(stage_.axes.size());
+    if (!stage_.has_reduction()) return Moved(point);
+    // As loops do it, which begin with what combining nothing gives: that is
+    // seen of sums of -0 alone.
+    std::optional<NodeId> value;
+    const DType type = c_.pool[stage_.values[0]].type;
+    if (stage_.combiner == Combiner::kSum)
+      value = c_.pool.Constant(NeutralBits(stage_.combiner, type), type);
+    Combine(static_cast<size_t>(stage_.spatial_count), point, value);
+    return *value;
+  }
+
+ private:
+  // The stage's value with these in place of its axes.
+  NodeId Moved(const std::vector<NodeId>& point) {
+    return Rewriter(c_.pool, c_.pool,
+                    [&](NodeId id) -> std::optional<NodeId> {
+                      for (size_t a = 0; a < point.size(); ++a) {
+                        if (stage_.axes[a].variable == id) return point[a];
+                      }
+                      return std::nullopt;
+                    })
+        .Rewrite(stage_.values[0]);
+  }
+
+  // All elements along the axis and those behind it, in order.
+  void Combine(size_t axis, std::vector<NodeId>& point,
+               std::optional<NodeId>& value) {
+    if (axis == stage_.axes.size()) {
+      const NodeId element = Moved(point);
+      const NodeId operands[] = {value.value_or(element), element};
+      value = value ? tensor::Simplifier(c_.pool).Make(
+                          tensor::OpcodeOf(stage_.combiner),
+                          c_.pool[element].type, operands)
+                    : element;
+      return;
+    }
+    const int64_t extent = *c_.pool.IntegerConstant(stage_.axes[axis].extent);
+    for (int64_t i = 0; i < extent; ++i) {
+      point[axis] = c_.pool.Integer(i);
+      Combine(axis + 1, point, value);
+    }
+  }
+
+  Computation& c_;
+  const ComputationStage& stage_;
+};
+
+Status CheckInlined(const Schedule& schedule, int number) {
+  const Computation& c = schedule.computation();
+  const ComputationStage& stage = c.stages[number];
+  EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule, number, "inline"));
+  if (stage.stores.size() != 1 || stage.combiner == Combiner::kFold ||
+      stage.end || !StoresAreIdentity(c, number) ||
+      c.buffers[stage.stores[0].buffer].role != BufferRole::kTemporary) {
+    return FailedPreconditionError(
+        "expected a temporary of one value for each point");
+  }
+  const DType type = c.pool[stage.values[0]].type;
+  if (stage.has_reduction() && AccumulatorType(stage.combiner, type) != type) {
+    return FailedPreconditionError(
+        "sums of narrow floats are rounded once, at the end");
+  }
+  if (!ElementsOf(c, stage)) {
+    return FailedPreconditionError("expected at most " +
+                                   std::to_string(kMostElements) +
+                                   " elements for each point");
+  }
+  if (!AccessesAreSafe(c, number)) {
+    return FailedPreconditionError(
+        "an index of the stage is checked when the program runs");
+  }
+  const std::vector<int> readers = ConsumersOf(c, number);
+  if (readers.empty())
+    return FailedPreconditionError("nothing reads the stage");
+  const int end = static_cast<int>(c.stages.size());
+  for (int i = number + 1; i < end; ++i) {
+    for (const ComputationStore& store : c.stages[i].stores) {
+      const bool is_read = Reads(c, number, store.buffer);
+      if (store.buffer != stage.stores[0].buffer &&
+          (!is_read || i > readers.back())) {
+        continue;
+      }
+      return FailedPreconditionError("%" + c.stages[i].name +
+                                     (is_read ? " changes what the stage reads"
+                                              : " stores to the same buffer"));
+    }
+  }
+  if (ReadsOverwritten(c, number)) {
+    return FailedPreconditionError(
+        "the stage reads an input that a result may overwrite");
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status Inline(Schedule& schedule, const PrimitiveCall& call) {
+  EMBER_ASSIGN_OR_RETURN(const int number, StageOperand(schedule, call, 0));
+  EMBER_RETURN_IF_ERROR(CheckInlined(schedule, number));
+  Computation& c = schedule.mutable_computation();
+  const ComputationStage stage = c.stages[number];
+  Inliner inliner(c, stage);
+  for (const int reader : ConsumersOf(c, number)) {
+    const bool was_safe = AccessesAreSafe(c, reader);
+    Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
+      if (!inliner.IsLoad(id)) return std::nullopt;
+      const std::vector<NodeId> operands = c.pool[id].operands;
+      return inliner.ValueAt(rewriter.Rewrite(operands));
+    });
+    ComputationStage& changed = c.stages[reader];
+    changed.values = rewriter.Rewrite(changed.values);
+    for (ComputationStore& store : changed.stores)
+      store.indices = rewriter.Rewrite(store.indices);
+    if (Reads(c, reader, stage.stores[0].buffer)) {
+      return FailedPreconditionError("%" + changed.name +
+                                     " reads the stage in another way than "
+                                     "for its value");
+    }
+    // What is not there would be read, or a check would be new.
+    if (!was_safe || !AccessesAreSafe(c, reader)) {
+      return FailedPreconditionError("an index of %" + changed.name +
+                                     " is not known to be inside");
+    }
+  }
+  // Nobody needs memory for it.
+  for (NodeId& extent : c.buffers[stage.stores[0].buffer].extents)
+    extent = c.pool.Integer(0);
+  schedule.RemoveStage(number);
+  return OkStatus();
+}
+
+}  // namespace ember::schedule
