@@ -9,6 +9,8 @@
 #include "jit/schedule/core/dependences.h"
 #include "jit/schedule/gpu/gpu_matrix_rule.h"
 #include "jit/schedule/gpu/gpu_points.h"
+#include "jit/schedule/gpu/gpu_row_runs.h"
+#include "jit/schedule/gpu/gpu_row_tile_cost.h"
 #include "jit/schedule/rules/stage_shape.h"
 
 namespace ember::schedule {
@@ -19,25 +21,10 @@ namespace {
 constexpr int64_t kLanes = 4;
 // Rows of workgroup memory begin in other banks than their neighbours.
 constexpr int64_t kRowPaddingBytes = 16;
-// Of a reduction along a row that is split among invocations, each has some.
-constexpr int64_t kFewestOfPart = 8;
-// What a key costs beside the rows of a tile, in rows: of slices that are
-// copied when they are needed; and of barriers and the like for each block of
-// keys.
-constexpr double kRowsOfSlices = 24;
-constexpr double kElementsOfBlock = 2000;
-// Of a phase more, which combines what is known of parts of the keys. A guess.
-constexpr double kElementsOfCombining = 32000;
-// Of products of warpgroups, which load no factors to registers.
-constexpr double kCostOfWide = 0.9;
+// Parts of a row that whoever reads the whole combines itself.
+constexpr int64_t kMostInlined = 4;
 // Workgroups with more rows need more than half of a processor's registers.
 constexpr int64_t kMostRowsOfTwo = 64;
-// Of a processor that has one workgroup at once: nothing runs while that waits;
-// less if that is for others only, not for memory. Both are guesses.
-constexpr double kCostOfWaiting = 1.5;
-constexpr double kCostOfWaitingAhead = 1.4;
-// Of scaling sums for each block, in keys.
-constexpr double kKeysOfFold = 12.8;
 // Results of an invocation, of one row: sums, with one total and maximum.
 constexpr int64_t kMostFolded = 32;
 // Where dispatches know nothing better of a processor.
@@ -61,6 +48,7 @@ class RowTileScheduler {
     FindFold();
     if (tile_.is_ahead && blocks_ < 2) return false;
     SplitReductions();
+    ReadProductsOnce();
     if (!PlanProducts()) return false;
     around_root_ = {group_.root, ScheduleRoot()};
     // What a block needs is computed in the fold's loop over blocks.
@@ -101,22 +89,16 @@ class RowTileScheduler {
 
   // Of all tiles, by what a row takes.
   double Cost() const {
-    const int64_t turns = DivideRoundingUp(Tiles(), Processors());
-    const auto keys = static_cast<double>(KeysOfBlock());
-    const double rows =
-        static_cast<double>(rows_) * (blocks_ > 1 ? 1 + kKeysOfFold / keys : 1);
-    const double overhead =
-        (tile_.is_ahead ? 0 : kRowsOfSlices) + kElementsOfBlock / keys;
-    const double waiting = !IsAlone()       ? 1
-                           : tile_.is_ahead ? kCostOfWaitingAhead
-                                            : kCostOfWaiting;
-    const double all_keys = keys * static_cast<double>(blocks_ * tile_.parts);
-    const double combining =
-        tile_.parts == 1 ? 0 : kElementsOfCombining / all_keys;
-    return combining +
-           static_cast<double>(turns) / static_cast<double>(tile_.parts) *
-               (rows + overhead) * waiting * (tile_.is_wide ? kCostOfWide : 1) *
-               (blocks_ > 1 ? ShareOfBlocks() : 1);
+    return CostOf({.tiles = Tiles(),
+                   .processors = Processors(),
+                   .rows = rows_,
+                   .parts = tile_.parts,
+                   .keys_of_block = KeysOfBlock(),
+                   .blocks = blocks_,
+                   .share_of_blocks = ShareOfBlocks(),
+                   .is_wide = tile_.is_wide,
+                   .is_ahead = tile_.is_ahead,
+                   .is_alone = IsAlone()});
   }
 
  private:
@@ -195,10 +177,7 @@ class RowTileScheduler {
     }
     const std::string tasks = writer_.FuseLoops(root, 0, count, "tasks");
     writer_.Do("parallel %" + root + " " + tasks);
-    if (!IsFold(root)) {
-      BindPoints(root, 1, writer_.LoopsOf(root).size() - 1,
-                 rows_ * ColumnsOf(root));
-    }
+    if (!IsFold(root)) BindPoints(root, 1, rows_ * ColumnsOf(root));
     return tasks;
   }
 
@@ -216,15 +195,15 @@ class RowTileScheduler {
     const size_t first = around + 1;
     const std::string columns = writer_.FuseLoops(
         name, first + rows, order.size() - first - rows, "columns");
-    writer_.Do("split %" + name + " " + columns + " " +
-               std::to_string(Invocations() / rows_) + " -> " + columns +
-               "_round " + columns + "_item");
-    writer_.Do("reorder %" + name + " " + columns + "_item " + columns +
-               "_round");
+    const RowRuns runs = RunsOf(name).value_or(
+        RowRuns{.parts = Invocations() / rows_, .run = 1});
+    const std::vector<std::string> inner =
+        SplitRow(name, columns, runs, writer_);
     const std::string item = writer_.FuseLoops(name, first, rows + 1, "points");
     writer_.Do("bind %" + name + " " + item);
     // Then sums are registers of their invocations.
-    writer_.Do("unroll %" + name + " " + columns + "_round");
+    for (const std::string& loop : inner)
+      writer_.Do("unroll %" + name + " " + loop);
     return order[around];
   }
 
@@ -249,30 +228,42 @@ class RowTileScheduler {
            std::ranges::all_of(group_.members, is_constant);
   }
 
-  // Loops of so many points of the tile, by invocations in turns. They have as
-  // many each: guarded turns would count as rows that are needed.
-  void BindPoints(const std::string& name, size_t first, size_t count,
+  // Of so many elements of a row (gpu_row_runs.h).
+  std::optional<RowRuns> RunsOf(int64_t columns) const {
+    return RunsOfRow(columns, Invocations() / rows_);
+  }
+  // Of a stage whose last axis is along the row, alone, or of its parts.
+  std::optional<RowRuns> RunsOf(const std::string& name) const {
+    const StageShape shape(c(), writer_.StageOf(name));
+    const int last = shape.spatial_count() - 1;
+    if (parts_.contains(name))
+      return RunsOf(parts_.at(name) * shape.LikelyExtent(last + 1));
+    if (IsProduct(name)) return std::nullopt;
+    const int64_t columns = ColumnsOf(name);
+    if (IsFold(name)) return RunsOf(columns);
+    if (Stage(name).has_reduction() || last < group_.depth) return std::nullopt;
+    // Blocks may be part of the last axis, or have one of their own.
+    const int64_t extent = shape.LikelyExtent(last);
+    const bool is_alone =
+        extent == columns ||
+        (last == group_.depth && extent == columns * TurnsOf(name));
+    return is_alone ? RunsOf(columns) : std::nullopt;
+  }
+
+  // All loops from `first` on, of so many points of the tile.
+  void BindPoints(const std::string& name, size_t first,
                   int64_t points_of_tile) {
-    const int64_t lanes = LanesOf(name);
-    std::string lane;
-    if (lanes > 1) {
-      const std::string last = writer_.LoopsOf(name)[first + count - 1];
-      writer_.Do("split %" + name + " " + last + " " + std::to_string(lanes) +
-                 " -> " + last + "_vector " + last + "_lane");
-      lane = last + "_lane";
-      points_of_tile /= lanes;
-    }
-    int64_t together = std::min(Invocations(), points_of_tile);
-    while (points_of_tile % together != 0) --together;
-    const std::string points = writer_.FuseLoops(name, first, count, "points");
-    writer_.Do("split %" + name + " " + points + " " +
-               std::to_string(together) + " -> " + points + "_round " + points +
-               "_item");
-    std::vector<std::string> order = writer_.LoopsOf(name);
-    std::swap(order[first], order[first + 1]);
-    writer_.Reorder(name, order);
-    writer_.Do("bind %" + name + " " + points + "_item");
-    if (!lane.empty()) writer_.Do("vectorize %" + name + " " + lane);
+    const std::vector<std::string> loops = writer_.LoopsOf(name);
+    const std::optional<RowRuns> runs = RunsOf(name);
+    BoundLoops bound = {.first = first,
+                        .count = loops.size() - first,
+                        .points = points_of_tile,
+                        .invocations = Invocations()};
+    if (!runs) return BindNeighbours(name, bound, LanesOf(name), writer_);
+    const auto inner = SplitRow(name, loops.back(), *runs, writer_);
+    bound.points = rows_ * runs->parts;
+    BindLoops(name, bound, writer_);
+    WriteOutPart(name, inner, writer_);
   }
 
   // Neighbours in a row that an invocation computes at once: of stages without
@@ -299,7 +290,20 @@ class RowTileScheduler {
   int64_t TurnsOf(const std::string& name) const {
     return of_block_.contains(name) ? blocks_ * tile_.parts : 1;
   }
+  bool HaveRuns(const std::vector<int>& stages, const RowRuns& runs) const {
+    return std::ranges::all_of(stages, [&](int stage) {
+      return RunsOf(c().stages[static_cast<size_t>(stage)].name) == runs;
+    });
+  }
+  // Whether invocations keep what they have of the stage's rows in registers:
+  // who reads it has the same runs of them.
+  bool IsInRegisters(const std::string& name) const {
+    const std::optional<RowRuns> runs = RunsOf(name);
+    return runs && !parts_.contains(name) &&
+           HaveRuns(ConsumersOf(c(), writer_.StageOf(name)), *runs);
+  }
   int64_t BytesOf(const std::string& name) const {
+    if (IsInRegisters(name)) return 0;
     const int64_t columns = ColumnsOf(name);
     int64_t bytes = 0;
     for (const ComputationStore& store : Stage(name).stores) {
@@ -311,8 +315,10 @@ class RowTileScheduler {
   // Elements that are stored and read in the workgroup's memory.
   int64_t Kept() const {
     int64_t elements = 0;
-    for (const std::string& member : group_.members)
-      elements += 2 * rows_ * ColumnsOf(member) * TurnsOf(member);
+    for (const std::string& member : group_.members) {
+      if (!tiles_.contains(member))
+        elements += 2 * rows_ * ColumnsOf(member) * TurnsOf(member);
+    }
     return elements;
   }
 
@@ -443,10 +449,20 @@ class RowTileScheduler {
       writer_.Reorder(name, order);
     }
     if (!IsInPanels(name)) PadRows(name, type);
-    BindPoints(name, 0, static_cast<size_t>(spatial), rows_ * ColumnsOf(name));
+    if (Stage(name).has_reduction()) {
+      BindLoops(name,
+                {.count = static_cast<size_t>(spatial),
+                 .points = rows_ * ColumnsOf(name),
+                 .invocations = Invocations()},
+                writer_);
+      WriteOutReduction(name);
+      return writer_.status().ok();
+    }
+    const bool is_in_turns = !RunsOf(name);
+    BindPoints(name, 0, rows_ * ColumnsOf(name));
     // Then an invocation computes one address in panels.
-    if (IsInPanels(name)) writer_.Do("unroll %" + name + " " + LoopOf(name, 1));
-    WriteOutReduction(name);
+    if (IsInPanels(name) && is_in_turns)
+      writer_.Do("unroll %" + name + " " + LoopOf(name, 1));
     return writer_.status().ok();
   }
 
@@ -460,8 +476,15 @@ class RowTileScheduler {
            });
   }
 
-  // Some of a reduction's steps one behind the other, where they divide it.
+  // Some of a reduction's steps one behind the other, where they divide it; of
+  // an invocation's part of a row, all, by vectors.
   void WriteOutReduction(const std::string& name) {
+    const std::optional<RowRuns> runs = RunsOf(name);
+    if (runs && parts_.contains(name)) {
+      const auto inner =
+          SplitPart(name, writer_.LoopsOf(name).back(), *runs, writer_);
+      return WriteOutPart(name, inner, writer_);
+    }
     const StageShape shape(c(), writer_.StageOf(name));
     if (shape.axis_count() != shape.spatial_count() + 1) return;
     const std::optional<int64_t> steps = shape.Extent(shape.spatial_count());
@@ -494,13 +517,34 @@ class RowTileScheduler {
     for (const std::string& member : group_.members) {
       const int64_t parts = IsProduct(member) ? 1 : SplitReduction(member);
       if (parts > 1) {
-        members.push_back(member + ".parts");
-        parts_[members.back()] = parts;
+        parts_[members.emplace_back(member + ".parts")] = parts;
         if (of_block_.contains(member)) of_block_.insert(members.back());
+        // That saves waiting for whoever combines them for all.
+        if (parts <= kMostInlined && writer_.Try("inline %" + member)) {
+          of_block_.erase(member);
+          continue;
+        }
       }
       members.push_back(member);
     }
     group_.members = std::move(members);
+  }
+
+  // A product whose rows are in parts for several readers becomes a copy in
+  // registers of what another stage multiplies, in the workgroup's memory.
+  void ReadProductsOnce() {
+    for (size_t i = 0; i < group_.members.size(); ++i) {
+      const std::string product = group_.members[i], tile = product + ".tile";
+      if (!IsProduct(product)) continue;
+      const auto runs = RunsOf(ColumnsOf(product));
+      const auto readers = ConsumersOf(c(), writer_.StageOf(product));
+      if (!runs || readers.size() < 2 || !HaveRuns(readers, *runs)) continue;
+      if (!writer_.Try("cache_write %" + product + " -> " + tile)) continue;
+      group_.members.insert(group_.members.begin() + static_cast<int>(i), tile);
+      tiles_.insert(tile);
+      if (of_block_.contains(product)) of_block_.insert(tile);
+      ++i;
+    }
   }
 
   // Into how many parts; 1: it is not split.
@@ -512,14 +556,14 @@ class RowTileScheduler {
       return 1;
     }
     const StageShape shape(c(), writer_.StageOf(name));
-    const std::optional<int64_t> length =
-        shape.Extent(static_cast<int>(spatial));
-    int64_t parts = Invocations() / rows_;
-    while (length && parts > 1 && *length / parts < kFewestOfPart) parts /= 2;
+    const int64_t length = shape.Extent(static_cast<int>(spatial)).value_or(0);
+    const int64_t parts = PartsOfRow(length, Invocations() / rows_);
+    const std::optional<RowRuns> runs = RunsOf(length);
+    const std::string run = runs ? "/" + std::to_string(runs->run) : "";
     const bool is_split =
-        length && parts > 1 && *length % parts == 0 &&
-        writer_.Try("rfactor %" + name + " " + stage.axes[spatial].name + "%" +
-                    std::to_string(parts) + " -> " + name + ".parts");
+        parts > 1 && length % parts == 0 &&
+        writer_.Try("rfactor %" + name + " " + stage.axes[spatial].name + run +
+                    "%" + std::to_string(parts) + " -> " + name + ".parts");
     return is_split ? parts : 1;
   }
 
@@ -537,6 +581,7 @@ class RowTileScheduler {
   int64_t bytes_ahead_ = 0;                     // of slices that are whole
   RowFactors::Loop around_root_, around_blocks_;
   std::set<std::string> gathers_;
+  std::set<std::string> tiles_;  // of products that are copied to registers
 };
 
 }  // namespace

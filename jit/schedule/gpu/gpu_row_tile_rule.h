@@ -11,9 +11,12 @@
 //
 // A workgroup has a tile of rows i of one b: whole rows of every stage, in its
 // memory. Of operands slices are copied, as by gpu_matrix_rule.h; a factor that
-// a stage before has made (%weight) is read where it is. Invocations take
-// elements of the other stages in turns, four neighbours at once, or parts of
-// their rows' reductions.
+// a stage before has made (%weight) is read where it is. Of the other stages
+// each invocation has a part of a row, as of the row's reductions, whose
+// elements stay in its registers from the first read of %score to the store of
+// %weight (gpu_row_runs.h); what the parts gave (%top, %total) each reader
+// combines itself where they are few. Where rows have no such parts,
+// invocations take elements in turns, four neighbours at once.
 //
 // Where %top, %power, %total and %weight are a softmax whose rows %sum
 // combines, the workgroup may also go over the rows in blocks of keys j

@@ -43,7 +43,8 @@ class GpuChooser {
     done_.insert(root);
     std::string product = ProductFor(root);
     if (!product.empty()) {
-      if (ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_)) return;
+      if (ScheduleRowTilesOnGpu(gpu_, root, product, done_, writer_))
+        return FindWhatIsLeft();
       if (!gpu_.is_cpu_like &&
           ScheduleSumOnGpu(gpu_, root, product, done_, schedule_)) {
         return FindWhatIsLeft();
@@ -67,7 +68,8 @@ class GpuChooser {
     if (!TryVectors(root)) PointByPoint(root);
   }
 
-  // Where results were cut in two, stages before them may have been, too.
+  // Where results were cut in two, stages before them may have been, too; and
+  // what was inlined is gone.
   void FindWhatIsLeft() {
     todo_.clear();
     for (size_t i = 0; i < c().stages.size(); ++i) {
