@@ -43,9 +43,9 @@ struct TargetOperations {
   bool saturating_casts = false;
   // Raw min and max: those that pass over NaNs.
   bool number_extremes = false;
-  // min and max of f32 that give a NaN where an operand is one, and of +0 and -0
-  // either of them: for updates, whose order nobody promises. Values of which
-  // the table of instructions says which zero wins are compared.
+  // min and max of f32 that give a NaN where an operand is one, and of +0 and
+  // -0 either of them: for updates, whose order nobody promises. Values of
+  // which the table of instructions says which zero wins are compared.
   bool nan_extremes = false;
   // floor, ceil, round and trunc.
   bool rounding_f32 = false;
