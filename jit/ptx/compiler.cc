@@ -45,11 +45,13 @@ constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 // newgvn: counters and sums that are equal in every turn of a loop, as the
 // maxima of a row that an invocation keeps for each of its results
 // (online_softmax), become one, which gvn does not see.
+// sink: what is needed behind a loop alone, as where a tile's results go, has
+// no register meanwhile.
 constexpr const char* kPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,newgvn,"
     "broadcast-indices,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
-    "scalarize-masked-mem-intrin,early-cse)";
+    "scalarize-masked-mem-intrin,early-cse,sink)";
 // Which accesses are of shared memory, and how far they are aligned: it makes
 // vectors of loads and stores. The emulated grid wants plain addresses.
 constexpr const char* kPtxPipeline =
