@@ -2,12 +2,41 @@
 
 #include <utility>
 
+// gcc says so by a macro, clang by a feature.
+#if defined(__SANITIZE_ADDRESS__)
+#define EMBER_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EMBER_ADDRESS_SANITIZER 1
+#endif
+#endif
+
+#ifdef EMBER_ADDRESS_SANITIZER
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace ember::hal::cuda {
 
 Fiber::Fiber(size_t stack_bytes)
     : stack_bytes_(stack_bytes),
       // Not cleared: pages that are never reached take no memory.
-      stack_(new uint8_t[stack_bytes]) {}
+      stack_(new uint8_t[stack_bytes]) {
+  own_stack_ = {.begin = stack_.get(), .bytes = stack_bytes};
+}
+
+#ifdef EMBER_ADDRESS_SANITIZER
+void Fiber::Leave(Stack* from, const Stack& to) {
+  __sanitizer_start_switch_fiber(from == nullptr ? nullptr : &from->locals,
+                                 to.begin, to.bytes);
+}
+
+void Fiber::Arrive(const Stack& at, Stack& from) {
+  __sanitizer_finish_switch_fiber(at.locals, &from.begin, &from.bytes);
+}
+#else
+void Fiber::Leave(Stack*, const Stack&) {}
+void Fiber::Arrive(const Stack&, Stack&) {}
+#endif
 
 void Fiber::Start(std::function<void()> function) {
   function_ = std::move(function);
@@ -22,13 +51,21 @@ void Fiber::Enter(unsigned high, unsigned low) {
 }
 
 void Fiber::Run() {
+  Arrive(own_stack_, stack_outside_);
   function_();
   is_done_ = true;
+  Leave(nullptr, stack_outside_);
   _longjmp(outside_, 1);
 }
 
 void Fiber::Resume() {
-  if (_setjmp(outside_) != 0) return;
+  if (_setjmp(outside_) != 0) {
+    Stack own = own_stack_;
+    return Arrive(stack_outside_, own);
+  }
+  // What another run left when it was forgotten is not where this one goes on.
+  if (!is_started_) own_stack_.locals = nullptr;
+  Leave(&stack_outside_, own_stack_);
   if (is_started_) _longjmp(inside_, 1);
   is_started_ = true;
   ::getcontext(&first_);
@@ -43,7 +80,11 @@ void Fiber::Resume() {
 }
 
 void Fiber::Pause() {
-  if (_setjmp(inside_) == 0) _longjmp(outside_, 1);
+  if (_setjmp(inside_) == 0) {
+    Leave(&own_stack_, stack_outside_);
+    _longjmp(outside_, 1);
+  }
+  Arrive(own_stack_, stack_outside_);
 }
 
 }  // namespace ember::hal::cuda

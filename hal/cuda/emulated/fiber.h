@@ -41,8 +41,21 @@ class Fiber {
   }
 
  private:
+  // One of the two stacks that are switched between, as AddressSanitizer wants
+  // to know them: else it takes locals of one for those of calls of the other
+  // that have returned.
+  struct Stack {
+    const void* begin = nullptr;
+    size_t bytes = 0;
+    void* locals = nullptr;  // where it has them meanwhile
+  };
+
   static void Enter(unsigned high, unsigned low);
   void Run();
+  // Before a switch, of which stack to which; a stack that ends is null.
+  static void Leave(Stack* from, const Stack& to);
+  // Behind it, where that of `from` was unknown until now.
+  static void Arrive(const Stack& at, Stack& from);
 
   const size_t stack_bytes_;
   const std::unique_ptr<uint8_t[]> stack_;
@@ -54,6 +67,8 @@ class Fiber {
   // Switches but the first cost no system call.
   jmp_buf inside_;
   jmp_buf outside_;
+  Stack own_stack_;
+  Stack stack_outside_;
 };
 
 }  // namespace ember::hal::cuda
