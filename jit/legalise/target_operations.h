@@ -44,8 +44,9 @@ struct TargetOperations {
   // Raw min and max: those that pass over NaNs.
   bool number_extremes = false;
   // min and max of f32 that give a NaN where an operand is one, and of +0 and
-  // -0 either of them: for updates, whose order nobody promises. Values of
-  // which the table of instructions says which zero wins are compared.
+  // -0 either of them. They are for updates (`max=`), whose order nobody
+  // promises. For the instructions min and max of values, tensor/semantics.h
+  // says which zero they give, so those are written as comparisons.
   bool nan_extremes = false;
   // floor, ceil, round and trunc.
   bool rounding_f32 = false;

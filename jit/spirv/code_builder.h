@@ -123,9 +123,9 @@ class CodeBuilder {
   Value ShiftLeft(Value a, Value b);
   Value ShiftRight(Value a, Value b);  // fills up with zeros
   Value Equal(Value a, Value b);
-  // Words that became long with their signs are compared as words where that
-  // gives the same. It takes less, and the compiler of Mesa 22.3 takes such a
-  // long for 2^31 or more where it is compared with a constant.
+  // Integers of 64 bits (longs) that were made of signed ones of 32 bits
+  // (words) are compared as words, which takes less. It is needed, too: the
+  // compiler of Mesa 22.3 takes such a long for 2^31 or more beside a constant.
   Value Less(Value a, Value b, bool is_signed);
   Value LessEqual(Value a, Value b, bool is_signed);
   // kI32 and kI64.

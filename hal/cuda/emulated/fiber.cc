@@ -60,8 +60,9 @@ void Fiber::Run() {
 
 void Fiber::Resume() {
   if (_setjmp(outside_) != 0) {
-    Stack own = own_stack_;
-    return Arrive(stack_outside_, own);
+    // Its own stack is known, and what is kept of it stays.
+    Stack left = own_stack_;
+    return Arrive(stack_outside_, left);
   }
   // What another run left when it was forgotten is not where this one goes on.
   if (!is_started_) own_stack_.locals = nullptr;

@@ -41,20 +41,23 @@ class Fiber {
   }
 
  private:
-  // One of the two stacks that are switched between, as AddressSanitizer wants
-  // to know them: else it takes locals of one for those of calls of the other
-  // that have returned.
+  // What AddressSanitizer has to be told of each of the two stacks that this
+  // switches between: else it takes locals of one of them for those of calls of
+  // the other that have returned.
   struct Stack {
     const void* begin = nullptr;
     size_t bytes = 0;
-    void* locals = nullptr;  // where it has them meanwhile
+    // Where AddressSanitizer keeps the stack's locals while the other one runs.
+    void* locals = nullptr;
   };
 
   static void Enter(unsigned high, unsigned low);
   void Run();
-  // Before a switch, of which stack to which; a stack that ends is null.
+  // Called before each switch. from: the stack that is left; null if it is left
+  // for good. Does nothing without AddressSanitizer, as Arrive.
   static void Leave(Stack* from, const Stack& to);
-  // Behind it, where that of `from` was unknown until now.
+  // Called behind each switch, on the stack `at`. from: gets the place and the
+  // size of the stack that was left.
   static void Arrive(const Stack& at, Stack& from);
 
   const size_t stack_bytes_;

@@ -96,8 +96,9 @@ struct GridFunctions {
   // fence.proxy.async: products of warpgroups behind the next barrier read what
   // the thread stored to shared memory before.
   void (*order_stores)(GridThread* thread);
-  // ex2.approx.ftz: 2^x, off by up to 2 units in the last place, as the
-  // instruction may be.
+  // ex2.approx.ftz: 2^x. Half of the results are moved by one unit in the last
+  // place, so that no kernel relies on exact ones: the instruction's may be off
+  // by two.
   float (*power_of_two)(GridThread* thread, float x);
   // `threads` threads of the block, whole warps, meet at barrier 1 to 15: PTX's
   // bar.sync with two operands.
