@@ -17,7 +17,7 @@ where optional libraries are looked for):
                                             libember-jit; the last one needs LLVM
   bin/vm-compile, vm-run, ...               ember-tools
 
-The packages have no copyright file: the project has named no licence yet.
+  share/doc/PACKAGE/copyright               each package: Ember's licence, and those of linked libraries (notices.py)
 """
 
 import argparse
@@ -30,6 +30,8 @@ import sys
 import tarfile
 from pathlib import Path
 
+from notices import notices
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 TOOLS = ["vm-compile", "vm-run", "vm-bench", "vm-dump", "vm-diff", "vm-prejit", "vm-sign"]
@@ -41,6 +43,13 @@ TRIPLES = {
 }
 # What toolchains/BUILD calls a machine that Debian calls otherwise.
 BAZEL_NAMES = {"arm64": "aarch64", "armhf": "armhf", "riscv64": "riscv64"}
+# Package -> what Bazel links into its binaries: its notices name the libraries in them.
+LINKED = {
+    "libember": ["//vm/api:libember.so", "//vm/api:libember_strings.so"],
+    "libember-dev": ["//packaging:libember.a"],
+    "libember-jit": ["//jit:libember_jit.so", "//jit/llvm/library:libember_llvm.so", "//jit/worker:ember-compile-worker"],
+    "ember-tools": ["//tools:" + tool for tool in TOOLS],
+}
 MAINTAINER = "Ember <ember@localhost>"
 
 # name -> (section, what it is in a line, more about it)
@@ -87,7 +96,7 @@ def fill(template, target, values):
         text = text.replace("@%s@" % key, value)
     left = re.search("@[A-Z_]+@", text)
     if left:
-        sys.exit("package.py: %s: nobody fills in %s" % (template, left.group()))
+        sys.exit("package.py: %s: no value for %s" % (template, left.group()))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text)
 
@@ -139,6 +148,14 @@ class Builder:
         elif package == "ember-tools":
             for tool in TOOLS:
                 install(self.bin / "tools" / tool, root / "bin" / tool, mode=0o755, strip=self.strip)
+        self.write_copyright(package, root)
+
+    def write_copyright(self, package, root):
+        """Writes the licences of what the package contains."""
+        target = root / "share/doc" / package / "copyright"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Only cross builds link libstdc++ statically.
+        target.write_text(notices(LINKED[package], with_libstdcxx=not self.native))
 
     def shared_library_depends(self, package, files):
         """What the package's files need of other packages, as a Debian relation."""

@@ -158,6 +158,8 @@ def main():
     put(Path(options.bin) / "vm/format/module_generated.h", "vm/format/module_generated.h")
     for header in Path("/usr/include/flatbuffers").glob("*.h"):
         put(header, "third_party/flatbuffers/" + header.name)
+    for name in ["LICENSE", "NOTICE"]:
+        put(ROOT / name, name)
     put("/usr/share/doc/libflatbuffers-dev/copyright", "third_party/flatbuffers/copyright")
     for header in ["ember.h", "ember.hpp"]:
         put(ROOT / "vm/api" / header, "include/" + header)

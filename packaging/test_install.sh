@@ -28,6 +28,12 @@ apt-get -qq install -y --no-install-recommends gcc libc6-dev cmake make pkg-conf
   "$packages"/libember-dev_*_"$arch".deb >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
 dpkg -s libember libember-dev | grep -E '^(Package|Version|Depends|Recommends|Installed-Size):'
 
+step "licences: Ember's own and those of the libraries inside"
+for package in libember libember-dev; do
+  grep -q 'Apache License' "/usr/share/doc/$package/copyright"
+  grep -q "code of Debian's package libflatbuffers-dev" "/usr/share/doc/$package/copyright"
+done
+
 step "a CMake project of five lines, in C, with no C++ compiler"
 if command -v g++ c++ >/dev/null; then echo "FAILED: this test is about a machine without C++" && exit 1; fi
 mkdir five_lines

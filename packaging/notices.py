@@ -1,0 +1,71 @@
+"""Writes the licences of what packages contain: Ember's own and those of libraries linked into its binaries.
+
+  notices.py TARGET...      prints the text; package.py puts it into each package
+
+Bazel is asked which outside repositories the targets link, so no list has to be kept. A repository that is
+missing in LIBRARIES is an error: add the Debian package whose copyright file holds its licence.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Repository of third_party/system/repos.bzl -> Debian packages whose code the linker copies into a binary. An
+# empty list is for a repository of which nothing is copied, for the reason beside it.
+LIBRARIES = {
+    "abseil": ["libabsl-dev"],
+    "flatbuffers": ["libflatbuffers-dev"],
+    "llvm": [],  # linked as a shared library, on which the package depends
+    "nlohmann_json": ["nlohmann-json3-dev"],
+    "protobuf": ["libprotobuf-dev"],
+    "re2": ["libre2-dev"],
+    "snappy": ["libsnappy-dev"],
+    "sodium": ["libsodium-dev"],
+    "vulkan": ["libvulkan-dev", "spirv-tools", "spirv-headers"],
+    "zlib": ["zlib1g-dev"],
+}
+
+# Debian names the copyright file of some source packages after another binary package.
+RUNTIME_OF_CROSS_BUILDS = "libstdc++-12-dev"
+
+
+def linked_repositories(targets):
+    """Returns the names of the outside repositories whose libraries the targets link."""
+    query = 'kind("cc_library", deps(%s))' % " + ".join(targets)
+    done = subprocess.run(["bazel", "query", "--noshow_progress", "--noimplicit_deps", "--nohost_deps", query],
+                          cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit("notices.py: bazel query failed\n" + done.stderr)
+    return sorted({line[1:].split("//")[0] for line in done.stdout.split() if line.startswith("@")} - {""})
+
+
+def debian_copyright(package):
+    path = Path("/usr/share/doc") / package / "copyright"
+    if not path.exists():
+        sys.exit("notices.py: %s is missing; ./dev setup installs %s" % (path, package))
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def notices(targets, with_libstdcxx=False):
+    """Returns the text for the targets. with_libstdcxx: libstdc++ is linked into them, as in cross builds."""
+    packages = []
+    for repository in linked_repositories(targets):
+        if repository not in LIBRARIES:
+            sys.exit("notices.py: %s: name the Debian package that holds the licence of @%s in LIBRARIES" %
+                     (__file__, repository))
+        packages += LIBRARIES[repository]
+    if with_libstdcxx:
+        packages.append(RUNTIME_OF_CROSS_BUILDS)
+    parts = [(ROOT / "NOTICE").read_text(), (ROOT / "LICENSE").read_text()]
+    for package in packages:
+        parts.append("%s\nThe binaries contain code of Debian's package %s.\n\n%s" %
+                     ("=" * 79, package, debian_copyright(package)))
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    print(notices(sys.argv[1:]))
