@@ -37,7 +37,7 @@ WORDS = [
     (re.compile(r"(?<!\bin )\bturns?\b(?! (into|on|off|out|to|it|a|an|the|them|red|green)\b)(?!-)", re.I), "iteration, round"),
 ]
 
-# What a name in a comment may be although no code of ours has it.
+# Scopes of other libraries: names in them are not looked up.
 FOREIGN = re.compile(r"(std|absl|llvm|vk|cu|nv|spv|spirv|flatbuffers|google|testing|torch|tf|tflite|onnx|numpy|np|ONNX|aten|ATen|prim|c10|gemmlowp|ruy|xnnpack|isl|H5)")
 PATH = re.compile(
     r"(?<![\w./{}<>*-])((?:base|tensor|hal|vm|compiler|frontends|jit|tools|tests|samples|docs|packaging|third_party|bazel|toolchains|visibility)"
