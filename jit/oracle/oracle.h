@@ -42,7 +42,7 @@ struct OracleTotals {
   int64_t wrong = 0;  // withdrawn kernels
   // Calls of right kernels in which elements were computed once more.
   int64_t suspects = 0;
-  // Those among `suspects` calls in which some elements could not be judged.
+  // Calls among `suspects` in which some elements could not be judged.
   int64_t untold = 0;
 };
 
