@@ -73,7 +73,7 @@ TEST(Ed25519Test, AnyOtherBitIsRefused) {
   EXPECT_FALSE(VerifyEd25519({}, {}, {}));
 }
 
-// By the arithmetic alone S and S + L are both valid; only S is a signature.
+// Both S and S + L are valid by the arithmetic alone; only S is a signature.
 TEST(Ed25519Test, LargeNumbersAreRefused) {
   Ed25519Signature signature = Bytes<64>(kVectors[0].signature);
   const auto order = Bytes<32>(

@@ -42,7 +42,7 @@ struct Token {
   };
   Kind kind = kEnd;
   std::string_view
-      text;  // as written: a string includes its quotes, a sigil its sign
+      text;  // source text: a string includes its quotes, a sigil its sign
   int line = 1;
   int column = 1;  // in bytes, from 1
 
