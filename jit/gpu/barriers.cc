@@ -47,8 +47,8 @@ struct Touched {
 };
 
 struct Accesses {
-  Touched by_all;    // by any invocation
-  // by the first invocation only, which sees its own stores without a barrier
+  Touched by_all;  // accesses of all invocations
+  // accesses of the first only, which sees its own stores without a barrier
   Touched by_first;
 
   explicit Accesses(size_t buffers) : by_all(buffers), by_first(buffers) {}
@@ -483,10 +483,10 @@ class Planner {
   const SharedMemory& memory_;
   const Rings rings_;
   std::vector<Flight> flights_;  // by buffer
-  std::vector<bool> is_async_;  // by buffer: has asynchronous stores
-  // By buffer: the slots that were stored to asynchronously so far.
+  std::vector<bool> is_async_;  // per buffer: has asynchronous stores
+  // Per buffer: the slots that were stored to asynchronously so far.
   std::vector<Slots> begun_;
-  std::unordered_map<NodeId, int> awaits_;  // by loop: awaits per iteration
+  std::unordered_map<NodeId, int> awaits_;  // per loop: awaits per iteration
   bool looks_ = false;  // true while a loop is planned on trial
   std::vector<NodeId> around_;  // variables of the loops around the statement
   Barriers result_;

@@ -48,15 +48,15 @@ struct MemoryRange {
 };
 
 struct SharedMemory {
-  // By buffer: true if several invocations may touch an element.
+  // Per buffer: true if several invocations may touch an element.
   std::vector<bool> is_of_many;
-  // By buffer: true if products of warpgroups read it
+  // Per buffer: true if products of warpgroups read it
   // (jit/gpu/shared_panels.h). Barriers do not depend on it; other parts of the
   // plan do.
   std::vector<bool> has_panels;
   // True if combining loops (jit/loops/combining.h) need memory as well.
   bool has_parts = false;
-  // By buffer: its range in the workgroup's memory, which is empty for a buffer
+  // Per buffer: its range in the workgroup's memory, which is empty for a buffer
   // that is elsewhere. Buffers whose ranges overlap count as one. The whole
   // list may be empty: then no two buffers overlap.
   std::vector<MemoryRange> ranges;
@@ -72,10 +72,10 @@ struct SharedMemory {
 struct Barriers {
   // Statements with a barrier before them, all outside invocation loops.
   std::unordered_set<const loops::Statement*> before;
-  // By buffer: true if an invocation has to see what another one stored before
+  // Per buffer: true if an invocation has to see what another one stored before
   // the last barrier or any earlier one.
   std::vector<bool> is_coherent;
-  // By buffer: true if it is touched before and after a barrier and is stored
+  // Per buffer: true if it is touched before and after a barrier and is stored
   // to, or if it may share memory with such a buffer. Every coherent buffer is
   // ordered.
   std::vector<bool> is_ordered;

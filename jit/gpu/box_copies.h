@@ -36,7 +36,7 @@ struct BoxCopy {
   // that is copied where all of them are 0 gives the begin of the box: the
   // element's indices in `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
-  // By dim of `from`: the dim of `to` that moves with it; empty where the box
+  // Per dim of `from`: the dim of `to` that moves with it; empty where the box
   // has one element.
   std::vector<std::optional<size_t>> dims;
   // Dims of `from` in the order in which the slot has them, outermost first: 0,
@@ -47,7 +47,7 @@ struct BoxCopy {
   std::vector<uint32_t> box;
   // One piece of the slot. The slot is copied piece by piece, a panel each.
   struct Piece {
-    // by dim of `from`, relative to the first piece
+    // per dim of `from`, relative to the first piece
     std::vector<int64_t> offsets;
     int64_t place = 0;             // in the slot, in bytes
   };

@@ -107,7 +107,9 @@ class SameInEachTurn {
     return true;
   }
 
-  // A value that is loaded in one turn may be left out by another's selection.
+  // True if all loads and selections are the same in each iteration. A
+  // selection may use a loaded value in one iteration and leave it out in
+  // another.
   bool HaveSameLoads(const Statement& statement) const {
     const std::vector<NodeId> nodes =
         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement));

@@ -60,7 +60,7 @@ class Lifetimes {
   // says if they are never in use together in the last of these.
   size_t CommonLevels(size_t a, size_t b, bool& are_apart) const;
 
-  // By buffer, from the outermost level: its interval in the phase's body. If
+  // Per buffer, from the outermost level: its interval in the phase's body. If
   // that interval is a single loop, and the loop leaves nothing for its next
   // iteration, the interval in that loop's body follows; and so on.
   std::vector<std::vector<Interval>> intervals_;

@@ -25,7 +25,7 @@ class Finder {
   }
 
  private:
-  // What the statements of some path so far have left behind.
+  // The state of memory after the statements of a path.
   struct Path {
     // True after stores to panels without a fence since.
     bool is_dirty = false;

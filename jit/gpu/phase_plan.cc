@@ -547,7 +547,7 @@ class Planner {
   std::set<uint32_t> has_bytes_;
   // Buffers with an access that panels do not allow.
   std::set<uint32_t> unplaced_;
-  // By buffer of matrices a: panels that it may have, but does not need.
+  // Per buffer of matrices a: panels that it may have, but does not need.
   std::map<uint32_t, SharedPanels> row_panels_;
   bool has_invocations_ = false;
   // True if any phase has subgroup loops. Vulkan requires of all entry points

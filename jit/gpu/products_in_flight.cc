@@ -28,7 +28,7 @@ bool HasMatrices(const Statement& statement) {
          std::ranges::any_of(statement.body, HasMatrices);
 }
 
-// By buffer that products read: the slots that they read in an iteration.
+// Per buffer that products read: the slots that they read in an iteration.
 using Factors = std::map<uint32_t, Slots>;
 
 class Finder {

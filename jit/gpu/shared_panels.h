@@ -60,7 +60,7 @@ std::optional<SharedPanels> PanelsOfColumns(
     loops::NodeId subgroup, int64_t warps);
 // Returns the panels of matrix a, of which each warp has rows of its own. These
 // must follow each other in the buffer in the order of the warps, and otherwise
-// meet the conditions for b. Rows that are one panel long may continue in the
+// fulfil the conditions for b. Rows that are one panel long may continue in the
 // next outer dim, as pixels do on the lines of an image.
 std::optional<SharedPanels> PanelsOfRows(const loops::LoopNest& nest,
                                          const loops::MatrixOperation& product,

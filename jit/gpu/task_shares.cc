@@ -23,8 +23,8 @@ using tensor::Opcode;
 
 namespace {
 
-// With more tasks than this the iterations are not counted: each count
-// evaluates an expression.
+// Largest number of tasks whose iterations are counted: each count evaluates an
+// expression.
 constexpr int64_t kMostTasks = 1 << 14;
 
 // Evaluates an integer expression of one variable.

@@ -340,10 +340,10 @@ class Finder {
   const Rings rings_;
   WarpRoles roles_;
   std::set<uint32_t> filled_;  // the rings' buffers
-  // By buffer of a ring: the statements that read it.
+  // Per buffer of a ring: the statements that read it.
   std::map<uint32_t, std::set<const Statement*>> readers_;
   std::map<uint32_t, NodeId> slots_;    // the index that readers have
-  std::map<uint32_t, size_t> ring_of_;  // by buffer: its index in roles_.rings
+  std::map<uint32_t, size_t> ring_of_;  // per buffer: its index in roles_.rings
   std::vector<Fills> fills_;            // by ring
 };
 

@@ -86,7 +86,7 @@ struct WarpRoles {
   // the serial loop that reads the rings
   const loops::Statement* loop = nullptr;
   std::vector<Ring> rings;
-  // By invocation loop: the copy that it is.
+  // The copies, per invocation loop that is one.
   std::map<const loops::Statement*, Copy> copies;
   // Statements that consumers leave out or do nothing in: the copies, branches
   // that contain only copies, and awaits.

@@ -227,7 +227,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     if (!scopes_.VariesByLane(indices[dim])) continue;
     const LinearIndex index = linearizer_.Of(indices[dim]);
     address.is_distinct |= index.HasConstantStride() && !index.IsUniform();
-    // With several varying indices the address does not count as whole.
+    // An address with several varying indices does not count as whole.
     address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
   linearizer_.JoinDigits(offset);

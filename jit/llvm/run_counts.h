@@ -22,7 +22,7 @@ struct RunCounts {
   // lowered".
   void Refuse(std::string_view message);
   int64_t all_refused() const;
-  // where: "armv7-neon", or another name of the executor.
+  // `where`: "armv7-neon", or another name of the executor.
   void Print(std::string_view where, std::string_view what) const;
 };
 

@@ -194,8 +194,8 @@ TEST(PtxAttention, SkipsHiddenBlocks) {
   }
 }
 
-// Nor are hidden blocks computed where the keys are split into parts, of which
-// a tile may see none.
+// Hidden blocks are also skipped if the keys are split into parts, of which a
+// tile may see none.
 TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
   GpuModel gpu = SmallGpu(kTarget);
   gpu.processors = 32;
@@ -289,8 +289,8 @@ TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
     const std::string loops = loops::ToText(*nest);
     EXPECT_THAT(loops, HasSubstr("= pad(%k["));
     EXPECT_THAT(loops, HasSubstr("= pad(%v["));
-    // With a causal mask, tiles of rows skip blocks by the mask, which hides
-    // the padding, too.
+    // A causal mask also hides the padding, so tiles of rows skip blocks by the
+    // mask alone.
     EXPECT_EQ(loops.find("for j_part < 16 {") == std::string::npos,
               score == kCausal);
     EXPECT_NE(PtxOf(*nest, kTarget), "");
@@ -383,9 +383,9 @@ TEST(PtxAttention, CopiesKeysABlockAhead) {
   }
 }
 
-// Where the device has products of warpgroups, both products are such, and
-// neither queries nor weights are in registers. Stores are ordered for them
-// after stores to memory that they read: copies, also of queries, and weights.
+// Both products are those of warpgroups if the device has them, and neither
+// queries nor weights are in registers. Stores are ordered for them after
+// stores to memory that they read: copies, also of queries, and weights.
 TEST(PtxAttention, MultipliesByWarpgroups) {
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
@@ -409,8 +409,8 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
   }
 }
 
-// Where the device copies boxes, one thread copies keys and values for all, a
-// block ahead, and nothing is copied in another way. The slot of keys is free
+// One thread copies keys and values for all, a block ahead, if the device
+// copies boxes, and nothing is copied in another way. The slot of keys is free
 // for the next block before that of values is. In causal attention each tile of
 // rows has only the blocks that it sees.
 TEST(PtxAttention, CopiesKeysAsBoxes) {
@@ -464,8 +464,8 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
   EXPECT_GT(hal::cuda::TotalStatistics().box_copies, before.box_copies);
 }
 
-// Where few rows of queries leave processors idle, keys are distributed among
-// workgroups, and a second phase combines the parts of their softmax.
+// Keys are distributed among workgroups if few rows of queries leave processors
+// idle. A second phase combines the parts of their softmax.
 TEST(PtxAttention, SharesOutKeysOfFewRows) {
   for (const auto& [shape, score] : std::vector<std::pair<Shape, const char*>>{
            {{1, 1, "16", "2048", 32}, kScaled},
@@ -483,7 +483,7 @@ TEST(PtxAttention, SharesOutKeysOfFewRows) {
       EXPECT_THAT(loops, HasSubstr(Concat({"%sum.running.parts", part, "["})));
     ExpectOnGrid(text, nullptr, {.within = 2e-2, .processors = 32});
   }
-  // Where tiles of rows fill a device, keys are not distributed.
+  // Keys are not distributed if tiles of rows fill a device.
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "4096", 64}, kScaled), GpuModel::Of(kTarget));
   ASSERT_TRUE(nest.has_value());

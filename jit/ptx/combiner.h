@@ -25,7 +25,7 @@ class Combiner {
   // All threads of the block execute this; the block has `warps` whole warps.
   // The first thread's result is the value of all; the results of others are
   // undefined. parts: room for 8 bytes of each warp in shared memory that is
-  // not in use; null if there is one warp. meet() emits a barrier.
+  // not in use; null if there is one warp. `meet` emits a barrier.
   llvm::Value* Combine(DType type, const loops::Store& store,
                        llvm::Value* value, llvm::Value* thread, int64_t warps,
                        llvm::Value* parts, const std::function<void()>& meet);

@@ -288,7 +288,7 @@ class CodeBuilder {
   std::vector<Scope> scopes_;
   // Number of bodies of If and the like around the code, within the last scope.
   int conditional_ = 0;
-  // By id of a long that is a sign-extended word: that word.
+  // Per long that is a sign-extended word, by id: that word.
   std::map<Id, Value> widened_;
   Words locals_;
   int64_t size_ = 0;
