@@ -81,7 +81,7 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
       return stores_.Emit(statement.stores);
     case Statement::Kind::kCheck:
       return EmitCheck(statement);
-    // C has no such hint, and asynchronous stores are done at once.
+    // C has no prefetches, and asynchronous stores are done at once.
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
       return;

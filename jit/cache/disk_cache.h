@@ -59,7 +59,7 @@ class DiskCache {
   const std::string secret_;
   const int64_t max_bytes_;
   mutable std::mutex mutex_;  // guards what follows
-  int64_t until_look_ = 0;  // bytes to write until the next check
+  int64_t until_look_ = 0;    // bytes to write until the next check
   int64_t rejected_ = 0;
   std::string write_problem_;
 };

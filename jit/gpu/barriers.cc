@@ -483,11 +483,11 @@ class Planner {
   const SharedMemory& memory_;
   const Rings rings_;
   std::vector<Flight> flights_;  // by buffer
-  std::vector<bool> is_async_;  // per buffer: has asynchronous stores
+  std::vector<bool> is_async_;   // per buffer: has asynchronous stores
   // Per buffer: the slots that were stored to asynchronously so far.
   std::vector<Slots> begun_;
   std::unordered_map<NodeId, int> awaits_;  // per loop: awaits per iteration
-  bool looks_ = false;  // true while a loop is planned on trial
+  bool looks_ = false;          // true while a loop is planned on trial
   std::vector<NodeId> around_;  // variables of the loops around the statement
   Barriers result_;
 };

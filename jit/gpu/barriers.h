@@ -56,9 +56,9 @@ struct SharedMemory {
   std::vector<bool> has_panels;
   // True if combining loops (jit/loops/combining.h) need memory as well.
   bool has_parts = false;
-  // Per buffer: its range in the workgroup's memory, which is empty for a buffer
-  // that is elsewhere. Buffers whose ranges overlap count as one. The whole
-  // list may be empty: then no two buffers overlap.
+  // Per buffer: its range in the workgroup's memory, which is empty for a
+  // buffer that is elsewhere. Buffers whose ranges overlap count as one. The
+  // whole list may be empty: then no two buffers overlap.
   std::vector<MemoryRange> ranges;
   // Subgroup loops in a serial loop whose products stay in flight until those
   // of the next iteration have begun (jit/gpu/products_in_flight.h). Their

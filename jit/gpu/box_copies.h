@@ -49,7 +49,7 @@ struct BoxCopy {
   struct Piece {
     // per dim of `from`, relative to the first piece
     std::vector<int64_t> offsets;
-    int64_t place = 0;             // in the slot, in bytes
+    int64_t place = 0;  // in the slot, in bytes
   };
   std::vector<Piece> pieces;
   int64_t slot_bytes = 0;

@@ -19,7 +19,7 @@ namespace ember::jit::gpu {
 
 struct DeviceTraits {
   int64_t shared_bytes = 16 << 10;  // per workgroup; what Vulkan guarantees
-  int64_t invocations = 128;  // most per workgroup, also along x
+  int64_t invocations = 128;        // most per workgroup, also along x
   // most of all loops of an invocation together
   int64_t iterations = INT64_MAX;
   // True if a subgroup can compute sums, minima and so on of its invocations'

@@ -59,7 +59,7 @@ struct PhaseCode {
   int64_t barriers = 0;
   int64_t loads = 0;          // from memory, the workgroup's included
   int64_t multiply_adds = 0;  // updates by a product, or by four at once
-  // "phase0: 128 invocations, 8192 B shared, 256 B of registers, …"
+  // Returns "phase0: 128 invocations, 8192 B shared, 256 B of registers, …"
   std::string Figures() const;
 };
 

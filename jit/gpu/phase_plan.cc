@@ -541,7 +541,7 @@ class Planner {
   const DeviceTraits& device_;
   PhasePlan plan_;
   std::optional<NodeId> lanes_;  // variable of the vector loop around
-  bool may_mask_ = false;  // inside a condition within that loop
+  bool may_mask_ = false;        // inside a condition within that loop
   // Buffers with stores of less than whole words, or to which only the first
   // invocation stores.
   std::set<uint32_t> has_bytes_;

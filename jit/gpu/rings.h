@@ -50,8 +50,8 @@ struct Turn {
 
 class Rings {
  public:
-  // is_of_many, by buffer: true if several invocations may touch an element.
-  // Other buffers are never rings.
+  // is_of_many, per buffer: true if several invocations may touch an element.
+  // SlotsOf returns no slots for other buffers.
   Rings(const loops::LoopNest& nest, const loops::Block& body,
         std::vector<bool> is_of_many);
 

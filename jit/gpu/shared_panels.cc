@@ -69,7 +69,7 @@ std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
 // Says how a matrix moves along rows of its buffer, or along its columns.
 struct PanelDim {
   LinearSum index;
-  NodeId variable = 0;  // the matrix loop's variable
+  NodeId variable = 0;    // the matrix loop's variable
   int64_t begins = 1;     // at multiples of this, a power of two
   int64_t warp_step = 0;  // from one warp's matrix to the next one's
 };

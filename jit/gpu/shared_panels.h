@@ -34,7 +34,7 @@ inline constexpr int64_t kPanelPieceBytes = 16;
 inline constexpr int64_t kPanelRows = 8;
 
 struct SharedPanels {
-  int64_t rows = 0;  // per matrix of the buffer; 0: it has no panels
+  int64_t rows = 0;       // per matrix of the buffer; 0: it has no panels
   int64_t row_bytes = 0;  // bytes per row of the buffer
 
   bool Any() const { return rows != 0; }

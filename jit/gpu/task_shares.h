@@ -19,11 +19,11 @@
 
 namespace ember::jit::gpu {
 
-// turns: the number of iterations of a task's loop, an expression of the task's
-// number (`task`, a loop variable) and constants. The result is also false if
-// that is not known: the expression loads something or has a parameter, or the
-// number of tasks is not constant. A workgroup may exceed the average by one
-// iteration for each of its tasks.
+// `turns`: the number of iterations of a task's loop, an expression of the
+// task's number (`task`, a loop variable) and constants. The result is also
+// false if that is not known: the expression loads something or has a
+// parameter, or the number of tasks is not constant. A workgroup may exceed the
+// average by one iteration for each of its tasks.
 bool HaveEqualShares(const tensor::ExpressionPool& pool, loops::NodeId turns,
                      loops::NodeId task, int64_t workgroups);
 

@@ -26,8 +26,8 @@ struct VectorLimits {
 };
 
 struct VectorAccess {
-  uint32_t width = 1;        // elements of the vector
-  uint32_t lane = 0;  // place of this element among them
+  uint32_t width = 1;  // elements of the vector
+  uint32_t lane = 0;   // place of this element among them
   // the vector's number: the value of this, shifted right
   tensor::LinearSum number;
   uint32_t shift = 0;

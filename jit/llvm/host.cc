@@ -95,7 +95,7 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
   return traits;
 }
 
-// The products of bytes on NEON exist on its 64-bit kind only.
+// The traits of products of bytes on NEON apply to 64-bit Arm only.
 template <typename Has>
 TargetTraits TraitsOfArm(const Has& has) {
   TargetTraits traits;

@@ -87,10 +87,9 @@ llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes);
 // 0..lanes.
 llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
                        int lanes);
-// value: integers without a sign. If a double cannot hold one exactly, its
-// lowest 11 bits become one bit, which is set if any of them was. A double
-// holds the result exactly, and rounding it to 53 bits or fewer gives the same
-// number.
+// value: integers without a sign. If one has more than 53 bits, its lowest 11
+// bits are cleared, and bit 11 is set if any of them was. A double holds the
+// result exactly, and rounding it to 53 bits or fewer gives the same number.
 llvm::Value* GatherLostBits(Builder& builder, llvm::Value* value);
 // Returns (0, step, 2 * step, ...) of an integer type.
 llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step = 1);

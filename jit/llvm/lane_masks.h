@@ -24,7 +24,7 @@ struct LaneSet {
   llvm::Value* low = nullptr;
   llvm::Value* high = nullptr;
   llvm::Value* mask = nullptr;  // lanes x i1; null: all
-  int depth = 0;  // the scope in which all of this is computed
+  int depth = 0;                // the scope in which all of this is computed
 
   bool IsAll() const { return !uniform && IsUniform(); }
   bool IsUniform() const { return !low && !high && !mask; }

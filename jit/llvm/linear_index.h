@@ -39,7 +39,7 @@ struct LinearIndex {
   std::vector<Placed> per_lane;  // terms besides the constant
   int64_t lane_constant = 0;
   std::vector<Placed> irregular;  // terms that are vectors
-  std::vector<Digit> digits;  // terms that wait for JoinDigits
+  std::vector<Digit> digits;      // terms that wait for JoinDigits
 
   bool IsUniform() const {
     return per_lane.empty() && lane_constant == 0 && irregular.empty();

@@ -49,7 +49,7 @@ struct Shape {
   int depth = 1;
   std::string type = "f16";
   bool is_rows_first = false;  // [rows, heads, depth], as models project them
-  bool is_wide = false;  // the results are the sums, in f32
+  bool is_wide = false;        // the results are the sums, in f32
   // If not 0, keys and values are in a cache of 9 blocks of this many rows, and
   // a table says in which block. An index of the table is any number, or is
   // checked.
@@ -217,7 +217,7 @@ TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
       products("select(j < i + 1500, %raw[h, i, j], -inf)");
   const std::optional<uint64_t> all =
       products("select(j < i + 1500, %raw[h, i, j], -1.0e30)");
-  if (!some || !all) return;  // a GPU does not count
+  if (!some || !all) return;  // a GPU counts nothing
   EXPECT_LE(*some * 4, *all * 3);
   EXPECT_GE(*some * 2, *all);
 }
@@ -229,7 +229,7 @@ TEST(PtxAttention, ComputesHalfOfCausalScores) {
       ExpectOnGrid(Attention(shape, kCausal), nullptr, {.within = 1e-2});
   const std::optional<uint64_t> lowered =
       ExpectOnGrid(Attention(shape, kLowered), nullptr, {.within = 1e-2});
-  if (!causal || !lowered) return;  // a GPU does not count
+  if (!causal || !lowered) return;  // a GPU counts nothing
   EXPECT_LE(*causal * 4, *lowered * 3);
   EXPECT_GE(*causal * 2, *lowered);
 }

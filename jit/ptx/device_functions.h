@@ -88,7 +88,8 @@ llvm::Value* EmitDotOfWords(Builder& builder, bool a_signed, bool b_signed,
 // place. The result is 0 where it would be subnormal.
 llvm::Value* EmitPowerOfTwo(Builder& builder, llvm::Value* x);
 
-// cp.async.commit_group, and cp.async.wait_group.
+// cp.async.commit_group and cp.async.wait_group: ends a group of copies, and
+// waits for all groups but the last `groups`.
 void EmitAwaitCopies(Builder& builder, int64_t groups);
 
 struct DeviceCall {
@@ -108,8 +109,8 @@ struct DeviceCall {
     kPowerOfTwo
   };
   Kind kind = Kind::kNone;
-  int count = 0;  // number of matrices, or of bytes
-  bool is_transposed = false;  // kMultiplyWide: for factor b
+  int count = 0;                           // number of matrices, or of bytes
+  bool is_transposed = false;              // kMultiplyWide: for factor b
   const MatrixInstruction* row = nullptr;  // kMultiply, kMultiplyWide
   // For kMultiplyWide.
   bool has_shared_a = false;

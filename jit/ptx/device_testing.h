@@ -2,7 +2,7 @@
 // the device that EMBER_CUDA_TEST_DEVICE names, so that the same tests check a
 // GPU where there is one.
 //
-//   EMBER_CUDA_TEST_DEVICE=cuda bazel-bin/jit/ptx/nest_test
+//   EMBER_CUDA_TEST_DEVICE=cuda bazel-bin/jit/ptx/attention_test
 //
 // The whole process shares one device. The process ends with the reason if the
 // device cannot be opened: a test that was asked for must not silently pass.

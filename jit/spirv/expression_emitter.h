@@ -74,7 +74,7 @@ class ExpressionEmitter {
   // of a loop that is written out.
   struct InVector {
     Memory::VectorElement element;
-    NodeId variable = 0;  // variable of that loop
+    NodeId variable = 0;    // variable of that loop
     bool is_whole = false;  // see gpu::VectorAccess
   };
   std::optional<InVector> FindInVector(uint32_t buffer,

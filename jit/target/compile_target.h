@@ -32,7 +32,7 @@ namespace ember::jit {
 struct CompileTarget {
   std::string name;    // "x86-64-v4+vnni"
   std::string target;  // base/target_text.h; what images require of a machine
-  std::string llvm;  // in the form of jit/llvm/host.h; empty: not LLVM's
+  std::string llvm;    // in the form of jit/llvm/host.h; empty: not LLVM's
 };
 
 // Returns InvalidArgument for an unknown name, with a list of the known ones.

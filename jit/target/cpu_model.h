@@ -30,7 +30,7 @@ struct CpuModel {
   bool has_small_byte_dots = false;
   // True for sums of 2 products of bf16, in f32.
   bool has_bfloat_dots = false;
-  bool has_masks = false;  // storing some lanes is as fast as storing all
+  bool has_masks = false;       // storing some lanes is as fast as storing all
   int64_t l1_bytes = 32 << 10;  // data, per core
   int64_t l2_bytes = 512 << 10;
   int64_t l3_bytes = 8 << 20;

@@ -20,7 +20,7 @@
 namespace ember::jit {
 
 enum class DotKind : uint8_t {
-  kBytes,  // 4 of i8 and u8, in i32; other signs through a shift
+  kBytes,       // 4 of i8 and u8, in i32; other signs through a shift
   kMixedBytes,  // 4 of u8 by i8, where kBytes is of equal signs
   kSmallBytes,  // 4 of u8 by i8 in -64..64 (loops::kSmallByte)
   kShorts,      // 2 of i16, in i32

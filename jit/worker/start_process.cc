@@ -53,7 +53,7 @@ struct Start {
   char* const* arguments;
   int descriptor;
   char* stack_top;  // stack of the second process
-  int error = 0;  // errno of the failed call
+  int error = 0;    // errno of the failed call
 };
 
 [[noreturn]] void Exit(int status) {
