@@ -51,9 +51,9 @@ std::vector<ProductsInFlight> FindProductsInFlight(const loops::LoopNest& nest,
                                                    const SharedMemory& memory,
                                                    int64_t subgroups);
 
-// Returns the loops for which only the first condition holds. The caller must
-// ensure that nothing is stored to what products still read
-// (jit/gpu/warp_roles.h).
+// Returns the loops for which the first condition holds. The second is not
+// checked: the caller must ensure that nothing is stored to what products still
+// read (jit/gpu/warp_roles.h).
 std::vector<ProductsInFlight> FindProductLoops(const loops::LoopNest& nest,
                                                const loops::Block& body,
                                                const SharedMemory& memory,

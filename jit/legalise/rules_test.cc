@@ -12,7 +12,8 @@
 namespace ember::jit::legalise {
 namespace {
 
-// A target with the operations that every target has, and with narrow types.
+// A target with the common operations of CPUs. Registers hold each type in its
+// own width.
 constexpr TargetOperations kPlain = {.half_conversions = true,
                                      .narrow_integers = true,
                                      .bool_casts = true,
