@@ -24,7 +24,7 @@
 //               every access to the buffer has, in loops of the first extent,
 //               and that extent does not count towards the 4096 elements.
 //               Otherwise a load in an invocation loop comes after a store in
-//               the loop's body, and no load comes after the loop
+//               the loop's body, and what the loop stores is lost after it
 //   combining   an update in an invocation loop has that loop's variable, or a
 //               load, in its indices, or is alone in the loop
 //               (jit/loops/combining.h): not of registers, reading nothing that

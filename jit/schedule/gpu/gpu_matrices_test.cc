@@ -423,7 +423,7 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   // processors busy, and store less.
   made = MakeOn(hopper, Product("2304", "2304", "2304"));
   EXPECT_THAT(made.schedule, HasSubstr("rfactor %y.rest k/768"));
-  // Tiles of several images do not contain the images' borders.
+  // Sums of a padded convolution are in parts of one length, not in ranges.
   made = MakeOn(ampere, R"(
     dispatch @conv(%x: f16[1, 14, 14, 1024], %w: f16[3, 3, 1024, 1024])
         -> (%y: f32[1, 14, 14, 1024]) {

@@ -196,8 +196,8 @@ class RowChooser {
   }
 
   // Binds the loops of a stage in a row. These are the loops of its axes from
-  // number `axis` on, which begin with loop number `first`: its points if they
-  // occupy all invocations, or else a reduction.
+  // number `axis` on, which begin with loop number `first`: its points, or its
+  // reductions if these are longer and the points are fewer than invocations.
   void BindRow(const std::string& name, int axis, size_t first) {
     std::string loop = "row";
     size_t count = 0;
