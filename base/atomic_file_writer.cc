@@ -23,13 +23,15 @@ auto Retry(const Call& call) {
   return result;
 }
 
-// What is there and must stay there: renaming would put a file in its place.
+// True for devices, pipes and sockets: renaming a file over them would replace
+// them.
 bool IsWrittenInPlace(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return false;
   if (!S_ISREG(info.st_mode)) return true;
-  // Where /dev/stdout and /dev/fd/1 lead may be a file; the link is the
-  // system's. Below other folders of /dev anybody may have files.
+  // /dev/stdout and /dev/fd/1 are links of the system that may lead to a
+  // regular file; that file is written in place. Below other folders of /dev
+  // any user may have files.
   struct stat link;
   if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
   constexpr std::string_view kDevices = "/dev/";
@@ -45,17 +47,18 @@ StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
       0};  // names differ between threads of this process
   AtomicFileWriter writer;
   writer.path_ = path;
-  // The system would see the part before it.
+  // The system would use only the part before the zero byte.
   if (path.find('\0') != std::string::npos)
     return writer.Error("create", EINVAL);
   if (IsWrittenInPlace(path)) {
-    // Fails for a folder.
+    // Opening a folder for writing fails.
     writer.file_ = Retry(
         [&] { return ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC); });
     if (writer.file_ < 0) return writer.Error("write", errno);
     return writer;
   }
-  // The name is not used in full: with what is added it might be too long.
+  // The temporary name repeats only part of the name: with the added suffix the
+  // whole name might be too long.
   constexpr size_t kMostOfName = 100;
   const size_t name = path.rfind('/') + 1;  // 0 without a folder
   const std::string temporary =
@@ -79,7 +82,7 @@ Status AtomicFileWriter::Write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written =
         Retry([&] { return ::write(file_, bytes.data(), bytes.size()); });
-    // Nothing, and no reason: it would go on for ever.
+    // The system wrote nothing and gave no reason; retrying would never end.
     if (written == 0) return Error("write", ENOSPC);
     if (written < 0) return Error("write", errno);
     bytes.remove_prefix(static_cast<size_t>(written));
@@ -94,7 +97,7 @@ Status AtomicFileWriter::Commit(Durability durability) {
     if (synced != 0 && errno != EINVAL && errno != ENOSYS)
       return Error("write", errno);
   }
-  // Closed whatever it says; interrupted, too.
+  // The descriptor is closed whatever close() returns, even after EINTR.
   const int closed = ::close(std::exchange(file_, -1));
   if (closed != 0 && errno != EINTR) return Error("write", errno);
   if (temporary_.empty()) return OkStatus();

@@ -1,19 +1,20 @@
 // Writes a file piece by piece under a temporary name and renames it when it is
-// complete, so that what is larger than memory to spare can be written and no
-// reader ever sees half a file.
+// complete. No reader ever sees half a file, and the contents need not fit into
+// memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(AtomicFileWriter writer,
 //                          AtomicFileWriter::Create(path));
 //   EMBER_RETURN_IF_ERROR(writer.Write(bytes));
 //   EMBER_RETURN_IF_ERROR(writer.Commit(Durability::kSurvivesPowerLoss));
 //
-// A device, pipe or socket (/dev/null, /dev/stdout) is written to as it is, not
-// replaced. Of a symbolic link to anything else the link is replaced, not what
-// it leads to. A folder is refused.
+// A device, pipe or socket (/dev/null, /dev/stdout) is written in place. A
+// symbolic link to anything else is replaced itself; the file that it leads to
+// does not change. A folder is refused.
 //
-// Destroyed without Commit, or after one that failed, the temporary file is
-// removed and `path` is as it was. Calls that a signal interrupts go on. Errors
-// name the path and the system's reason. Move-only; one thread.
+// A writer that is destroyed without a successful Commit removes the temporary
+// file and leaves `path` as it was. Calls that a signal interrupts are
+// repeated. Errors name the path and the system's reason. Move-only; one
+// thread.
 #ifndef EMBER_BASE_ATOMIC_FILE_WRITER_H_
 #define EMBER_BASE_ATOMIC_FILE_WRITER_H_
 
@@ -26,12 +27,12 @@
 namespace ember {
 
 enum class Durability {
-  // Readers see the old or the new contents, whole, whenever a writer is
-  // killed; a system that loses power soon afterwards may show an empty file,
-  // or zeros.
+  // Readers see the whole old or the whole new contents, even if the writer is
+  // killed. After a loss of power soon afterwards the file may be empty or
+  // zeros.
   kSurvivesWriter,
-  // That system shows the old or the new contents, too: they are on the disk
-  // before the new name is. Takes as long as the disk does.
+  // The same holds after a loss of power: the contents are on the disk before
+  // the new name is. Commit takes as long as the disk does.
   kSurvivesPowerLoss,
 };
 

@@ -1,4 +1,4 @@
-// The small libraries of base/ that need no file of their own.
+// Tests the small libraries of base/ that have no test file of their own.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -50,7 +50,7 @@ TEST(ShortenedTest, LongTextsAreCut) {
   EXPECT_EQ(Shortened("", 0), "");
   EXPECT_EQ(Shortened("abc", 3), "abc");
   EXPECT_EQ(Shortened("abcd", 3), "abc…");
-  // Between characters of UTF-8, and wherever it is among other bytes.
+  // The cut is between characters of UTF-8, and anywhere among other bytes.
   EXPECT_EQ(Shortened("aä€", 2), "a…");
   EXPECT_EQ(Shortened("aä€", 3), "aä…");
   EXPECT_EQ(Shortened("aä€", 5), "aä…");
@@ -74,7 +74,7 @@ TEST(UniqueNamesTest, NumbersThatNobodyHas) {
   EXPECT_EQ(from_one.Take("x"), "x_1");
 }
 
-// Each used to try all numbers before its own: here for hours.
+// Each name used to try all numbers before its own, which took hours here.
 TEST(UniqueNamesTest, VeryManyAlike) {
   UniqueNames names;
   std::string last;
@@ -188,7 +188,8 @@ TEST(DTypeTest, EveryHalfSurvivesTheWayToFloatAndBack) {
   }
 }
 
-// Between two neighbours the nearer one is chosen, at the middle the even one.
+// A value between two neighbours rounds to the nearer one, in the middle to the
+// even one.
 TEST(DTypeTest, HalvesRoundToNearestEven) {
   for (uint16_t bits = 0; bits < 0x7bff; ++bits) {
     const double low = ToFloat(Float16{bits});
@@ -206,7 +207,8 @@ TEST(DTypeTest, HalvesRoundToNearestEven) {
   EXPECT_EQ(ToFloat16(-1e30f).bits, 0xfc00);
 }
 
-// The tables of the OFP8 specification: sign, exponent, mantissa; all patterns.
+// Checks all bit patterns against the tables of the OFP8 specification: sign,
+// exponent, mantissa.
 template <typename T>
 void ExpectValuesOfFields(int mantissa_bits, int bias, int first_special,
                           int infinity) {
@@ -245,8 +247,8 @@ TEST(DTypeTest, FloatsOfEightBitsAreAsTheSpecificationSays) {
   EXPECT_EQ(ToFloat(Float8E5M2{0x01}), 0x1p-16f);
 }
 
-// Between two neighbours the nearer one is chosen, at the middle the even one;
-// what is beyond the largest rounds as if there were one more.
+// A value between two neighbours rounds to the nearer one, in the middle to the
+// even one. A value beyond the largest rounds as if one more number followed.
 template <typename T>
 void ExpectNearestEven(int largest, int too_large) {
   for (int bits = 0; bits <= largest; ++bits) {

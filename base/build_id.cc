@@ -25,7 +25,7 @@ std::string ToHex(std::span<const unsigned char> bytes) {
   return text;
 }
 
-// Empty if the notes have none.
+// Returns the build id, or an empty string if the notes have none.
 std::string FindBuildId(const unsigned char* note, size_t size) {
   const unsigned char* const end = note + size;
   while (note + sizeof(ElfW(Nhdr)) <= end) {

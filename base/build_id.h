@@ -11,8 +11,9 @@
 
 namespace ember {
 
-// Of the object file that is mapped at the address, in hexadecimal digits;
-// empty if it was linked without one, or nothing is there.
+// Returns the build id, in hexadecimal digits, of the object file that is
+// mapped at the address. Empty if that file was linked without one or no file
+// is mapped there.
 std::string BuildIdAt(const void* address);
 
 }  // namespace ember

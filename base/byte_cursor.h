@@ -17,7 +17,7 @@
 
 namespace ember {
 
-// The same bytes, seen as the other.
+// Views the same bytes as the other type.
 inline std::string_view AsText(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -29,14 +29,14 @@ inline std::optional<int64_t> CheckedMultiply(int64_t a, int64_t b) {
   return result;
 }
 
-// Rounded up to a multiple of `multiple` (positive).
+// Returns the value rounded up to a multiple of `multiple`, which is positive.
 inline std::optional<int64_t> CheckedRoundUp(int64_t value, int64_t multiple) {
   const int64_t remainder = value % multiple;
   if (remainder == 0) return value;
   return CheckedAdd(value, remainder < 0 ? -remainder : multiple - remainder);
 }
 
-// Quotient rounded down and its remainder; the divisor must be positive.
+// Returns the quotient rounded down; the divisor must be positive.
 constexpr int64_t FloorQuotient(int64_t a, int64_t divisor) {
   return a / divisor - (a % divisor < 0);
 }

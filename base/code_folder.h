@@ -1,9 +1,10 @@
-// Where the running code lies, to find what is installed beside it.
+// Finds the folder of the running code, and so the files installed next to it.
 //
 //   const std::string folder = FolderOfCode(reinterpret_cast<const void*>(&F));
 //   if (!folder.empty()) Load(folder + "/ember/libember_jit.so");
 //
-// Neither environment nor working folder are asked. Thread-safe.
+// The result depends on neither the environment nor the working folder.
+// Thread-safe.
 #ifndef EMBER_BASE_CODE_FOLDER_H_
 #define EMBER_BASE_CODE_FOLDER_H_
 
@@ -11,9 +12,9 @@
 
 namespace ember {
 
-// The folder, without a slash at its end, of the program or shared library that
-// `code`, the address of a function, was linked into; symbolic links are
-// followed. Empty where the system does not tell.
+// Returns the folder, without a slash at its end, of the program or shared
+// library that contains the function at `code`. Symbolic links are followed.
+// Empty if the system does not say.
 std::string FolderOfCode(const void* code);
 
 }  // namespace ember

@@ -1,5 +1,5 @@
-// Texts and integers in a row. Far less code at the place of use than a chain
-// of operator+, which matters where there are as many messages as in a
+// Joins texts and integers into one string. A call is far less code than a
+// chain of operator+, which matters where there are as many messages as in a
 // verifier.
 //
 //   InvalidArgumentError(Concat({"expected ", 3, " dims, found ", rank}))
@@ -16,8 +16,8 @@
 
 namespace ember {
 
-// Made implicitly of what Concat takes, which must outlive it. Kept small, as
-// each message makes a few: words that a kind does not need are not set.
+// One argument of Concat, made implicitly; the text must outlive it. Only the
+// words that a kind needs are set, which keeps the code of each message small.
 class ConcatPiece {
  public:
   ConcatPiece(const char* text) : text_(text), kind_(kTerminated) {}
@@ -52,7 +52,7 @@ class ConcatPiece {
     const std::string* string_;
     uintptr_t low_;
   };
-  uintptr_t high_;  // or the size of the text
+  uintptr_t high_;  // the size of a text
   Kind kind_;
 };
 

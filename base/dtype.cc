@@ -26,9 +26,10 @@ constexpr FloatFormat kBrain = FloatFormatOf(DType::kBF16);
 constexpr FloatFormat kE4M3FN = FloatFormatOf(DType::kF8E4M3FN);
 constexpr FloatFormat kE5M2 = FloatFormatOf(DType::kF8E5M2);
 
-// A code shifted to where a float's exponent and mantissa are has too small an
-// exponent: by the difference of the biases, or by twice that to become all
-// ones. 0 for bf16, which is the upper half of a float.
+// Amount to add to the exponent of a code that was shifted to the place of a
+// float's exponent and mantissa: the difference of the biases. Twice that
+// amount makes an exponent of all ones. 0 for bf16, which is the upper half of
+// a float.
 uint32_t ExponentShift(const FloatFormat& format) {
   return static_cast<uint32_t>(127 - format.bias) << 23;
 }
@@ -40,7 +41,8 @@ float Decode(uint32_t code, const FloatFormat& format) {
   const bool is_rebiased = ExponentShift(format) != 0;
   uint32_t bits = (size << (23 - format.mantissa_bits)) + ExponentShift(format);
   if (is_rebiased && size >> format.mantissa_bits == 0) {
-    // Zero and subnormal: the float 2^n, with the mantissa added, less 2^n.
+    // Zero and subnormals: add the mantissa to the float 2^n, then subtract
+    // 2^n.
     bits += uint32_t{1} << 23;
     const uint32_t least = ExponentShift(format) + (uint32_t{1} << 23);
     bits = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) -
@@ -57,13 +59,13 @@ uint32_t Encode(float value, const FloatFormat& format) {
   const int shift = 23 - format.mantissa_bits;
   const uint32_t past_finite = static_cast<uint32_t>(format.past_finite);
   uint32_t code = past_finite;
-  if (size > 0x7f800000) {  // stays a NaN, and a quiet one
+  if (size > 0x7f800000) {  // a NaN stays a quiet NaN
     code = static_cast<uint32_t>(format.quiet_nan) |
            ((size >> shift) & ((uint32_t{1} << format.mantissa_bits) - 1));
   } else if (ExponentShift(format) != 0 &&
              size < ExponentShift(format) + (uint32_t{1} << 23)) {
-    // Zero or subnormal: adding a float whose last bit counts as much as the
-    // format's last rounds there.
+    // Zero or subnormal: the addition of a float whose last bit has the same
+    // weight as the format's last bit rounds there.
     const uint32_t unit =
         ExponentShift(format) + (static_cast<uint32_t>(shift + 1) << 23);
     code = std::bit_cast<uint32_t>(std::bit_cast<float>(size) +

@@ -84,7 +84,7 @@ constexpr bool IsInteger(DType type) {
 constexpr bool IsSigned(DType type) {
   return KindOf(type) == DTypeKind::kSigned;
 }
-// Narrower than float, in which its arithmetic is done.
+// True if the type is narrower than float; its arithmetic is done in float.
 constexpr bool IsNarrowFloat(DType type) {
   return IsFloat(type) && DTypeByteSize(type) < 4;
 }
@@ -117,9 +117,9 @@ float ToFloat(BFloat16 value);
 float ToFloat(Float8E4M3FN value);
 float ToFloat(Float8E5M2 value);
 
-// Rounded once; from double, too, where going through float would round twice.
-// What is too large becomes infinity, or NaN where there is none. NaNs stay
-// NaNs of their sign.
+// Rounds once, also from double, where rounding through float would round
+// twice. A value that is too large becomes infinity, or NaN if the type has no
+// infinity. A NaN stays a NaN of its sign.
 //
 //   ToNarrowFloat<Float8E4M3FN>(1.0f).bits == 0x38
 template <NarrowFloat T>

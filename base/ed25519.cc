@@ -15,7 +15,7 @@ class Field {
  public:
   Field() = default;
   explicit Field(int64_t small) { digits_[0] = small; }
-  // Little-endian; the highest bit is left out.
+  // Reads a little-endian number; the highest bit is ignored.
   static Field OfBytes(const uint8_t* bytes) {
     Field result;
     for (size_t i = 0; i < 16; ++i)
@@ -42,7 +42,7 @@ class Field {
       for (size_t j = 0; j < 16; ++j)
         products[i + j] += a.digits_[i] * b.digits_[j];
     }
-    // 2^256 is 38.
+    // 2^256 equals 38 modulo p.
     Field result;
     for (size_t i = 0; i < 15; ++i)
       result.digits_[i] = products[i] + 38 * products[i + 16];
@@ -52,11 +52,11 @@ class Field {
     return result;
   }
 
-  // The number below p, little-endian.
+  // Returns the number below p, little-endian.
   std::array<uint8_t, 32> Bytes() const {
     Field reduced = *this;
     for (int i = 0; i < 3; ++i) reduced.Carry();
-    // Below 2^256 now: p is taken off at most twice.
+    // The number is below 2^256 now, so p is subtracted at most twice.
     for (int round = 0; round < 2; ++round) {
       int64_t difference[16];
       int64_t borrow = 0;
@@ -80,7 +80,7 @@ class Field {
     return a.Bytes() == b.Bytes();
   }
 
-  // To the power of 2^bits - 1 - cleared.
+  // Returns the power with exponent 2^bits - 1 - cleared.
   Field Power(int bits, uint32_t cleared) const {
     Field result(1);
     for (int bit = bits - 1; bit >= 0; --bit) {
@@ -117,7 +117,7 @@ const Field& CurveD() {
 }
 
 struct Point {
-  Field x, y = Field(1), z = Field(1), t;  // the neutral one
+  Field x, y = Field(1), z = Field(1), t;  // the neutral element
 };
 
 // RFC 8032, 5.1.4.
@@ -130,7 +130,7 @@ Point operator+(const Point& p, const Point& q) {
   return {e * f, g * h, f * g, e * h};
 }
 
-// Little-endian.
+// Multiplies by a little-endian scalar.
 Point Multiply(const Point& point, std::span<const uint8_t, 32> scalar) {
   Point result;
   for (int bit = 255; bit >= 0; --bit) {
@@ -148,7 +148,7 @@ std::array<uint8_t, 32> BytesOf(const Point& point) {
   return bytes;
 }
 
-// RFC 8032, 5.1.3; nothing for bytes that are no point.
+// Decodes a point (RFC 8032, 5.1.3); nothing if the bytes are no point.
 std::optional<Point> PointOf(const std::array<uint8_t, 32>& bytes) {
   const Field y = Field::OfBytes(bytes.data());
   std::array<uint8_t, 32> canonical = y.Bytes();
@@ -162,7 +162,7 @@ std::optional<Point> PointOf(const std::array<uint8_t, 32>& bytes) {
   const Field square = v * x * x;
   if (!(square == u)) {
     if (!(square == Field(0) - u)) return std::nullopt;
-    // The square root of -1 is 2 to the (p - 1) / 4 = 2^253 - 1 - 4.
+    // The square root of -1 is 2 to the power of (p - 1) / 4 = 2^253 - 1 - 4.
     x = x * Field(2).Power(253, 4);
   }
   const bool is_odd = (bytes[31] & 0x80) != 0;
@@ -186,7 +186,7 @@ bool IsBelowOrder(std::span<const uint8_t, 32> number) {
   return false;
 }
 
-// A digest as a little-endian number, reduced bit by bit.
+// Reduces a digest, read as a little-endian number, bit by bit.
 std::array<uint8_t, 32> ModuloOrder(const Sha512Digest& digest) {
   std::array<uint8_t, 32> rest = {};
   for (int bit = 511; bit >= 0; --bit) {
@@ -209,7 +209,7 @@ std::array<uint8_t, 32> ModuloOrder(const Sha512Digest& digest) {
 
 }  // namespace
 
-// The signature is R and S. It is right if S B = R + k A, with the key A and k
+// The signature is R and S. It is valid if S B = R + k A, with the key A and k
 // the hash of R, A and the message.
 bool VerifyEd25519(const Ed25519Key& key, std::span<const uint8_t> message,
                    const Ed25519Signature& signature) {
@@ -218,7 +218,7 @@ bool VerifyEd25519(const Ed25519Key& key, std::span<const uint8_t> message,
   if (!IsBelowOrder(s)) return false;
   std::optional<Point> a = PointOf(key);
   if (!a) return false;
-  // Its y is 4 / 5.
+  // The y coordinate of the base point is 4 / 5.
   std::array<uint8_t, 32> base;
   base.fill(0x66);
   base[0] = 0x58;

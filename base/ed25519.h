@@ -1,11 +1,10 @@
-// Whether an Ed25519 signature (RFC 8032) is right: the half of it that a
-// program which loads files needs.
+// Verifies Ed25519 signatures (RFC 8032), which is all that a program needs
+// that loads files.
 //
 //   if (!VerifyEd25519(key, message, signature)) …
 //
-// Everything here is public, so nothing takes care of how long it takes. Keys
-// and signatures are made by tools, with libsodium (tools/vm_sign.cc).
-// Thread-safe.
+// All inputs are public, so the time that it takes may depend on them. Tools
+// make keys and signatures with libsodium (tools/vm_sign.cc). Thread-safe.
 #ifndef EMBER_BASE_ED25519_H_
 #define EMBER_BASE_ED25519_H_
 
@@ -15,7 +14,7 @@
 
 namespace ember {
 
-using Ed25519Key = std::array<uint8_t, 32>;  // public
+using Ed25519Key = std::array<uint8_t, 32>;  // public key
 using Ed25519Signature = std::array<uint8_t, 64>;
 
 bool VerifyEd25519(const Ed25519Key& key, std::span<const uint8_t> message,

@@ -1,5 +1,5 @@
-// Vectors of RFC 8032, 7.1, and of FIPS 180-4's examples. tools/sign_test
-// compares with libsodium.
+// The vectors are those of RFC 8032, 7.1, and of FIPS 180-4's examples.
+// tools/sign_test compares with libsodium.
 #include "base/ed25519.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ TEST(Ed25519Test, AnyOtherBitIsRefused) {
   EXPECT_FALSE(VerifyEd25519({}, {}, {}));
 }
 
-// S and S + L sign the same, by arithmetic; only one of them is a signature.
+// Both S and S + L are valid by the arithmetic alone; only S is a signature.
 TEST(Ed25519Test, LargeNumbersAreRefused) {
   Ed25519Signature signature = Bytes<64>(kVectors[0].signature);
   const auto order = Bytes<32>(

@@ -23,7 +23,8 @@ Status FileError(const char* what, const std::string& path, int error) {
   return FailedPreconditionError(std::move(message));
 }
 
-// The size of an opened regular file; folders, pipes and devices are refused.
+// Returns the size of an opened regular file; folders, pipes and devices are
+// refused.
 StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file,
                                    const std::string& path) {
   struct stat info;
@@ -36,10 +37,10 @@ StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file,
   return static_cast<uint64_t>(info.st_size);
 }
 
-// Opened for reading; -1 and errno otherwise.
+// Opens for reading; on failure returns -1 and sets errno.
 int OpenForReading(const std::string& path, int flags = 0) {
   int file = -1;
-  // The system would see the part before it.
+  // The system would use only the part before the zero byte.
   if (path.find('\0') != std::string::npos) {
     errno = EINVAL;
     return file;
@@ -53,7 +54,7 @@ int OpenForReading(const std::string& path, int flags = 0) {
 }  // namespace
 
 StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  // Not blocking: a pipe is refused, not waited for.
+  // O_NONBLOCK: a pipe is refused instead of waited for.
   FileDescriptor file(OpenForReading(path, O_NONBLOCK));
   if (file.get() < 0) return FileError("open", path, errno);
   EMBER_ASSIGN_OR_RETURN(const uint64_t size, RegularFileSize(file, path));
@@ -81,7 +82,7 @@ StatusOr<std::string> ReadFile(const std::string& path) {
   FileDescriptor file(OpenForReading(path));
   if (file.get() < 0) return FileError("open", path, errno);
   std::string contents;
-  // Not by size: files under /proc and pipes report none.
+  // The reported size is not used: files under /proc and pipes report none.
   char buffer[1 << 16];
   while (true) {
     const ssize_t count = ::read(file.get(), buffer, sizeof(buffer));

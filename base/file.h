@@ -1,4 +1,4 @@
-// Files: mapping, reading, writing so that no reader ever sees half a file.
+// Maps, reads and writes files; no reader ever sees half a written file.
 //
 //   EMBER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open("model.vmfb"));
 //   Parse(file.bytes());   // the bytes live as long as `file`
@@ -40,10 +40,9 @@ class MappedFile {
 
 StatusOr<std::string> ReadFile(const std::string& path);
 
-// Writes a temporary file in the same folder, then renames it over `path`:
-// readers see the old or the new content, whole (base/atomic_file_writer.h,
-// also for what it does with devices and links, and when the system loses
-// power).
+// Writes a temporary file in the same folder, then renames it over `path`.
+// Readers see the whole old or the whole new content. base/atomic_file_writer.h
+// describes devices, links and a loss of power.
 Status WriteFileAtomically(const std::string& path, std::string_view contents);
 
 }  // namespace ember

@@ -1,4 +1,4 @@
-// A file descriptor that is closed when its owner goes.
+// Owns a file descriptor and closes it when it is destroyed.
 //
 //   FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC));
 //   if (!file.is_open()) return FileError(errno);
@@ -16,7 +16,7 @@ namespace ember {
 class FileDescriptor {
  public:
   FileDescriptor() = default;
-  // Owns what it is given; a negative one, as a call that failed returns it, is
+  // Takes ownership. A negative number, as a failed call returns it, means
   // none.
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
   FileDescriptor(FileDescriptor&& other) noexcept

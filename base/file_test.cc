@@ -25,8 +25,8 @@ TEST(FileTest, WritesReadsAndMaps) {
   MappedFile mapped = *std::move(opened);
   EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()),
             contents);
-  // Replacing the file leaves the mapping as it was, and no temporary file
-  // behind.
+  // Replacing the file does not change the mapping, and no temporary file is
+  // left.
   ASSERT_TRUE(WriteFileAtomically(path, "new").ok());
   EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()),
             contents);

@@ -1,5 +1,5 @@
-// Where the bits of the float types are, by type: what is computed from codes
-// asks here, so that it is written once for all of them.
+// Describes where the bits of each float type are, so that code which computes
+// from bit patterns is written once for all types.
 //
 //   constexpr FloatFormat format = FloatFormatOf(DType::kF8E4M3FN);
 //   format.mantissa_bits == 3;  format.bias == 7;  format.past_finite == 0x7f
@@ -18,11 +18,12 @@
 namespace ember {
 
 struct FloatFormat {
-  int bits;  // of all: a sign, the exponent, the mantissa
+  int bits;  // sign, exponent and mantissa together
   int mantissa_bits;
   int bias;
-  // Codes without a sign: the least that is not finite, which is that of
-  // infinity where there is one, else NaN's; and the NaN that results are.
+  // `past_finite`: the smallest bit pattern that is not finite, without the
+  // sign bit: infinity where the type has one, else NaN. `quiet_nan`: the NaN
+  // that operations return.
   uint64_t past_finite;
   uint64_t quiet_nan;
 
@@ -30,7 +31,7 @@ struct FloatFormat {
   constexpr bool has_infinity() const { return past_finite != quiet_nan; }
 };
 
-// By type; 0 for those that are no floats.
+// Mantissa bits of each type; 0 for types that are no floats.
 inline constexpr uint8_t kMantissaBits[] = {
     0,  0, 0,  0,  0, 0, 0, 0, 0,  // bool, i8 ... u64
     10, 7, 23, 52,                 // f16, bf16, f32, f64
@@ -38,8 +39,8 @@ inline constexpr uint8_t kMantissaBits[] = {
 };
 static_assert(sizeof(kMantissaBits) == kDTypeCount);
 
-// Of a float type. Computed of the table's numbers, which is less code than a
-// table of formats.
+// Returns the format of a float type. It is computed from the table's numbers,
+// which is less code than a table of formats.
 constexpr FloatFormat FloatFormatOf(DType type) {
   const int bits = 8 * DTypeByteSize(type);
   const int mantissa_bits = kMantissaBits[static_cast<int>(type)];
@@ -55,8 +56,8 @@ constexpr bool IsFloat8(DType type) {
   return IsNarrowFloat(type) && DTypeByteSize(type) == 1;
 }
 
-// The value of a narrow float's bits, and the bits that a value rounds to: as
-// ToFloat and ToNarrowFloat, where the type is known at run time.
+// Converts between a value and the bits of a narrow float type that is known
+// only at run time, like ToFloat and ToNarrowFloat.
 float DecodeNarrowFloat(uint64_t bits, DType type);
 uint64_t EncodeNarrowFloat(double value, DType type);
 

@@ -1,11 +1,11 @@
-// Where large memory comes from, for programs that want to say so: an arena,
-// results, packed operands.
+// The functions that allocate large memory: an arena, results, packed operands.
+// A program that wants to control this memory passes its own.
 //
 //   HostAllocator allocator{&heap, HeapAllocate, HeapRelease};
 //   hal::CreateCpuDevice({.threads = 2}, allocator);
 //
-// One without functions stands for the C library. The functions may be called
-// on any thread; context outlives all memory.
+// An allocator without functions uses the C library. The functions may be
+// called on any thread; `context` must outlive all memory.
 #ifndef EMBER_BASE_HOST_ALLOCATOR_H_
 #define EMBER_BASE_HOST_ALLOCATOR_H_
 
@@ -15,7 +15,8 @@ namespace ember {
 
 struct HostAllocator {
   void* context = nullptr;
-  // Null if there is none. Contents do not matter; alignment: a power of two.
+  // Returns null if there is no memory. The contents are unspecified; the
+  // alignment is a power of two.
   void* (*allocate)(void* context, size_t bytes, size_t alignment) = nullptr;
   void (*release)(void* context, void* memory, size_t bytes) = nullptr;
 

@@ -1,14 +1,15 @@
-// How somebody else stops a computation, and how long it may take: the owner of
-// a run keeps one, compute code asks it between pieces of work of at most about
-// a millisecond.
+// Stops a computation from outside, by a call or by a deadline. The owner of a
+// run keeps one Interrupt; compute code asks it between pieces of work of at
+// most about a millisecond.
 //
 //   interrupt.Start(/*deadline_ns=*/0);       // a run begins
 //   interrupt.Cancel();                       // on any thread
 //   if (interrupt.ShouldStop()) return;       // results are then unspecified
 //   return interrupt.status();                // OK unless it was stopped
 //
-// Thread-safe, but for Start, which is for when nothing runs. A question costs
-// a load and a comparison, and without a deadline no clock is read.
+// Thread-safe, except that Start must only be called while nothing runs.
+// ShouldStop costs a load and a comparison; the clock is read only if there is
+// a deadline.
 #ifndef EMBER_BASE_INTERRUPT_H_
 #define EMBER_BASE_INTERRUPT_H_
 
@@ -21,23 +22,24 @@ namespace ember {
 
 class Interrupt {
  public:
-  // Forgets what stopped the last run. Nanoseconds of std::chrono's steady
-  // clock; 0: no deadline. `seconds` is what the message says of it.
+  // Forgets why the last run was stopped. The deadline is in nanoseconds of
+  // std::chrono's steady clock; 0 means none. The message of a missed deadline
+  // names `seconds`.
   void Start(int64_t deadline_ns = 0, double seconds = 0);
-  // Ends the run that goes on; without one, nothing.
+  // Ends the current run. Does nothing if none is running.
   void Cancel() { Stop(kCancelled); }
 
   bool ShouldStop() const {
     if (state_.load(std::memory_order_relaxed) != kRuns) return true;
     return deadline_ns_ != 0 && IsLate();
   }
-  // Cancelled, or ResourceExhausted where the deadline was missed.
+  // Returns Cancelled, or ResourceExhausted if the deadline was missed.
   Status status() const;
 
  private:
   enum State : uint8_t { kRuns, kCancelled, kLate };
 
-  // The first reason stays.
+  // Keeps the first reason.
   void Stop(State reason) const;
   bool IsLate() const;
 

@@ -6,7 +6,7 @@
 namespace ember {
 namespace {
 
-// Calls piece(offset, bytes) until all is done.
+// Calls piece(offset, bytes) for all pieces, or until the interrupt stops it.
 template <typename Piece>
 bool InPieces(int64_t bytes, const Interrupt* interrupt, const Piece& piece) {
   constexpr int64_t kAtOnce = int64_t{1} << 20;

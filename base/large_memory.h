@@ -1,11 +1,11 @@
-// Fills, clears and copies large memory in pieces of a megabyte, between which
-// somebody else can stop it.
+// Fills, clears and copies large memory in pieces of a megabyte, so that
+// another thread can stop it between two pieces.
 //
 //   if (!ClearMemory(data, bytes, runner.interrupt()))
 //     return runner.interrupt()->status();
 //
-// The interrupt, which may be null, is asked before each piece. The functions
-// return false where it said stop: the pieces from there on are untouched then.
+// The interrupt may be null. It is asked before each piece. A function returns
+// false if it was stopped; the remaining pieces are untouched then.
 // Thread-safe.
 #ifndef EMBER_BASE_LARGE_MEMORY_H_
 #define EMBER_BASE_LARGE_MEMORY_H_

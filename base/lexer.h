@@ -42,14 +42,14 @@ struct Token {
   };
   Kind kind = kEnd;
   std::string_view
-      text;  // as written; a string with its quotes, a sigil with its sign
+      text;  // source text: a string includes its quotes, a sigil its sign
   int line = 1;
   int column = 1;  // in bytes, from 1
 
   bool Is(std::string_view expected) const {
     return kind != kString && text == expected;
   }
-  // A sigil's text without its sign.
+  // Returns a sigil's text without its sign.
   std::string_view name() const { return text.substr(1); }
 };
 
@@ -61,14 +61,15 @@ class Lexer {
   Token Next();
   bool Accept(std::string_view text);
   Status Expect(std::string_view text);
-  // `what` names the thing for the error: "a name".
+  // `what` describes the expected token in the error message: "a name".
   StatusOr<Token> Expect(Token::Kind kind, std::string_view what);
   StatusOr<Token> ExpectSigil(char sign, std::string_view what);
-  // [-] integer, within 64 bits.
+  // Reads [-] integer, within 64 bits.
   StatusOr<int64_t> ExpectInteger(std::string_view what);
   bool AtEnd() const { return current_.kind == Token::kEnd; }
 
-  // "line:column: expected `expected`, found the current token".
+  // Returns the error "line:column: expected `expected`, found the current
+  // token".
   Status ExpectedError(std::string_view expected) const;
 
  private:
@@ -84,16 +85,17 @@ class Lexer {
   Token current_;
 };
 
-// "line:column: message".
+// Returns the error "line:column: message".
 Status ErrorAt(const Token& token, std::string_view message);
 
-// Unsigned value of an integer token; an error if it does not fit 64 bits.
+// Returns the unsigned value of an integer token; an error if it does not fit
+// 64 bits.
 StatusOr<uint64_t> IntegerValue(const Token& token);
 
-// The bytes of a string token; an error for an unknown escape or a missing
-// quote.
+// Returns the bytes of a string token; an error for an unknown escape or a
+// missing quote.
 StatusOr<std::string> StringValue(const Token& token);
-// The inverse: quoted and escaped.
+// Quotes and escapes bytes: the inverse of StringValue.
 std::string QuoteString(std::string_view bytes);
 
 }  // namespace ember

@@ -1,6 +1,6 @@
-// A limit on how much memory an operation may allocate. Code that is about to
-// allocate asks the budget first and tells it when the memory is free again, so
-// that one limit can cover allocations in many places:
+// A limit on how much memory an operation may allocate. Code charges the budget
+// before it allocates and discharges it when the memory is free again, so that
+// one limit covers allocations in many places:
 //
 //   EMBER_RETURN_IF_ERROR(budget.Charge(bytes));   // before it is allocated
 //   ...
@@ -18,7 +18,8 @@ namespace ember {
 class MemoryBudget {
  public:
   virtual ~MemoryBudget() = default;
-  // ResourceExhausted, with one line that names the limit, if that is too much.
+  // Returns ResourceExhausted, with one line that names the limit, if that is
+  // too much.
   virtual Status Charge(int64_t bytes) = 0;
   virtual void Discharge(int64_t bytes) = 0;
 };

@@ -1,12 +1,13 @@
-// What the metadata of a model may be: texts by their keys, which a model's
-// maker wrote beside it and a module keeps.
+// Checks the metadata of a model: texts by their keys, which the model's maker
+// wrote into it and which a module keeps.
 //
 //   MetadataRules rules;
 //   for (const auto& [key, value] : entries)
 //     EMBER_RETURN_IF_ERROR(rules.Check(key, value));
 //
-// Keys ascend by their bytes, so each is there once. Keys and values are UTF-8
-// without bytes 0. All of it is limited: a file that says more is refused.
+// Keys must ascend by their bytes, so each occurs once. Keys and values are
+// UTF-8 without zero bytes. Their number and sizes are limited; a file with
+// more is refused.
 //
 // Errors: InvalidArgument, one line with the key. Not thread-safe.
 #ifndef EMBER_BASE_METADATA_RULES_H_
@@ -23,17 +24,17 @@ namespace ember {
 inline constexpr size_t kMaxMetadataEntries = 4096;
 inline constexpr size_t kMaxMetadataKeyBytes = 1024;
 inline constexpr size_t kMaxMetadataValueBytes = size_t{1} << 20;
-// Of all keys and values.
+// Largest number of bytes of all keys and values together.
 inline constexpr size_t kMaxMetadataBytes = size_t{1} << 24;
 
-// Not empty, not too long, text.
+// True if the text is not empty, not too long, and a metadata text.
 bool IsMetadataKey(std::string_view key);
-// UTF-8 without a byte 0.
+// True if the text is UTF-8 without a zero byte.
 bool IsMetadataText(std::string_view text);
 
 class MetadataRules {
  public:
-  // The next entry. The key must stay until the call after.
+  // Checks the next entry. The key must stay valid until the next call.
   Status Check(std::string_view key, std::string_view value);
 
  private:

@@ -1,4 +1,4 @@
-// Text from a file as part of a message of one line: names in models may hold
+// Escapes text from a file for a message of one line: names in models may hold
 // line feeds and terminal escapes.
 //
 //   OnOneLine("a\nb");   // "a\x0ab"
@@ -12,7 +12,7 @@
 
 namespace ember {
 
-// Control characters as \xNN.
+// Writes control characters as \xNN.
 std::string OnOneLine(std::string_view text);
 
 }  // namespace ember

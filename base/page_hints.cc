@@ -13,7 +13,8 @@ namespace ember {
 
 namespace {
 
-// Linux 5.14; headers of older systems do not name them.
+// These hints exist since Linux 5.14; headers of older systems do not name
+// them.
 constexpr int kPopulateRead = 22, kPopulateWrite = 23;
 
 uintptr_t PageBytes() { return static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)); }
@@ -34,7 +35,7 @@ void TouchPages(void* memory, size_t bytes) {
   if (bytes < kLeast || bytes > kMost) return;
   const uintptr_t page = PageBytes();
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  // Whole pages: the others are somebody's, too.
+  // Only whole pages are touched: the others hold other owners' memory too.
   const uintptr_t begin = RoundUp(address, page);
   const uintptr_t end = (address + bytes) / page * page;
   if (begin >= end) return;

@@ -12,7 +12,7 @@
 namespace ember {
 namespace {
 
-// Pages of the range that are in memory.
+// Returns the number of pages of the range that are in memory.
 size_t ResidentPages(void* memory, size_t bytes) {
   std::vector<unsigned char> is_resident(
       bytes / static_cast<size_t>(sysconf(_SC_PAGESIZE)));
@@ -30,10 +30,10 @@ TEST(PageHintsTest, TouchedPagesAreThereAndUnchanged) {
   ASSERT_EQ(ResidentPages(memory, kBytes), 0u);
   auto* const bytes = static_cast<uint8_t*>(memory);
   bytes[5] = 7;
-  // Neither end at a page: what is not whole is left alone.
+  // Neither end is at a page boundary: partial pages are left alone.
   TouchPages(bytes + 100, kBytes - 200);
   const size_t pages = kBytes / static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  // Where the system cannot, it is the one that was written.
+  // On a system without the hint only the page that was written is resident.
   const size_t resident = ResidentPages(memory, kBytes);
   EXPECT_TRUE(resident == 1 || resident == pages - 1) << resident;
   EXPECT_EQ(bytes[5], 7);

@@ -1,6 +1,6 @@
-// How compute code asks for threads without knowing where they come from: the
-// HAL's CPU driver (or the host application) implements this; code that runs
-// alone uses SerialRunner.
+// Runs compute code on several threads. The HAL's CPU driver or the host
+// application implements the interface, so compute code does not know where
+// threads come from; single-threaded code uses SerialRunner.
 //
 //   runner.Run(chunk_count, [&](int64_t chunk, int worker) { ... });
 #ifndef EMBER_BASE_PARALLEL_H_
@@ -36,16 +36,16 @@ class ChunkFunction {
 class ParallelRunner {
  public:
   virtual ~ParallelRunner() = default;
-  // Threads that may call the function at once; workers are numbered below
-  // this. At least 1.
+  // Returns the number of threads that may call the function at once, at least
+  // 1. Workers are numbered below it.
   virtual int worker_count() const = 0;
   // Calls function(chunk, worker) once for each chunk in [0, chunk_count), on
   // any workers, in any order; returns when all are done. The caller's thread
   // takes part. Not reentrant from within a chunk. Concurrent calls from
   // several threads are allowed (they may be serialised).
   virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;
-  // What may stop the calls that this runner is for: asked by whoever works for
-  // long between chunks or without any. Null: nothing.
+  // Returns the interrupt that may stop calls of this runner, or null. Code
+  // that works for long between chunks, or without any, asks it.
   virtual const Interrupt* interrupt() const { return nullptr; }
 };
 
@@ -63,11 +63,11 @@ class SerialRunner final : public ParallelRunner {
   const Interrupt* const interrupt_;
 };
 
-// Another runner, for calls that may be stopped: what has not begun then is
-// left out.
+// Wraps another runner so that calls can be stopped: chunks that have not begun
+// are then left out.
 class InterruptibleRunner final : public ParallelRunner {
  public:
-  // Both outlive this.
+  // Both must outlive this object.
   InterruptibleRunner(ParallelRunner& runner, const Interrupt& interrupt)
       : runner_(runner), interrupt_(interrupt) {}
   int worker_count() const override { return runner_.worker_count(); }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kUnfinished = "unfinished-";
 
-// Closes on every way out.
+// Closes the descriptor on every path out of a function.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -33,7 +33,7 @@ class Descriptor {
   int number_;
 };
 
-// openat that goes on after a signal.
+// Calls openat again after a signal.
 int OpenAt(int folder, const char* name, int flags, mode_t mode = 0) {
   int file = -1;
   do {
@@ -42,7 +42,7 @@ int OpenAt(int folder, const char* name, int flags, mode_t mode = 0) {
   return file;
 }
 
-// "" or what is wrong.
+// Returns the reason why others may change the file, or "".
 std::string WhyOthersMayChange(const struct stat& info) {
   if (info.st_uid != ::geteuid()) {
     return Concat({"expected this user (", ::geteuid(),
@@ -58,7 +58,7 @@ std::string WhyOthersMayChange(const struct stat& info) {
   return "";
 }
 
-// Errors show when the folder is opened.
+// Errors are ignored here: they show when the folder is opened.
 void MakeFolders(const std::string& path) {
   for (size_t end = path.find('/', 1); end != std::string::npos;
        end = path.find('/', end + 1))
@@ -97,7 +97,7 @@ std::optional<std::string> ReadAll(int descriptor, size_t size) {
   return contents;
 }
 
-// Opened for reading; -1 if it may not be used.
+// Opens for reading; returns -1 if the file may not be used.
 int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
                 bool is_secret, int64_t* size) {
   Descriptor file(
@@ -115,7 +115,7 @@ int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
 
 StatusOr<std::string> RandomBytes(size_t count) {
   std::string bytes(count, '\0');
-  // Up to 256 bytes come whole.
+  // getrandom returns up to 256 bytes at once.
   if (count > 256 ||
       ::getrandom(bytes.data(), count, 0) != static_cast<ssize_t>(count))
     return InternalError("the system gave no random bytes");
@@ -123,7 +123,7 @@ StatusOr<std::string> RandomBytes(size_t count) {
 }
 
 StatusOr<PrivateFolder> PrivateFolder::Open(const std::string& path) {
-  // The system would see the part before it.
+  // The system would use only the part before the zero byte.
   if (path.find('\0') != std::string::npos) {
     return InvalidArgumentError(
         Concat({"folder '", path.c_str(), "': found a name with a zero byte"}));
@@ -165,7 +165,7 @@ std::optional<std::string> PrivateFolder::Use(const std::string& name,
   const Descriptor file(
       OpenTrusted(descriptor_, name, max_bytes, /*is_secret=*/false, &size));
   if (file.get() < 0) return std::nullopt;
-  // On a disk that can only be read this fails, and nothing is lost by it.
+  // This fails on a read-only disk, which does no harm.
   static_cast<void>(::futimens(file.get(), nullptr));
   return ReadAll(file.get(), static_cast<size_t>(size));
 }
@@ -225,7 +225,8 @@ void PrivateFolder::Remove(const std::string& name) const {
 
 std::vector<PrivateFolder::File> PrivateFolder::List() const {
   std::vector<File> files;
-  // A descriptor of its own: the position in a list is the descriptor's.
+  // The list needs a descriptor of its own: the read position belongs to the
+  // descriptor.
   Descriptor descriptor(OpenAt(descriptor_, ".", O_RDONLY | O_DIRECTORY));
   if (descriptor.get() < 0) return files;
   DIR* const list = ::fdopendir(descriptor.get());

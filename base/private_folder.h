@@ -1,16 +1,16 @@
-// A folder, and files in it, that only this user can have written.
+// A folder with files that only this user can have written.
 //
 //   EMBER_ASSIGN_OR_RETURN(PrivateFolder folder,
 //                          PrivateFolder::Open("/home/me/.cache/ember"));
 //   std::optional<std::string> contents = folder.Read("a", 1 << 20);
 //   Status status = folder.Replace("a", contents);
 //
-// Who may be others: other users, by owner and mode; not root, and not other
-// programs of this user. Several processes may use one folder. Readers see a
-// file's old or new contents, whole, also if a writer is killed; what a system
-// that lost power shows of a file that did not ask for kSurvivesPowerLoss is
-// for the caller to find out. Calls that a signal interrupts go on.
-// Thread-safe.
+// It protects against other users, by owner and mode, but not against root or
+// other programs of this user. Several processes may use one folder. Readers
+// see the whole old or the whole new contents of a file, even if a writer is
+// killed. After a loss of power a file that was not written with
+// kSurvivesPowerLoss may hold anything; the caller must detect that. Calls that
+// a signal interrupts are repeated. Thread-safe.
 #ifndef EMBER_BASE_PRIVATE_FOLDER_H_
 #define EMBER_BASE_PRIVATE_FOLDER_H_
 
@@ -28,8 +28,8 @@ namespace ember {
 
 class PrivateFolder {
  public:
-  // Makes it, and the folders around it, with mode 0700. Fails if it is not
-  // this user's or others may write to it.
+  // Makes the folder, and those around it, with mode 0700. Fails if it belongs
+  // to another user or others may write to it.
   static StatusOr<PrivateFolder> Open(const std::string& path);
 
   PrivateFolder(PrivateFolder&& other) noexcept { *this = std::move(other); }
@@ -40,17 +40,17 @@ class PrivateFolder {
   }
   ~PrivateFolder();
 
-  // None if there is no such file, or one that is larger or that others may
-  // have written (is_secret: or may read), or it cannot be read.
+  // Returns nothing if there is no such file, if it is larger, if others may
+  // have written it (is_secret: or may read it), or if it cannot be read.
   std::optional<std::string> Read(const std::string& name, int64_t max_bytes,
                                   bool is_secret = false) const;
-  // As Read, and the file counts as used now.
+  // Reads the file like Read, and marks it as used now.
   std::optional<std::string> Use(const std::string& name,
                                  int64_t max_bytes) const;
-  // With mode 0600.
+  // Writes a file with mode 0600 in place of an existing one.
   Status Replace(const std::string& name, std::string_view contents,
                  Durability durability = Durability::kSurvivesWriter) const;
-  // The same, but an existing file stays, which is no error, and the contents
+  // Writes a file only if it does not exist, which is no error. The contents
   // survive a loss of power.
   Status Create(const std::string& name, std::string_view contents) const;
   void Remove(const std::string& name) const;
@@ -58,10 +58,11 @@ class PrivateFolder {
   struct File {
     std::string name;
     int64_t bytes = 0;
-    int64_t used_ns = 0;         // when it was written or used last
-    bool is_unfinished = false;  // what a writer writes, or left
+    int64_t used_ns = 0;  // time of the last write or use
+    // a temporary file of a writer that is active or was killed
+    bool is_unfinished = false;
   };
-  // Files that Replace and Create make, in no order.
+  // Returns the files that Replace and Create made, in no order.
   std::vector<File> List() const;
 
  private:
@@ -72,10 +73,10 @@ class PrivateFolder {
   Status Error(const char* what, int error) const;
 
   int descriptor_ = -1;
-  std::string path_;  // for messages
+  std::string path_;  // used in messages
 };
 
-// Bytes that nobody can guess.
+// Returns unpredictable bytes.
 StatusOr<std::string> RandomBytes(size_t count);
 
 }  // namespace ember

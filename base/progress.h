@@ -1,5 +1,5 @@
-// What long work tells while it goes on, and how it is stopped: importing a
-// model, compiling it, making kernels for it.
+// Reports the progress of long work, such as importing a model, compiling it or
+// making kernels for it, and lets its owner stop it.
 //
 //   class Bar : public Progress {
 //     bool Report(const ProgressEvent& event) override {
@@ -11,11 +11,10 @@
 //   options.progress = &bar;
 //   Compile(std::move(graph), options);   // kCancelled once Report said false
 //
-// The owner of the work gives a Progress, which must outlive it, and may stop
-// it from the event that it is told. Work tells of each step before it begins,
-// from the thread that does it, so a stop is seen at the next step: an operator
-// of a model, a pass of the compiler, a kernel. What was stopped leaves nothing
-// behind.
+// The owner's Progress must outlive the work. The thread that does the work
+// calls Report before each step (an operator of a model, a pass of the
+// compiler, a kernel), so a stop takes effect at the next step. Work that was
+// stopped leaves nothing behind.
 #ifndef EMBER_BASE_PROGRESS_H_
 #define EMBER_BASE_PROGRESS_H_
 
@@ -27,12 +26,12 @@
 namespace ember {
 
 struct ProgressEvent {
-  // "import", "compile", "kernels".
+  // Name of the work: "import", "compile" or "kernels".
   std::string_view stage;
-  // What begins now: an operator, a pass, a dispatch. Valid during the call.
+  // The operator, pass or dispatch that begins now. Valid during the call.
   std::string_view item;
-  // Steps of the stage that are over, and how many there will be as far as is
-  // known, which may grow; 0: not known.
+  // `done`: finished steps of the stage. `total`: number of steps as far as is
+  // known, which may grow; 0 if unknown.
   int64_t done = 0;
   int64_t total = 0;
 };
@@ -40,12 +39,12 @@ struct ProgressEvent {
 class Progress {
  public:
   virtual ~Progress() = default;
-  // False: stop.
+  // Returns false to stop the work.
   virtual bool Report(const ProgressEvent& event) = 0;
 };
 
-// Called by the work. progress: null if nobody wants to know. kCancelled where
-// it is to stop.
+// Reports a step to `progress`, which may be null. Returns kCancelled if the
+// work is to stop.
 Status ReportStep(Progress* progress, const ProgressEvent& event);
 
 }  // namespace ember

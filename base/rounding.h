@@ -1,10 +1,10 @@
-// Rounding of sizes and counts that are not negative.
+// Rounds sizes and counts that are not negative.
 //
 //   RoundUp(65, 64);            // 128: the next multiple
 //   DivideRoundingUp(65, 64);   // 2: how many pieces of 64 hold 65
 //
-// For values far from the largest of their type: value + divisor - 1 must fit.
-// What a file or a caller says goes through base/checked_math.h instead.
+// value + divisor - 1 must fit into the type. For numbers from a file or a
+// caller use base/checked_math.h instead.
 #ifndef EMBER_BASE_ROUNDING_H_
 #define EMBER_BASE_ROUNDING_H_
 

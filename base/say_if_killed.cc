@@ -9,7 +9,7 @@
 namespace ember {
 namespace {
 
-// What a signal handler may read.
+// The line that the signal handler prints.
 char said[256];
 
 void Say(int signal) {

@@ -1,11 +1,11 @@
-// A line that is printed to stderr if a signal ends the process. Tests that run
+// Prints a line to stderr if a signal ends the process. Tests that run
 // generated code use it to say which seed to replay.
 //
 //   for (uint64_t seed : seeds) {
 //     SayIfKilled(Concat({"replay: EMBER_SEED=", seed, "\n"}));
 //
-// Each call replaces the line of the call before; lines are cut at 255
-// characters. Not thread-safe.
+// Each call replaces the previous line; lines are cut at 255 characters. Not
+// thread-safe.
 #ifndef EMBER_BASE_SAY_IF_KILLED_H_
 #define EMBER_BASE_SAY_IF_KILLED_H_
 

@@ -38,13 +38,14 @@ constexpr uint64_t kConstants[80] = {
     0x431d67c49c100d4c, 0x4cc5d4becb3e42b6, 0x597f299cfc657e2a,
     0x5fcb6fab3ad6faec, 0x6c44198c4a475817};
 
-// The same of the square roots of the first 8.
+// The first bits of the fractional parts of the square roots of the first 8
+// primes.
 constexpr uint64_t kInitial[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b,
                                   0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
                                   0x510e527fade682d1, 0x9b05688c2b3e6c1f,
                                   0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
 
-// Rounds, and by how many bits words are rotated and shifted.
+// The number of rounds, and the distances of rotations and shifts.
 template <typename Word>
 struct Rules;
 template <>
@@ -152,8 +153,8 @@ void Sha2<Word>::Add(std::span<const uint8_t> bytes) {
 
 template <typename Word>
 typename Sha2<Word>::Digest Sha2<Word>::Finish() {
-  // A one, zeros, and the number of bits in two words, of which the last 8
-  // bytes are enough for 2^61 bytes.
+  // The padding: a one, zeros, and the number of bits in two words. The last 8
+  // bytes suffice for 2^61 bytes.
   constexpr size_t kSize = 2 * sizeof(Word);
   const uint64_t size = size_;
   uint8_t end[2 * kBlock] = {0x80};

@@ -1,5 +1,5 @@
-// The hash functions SHA-256 and SHA-512 (FIPS 180-4), which differ in the size
-// of their words only: base/sha256.h and base/sha512.h name them.
+// The hash functions SHA-256 and SHA-512 (FIPS 180-4), which differ only in
+// their word size; base/sha256.h and base/sha512.h name them.
 //
 //   Sha2<uint64_t> hash;   // SHA-512
 //   hash.Add(bytes);
@@ -17,7 +17,7 @@
 
 namespace ember {
 
-// Word: uint32_t or uint64_t.
+// `Word` is uint32_t or uint64_t.
 template <typename Word>
 class Sha2 {
  public:
@@ -26,14 +26,14 @@ class Sha2 {
 
   Sha2();
   void Add(std::span<const uint8_t> bytes);
-  // Once, after the last Add.
+  // Returns the digest. Call it once, after the last Add.
   Digest Finish();
 
  private:
   void AddBlock(const uint8_t* block);
 
   Word state_[8];
-  uint8_t rest_[kBlock];  // of the last block, not yet whole
+  uint8_t rest_[kBlock];  // the last block as far as it is filled
   size_t rest_size_ = 0;
   uint64_t size_ = 0;
 };

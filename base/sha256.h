@@ -22,14 +22,14 @@ Sha256Digest Sha256(std::initializer_list<std::string_view> parts);
 Sha256Digest HmacSha256(std::string_view secret,
                         std::initializer_list<std::string_view> parts);
 
-// Takes as long whether they differ early or late, so that nobody can guess a
-// code byte by byte.
+// Compares in a time that does not depend on where the digests differ, so that
+// an attacker cannot guess a code byte by byte.
 bool IsSameSecret(const Sha256Digest& a, const Sha256Digest& b);
 
 inline std::string_view BytesOf(const Sha256Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
-// 64 digits.
+// Returns 64 hexadecimal digits.
 std::string ToHex(const Sha256Digest& digest);
 
 }  // namespace ember

@@ -1,6 +1,6 @@
-// A short constant text that lies in the object itself, for rows of constant
-// tables: a std::string_view there is a pointer, a size and, in
-// position-independent code, a relocation, three times as much as most names.
+// A short constant text that is stored in the object itself, for rows of
+// constant tables. A std::string_view there is a pointer, a size and, in
+// position-independent code, a relocation: three times as much as most names.
 //
 //   struct Row { ShortText<15> name; int rank; };
 //   constexpr Row kRows[] = {{"add", 2}};

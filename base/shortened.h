@@ -1,5 +1,5 @@
-// A text as part of a message or a name, of which a file may have very long
-// ones and repeat them very often.
+// Shortens a text for a message or a name: a file may hold very long texts and
+// repeat them very often.
 //
 //   Shortened("abcdef", 3);   // "abc…"
 //
@@ -13,14 +13,15 @@
 
 namespace ember {
 
-// Of what values and nodes are called, and where nodes are, in calls of calls:
-// only people read it, and there may be millions.
+// Largest lengths of the names of values and nodes, and of where a node is in
+// nested calls. Only people read them, and there may be millions.
 inline constexpr size_t kLongestName = 256, kLongestOrigin = 512;
 
-// Of a text of more than `most` bytes its beginning, as many at most, and "…".
+// Returns a text of more than `most` bytes cut to at most `most` bytes, with
+// "…" behind it.
 inline std::string Shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
-  // Not in the middle of a character: of UTF-8 they are 4 bytes at most.
+  // The cut is never inside a character: UTF-8 characters have at most 4 bytes.
   size_t end = most;
   for (int i = 0; i < 3 && end > 0 && (text[end] & 0xc0) == 0x80; ++i) --end;
   return std::string(text.substr(0, end)) + "…";

@@ -1,16 +1,13 @@
-// Errors that a user can cause, as values. No exceptions anywhere in the
-// runtime.
+// Errors that a user can cause, as values. The runtime throws no exceptions.
 //
 //   StatusOr<Module> Load(std::string_view path);
 //   EMBER_ASSIGN_OR_RETURN(Module module, Load(path));
 //   return InvalidArgumentError("input 'x': expected shape 1x3, found 1x4");
 //
 // A message is one line that names the object, what was expected and what was
-// found. An OK status is one null pointer; only errors allocate. What every
-// function on a path without errors does with a status is inlined for that
-// reason: a comparison with null, or nothing where the compiler knows; the rest
-// is out of line.
-// Thread-compatible.
+// found. An OK status is a null pointer; only errors allocate. Code on the path
+// without errors is inlined: it is a comparison with null, or nothing where the
+// compiler knows the status. The rest is out of line. Thread-compatible.
 #ifndef EMBER_BASE_STATUS_H_
 #define EMBER_BASE_STATUS_H_
 
@@ -29,11 +26,11 @@ enum class StatusCode : uint8_t {
   kNotFound,           // a file, symbol or entry does not exist
   kUnimplemented,      // valid, but not supported (yet); the message says what
   kDataLoss,           // a file is truncated or corrupt
-  kResourceExhausted,  // a limit or memory
+  kResourceExhausted,  // a limit was exceeded, or memory ran out
   kFailedPrecondition,
-  kInternal,  // our bug, reported instead of crashing where a process must live
-              // on
-  kCancelled,  // somebody asked for it
+  // our bug, reported instead of crashing a process that must stay alive
+  kInternal,
+  kCancelled,  // the caller asked for it
 };
 
 std::string_view StatusCodeName(StatusCode code);
@@ -61,9 +58,9 @@ class [[nodiscard]] Status {
   std::string_view message() const {
     return state_ ? std::string_view(state_->message) : std::string_view();
   }
-  // "INVALID_ARGUMENT: message", or "OK".
+  // Returns "INVALID_ARGUMENT: message", or "OK".
   std::string ToString() const;
-  // The same error with "prefix: " before its message; OK stays OK.
+  // Returns the same error with "prefix: " before its message; OK stays OK.
   Status WithContext(std::string_view prefix) const;
 
  private:
@@ -86,7 +83,7 @@ Status InternalError(std::string message);
 Status CancelledError(std::string message);
 
 namespace internal {
-// The checks of StatusOr, once for all types.
+// The failed checks of StatusOr, shared by all its types.
 [[noreturn]] void FailWithoutError();
 [[noreturn]] void FailWithoutValue(const Status& status);
 }  // namespace internal

@@ -22,7 +22,7 @@ std::optional<int64_t> TargetText::Number(std::string_view feature) const {
     const char* const end = found.data() + found.size();
     const auto [at, error] = std::from_chars(found.data(), end, value);
     const bool is_kilo = at + 1 == end && *at == 'K';
-    // Else it is a longer name.
+    // Any other text makes this the prefix of a longer name.
     if (!found.empty() && (error != std::errc() || (at != end && !is_kilo)))
       return;
     number = is_kilo && value < INT64_MAX >> 10 ? value << 10 : value;

@@ -1,13 +1,14 @@
-// The text that describes a machine: "x86_64-linux+avx2+fma+l2=1024K+cores=8",
-// "vulkan1.3+subgroup32+shared49152". The one place that takes it apart.
+// Reads the text that describes a machine, such as
+// "x86_64-linux+avx2+fma+l2=1024K+cores=8" or
+// "vulkan1.3+subgroup32+shared49152". No other code takes such texts apart.
 //
 //   TargetText target("x86_64-linux+avx2+l2=1024K+cores=8");
 //   target.name();           // "x86_64-linux"
 //   target.Has("avx2");      // true
 //   target.Number("l2");     // 1048576
 //
-// Behind the name of the machine's kind stand features, each a name, or a name
-// and its value: "cores=8", or "shared49152" where the value is a number. A
+// The kind of machine comes first, then features: each is a name, or a name and
+// its value, as in "cores=8", or "shared49152" where the value is a number. A
 // view of the text, which must outlive it. Thread-safe.
 #ifndef EMBER_BASE_TARGET_TEXT_H_
 #define EMBER_BASE_TARGET_TEXT_H_
@@ -23,13 +24,14 @@ class TargetText {
   explicit TargetText(std::string_view text) : text_(text) {}
 
   std::string_view name() const { return text_.substr(0, text_.find('+')); }
-  // Whether there is a feature "name", or "name=" with a value.
+  // True if there is a feature "name", or "name=" with a value.
   bool Has(std::string_view feature) const;
-  // Of "cores=8" and "subgroup8" 8, of "l1=32K" 32768, of "dot" 0; nothing
-  // where there is no such feature, or its value is no number.
+  // Returns the value of a feature: 8 for "cores=8" and "subgroup8", 32768 for
+  // "l1=32K", 0 for "dot". Nothing if there is no such feature, or its value is
+  // no number.
   std::optional<int64_t> Number(std::string_view feature) const;
 
-  // Calls visit(feature) for each, as written.
+  // Calls visit(feature) for each feature, as written.
   template <typename Visitor>
   void ForEachFeature(Visitor&& visit) const {
     std::string_view rest = text_;

@@ -1,4 +1,4 @@
-// What a thread is called in top, gdb and perf.
+// Names the calling thread for top, gdb and perf.
 //
 //   NameThisThread("ember-compile");
 #ifndef EMBER_BASE_THREAD_NAME_H_
@@ -6,7 +6,7 @@
 
 namespace ember {
 
-// Linux keeps the first 15 characters; elsewhere nothing happens.
+// Linux keeps the first 15 characters; other systems ignore the call.
 void NameThisThread(const char* name);
 
 }  // namespace ember

@@ -1,11 +1,11 @@
-// Names that are all different: the second "x" is "x_2".
+// Makes names different from each other: the second "x" becomes "x_2".
 //
 //   UniqueNames names;
 //   names.Take("x");   // "x"
 //   names.Take("x");   // "x_2"
 //
-// Takes about as long for names that are all alike as for others: each name
-// remembers the last number that was added to it. Not thread-safe.
+// Taking the same name many times is as fast as taking different ones: each
+// name remembers the last number that was added to it. Not thread-safe.
 #ifndef EMBER_BASE_UNIQUE_NAMES_H_
 #define EMBER_BASE_UNIQUE_NAMES_H_
 
@@ -17,18 +17,18 @@ namespace ember {
 
 class UniqueNames {
  public:
-  // first: the first number that is added to a name.
+  // `first` is the first number that is added to a name.
   explicit UniqueNames(int first = 2) : before_first_(first - 1) {}
 
-  // Of several alike one.
+  // Marks a name as taken; it may be taken already.
   void Reserve(const std::string& name) { taken_.insert(name); }
-  // The name, or if it is taken the name with the next number that makes it one
-  // that is not; taken from then on.
+  // Returns the name if it is free, else the name with the next number that is
+  // free, and marks it as taken.
   std::string Take(const std::string& name) {
     if (taken_.insert(name).second) return name;
     return TakeNumbered(name);
   }
-  // With a number in any case.
+  // Returns the name with a number, even if the name alone is free.
   std::string TakeNumbered(const std::string& name) {
     int& last = last_.try_emplace(name, before_first_).first->second;
     while (true) {
@@ -40,7 +40,7 @@ class UniqueNames {
  private:
   int before_first_;
   std::set<std::string> taken_;
-  std::map<std::string, int> last_;  // number, by the name without it
+  std::map<std::string, int> last_;  // last number added to each name
 };
 
 }  // namespace ember

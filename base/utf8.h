@@ -1,5 +1,5 @@
-// Whether bytes are UTF-8, by the table of well-formed sequences: no longer
-// forms than needed, no surrogates, nothing above U+10FFFF.
+// True if bytes are UTF-8, by the table of well-formed sequences: no overlong
+// forms, no surrogates, nothing above U+10FFFF.
 //
 //   if (!IsUtf8(text)) return InvalidArgumentError("…: expected UTF-8");
 //

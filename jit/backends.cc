@@ -8,7 +8,7 @@
 namespace ember::jit {
 namespace {
 
-// The row of CPUs takes what no row before it does.
+// The row of CPUs serves every target that no earlier row serves.
 constexpr const Backend* kBackends[] = {
     &kVulkanBackend,
     &kCudaBackend,

@@ -1,4 +1,4 @@
-// The back ends that there are: one row for each family of targets.
+// The table of back ends: one row for each family of targets.
 //
 //   BackendFor("sm_90a+subgroup32").name;   // "cuda"
 //
@@ -14,7 +14,7 @@
 
 namespace ember::jit {
 
-// In the order in which they are asked.
+// Returns all rows, in the order in which they are asked.
 std::span<const Backend* const> Backends();
 
 // target: base/target_text.h.

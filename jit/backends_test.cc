@@ -29,7 +29,7 @@ TEST(Backends, EachTargetHasItsOwn) {
     EXPECT_EQ(BackendFor(processor.target).name, "cpu") << processor.target;
 }
 
-// The last row takes what is left; no other may take what is not its own.
+// The last row serves all remaining targets; no other may serve another's.
 TEST(Backends, RowsAreApart) {
   std::set<std::string_view> names;
   int takers_of_nothing = 0;

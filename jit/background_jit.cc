@@ -1,4 +1,4 @@
-// The JIT with its threads: what they do for each request. One that fails is
+// The JIT with its threads, which handle each request. A request that fails is
 // declined with the reason.
 #include <algorithm>
 #include <mutex>
@@ -20,7 +20,7 @@ namespace {
 CompileQueue::Options QueueOptionsOf(const JitOptions& options) {
   if (options.threads > 0)
     return {.threads = options.threads, .niceness = NicenessOf(options.place)};
-  // A thread for each run that waits for its kernel, or has waited.
+  // There is a thread for each run that waits for its kernel, or has waited.
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
   return {.threads = static_cast<int>(cores), .niceness = 0};
 }
@@ -44,7 +44,7 @@ class BackgroundJit final : public Jit {
  private:
   void Run(const CompileQueue::Job& job);
   void Dump(const vm::KernelRequest& request, const KernelReport& report) const;
-  // Of the folder of schedules; empty if there is none.
+  // Returns the schedule in the schedules' folder; empty if there is none.
   std::string GivenSchedule(const vm::KernelRequest& request) const;
 
   const JitOptions options_;
@@ -52,7 +52,7 @@ class BackgroundJit final : public Jit {
   const std::unique_ptr<LateCompiler> compiler_;
   mutable std::mutex mutex_;  // guards totals_
   JitTotals totals_;
-  CompileQueue queue_;  // last: its threads use what is above
+  CompileQueue queue_;  // last: its threads use the members above
 };
 
 BackgroundJit::BackgroundJit(JitOptions options,
@@ -70,7 +70,8 @@ void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
   CompileQueue::Job job = {request, std::move(slot)};
   job.request.interrupt = nullptr;
   if (options_.threads > 0) return queue_.Add(std::move(job));
-  // A device is used by one thread at a time, the run's own.
+  // Only one thread at a time may use a device, so the run's own thread
+  // compiles.
   const bool is_of_host = request.device == nullptr;
   if (request.interrupt == nullptr || !is_of_host) return Run(job);
   queue_.AddAndWait(std::move(job), *request.interrupt);
@@ -133,8 +134,7 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
                          const KernelReport& report) const {
   const std::string base = options_.dump_folder + "/" + request.dispatch->name +
                            ".tier" + std::to_string(request.tier);
-  // For people who look into it: a file that cannot be written is no reason to
-  // run slower.
+  // The files are for people, so failing to write them does not matter.
   static_cast<void>(WriteFileAtomically(base + ".schedule", report.schedule));
   static_cast<void>(WriteFileAtomically(base + ".loops", report.nest));
   for (const CodeText& code : report.code)

@@ -1,4 +1,5 @@
-// Kernels made in the background and swapped in while sessions run.
+// Tests kernels that are made in the background and swapped in while sessions
+// run.
 #include <algorithm>
 #include <atomic>
 #include <fstream>
@@ -45,7 +46,7 @@ bool HasWritableCode() {
   return false;
 }
 
-// Whether sessions measure the kernels that they get, and leave slow ones.
+// The parameter: true if sessions measure their kernels, and leave slow ones.
 class BackgroundJitTest : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, BackgroundJitTest, testing::Bool(),
                          [](const auto& info) {
@@ -76,7 +77,7 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
       }
     });
   }
-  // Until there is a kernel for all shapes and one for each of the three.
+  // Waits until there is a kernel for all shapes and one for each of the three.
   const auto& slot = tiering->slot(0);
   for (const vm::KernelSlot::Kernels* kernels = nullptr;
        kernels == nullptr || kernels->list.size() < 4;
@@ -94,7 +95,7 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
   EXPECT_EQ(slot->kernels()->list.size(), 4u);
   EXPECT_EQ((*jit)->totals().kernels, 4);
   EXPECT_FALSE(HasWritableCode());
-  if (GetParam()) return;  // which kernels are left depends on the machine
+  if (GetParam()) return;  // the machine decides which kernels remain
   const auto session = NewSession(module, tiering);
   RunLoop(*session, 2);
   EXPECT_EQ(session->Profile()[0].tier, 2);
@@ -102,7 +103,7 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
   EXPECT_EQ(session->Profile()[0].tier, 1);
 }
 
-// Keeps the first kernel until it is released.
+// Holds the first kernel back until it is released.
 class Holder : public KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -141,11 +142,11 @@ TEST(BackgroundJit, CancelEndsRunsThatWaitForTheirKernel) {
   });
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {2, 4});
   std::vector<vm::Tensor> results;
-  // Without an end of its waiting this hangs.
+  // If cancelling did not end the wait, this would hang.
   const Status status = session->Run({&x, 1}, &results);
   canceller.join();
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();
-  // The session goes on without the kernel, and with it when it has come.
+  // The session continues without the kernel, and uses it once it is there.
   const std::vector<float> expected = RunLoop(*NewSession(module, nullptr), 2);
   EXPECT_EQ(RunLoop(*session, 2), expected);
   EXPECT_EQ(session->Profile()[0].tier, 0);
@@ -171,7 +172,7 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
     RunLoop(*session, static_cast<int64_t>(n));
   const std::shared_ptr<vm::KernelSlot> slot = tiering->slot(0);
   EXPECT_TRUE((*jit)->is_busy());
-  // Each request that waits holds the slot.
+  // Each waiting request holds a reference to the slot.
   EXPECT_GE(slot.use_count(), static_cast<long>(kShapes) - 1);
   std::thread releaser([&] {
     while (slot.use_count() > 10) std::this_thread::yield();
@@ -179,7 +180,7 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
   });
   jit->reset();
   tiering.reset();
-  session.reset();  // held the last of both
+  session.reset();  // held the last reference to both
   releaser.join();
   const auto* kernels = slot->kernels();
   EXPECT_LE(kernels == nullptr ? 0 : kernels->list.size(), 2u);
@@ -232,7 +233,7 @@ TEST(BackgroundJit, TheWrapperSeesKernelsFirst) {
       << wrapper->texts[0].nest;
 }
 
-// Keeps the schedule of the last kernel.
+// Records the schedule of the last kernel.
 class ScheduleKeeper : public KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -244,7 +245,7 @@ class ScheduleKeeper : public KernelWrapper {
   std::string schedule;
 };
 
-// The schedule that a product of f32 by f32 gets on the device.
+// Returns the schedule of a product of f32 by f32 on the device.
 std::string ScheduleOfProduct(const std::shared_ptr<hal::Device>& device,
                               JitOptions options) {
   const auto dispatch = tensor::Parse(R"(
@@ -270,8 +271,8 @@ std::string ScheduleOfProduct(const std::shared_ptr<hal::Device>& device,
   return keeper->schedule;
 }
 
-// Devices of CUDA multiply f32 by tensor cores if the user allows it, and wants
-// no exact schedules; others do what they did.
+// Devices of CUDA multiply f32 by tensor cores if the user allows it and does
+// not ask for exact schedules; other devices do not change.
 TEST(BackgroundJit, Tf32IsAllowedByTheUser) {
   const auto cuda = hal::CreateDevice("cuda-emulated", {.threads = 1});
   ASSERT_TRUE(cuda.ok()) << cuda.status().ToString();

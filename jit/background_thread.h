@@ -1,24 +1,26 @@
-// Threads that compile beside others which should hardly notice.
+// Lowers the priority of threads that compile, so that others hardly notice
+// them.
 //
-//   LowerPriority(kCompilingNiceness);  // first thing in the thread
+//   LowerPriority(kCompilingNiceness);  // first call in the thread
 //
-// Of the calling thread alone: whoever hosts this library keeps the priorities
-// and cores of his own threads. Linux; elsewhere, and in sandboxes that refuse
-// it, such threads compete as others do.
+// Affects the calling thread only: the host of this library keeps the
+// priorities and cores of its own threads. Linux. Elsewhere, and in sandboxes
+// that refuse it, such threads compete as others do.
 #ifndef EMBER_JIT_BACKGROUND_THREAD_H_
 #define EMBER_JIT_BACKGROUND_THREAD_H_
 
 namespace ember::jit {
 
-// Of threads that LLVM works on: the lowest priority. Such threads still get
-// on wherever others take all cores, if slowly.
+// Nice value of threads that run LLVM: the lowest priority. Such threads still
+// make slow progress where others take all cores.
 inline constexpr int kCompilingNiceness = 19;
-// Of the compile worker's process, and of the threads that prepare its work.
+// Nice value of the compile worker's process, and of threads that prepare its
+// work.
 inline constexpr int kWorkerNiceness = 10;
 
-// Adds to the calling thread's nice value; 19 is the most. For good: the system
-// lets no program without privileges take it back. A thread of 19 gets 1.5% of
-// a core that another one wants all of, one of 10 gets 10%.
+// Adds to the calling thread's nice value, up to 19. This is permanent: the
+// system lets no program without privileges undo it. A thread of 19 gets 1.5%
+// of a core that another one uses fully, one of 10 gets 10%.
 void LowerPriority(int niceness);
 
 }  // namespace ember::jit

@@ -10,8 +10,8 @@
 namespace ember::jit {
 namespace {
 
-// What compiling would save, in units that compare. A site that has a kernel
-// already gains less from a better one than one that is interpreted.
+// Returns a measure of the time that compiling would save. A better kernel for
+// a site that has one saves less than a first kernel for an interpreted site.
 int64_t Heat(const CompileQueue::Job& job) {
   constexpr int64_t kGainOfFirstKernel = 4;
   const bool has_kernel = job.slot->kernels() != nullptr;
@@ -56,8 +56,8 @@ void CompileQueue::Add(Entry entry) {
         threads_.size() < wanted)
       threads_.emplace_back([this] { Work(); });
   }
-  // A model asks for all its kernels in one call, and to wake a thread takes as
-  // long as a small dispatch.
+  // Only the first entry wakes threads: a model asks for all its kernels in one
+  // call, and waking a thread takes as long as a small dispatch.
   if (is_first) changed_.notify_all();
 }
 
@@ -72,7 +72,7 @@ bool CompileQueue::is_busy() const {
 }
 
 CompileQueue::Entry CompileQueue::TakeHottest() {
-  // max_element gives the first of equals: those are served in order.
+  // max_element returns the first of equal entries: those are served in order.
   const auto hottest = std::ranges::max_element(
       waiting_, {}, [](const Entry& entry) { return Heat(entry.job); });
   Entry entry = std::move(*hottest);
@@ -91,11 +91,12 @@ void CompileQueue::Work() {
     ++busy_;
     lock.unlock();
     work_(entry.job);
-    entry.job = {};  // May be the last to hold the module.
+    entry.job = {};  // this may release the module
     lock.lock();
     --busy_;
     if (entry.is_done != nullptr) *entry.is_done = true;
-    // Who wakes takes this thread's core: not with a lock that callers want.
+    // A thread that wakes up may take this one's core, so the lock is released
+    // first: callers wait for it.
     lock.unlock();
     changed_.notify_all();
     lock.lock();

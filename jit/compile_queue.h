@@ -1,21 +1,22 @@
-// What waits to be compiled, and the threads that do it: the hottest dispatch
-// first, beside sessions that should hardly notice.
+// A queue of jobs to compile, and the threads that do it. The hottest dispatch
+// comes first, and running sessions should hardly notice.
 //
 //   CompileQueue queue({.threads = 1}, [&](const CompileQueue::Job& job) {
 //     job.slot->Install(Compile(job.request));
 //   });
 //   queue.Add({request, slot});
 //
-// The first is the one whose slot has taken most time when a thread gets free,
-// not when it was added: sites that a program visits for the first time late
-// may still come first. Knows nothing of what compiling is: no LLVM here.
+// The next job is the one whose slot has taken the most time when a thread
+// becomes free, not when it was added. So sites that a program reaches late may
+// still come first. Knows nothing about compiling: there is no LLVM here.
 //
 // A thread starts when a job finds none free, and runs with a low priority
-// unless it is told otherwise. Where others take all cores it gets the share
-// that the system gives to it, and kernels come late.
+// unless the options say otherwise. Where others take all cores it gets the
+// share that the system gives it, and kernels come late.
 //
-// Thread-safe. The destructor drops what has not begun and waits for what has;
-// a program that ends while is_busy() and should not wait leaves with _exit.
+// Thread-safe. The destructor drops jobs that have not begun and waits for
+// those that have. A program that ends while is_busy() and should not wait
+// leaves with _exit.
 #ifndef EMBER_JIT_COMPILE_QUEUE_H_
 #define EMBER_JIT_COMPILE_QUEUE_H_
 
@@ -42,7 +43,7 @@ class CompileQueue {
   };
   struct Options {
     int threads = 1;  // at most
-    // How nice the threads are to others (LowerPriority).
+    // Nice value of the threads (LowerPriority).
     int niceness = kCompilingNiceness;
   };
 
@@ -53,28 +54,29 @@ class CompileQueue {
 
   void Add(Job job);
   // Adds the job and waits until it is done, or until the interrupt says stop,
-  // which is seen within kMostDelay. A job that is waited for no longer stays
-  // in the queue, and a thread does it all the same.
+  // which is noticed within kMostDelay. If the wait ends early the job stays in
+  // the queue, and a thread still does it.
   void AddAndWait(Job job, const Interrupt& interrupt);
-  // Until nothing is waiting or in work.
+  // Waits until no job is waiting or in work.
   void Wait();
-  // Something is waiting or in work.
+  // True if a job is waiting or in work.
   bool is_busy() const;
 
-  // How long a caller of AddAndWait takes to see its interrupt.
+  // Longest time until a caller of AddAndWait notices its interrupt.
   static constexpr std::chrono::milliseconds kMostDelay{2};
 
  private:
   struct Entry {
     Job job;
-    // Set, with mutex_ held, when it is done; null if nobody wants to know.
+    // Set when the job is done, with mutex_ held; null if no caller waits for
+    // it.
     std::shared_ptr<bool> is_done;
   };
 
   void Add(Entry entry);
-  // What the threads do.
+  // The main function of the threads.
   void Work();
-  // With mutex_ held.
+  // Requires that mutex_ is held.
   Entry TakeHottest();
 
   const Options options_;

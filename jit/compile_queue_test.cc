@@ -18,7 +18,7 @@ namespace {
 
 const CompileQueue::Options kOneThread{};
 
-// A job that is known by its target, of a site that took so long.
+// Returns a job with the name as its target, for a site that took this time.
 CompileQueue::Job JobOf(const std::string& name, int64_t ns) {
   CompileQueue::Job job;
   job.request.target = name;
@@ -35,7 +35,7 @@ class NoKernel : public vm::HostKernel {
   std::string Describe() const override { return ""; }
 };
 
-// Remembers what it worked on; the first job waits for Release.
+// Records the jobs; the first job waits for Release.
 class Recorder {
  public:
   void Work(const CompileQueue::Job& job) {
@@ -64,7 +64,7 @@ TEST(CompileQueue, HottestFirstAsOfNow) {
   queue.Add(JobOf("c", 300));
   queue.Add(JobOf("d", 200));
   queue.Add(late);
-  late.slot->Count(1000);  // ran on while it waited
+  late.slot->Count(1000);  // its site ran while the job waited
   recorder.Release();
   queue.Wait();
   EXPECT_EQ(recorder.order(), "aecbd");
@@ -93,7 +93,7 @@ TEST(CompileQueue, WaitsForAJobOrAnInterrupt) {
   queue.AddAndWait(JobOf("slow", 1), interrupt);
   canceller.join();
   EXPECT_TRUE(queue.is_busy());
-  // Nor does one that does not begin keep who asked for it.
+  // A job that does not begin does not hold up its caller either.
   queue.AddAndWait(JobOf("late", 1), interrupt);
   is_released = true;
   is_released.notify_all();
@@ -132,7 +132,7 @@ TEST(CompileQueue, TheEndDropsWhatWaits) {
       queue.Add(std::move(job));
     }
     releaser = std::thread([&] {
-      // Only after the destructor began.
+      // The slots expire only after the destructor has begun.
       while (!dropped.expired()) std::this_thread::yield();
       recorder.Release();
     });
@@ -142,7 +142,7 @@ TEST(CompileQueue, TheEndDropsWhatWaits) {
 }
 
 TEST(CompileQueue, ThreadsStartWithJobsThatFindNoneFree) {
-  // By number: threads of the tests before may be on their way out, still.
+  // Threads are compared by number: those of earlier tests may still be ending.
   const auto threads = [] {
     std::set<std::string> numbers;
     for (const auto& entry :

@@ -1,5 +1,5 @@
-// Why a dispatch stays with tier 0: the one table of reasons. A step of the JIT
-// that declines names a row and says what it found.
+// The table of reasons why a dispatch stays with tier 0. A step of the JIT that
+// declines names a row and says what it found.
 //
 //   return Decline(DeclineReason::kFloatRemainder, "%y");
 //   // Unimplemented: "float-remainder: remainders of floats are exact only by
@@ -40,7 +40,7 @@ enum class DeclineReason : uint8_t {
 std::string_view DeclineText(DeclineReason reason);
 std::string_view DeclineDoc(DeclineReason reason);
 
-// kUnimplemented: "text: doc: what".
+// Returns kUnimplemented: "text: doc: what".
 Status Decline(DeclineReason reason, std::string_view what);
 
 }  // namespace ember::jit

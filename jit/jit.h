@@ -4,10 +4,10 @@
 //   auto tiering = std::make_shared<vm::Tiering>(module, jit,
 //                                                vm::Tiering::Options{});
 //
-// An interface, so that programs load the implementation as a library where it
-// is (tools/lib/load_jit.h). What compiles, the compile worker or LLVM's
-// library, is started or loaded when a first kernel needs it, in a thread that
-// compiles. Thread-safe.
+// This is an interface, so that programs can load the implementation as a
+// library (tools/lib/load_jit.h). The compile worker or LLVM's library is
+// started or loaded when a first kernel needs it, in a thread that compiles.
+// Thread-safe.
 #ifndef EMBER_JIT_JIT_H_
 #define EMBER_JIT_JIT_H_
 
@@ -25,61 +25,64 @@
 
 namespace ember::jit {
 
-// What a kernel was made from, for people.
+// The schedule and the nest of a kernel, for people.
 struct KernelText {
   std::string schedule;
   std::string nest;
 };
 
-// Sees each kernel before sessions do, and may put another in its place: one
-// that checks or measures the first. Called from the threads that compile.
+// Gets each kernel before sessions do, and may replace it: by one that checks
+// or measures the first. Called from the threads that compile.
 class KernelWrapper {
  public:
   virtual ~KernelWrapper() = default;
-  // slot: where the result goes; it outlives the result.
+  // slot: the slot that gets the result; it outlives the result.
   virtual std::unique_ptr<vm::Kernel> Wrap(
       const vm::KernelRequest& request, vm::KernelSlot& slot, KernelText text,
       std::unique_ptr<vm::Kernel> kernel) = 0;
 };
 
-// How nice the JIT's threads in this process are. Where LLVM works on them they
-// take the lowest priority. Where the compile worker has that work they only
-// make loop nests for it, and are as nice as it is.
+// Returns the nice value of the JIT's threads in this process. Threads that run
+// LLVM have the lowest priority. If the compile worker does that, threads only
+// make loop nests for it, and have its nice value.
 constexpr int NicenessOf(vm::CompilePlace place) {
   return place == vm::CompilePlace::kThread ? kCompilingNiceness
                                             : kWorkerNiceness;
 }
 
 struct JitOptions {
-  // Threads that compile, in the background (compile_queue.h); 0: RequestKernel
-  // returns when the kernel is there, or the request's interrupt says stop. The
-  // kernel comes all the same, then: such requests, too, have threads.
+  // Number of threads that compile in the background (compile_queue.h). 0:
+  // RequestKernel returns when the kernel is there, or the request's interrupt
+  // says stop. The kernel is still completed then: such requests have threads,
+  // too.
   int threads = 1;
   vm::CompilePlace place = vm::CompilePlace::kThread;
-  // Writes schedule, nest, LLVM IR and assembly of each kernel here (of a
-  // device's: SPIR-V, which is validated then):
-  // DIR/NAME.tier2.schedule and so on. Empty: nowhere.
+  // The folder that gets schedule, nest, LLVM IR and assembly of each kernel
+  // (for a device SPIR-V, which is then validated): DIR/NAME.tier2.schedule and
+  // so on. Empty: none.
   std::string dump_folder;
-  // Dispatches whose schedule lies here (NAME.schedule, NAME.tier2.schedule as
-  // dump_folder has it) get that one; others the default one. Empty: all do.
+  // A folder of schedules, NAME.schedule or NAME.tier2.schedule as in
+  // dump_folder. Dispatches with one there use it; others use the default one.
+  // Empty: none.
   std::string schedule_folder;
-  // Kernels round as the dispatch says, but for the order of sums: no
-  // convolutions by Winograd's method
+  // True if kernels must round as the dispatch says, except for the order of
+  // sums: no convolutions by Winograd's method
   // (jit/schedule/primitives/winograd_matrices.h).
   bool exact_schedules = false;
-  // Kernels of CUDA's devices may multiply factors of f32 as tf32, whose
-  // mantissas have 10 bits (jit/loops/matrix_operation.h): their target has the
-  // feature then, so no kernel made without it is taken for one with it.
-  // exact_schedules says no. Others are what they are without.
+  // True if kernels of CUDA's devices may multiply factors of f32 as tf32,
+  // whose mantissas have 10 bits (jit/loops/matrix_operation.h). Their target
+  // then has the feature, so that kernels with and without it are not confused.
+  // exact_schedules overrides this. Other kernels do not change.
   bool allow_tf32 = false;
-  // Kernels kept on disk; no folder: none are. A folder that cannot be used is
-  // no error: Jit::cache_problem says so, and on_cache_problem, which may be
-  // null, is told at most once, by NewJit or a thread that compiles.
+  // The cache of kernels on disk; without a folder there is none. A folder that
+  // cannot be used is no error: Jit::cache_problem says so, and
+  // on_cache_problem, which may be null, is called at most once, by NewJit or a
+  // thread that compiles.
   CacheOptions cache;
   std::function<void(const std::string&)> on_cache_problem;
-  // Null: kernels go to sessions as they are.
+  // Null: sessions get kernels unchanged.
   std::shared_ptr<KernelWrapper> wrapper;
-  // Judges first calls of kernels; null: one that tells nobody.
+  // Judges first calls of kernels; null: one that reports to no one.
   std::shared_ptr<Oracle> oracle;
 };
 
@@ -92,32 +95,31 @@ struct JitTotals {
   double codegen_ms = 0;
   double pack_ms = 0;
   int64_t code_bytes = 0;
-  // Kernels whose code was not compiled: that of an equal one in this process,
-  // or from the cache on disk.
+  // Number of kernels whose code was not compiled: it is that of an equal one
+  // in this process, or from the cache on disk.
   int64_t shared = 0;
   int64_t loaded = 0;
 };
 
 class Jit : public vm::KernelProvider {
  public:
-  // Until nothing is waiting or being compiled.
+  // Waits until no request is waiting or being compiled.
   virtual void Wait() = 0;
-  // Something is waiting or being compiled. The destructor drops what waits,
-  // and waits for what is being compiled: tens of milliseconds, or seconds
-  // where others take all cores.
+  // True if a request is waiting or being compiled. The destructor drops
+  // waiting requests, and waits for those being compiled: tens of milliseconds,
+  // or seconds where others take all cores.
   virtual bool is_busy() const = 0;
-  // What the compile worker is asked for, now and from now on, is declined, so
-  // that nobody waits for it.
+  // Declines current and later requests to the compile worker, so that no
+  // thread waits for them.
   virtual void Stop() = 0;
   virtual JitTotals totals() const = 0;
-  // Why kernels are not read from or written to the cache on disk that was
-  // asked for, or not all; empty while all is well. Where threads compile it is
-  // not known before the first kernel.
+  // Returns why the cache on disk is not used for all kernels; empty if there
+  // is no problem. If threads compile, it is not known before the first kernel.
   virtual std::string cache_problem() const = 0;
 };
 
-// NotFound where what compiles is not there; what else keeps it from compiling
-// is why requests are declined.
+// Returns NotFound if no compiler is available. If another problem keeps it
+// from compiling, that is the reason why requests are declined.
 StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options);
 
 }  // namespace ember::jit

@@ -1,6 +1,6 @@
-// The JIT's compiler, which is made when a first kernel needs it: until then
+// The JIT's compiler, which is made when a first kernel needs it. Until then
 // neither the compile worker nor LLVM's library is started or loaded, and the
-// thread that waits is one that compiles.
+// thread that waits for it is one that compiles.
 //
 //   LateCompiler compiler(vm::CompilePlace::kWorkerIfThere,
 //                         DefaultCacheOptions(), [](const std::string& problem) {
@@ -30,44 +30,46 @@ namespace ember::jit {
 
 class LateCompiler final : public Compiler {
  public:
-  // on_cache_problem, which may be null: told at most once why kernels are not
-  // kept on disk as the cache's options ask for, from a thread that compiles.
+  // on_cache_problem, which may be null: called at most once, from a thread
+  // that compiles, with the reason why kernels are not kept on disk as `cache`
+  // asks for.
   LateCompiler(vm::CompilePlace place, CacheOptions cache,
                std::function<void(const std::string&)> on_cache_problem);
 
-  // Whether what compiles is there, as far as can be told without making it:
-  // NotFound with what is missing.
+  // Checks if a compiler is available, as far as that is known without making
+  // it. Returns NotFound with what is missing.
   Status Check() const;
 
-  // Opens the cache on disk now, for those who want to know of its problems
-  // before the first kernel.
+  // Opens the cache on disk now, so that its problems are known before the
+  // first kernel.
   void OpenCache();
 
-  // Errors: also why the compiler cannot be made, each time; kCancelled after
+  // Errors include why the compiler cannot be made, each time; kCancelled after
   // Stop.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
-  // What is asked for, now and from now on, is declined; waits for nothing.
+  // Declines current and later requests; waits for nothing.
   void Stop();
-  // Why kernels are not kept on disk, or not all; empty while all is well.
+  // Returns why not all kernels are kept on disk; empty if there is no problem.
   std::string cache_problem() const;
 
  private:
   StatusOr<CachingCompiler*> Made();
   StatusOr<std::unique_ptr<CachingCompiler>> Make();
-  // With making_ held.
+  // Requires that making_ is held.
   void OpenCacheOnce();
   void SetCacheProblem(std::string_view problem);
 
   const vm::CompilePlace place_;
   const CacheOptions cache_;
   const std::function<void(const std::string&)> on_cache_problem_;
-  std::mutex making_;  // held while it is made; guards disk_; before mutex_
+  // held while it is made; guards disk_; locked before mutex_
+  std::mutex making_;
   bool is_cache_open_ = false;
-  std::unique_ptr<DiskCache> disk_;  // until the compiler has it
+  std::unique_ptr<DiskCache> disk_;  // moved to the compiler when that is made
   mutable std::mutex mutex_;         // guards what follows
-  // Null until it is made, and then it stays.
+  // Null until it is made; never changes after that.
   StatusOr<std::unique_ptr<CachingCompiler>> compiler_ =
       std::unique_ptr<CachingCompiler>();
   std::string cache_problem_;  // why there is no cache on disk

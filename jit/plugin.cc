@@ -8,7 +8,7 @@
 #include "vm/runtime/kernel_library.h"
 
 // The library and the program that loads it are built together (the loader
-// looks beside the program), so C++ types may cross.
+// looks in the program's folder), so C++ types may cross.
 extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
     const ember::jit::JitOptions* options,
     std::shared_ptr<ember::jit::Jit>* jit, std::string* error) {
@@ -21,7 +21,8 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
   return false;
 }
 
-// For runtimes that know no JIT; its name is vm::kNewKernelProviderSymbol.
+// The entry for runtimes that know no JIT; its name is
+// vm::kNewKernelProviderSymbol.
 extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider3(
     const ember::vm::KernelLibraryOptions& given,
     std::shared_ptr<ember::vm::KernelProvider>* provider,

@@ -116,8 +116,8 @@ StageBuilder& DispatchBuilder::AddStage() {
 
 Dispatch DispatchBuilder::Finish() {
   Draft& draft = implementation_->draft;
-  // Axis names must differ from the parameters', of which more may have come
-  // since.
+  // Axis names must differ from those of all parameters; more parameters may
+  // have been added since the axis was made.
   for (DraftStage& stage : draft.stages) {
     std::vector<std::string> taken = draft.parameters;
     for (std::vector<DraftAxis>* axes : {&stage.spatial, &stage.reduction}) {
@@ -264,8 +264,10 @@ void StageBuilder::YieldFold(std::span<const FoldResult> results,
                              const Combine& combine) {
   EMBER_STAGE_DRAFT();
   const bool folds =
-      !stage.reduction
-           .empty();  // over nothing: one step, from the initial values
+      !stage
+           .reduction
+           // a reduction over no axes: one step from the initial values
+           .empty();
   std::vector<Scalar> accumulators, elements;
   for (size_t i = 0; i < results.size(); ++i) {
     const DType type = results[i].value.type_;

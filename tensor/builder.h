@@ -16,11 +16,11 @@
 //
 // Buffers may be added in any order; Finish() sorts them into inputs, outputs,
 // temporaries (stable) and drops unused instructions and unused parameters
-// (find parameters by name afterwards). What depends on parameters and
-// constants only is computed in the header, wherever it was written. Names
-// become identifiers where they are not, and unique: other characters turn into
-// '_'. Only names of parameters must be identifiers from the start (IsPlainName
-// of tensor/names.h). Not thread-safe.
+// (find parameters by name afterwards). A value that depends on parameters and
+// constants only is computed in the header, wherever it was written. Names are
+// made unique identifiers: other characters become '_'. Only names of
+// parameters must be identifiers from the start (IsPlainName of
+// tensor/names.h). Not thread-safe.
 #ifndef EMBER_TENSOR_BUILDER_H_
 #define EMBER_TENSOR_BUILDER_H_
 
@@ -40,9 +40,9 @@ namespace ember::tensor {
 class DispatchBuilder;
 class StageBuilder;
 
-// A value being built. Knows its stage (or the header), so that operators need
-// no builder argument. Header scalars may be used in any stage.
-// Default-constructed: no value.
+// A value being built. It knows its stage (or the header), so that operators
+// need no builder argument. Header scalars may be used in any stage. A
+// default-constructed Scalar holds no value.
 class Scalar {
  public:
   Scalar() = default;
@@ -83,7 +83,7 @@ class Scalar {
 
 // The integer as a constant of a's type, for use with a.
 Scalar ConstantLike(Scalar a, int64_t value);
-// Any unary, classifying, binary or comparing instruction.
+// Makes any unary, classifying, binary or comparing instruction.
 Scalar Unary(Opcode opcode, Scalar a);
 Scalar Binary(Opcode opcode, Scalar a, Scalar b);
 Scalar Select(Scalar condition, Scalar if_true, Scalar if_false);
@@ -122,14 +122,15 @@ class StageBuilder {
   void Yield(Scalar value, int buffer, std::span<const Scalar> indices,
              Combiner combiner = Combiner::kNone,
              Update update = Update::kAssign);
-  // Without reduction axes the combiner does not matter: the value is stored as
-  // it is. More results of a kNone stage: call YieldMore after Yield.
+  // Without reduction axes the combiner has no effect: the value is stored
+  // unchanged. For more results of a kNone stage call YieldMore after Yield.
   void YieldMore(Scalar value, int buffer, std::span<const Scalar> indices,
                  Update update = Update::kAssign);
-  // A fold. combine(accumulators, elements) returns the next accumulators, made
-  // of these, constants and header values only (pass what else it needs, such
-  // as the axis, as an element). Result i stores the final accumulator i; a
-  // negative buffer number: not stored (only trailing ones).
+  // Makes a fold. combine(accumulators, elements) returns the next
+  // accumulators. It may use only these, constants and header values; pass
+  // anything else that it needs, such as an axis, as an element. Result i
+  // stores the final accumulator i. A negative buffer number means that the
+  // result is not stored; only trailing results may have one.
   struct FoldResult {
     Scalar value;
     Scalar initial;
@@ -159,7 +160,7 @@ class DispatchBuilder {
   DispatchBuilder(const DispatchBuilder&) = delete;
   DispatchBuilder& operator=(const DispatchBuilder&) = delete;
 
-  // Header values. A parameter of a name that exists already is the same
+  // Returns a header value. A second parameter of the same name is the same
   // parameter.
   Scalar Parameter(std::string_view name);
   Scalar Index(int64_t value);

@@ -8,8 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// A stage over i < 8, j < 64, n < N, u < 1 and what an index expression over
-// them prints as.
+// Has a stage over i < 8, j < 64, n < N, u < 1, and the text that an index
+// expression over these axes prints as.
 class SimplifyTest : public ::testing::Test {
  protected:
   SimplifyTest() {
@@ -25,7 +25,8 @@ class SimplifyTest : public ::testing::Test {
     u = s->SpatialAxis("u", b.Index(1));
   }
 
-  // The text of the value stored to %y, cast there if it is of another type.
+  // Returns the text of the value stored to %y, with a cast if it is of another
+  // type.
   std::string TextOf(Scalar value) {
     s->Yield(Cast(value, DType::kI64), y, {{i, j, n, u}});
     const std::string text = Print(b.Finish());

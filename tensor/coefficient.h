@@ -1,4 +1,4 @@
-// How an index moves with a variable of it.
+// Finds the coefficient of a variable in an index.
 //
 //   CoefficientOf(pool, i * 8 + j, i)         // 8
 //   CoefficientOf(pool, i * 8 + j, k)         // 0
@@ -15,11 +15,12 @@
 
 namespace ember::tensor {
 
-// Whether the value is computed from the node. Extents of axes do not count.
+// True if the value is computed from the node. Extents of axes do not count.
 bool DependsOn(const ExpressionPool& pool, NodeId value, NodeId node);
 
-// The variable's coefficient in an i64 value, if that is a sum which it enters
-// only so; 0 where the value does not depend on it.
+// Returns the variable's coefficient in an i64 value, if the value is a sum in
+// which the variable occurs only with that coefficient. 0 if the value does not
+// depend on it.
 std::optional<int64_t> CoefficientOf(const ExpressionPool& pool, NodeId value,
                                      NodeId variable);
 

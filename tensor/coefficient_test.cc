@@ -38,7 +38,7 @@ TEST_F(CoefficientTest, OfDigitsThereIsNone) {
   EXPECT_TRUE(DependsOn(pool_, digit, i));
 }
 
-// An axis stands for its values, whatever they are counted by.
+// An axis represents its values; the expression of its extent does not count.
 TEST_F(CoefficientTest, ExtentsDoNotCount) {
   const NodeId i = Axis(0, pool_.Integer(64));
   const NodeId inside = Axis(1, Make(Opcode::kAdd, i, pool_.Integer(1)));

@@ -1,4 +1,4 @@
-// Which arithmetic a step of a reduction is.
+// Maps a combiner to the arithmetic instruction of one reduction step.
 //
 //   EvaluateScalar(OpcodeOf(stage.combiner), type, type, {so_far, term, 0})
 #ifndef EMBER_TENSOR_COMBINE_H_
@@ -8,7 +8,7 @@
 
 namespace ember::tensor {
 
-// Not for kNone and kFold, which combine nothing so.
+// The combiner must not be kNone or kFold, which have no such instruction.
 constexpr Opcode OpcodeOf(Combiner combiner) {
   switch (combiner) {
     case Combiner::kProduct:

@@ -1,13 +1,14 @@
-// The header of a dispatch once the parameters are numbers: the one place where
-// extents come from, and where it is said how large they can be. What runs a
-// dispatch, plans it or tells what it will cost starts here, and then need not
-// ask whether products of extents fit.
+// The header of a dispatch once the parameters are numbers. All code that runs
+// a dispatch, plans it or estimates its cost gets extents from here. Evaluate
+// limits their sizes, so later code need not check that products of extents
+// fit.
 //
 //   EMBER_ASSIGN_OR_RETURN(ConcreteHeader header,
 //                          ConcreteHeader::Evaluate(dispatch, parameters));
 //   int64_t n = header.value(dispatch.buffers[0].extents[0]);
 //
-// Wants a verified dispatch, which need not outlive it. Thread-compatible.
+// The dispatch must be verified; it need not outlive the header.
+// Thread-compatible.
 #ifndef EMBER_TENSOR_CONCRETE_HEADER_H_
 #define EMBER_TENSOR_CONCRETE_HEADER_H_
 
@@ -20,7 +21,7 @@
 
 namespace ember::tensor {
 
-// Bytes of all buffers, and points of a stage.
+// Largest number of bytes of all buffers, and of points of a stage.
 inline constexpr int64_t kMaximumSize = int64_t{1} << 62;
 
 // The values of the header's registers for given parameters.
@@ -34,9 +35,9 @@ class ConcreteHeader {
   static StatusOr<ConcreteHeader> Evaluate(const Dispatch& dispatch,
                                            std::span<const int64_t> parameters);
 
-  // An i64 register of the header.
+  // Returns the value of an i64 register of the header.
   int64_t value(Register reg) const { return static_cast<int64_t>(bits_[reg]); }
-  // Any register of the header, as bits of its type (as in
+  // Returns any register of the header, as bits of its type (as in
   // Instruction::immediate).
   uint64_t bits(Register reg) const { return bits_[reg]; }
 

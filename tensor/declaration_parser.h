@@ -18,7 +18,7 @@
 
 namespace ember::tensor {
 
-// Adds a name, or says that it is not new.
+// Adds a name; an error if it exists already.
 Status DefineName(std::map<std::string, NodeId, std::less<>>& names,
                   const Token& token, std::string_view name, NodeId node);
 

@@ -8,17 +8,17 @@
 //
 // A dispatch has scalar parameters (i64; extents and the like), buffers
 // (inputs, outputs and temporaries, row-major and contiguous, extents in
-// elements), and stages that run in order; a stage sees all that earlier stages
+// elements), and stages that run in order. A stage sees all that earlier stages
 // wrote. Every computation is one flat list of fixed-size SSA instructions:
 // instruction number i defines register i. The list starts with the header,
-// which is computed once per call from the parameters and gives the extents
-// (and any other value, of any type, that only parameters and constants enter);
-// then come the stages, each a contiguous range. A stage may use registers of
-// the header and of its own range only. In the header, i64 sums, differences
-// and products that overflow are an error of the call; elsewhere they wrap.
-// Extents are 0..2^40 (kMaximumExtent of tensor/range_rules.h), all buffers and
-// each stage at most 2^62 in size; tensor/concrete_header.h refuses others for
-// whoever runs a dispatch.
+// which is computed once per call. The header gives the extents, and any other
+// value that depends on parameters and constants only. Then come the stages,
+// each a contiguous range. A stage may use registers of the header and of its
+// own range only. In the header, i64 sums, differences and products that
+// overflow are an error of the call; elsewhere they wrap. Extents are 0..2^40
+// (kMaximumExtent of tensor/range_rules.h), all buffers and each stage at most
+// 2^62 in size; ConcreteHeader::Evaluate (tensor/concrete_header.h) refuses
+// larger ones.
 //
 // Portable: no target, tile size or vector width appears here.
 //
@@ -37,21 +37,22 @@
 
 namespace ember::tensor {
 
-// Number of an instruction in Dispatch::instructions, and so of the value it
-// defines.
+// The number of an instruction in Dispatch::instructions, and so of the value
+// that it defines.
 using Register = uint32_t;
 
 struct Instruction {
   Opcode opcode = Opcode::kConstant;
-  DType type = DType::kI64;  // of the result
+  DType type = DType::kI64;  // type of the result
   // Register operands; for Load and Pad: a = buffer number, b = first position
   // in Dispatch::operands of as many index registers (i64) as the buffer has
   // dims, c = Pad's default.
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t c = 0;
-  // Constant: the value's bits, low bytes first, upper bytes zero (signed types
-  // are NOT sign-extended). Parameter, Axis, Accumulator, Element: which one.
+  // For a Constant: the value's bits, low bytes first, upper bytes zero (signed
+  // types are NOT sign-extended). For Parameter, Axis, Accumulator, Element:
+  // its number.
   uint64_t immediate = 0;
 
   bool operator==(const Instruction&) const = default;
@@ -69,7 +70,7 @@ struct Buffer {
 };
 
 enum class Combiner : uint8_t {
-  kNone,  // no reduction axes: the value is stored as it is
+  kNone,  // there are no reduction axes: the value is stored unchanged
   kSum,
   kProduct,
   kMinimum,
@@ -77,7 +78,7 @@ enum class Combiner : uint8_t {
   kFold,  // a general fold over a tuple of values; see Stage::fold
 };
 
-// How a stage's result meets the element that it is stored to.
+// Says how a stage's result is combined with the element that it is stored to.
 enum class Update : uint8_t { kAssign, kAdd, kMultiply, kMinimum, kMaximum };
 
 struct Axis {
@@ -87,9 +88,9 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
-// One result of a stage, stored once per point of the spatial axes. Where
-// several points assign to one element, which of them stays is not specified;
-// updates (+= and so on) all count.
+// One result of a stage, stored once per point of the spatial axes. If several
+// points assign to one element, it is unspecified which value remains. Updates
+// (+= and so on) of all points count.
 struct Store {
   uint32_t buffer = 0;  // output or temporary
   std::vector<Register>
@@ -99,11 +100,12 @@ struct Store {
   bool operator==(const Store&) const = default;
 };
 
-// For kFold: accumulators start at `initial`; for each reduction point, in
-// order, the fold body (Accumulator and Element instructions refer to the
-// tuple) gives the next accumulators. The body is pure: fold values, constants,
-// header values and arithmetic; axes and loads enter as elements. Example,
-// argmax: values = (x[i,k], k), initial = (-inf, 0),
+// The fold of a kFold stage. Accumulators start at `initial`. For each
+// reduction point, in order, the fold body computes the next accumulators;
+// Accumulator and Element instructions refer to the tuple. The body is pure: it
+// uses fold values, constants, header values and arithmetic. Axes and loads
+// enter as elements. Example, argmax: values = (x[i,k], k), initial = (-inf,
+// 0),
 //   results = (select(a0 < e0, e0, a0), select(a0 < e0, e1, a1)).
 struct Fold {
   std::vector<Register>
@@ -113,13 +115,13 @@ struct Fold {
   bool operator==(const Fold&) const = default;
 };
 
-// For every point of the spatial axes: combine `values` over all points of the
-// reduction axes (last axis fastest), then store. Sums of f16, bf16 and f32
-// accumulate in f32, of f64 in f64, of integers in their own type, wrapping;
-// the order of accumulation is not specified for kSum and kProduct, but that
-// sums of floats of any length keep the error bound of tensor/sum_error.h, and
-// is the axes' order for kFold. An empty reduction gives 0, 1, +inf/largest,
-// -inf/smallest, or `initial`.
+// A stage combines `values` over all points of the reduction axes (last axis
+// fastest) for every point of the spatial axes, then stores the result. Sums of
+// f16, bf16 and f32 accumulate in f32, of f64 in f64, of integers in their own
+// type, wrapping. The order of accumulation is unspecified for kSum and
+// kProduct, but float sums of any length keep the error bound of
+// tensor/sum_error.h; kFold uses the order of the axes. An empty reduction
+// gives 0, 1, +inf/largest, -inf/smallest, or `initial`.
 struct Stage {
   std::vector<Axis> spatial;
   std::vector<Axis> reduction;  // empty exactly when combiner is kNone

@@ -1,5 +1,6 @@
-// What a dispatch will take for given parameters, before anything is allocated
-// or run: for limits of runs, and of what the compiler computes itself.
+// Estimates the cost of a dispatch for given parameters before anything is
+// allocated or run. Limits of runs, and of constant folding in the compiler,
+// use it.
 #ifndef EMBER_TENSOR_DISPATCH_COST_H_
 #define EMBER_TENSOR_DISPATCH_COST_H_
 
@@ -10,10 +11,11 @@
 
 namespace ember::tensor {
 
-// Points that a run evaluates: of each stage, the product of its axes' extents,
-// and of each temporary one per line of 64 bytes, as it may have to be cleared.
-// An extent of 0 counts as 1, as a kernel may turn the loops of the other axes
-// around the empty one. INT64_MAX if that is more.
+// Returns the number of points that a run evaluates: for each stage the product
+// of its axes' extents, and for each temporary one point per line of 64 bytes,
+// because it may have to be cleared. An extent of 0 counts as 1, because a
+// kernel may iterate over the other axes around the empty one. INT64_MAX if the
+// number is larger.
 int64_t PointsOf(const Dispatch& dispatch, const ConcreteHeader& header);
 
 }  // namespace ember::tensor

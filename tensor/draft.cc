@@ -40,8 +40,8 @@ class Assembler {
     for (NodeId next : stage.results) visit(next);
   }
 
-  // Operands that become registers: an axis refers to its extent by the stage's
-  // list instead.
+  // Returns the operands that become registers. The extent of an axis is not
+  // one: the stage's list of axes holds it.
   std::span<const NodeId> Operands(NodeId id) const {
     const Node& node = pool_[id];
     return node.opcode == Opcode::kAxis ? std::span<const NodeId>()

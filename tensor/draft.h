@@ -1,6 +1,7 @@
-// A dispatch in the making: expressions still in the pool, in any order. The
-// builder and the parser fill a draft and assemble it into the canonical flat
-// form; schedules take one apart to rewrite it.
+// A dispatch while it is made: its expressions are still in the pool, in any
+// order. The builder and the parser fill a draft and assemble it into the
+// canonical flat form; schedules take a dispatch apart into a draft to rewrite
+// it.
 #ifndef EMBER_TENSOR_DRAFT_H_
 #define EMBER_TENSOR_DRAFT_H_
 
@@ -46,18 +47,18 @@ struct Draft {
   std::vector<DraftBuffer> buffers;
   std::vector<DraftStage> stages;
   ExpressionPool pool;
-  // Whether instructions may be raw, as those of loop nests may
-  // (jit/loops/raw.h): their nodes have the immediate 1.
+  // True if instructions may be raw, as in loop nests (jit/loops/raw.h). The
+  // nodes of raw instructions have the immediate 1.
   bool allows_raw = false;
 };
 
-// Canonical form. Buffers: inputs, outputs, temporaries. Header: everything
-// that only parameters and constants enter, except constants that stages use
-// directly, which each stage has for itself. Instructions in post-order of
-// first use: buffer extents, axis extents, then per stage store indices,
-// values, initial values and results of the fold. Unused ones and unused
-// parameters drop. The same draft always gives the same dispatch; equal drafts
-// written in another order too.
+// Assembles the canonical form. Buffers: inputs, outputs, temporaries. Header:
+// every value that depends on parameters and constants only, except constants
+// that stages use directly; each stage has its own copy of those. Instructions
+// are in post-order of first use: buffer extents, axis extents, then per stage
+// store indices, values, initial values and results of the fold. Unused
+// instructions and unused parameters are dropped. Equal drafts give the same
+// dispatch, also if they were written in another order.
 Dispatch Assemble(const Draft& draft);
 
 }  // namespace ember::tensor

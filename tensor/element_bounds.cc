@@ -16,7 +16,7 @@
 namespace ember::tensor {
 namespace {
 
-// Elements that an index which is not sure may mean, at most.
+// Largest number of elements that an uncertain index may refer to.
 constexpr int64_t kMostElements = 16;
 
 }  // namespace
@@ -47,7 +47,7 @@ class ElementBounds::Evaluator {
   int64_t steps_left() const { return std::max<int64_t>(steps_left_, 0); }
 
  private:
-  // As stages before number `stage` have left it.
+  // Returns the range of an element after the stages before number `stage`.
   ValueRange ElementBefore(size_t stage, uint32_t buffer, int64_t element) {
     if (dispatch_.buffers[buffer].kind == BufferKind::kInput) {
       const DType type = dispatch_.buffers[buffer].type;
@@ -62,7 +62,8 @@ class ElementBounds::Evaluator {
         if (is_stored || steps_left_ <= 0) return value;
       }
     }
-    // Temporaries start as zeros; what outputs held is not known here.
+    // Temporaries start as zeros; the earlier contents of outputs are unknown
+    // here.
     return dispatch_.buffers[buffer].kind == BufferKind::kTemporary
                ? ValueRange::Exactly(0, dispatch_.buffers[buffer].type)
                : ValueRange::Unknown();
@@ -159,7 +160,7 @@ class ElementBounds::Evaluator {
     const bool assigns = store.update == Update::kAssign;
     const std::vector<StorePoints::Point> points = *found;
     ValueRange result;
-    // An update meets what was there.
+    // An update is combined with the earlier value of the element.
     if (!assigns) result = ElementBefore(number, store.buffer, element);
     for (size_t i = 0; i < points.size(); ++i) {
       const ValueRange value = ResultAt(number, store_number, points[i]);
@@ -294,7 +295,7 @@ class ElementBounds::Evaluator {
                     count > 2 ? registers_[instruction.c] : ValueRange()});
   }
 
-  // Every element that the indices may mean.
+  // Returns the union over all elements that the indices may refer to.
   ValueRange Load(size_t number, const Instruction& instruction) {
     const uint32_t buffer = instruction.a;
     const std::vector<int64_t>& extents = extents_[buffer];
@@ -321,7 +322,8 @@ class ElementBounds::Evaluator {
         is_inside &= index >= 0 && index < extents[i];
         element = element * extents[i] + index;
       }
-      // Outside a load is an error of the run, which no results belong to.
+      // A load outside of the buffer is an error of the run, which then has no
+      // results.
       const ValueRange value =
           is_inside ? ElementBefore(number, buffer, element)
           : instruction.opcode == Opcode::kPad ? registers_[instruction.c]

@@ -1,7 +1,8 @@
-// Judges single elements of a dispatch's results: computes one from the inputs,
-// in f64 and with all rounding errors that an executor may make, and nothing
-// that it does not depend on. For those who compare executors on real operands,
-// where a fixed tolerance is too small for sums that cancel and too large for
+// Computes the range in which a single element of a dispatch's results must be.
+// The computation starts from the inputs, in f64, allows all rounding errors
+// that an executor may make, and evaluates only values on which the element
+// depends. Code that compares executors on real operands uses it, because a
+// fixed tolerance is too small for sums that cancel and too large for
 // everything else.
 //
 //   EMBER_ASSIGN_OR_RETURN(ConcreteHeader header,
@@ -10,9 +11,10 @@
 //   const ValueRange range = bounds.Of(output, element);
 //   if (!range.Contains(LoadElement(data, element, type), type)) wrong();
 //
-// A float sum may be off by SumErrorBound (tensor/sum_error.h). Unknown: the
-// element cannot be told within the steps, depends on what an output held
-// before, or anything is right (a quotient by what may be zero).
+// A float sum may be off by SumErrorBound (tensor/sum_error.h). The range is
+// Unknown if the steps do not suffice, if the element depends on the earlier
+// contents of an output, or if any value is right (a quotient by what may be
+// zero).
 //
 // Refers to dispatch, header and inputs, which must outlive it and not change.
 // Not thread-safe.
@@ -30,29 +32,31 @@
 namespace ember::tensor {
 
 struct BoundsOptions {
-  // Instructions that all elements together may take, some tens of nanoseconds
-  // each.
+  // Number of instructions that all elements together may evaluate; each takes
+  // some tens of nanoseconds.
   int64_t most_steps = int64_t{1} << 20;
-  // Where the executor adds up other products than the dispatch says
-  // (Winograd's convolutions): by how much more than a few roundings it may be
-  // off.
+  // Factor by which the error may exceed a few roundings if the executor sums
+  // other products than the dispatch says (Winograd convolutions).
   double error_growth = 1;
 };
 
-// Those few: what such a sum of products of one magnitude takes.
+// The number of those few roundings: enough for such a sum of products of one
+// magnitude.
 inline constexpr double kGrownRoundings = 32;
 
 class ElementBounds {
  public:
-  // inputs: the contents of the input buffers, in order.
+  // `inputs` are the contents of the input buffers, in order.
   ElementBounds(const Dispatch& dispatch, const ConcreteHeader& header,
                 std::span<const void* const> inputs, BoundsOptions options);
   ~ElementBounds();
 
-  // After all stages; elements are counted row by row.
+  // Returns the range of an element after all stages. Elements are numbered row
+  // by row.
   ValueRange Of(uint32_t buffer, int64_t element);
 
-  // Of most_steps, what is left. At 0 everything else is unknown.
+  // Returns how many of most_steps are left. At 0 every further range is
+  // unknown.
   int64_t steps_left() const;
 
  private:

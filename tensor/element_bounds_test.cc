@@ -142,7 +142,7 @@ TEST_F(ElementBoundsTest, WithoutStepsNothingIsKnown) {
   EXPECT_EQ(bounds_->steps_left(), 0);
 }
 
-// Whatever the evaluator gives, in f32 or f64, is right.
+// Every result of the evaluator, in f32 or f64, must be inside the bounds.
 TEST_F(ElementBoundsTest, HoldWhatTheEvaluatorGives) {
   const SeedRange seeds = Seeds(400);
   int64_t known = 0, all = 0, steps = 0;

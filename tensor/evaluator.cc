@@ -94,8 +94,8 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Before so many instructions are evaluated; looks at the interrupt once for
-  // some thousands of them.
+  // Called before the given number of instructions is evaluated. Asks the
+  // interrupt once for some thousands of them.
   bool IsStopped(uint32_t instructions) {
     constexpr uint32_t kAtOnce = 8192;
     steps_ += instructions + 1;
@@ -104,9 +104,8 @@ class Evaluator {
     return options_.interrupt->ShouldStop();
   }
 
-  // Which instructions have to be evaluated when: those that values need, at
-  // every point; those that store indices need, once per spatial point; those
-  // that fold results need, at every step.
+  // Says when an instruction must be evaluated: for values at every point, for
+  // store indices once per spatial point, for fold results at every step.
   enum class Part : uint8_t {
     kValues = 1,
     kStoreIndices = 2,
@@ -142,7 +141,7 @@ class Evaluator {
     }
   }
 
-  // At every point at least once, also where there is nothing to sum up.
+  // Called at least once at every point, even if there is nothing to reduce.
   Status Evaluate(const Stage& stage, Part part) {
     if (IsStopped(stage.end - stage.begin)) return options_.interrupt->status();
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
@@ -182,8 +181,8 @@ class Evaluator {
 
   // --- memory ---
 
-  // The position of an element, or -1 if an index is outside, whose number is
-  // then in `outside`.
+  // Returns the position of an element, or -1 if an index is out of range;
+  // `outside` is then the number of that index.
   int64_t Position(uint32_t buffer, std::span<const Register> indices,
                    size_t& outside) const {
     int64_t position = 0;
@@ -310,13 +309,14 @@ class Evaluator {
   const Dispatch& dispatch_;
   const ConcreteHeader& header_;
   const EvaluateOptions options_;
-  uint32_t steps_ = 0;                         // since the interrupt was asked
+  uint32_t steps_ = 0;  // steps since the interrupt was last asked
   std::vector<std::vector<int64_t>> extents_;  // per buffer
   std::vector<void*> memory_;                  // per buffer
   std::vector<std::vector<uint8_t>> temporaries_;
   std::vector<uint64_t> registers_;  // bits
-  std::vector<int64_t> point_;       // of the current stage, spatial axes first
-  std::vector<uint8_t> parts_;       // per instruction of the current stage
+  // point of the current stage, spatial axes first
+  std::vector<int64_t> point_;
+  std::vector<uint8_t> parts_;  // per instruction of the current stage
   std::vector<uint64_t> accumulators_, elements_;
 };
 

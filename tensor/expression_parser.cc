@@ -22,8 +22,8 @@ std::optional<Opcode> FindInfix(const Token& token) {
   return std::nullopt;
 }
 
-// Calls that name an instruction: not constants, axes and loads, which have
-// forms of their own.
+// Finds the instruction that a call names. Constants, axes and loads have their
+// own forms and are not found.
 std::optional<Opcode> FindPrefix(std::string_view name) {
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);

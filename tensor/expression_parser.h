@@ -1,9 +1,9 @@
 // Reads one expression of the text form into a tree whose literals have no
-// types yet, and turns the tree into nodes of the pool. Internal to the parser
+// types yet, and makes nodes of the pool from the tree. Internal to the parser
 // of the text form.
 //
-// Two steps because types of literals come from around them: in `0 < %x[i]` the
-// 0 is of %x's type.
+// There are two steps because the type of a literal comes from its context: in
+// `0 < %x[i]` the 0 has the type of %x.
 #ifndef EMBER_TENSOR_EXPRESSION_PARSER_H_
 #define EMBER_TENSOR_EXPRESSION_PARSER_H_
 
@@ -36,7 +36,8 @@ struct Expression {
   std::optional<DType> type;  // a literal's written type
   uint64_t number = 0;
   Opcode opcode = Opcode::kConstant;
-  bool is_raw = false;  // kInstruction: as raw(...); Draft::allows_raw
+  // kInstruction: written as raw(...); see Draft::allows_raw
+  bool is_raw = false;
   std::vector<Expression> operands;
   int depth = 1;
 
@@ -71,12 +72,12 @@ class ExpressionParser {
   int nesting_ = 0;
 };
 
-// What names mean where an expression stands.
+// The meaning of names at the place of an expression.
 struct NameScope {
   std::map<std::string, NodeId, std::less<>> names;  // axes and parameters
   std::map<std::string, NodeId, std::less<>>
       sigils;     // lets, accumulators, elements: without '%'
-  int scope = 0;  // of the pool; 0 in the header
+  int scope = 0;  // scope in the pool; 0 in the header
 };
 
 // Makes the expression's node. A literal gets the type `expected`, or i64, or

@@ -63,7 +63,8 @@ void ExpressionPool::DescribeStructure(Node& node) const {
   node.structure = HashCombine(node.structure, node.immediate);
   if (node.opcode == Opcode::kAxis) {
     node.first_axis = node.immediate;
-    return;  // its operand is its extent, which is no part of the value
+    // the operand of an axis is its extent, which is no part of the value
+    return;
   }
   for (NodeId operand : node.operands) {
     node.structure = HashCombine(node.structure, nodes_[operand].structure);
@@ -82,7 +83,7 @@ bool ExpressionPool::Precedes(NodeId a, NodeId b) const {
 void ExpressionPool::Refine(NodeId id, Interval range) {
   Node& node = nodes_[id];
   if (node.opcode == Opcode::kConstant)
-    return;  // a wrong constant is for others to refuse
+    return;  // other code refuses a wrong constant
   node.range = Intersect(node.range, range);
   // k * x in 0..limit bounds x too.
   if (node.opcode != Opcode::kMultiply || !IsConstant(node.operands[1])) return;

@@ -5,9 +5,9 @@
 //   NodeId two = pool.Integer(2);
 //   NodeId same = pool.Constant(2, DType::kI64);  // two == same
 //
-// A node's scope is the stage it belongs to: 0 for what only constants and
-// parameters enter (it will be computed in the header), k for stage k - 1.
-// Nodes of two stages cannot meet (a check). Not thread-safe.
+// A node's scope is the stage that it belongs to: k for stage k - 1, and 0 for
+// a value of constants and parameters only, which is computed in the header.
+// Combining nodes of two stages fails a check. Not thread-safe.
 #ifndef EMBER_TENSOR_EXPRESSION_POOL_H_
 #define EMBER_TENSOR_EXPRESSION_POOL_H_
 
@@ -34,9 +34,9 @@ struct Node {
   // Load: indices; Pad: indices, then the default; Axis: its extent, which
   // bounds its range.
   std::vector<NodeId> operands;
-  Interval range;  // of i64 values; full for other types
-  // What the node is, regardless of when it was made: the first axis in it, and
-  // a hash.
+  Interval range;  // range of an i64 value; full for other types
+  // Properties that do not depend on the order in which nodes were made: the
+  // first axis in the node, and a hash of its structure.
   uint64_t first_axis = UINT64_MAX;
   uint64_t structure = 0;
 };

@@ -1,10 +1,9 @@
-// Prints scalar expressions: what the text forms of dispatches and of loop
-// nests share. The inverse of tensor/expression_parser.h. Internal to text
-// forms.
+// Prints scalar expressions for the text forms of dispatches and loop nests. It
+// is the inverse of tensor/expression_parser.h. Internal to text forms.
 //
-// Values have numbers, whatever they are (registers, nodes); a source says what
-// each is. Values that are used more than once, or are deep, get names, so that
-// text stays small and readable:
+// Values have numbers, such as registers or nodes; a source describes each
+// value. Values that are used more than once, or are deep, get names, so that
+// the text stays small and readable:
 //
 //   ExpressionPrinter expressions(source, printer);
 //   for (uint32_t value : expressions.ChooseNames(order, uses, 3, "t", next)) {
@@ -48,7 +47,7 @@ class ExpressionSource {
   virtual PrintedValue Value(uint32_t number) const = 0;
   virtual DType TypeOf(uint32_t number) const = 0;
   virtual Opcode OpcodeOf(uint32_t number) const = 0;
-  // What a Parameter, Axis, Accumulator or Element is called.
+  // Returns the name of a Parameter, Axis, Accumulator or Element.
   virtual std::string LeafName(const PrintedValue& leaf) const = 0;
   virtual std::string_view BufferName(uint32_t buffer) const = 0;
 };
@@ -60,19 +59,20 @@ class ExpressionPrinter {
 
   // Names those of `values` (operands before users) that are used more than
   // once and larger than inline_size instructions, or too deep for one line:
-  // %t0, %t1 and so on from `next`, which counts on. Returns them in order.
+  // %t0, %t1 and so on. `next` is the next number and is increased. Returns
+  // them in order.
   std::vector<uint32_t> ChooseNames(
       std::span<const uint32_t> values,
       const std::function<uint32_t(uint32_t)>& uses, uint32_t inline_size,
       std::string_view prefix, uint32_t& next);
-  // Empty for a value without one.
+  // Returns an empty text for a value without a name.
   const std::string& NameOf(uint32_t value) const;
   void ForgetName(uint32_t value) { names_.erase(value); }
 
   // `expected` is the type that the parser will give to a literal without one.
   void PrintValue(uint32_t value, std::optional<DType> expected,
                   int precedence = 0);
-  // The same, but not by its name.
+  // Prints the value itself, even if it has a name.
   void PrintDefinition(uint32_t value,
                        std::optional<DType> expected = std::nullopt,
                        int precedence = 0);

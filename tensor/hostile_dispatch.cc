@@ -13,8 +13,8 @@
 namespace ember::tensor {
 namespace {
 
-constexpr int64_t kMostElements = 4096;  // of a buffer
-constexpr int64_t kMostPoints = 20000;   // of a stage
+constexpr int64_t kMostElements = 4096;  // elements of one buffer
+constexpr int64_t kMostPoints = 20000;   // points of one stage
 
 class Generator {
  public:
@@ -57,7 +57,8 @@ class Generator {
 
   int Below(int limit) { return choices_.Below(limit); }
 
-  // Near powers of two, where things wrap, and anything.
+  // Returns a number near a power of two, where arithmetic wraps, or any
+  // number.
   int64_t HugeNumber() {
     const auto power = static_cast<int64_t>(uint64_t{1} << (20 + Below(44)));
     const int64_t near = Below(5) - 2;
@@ -71,7 +72,7 @@ class Generator {
     return choices_.Chance(3) ? HugeNumber() : Below(9) - 4;
   }
 
-  // Sometimes one that nothing runs with.
+  // Sometimes a parameter has a value that no executor accepts.
   void AddParameters() {
     for (const char* name : {"N", "M"}) {
       const int64_t value = choices_.Chance(12) ? HugeNumber() : Below(7);
@@ -80,7 +81,7 @@ class Generator {
     }
   }
 
-  // A header value and what it is.
+  // Returns a header value together with its number.
   Scalar Extent(int64_t value) {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (choices_.Chance(2)) continue;
@@ -101,7 +102,8 @@ class Generator {
       if (count * shape.back() > most) shape.back() = 1;
       count *= shape.back();
     }
-    // Without elements, and with strides as long as they may be.
+    // Sometimes a buffer has no elements and its strides are as long as
+    // allowed.
     if (rank >= 2 && choices_.Chance(6)) {
       const size_t zero = static_cast<size_t>(Below(rank));
       for (size_t d = 0; d < shape.size(); ++d)
@@ -138,7 +140,7 @@ class Generator {
       points *= std::min<int64_t>(std::max<int64_t>(extent, 1), kMostPoints);
       indices.push_back(axes_.back());
     }
-    // Seldom where it does not belong, which executors may refuse.
+    // Rarely an index is out of range; executors may refuse that.
     if (choices_.Chance(40)) {
       Scalar& index = choices_.Chance(2) ? indices.front() : indices.back();
       index = index + stage_->Index(AnyNumber());
@@ -160,7 +162,7 @@ class Generator {
     }
     points_ = points;
     Scalar value = Value(target.type, 3);
-    // What contractions are recognised by.
+    // A sum of products is the pattern by which contractions are recognised.
     if (combiner == Combiner::kSum && choices_.Chance(2))
       value = value * Value(target.type, 2);
     stage_->Yield(value, target.number, indices, combiner);
@@ -173,7 +175,7 @@ class Generator {
     return choices_.Pick(axes_);
   }
 
-  // i64 arithmetic over the axes.
+  // Makes i64 arithmetic over the axes.
   Scalar Index(int depth) {
     if (depth == 0) return AxisOrConstant();
     const Scalar a = Index(depth - 1);
@@ -221,7 +223,7 @@ class Generator {
                        stage_->IntegerValue(Below(3), memory.type));
   }
 
-  // So that sums of products are exact in every order.
+  // Makes a value small enough that sums of products are exact in every order.
   Scalar Small(Scalar a) {
     if (a.type() == DType::kBool) return a;
     Scalar small = Minimum(a, stage_->IntegerValue(8, a.type()));
@@ -230,7 +232,7 @@ class Generator {
     return small;
   }
 
-  // Values that are exact in every type and order.
+  // Makes values that are exact in every type and order.
   Scalar Value(DType type, int depth) {
     if (depth == 0 || choices_.Chance(3)) {
       const Scalar value =
@@ -250,14 +252,15 @@ class Generator {
     }
   }
 
-  // A long chain, or a wide tree, in front of the last stage's value.
+  // Puts a long chain, or a wide tree, in front of the last stage's value.
   void Lengthen(Dispatch& dispatch) {
     if (!choices_.Chance(30)) return;
     Stage& stage = dispatch.stages.back();
     const Register value = stage.values[0];
     const DType type = dispatch.instructions[value].type;
     if (value < stage.begin || type == DType::kBool) return;
-    // The definition evaluates each at every point.
+    // The evaluator computes each instruction at every point, so long chains
+    // are rare.
     const int most = choices_.Chance(10) ? 40000 : 300;
     const int length = static_cast<int>(
         std::min<int64_t>(most, 2000000 / std::max<int64_t>(points_, 1)));
@@ -282,7 +285,7 @@ class Generator {
   std::vector<Scalar> scalars_;  // the parameters
   std::vector<Memory> loadable_;
   StageBuilder* stage_ = nullptr;
-  int64_t points_ = 0;  // of the stage
+  int64_t points_ = 0;  // points of the stage
   std::vector<Scalar> axes_;
 };
 

@@ -1,8 +1,8 @@
-// Random dispatches that pass verification and that nobody would write: huge
+// Makes random dispatches that verify but that no frontend would produce: huge
 // coefficients and constants in index arithmetic, extents up to 2^40 where
 // other extents are 0, header arithmetic that overflows, long chains and wide
-// trees of instructions, indices out of bounds. What executors then do, they
-// must do as the definition says, or refuse it with a message.
+// trees of instructions, indices out of bounds. An executor must compute them
+// as the definition says, or refuse them with a message.
 //
 //   HostileCase c = MakeHostileCase(seed);
 //   if (c.is_evaluable) ... Evaluate, another executor, FirstDifference
@@ -20,13 +20,13 @@ namespace ember::tensor {
 
 struct HostileCase {
   RandomCase random;  // for FirstDifference and MakeBuffers
-  // Whether the header can be evaluated, so that there are buffers.
+  // True if the header can be evaluated, so that there are buffers.
   bool is_evaluable = false;
 };
 
 HostileCase MakeHostileCase(uint64_t seed);
 
-// EMBER_SEED, or one that no run before has had.
+// Returns EMBER_SEED, or a seed that no earlier run has used.
 uint64_t FreshSeed();
 
 }  // namespace ember::tensor

@@ -13,8 +13,8 @@ bool AffineForm::IsConstant() const {
                      [](int64_t coefficient) { return coefficient == 0; });
 }
 
-// Forms of one register after another; all steps check for overflow and give
-// nullopt then.
+// Computes the forms of registers one after another. Each step checks for
+// overflow and then returns nullopt.
 struct StageAnalysis::Builder {
   using Form = std::optional<AffineForm>;
   static constexpr size_t kMaximumOpaque = 8;
@@ -23,8 +23,8 @@ struct StageAnalysis::Builder {
   static constexpr int kMaximumDepth = 64;
 
   const StageAnalysis& analysis;
-  // Shared subexpressions are visited once per use, of which there may be
-  // exponentially many.
+  // Limits the visits: a shared subexpression is visited once per use, and
+  // there may be exponentially many uses.
   int budget = 2000;
 
   AffineForm Constant(int64_t value) const {

@@ -1,6 +1,6 @@
-// What index expressions are once the parameters are numbers: extents, affine
-// forms and ranges. For the interpreter, which plans its strides and bounds
-// checks from it, and for schedules.
+// Analyses index expressions once the parameters are numbers: extents, affine
+// forms and ranges. The interpreter plans its strides and bounds checks from
+// it; schedules use it too.
 //
 //   EMBER_ASSIGN_OR_RETURN(ConcreteHeader header,
 //                          ConcreteHeader::Evaluate(dispatch, parameters));
@@ -9,8 +9,8 @@
 //   std::optional<AffineForm> form = analysis.ToAffine(index);
 //   bool safe = analysis.InBounds(load);
 //
-// Everything here wants a verified dispatch. Objects refer to the dispatch (and
-// the analysis to the header), which must outlive them. Thread-compatible.
+// The dispatch must be verified. Objects refer to the dispatch (and the
+// analysis to the header), which must outlive them. Thread-compatible.
 #ifndef EMBER_TENSOR_INDEX_ALGEBRA_H_
 #define EMBER_TENSOR_INDEX_ALGEBRA_H_
 
@@ -52,19 +52,20 @@ class StageAnalysis {
   // Extents of all axes, spatial first.
   std::span<const int64_t> axis_extents() const { return axis_extents_; }
 
-  // All values that an integer register of the stage or header can have; full
-  // if unknown, and for floats. Of u64 only full is said. In a stage without
-  // points (an extent of 0) anything is true.
+  // Returns all values that an integer register of the stage or header can
+  // have. The interval is full if they are unknown, for floats, and always for
+  // u64. In a stage without points (an extent of 0) the interval may be
+  // anything.
   Interval RangeOf(Register reg) const;
 
-  // nullopt if the register is not i64 or the form does not fit 64 bits;
-  // otherwise a form, possibly with opaque terms. floordiv and mod by constants
-  // dissolve where ranges allow.
+  // Returns the affine form of a register, possibly with opaque terms. floordiv
+  // and mod by constants disappear where ranges allow. nullopt if the register
+  // is not i64 or the form does not fit 64 bits.
   std::optional<AffineForm> ToAffine(Register reg) const;
   Interval RangeOf(const AffineForm& form) const;
 
-  // True if it is sure that all indices of the Load, Pad or Store are within
-  // the buffer's extents.
+  // True if all indices of the Load, Pad or Store are proved to be within the
+  // buffer's extents.
   bool InBounds(const Instruction& load) const;
   bool InBounds(const Store& store) const;
 
@@ -76,7 +77,8 @@ class StageAnalysis {
   const Stage& stage_;
   const ConcreteHeader& header_;
   std::vector<int64_t> axis_extents_;
-  std::vector<Interval> ranges_;  // of the stage's registers, from stage_.begin
+  // ranges of the stage's registers, from stage_.begin
+  std::vector<Interval> ranges_;
 };
 
 }  // namespace ember::tensor

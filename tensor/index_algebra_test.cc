@@ -44,7 +44,7 @@ struct Case {
   Register index() const { return dispatch.operands[load->b]; }
 };
 
-// "2*i + j + 1 + 3*?": the form with '?' for opaque terms.
+// Returns the form, such as "2*i + j + 1 + 3*?", with '?' for opaque terms.
 std::string FormOf(const Case& c) {
   const std::optional<AffineForm> form = c.analysis->ToAffine(c.index());
   if (!form) return "none";
@@ -132,8 +132,8 @@ TEST(IndexAlgebraTest, SharedSubexpressionsStayCheap) {
 // --- against evaluation
 // --------------------------------------------------------------------------
 
-// The values of the stage's integer registers at a point; nullopt for what
-// depends on loads or folds.
+// Returns the values of the stage's integer registers at a point; nullopt for
+// values that depend on loads or folds.
 std::vector<std::optional<uint64_t>> ValuesAt(
     const Dispatch& dispatch, const Stage& stage, const ConcreteHeader& header,
     const std::vector<int64_t>& point) {
@@ -216,7 +216,7 @@ TEST(IndexAlgebraTest, RangesAndFormsHoldAtEveryPoint) {
   }
 }
 
-// Range rules against every pair of small values.
+// Compares range rules with every pair of small values.
 TEST(RangeRulesTest, ContainEveryResult) {
   const Opcode opcodes[] = {
       Opcode::kAdd,       Opcode::kSubtract,    Opcode::kMultiply,

@@ -128,7 +128,7 @@ enum class InstructionGroup : uint8_t {
   kCompare
 };
 
-// Which operand types an instruction takes.
+// The operand types that an instruction takes.
 enum class OperandKinds : uint8_t {
   kAny,
   kNumeric,
@@ -146,7 +146,7 @@ struct InstructionInfo {
   OperandKinds kinds;
 };
 
-// InstructionInfo as it is stored.
+// One row of the table, as InstructionInfo stores it.
 struct InstructionRow {
   ShortText<13> text;
   InstructionGroup group;
@@ -154,7 +154,7 @@ struct InstructionRow {
   OperandKinds kinds;
 };
 
-// The docs are for readers: an embedded runtime need not carry them.
+// The docs are for readers; an embedded runtime may leave them out.
 inline constexpr InstructionRow kInstructionTable[] = {
 #define EMBER_ROW(name, text, doc) \
   {text, InstructionGroup::kStructural, Notation::Prefix, OperandKinds::kAny},

@@ -72,7 +72,8 @@ inline Interval operator*(Interval a, Interval b) {
           *std::max_element(corners, corners + 4)};
 }
 
-// By a range of divisors; only positive ones say anything.
+// The divisor is a range; only positive divisors give a result that is not
+// full.
 Interval FloorDivide(Interval a, Interval divisor);
 Interval Modulo(Interval a, Interval divisor);
 

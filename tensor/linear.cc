@@ -30,7 +30,8 @@ void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
 }
 
 // Depth is bounded because nodes are kept in this form: sums are left-deep
-// chains of few terms. Of others, which share nodes, the steps are bounded.
+// chains of few terms. For other expressions, which share nodes, the number of
+// steps is bounded.
 class Collector {
  public:
   Collector(const ExpressionPool& pool, bool by_ranges, LinearSum& sum)
@@ -122,7 +123,8 @@ NodeId Scaled(ExpressionPool& pool, NodeId node, int64_t coefficient) {
              : Raw(pool, Opcode::kMultiply, node, pool.Integer(coefficient));
 }
 
-// sum + coefficient * node, by subtraction where that reads better.
+// Returns sum + coefficient * node, written as a subtraction where that reads
+// better.
 NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node,
                   int64_t coefficient) {
   if (coefficient < 0 && coefficient != INT64_MIN) {
@@ -131,8 +133,8 @@ NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node,
   return Raw(pool, Opcode::kAdd, sum, Scaled(pool, node, coefficient));
 }
 
-// The terms whose coefficient is a multiple of `divisor`, divided by it, and
-// all others with the constant.
+// `multiples` holds the terms whose coefficient is a multiple of `divisor`,
+// divided by it; `rest` holds all other terms and the constant.
 struct Split {
   LinearSum multiples;
   LinearSum rest;
@@ -150,8 +152,8 @@ Split SplitByMultiple(const LinearSum& sum, int64_t divisor) {
   return split;
 }
 
-// Moves what the constant holds of whole multiples of the divisor to the
-// multiples.
+// Moves the whole multiples of the divisor from the constant of `rest` to
+// `multiples`.
 void MoveConstant(Split& split, int64_t divisor) {
   split.multiples.constant = FloorQuotient(split.rest.constant, divisor);
   split.rest.constant = FloorRemainder(split.rest.constant, divisor);

@@ -22,9 +22,9 @@ struct LinearSum {
   int64_t constant = 0;
 };
 
-// Splits sums, differences and products by constants. nullopt for sums too long
-// to be worth it. by_ranges: a node of which the pool has noted that it has one
-// value only is that constant.
+// Splits sums, differences and products by constants into terms. nullopt for
+// sums that are too long. by_ranges: a node that has only one value according
+// to the pool is replaced by that constant.
 std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
                                    bool by_ranges = true);
 void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);
@@ -33,8 +33,9 @@ void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);
 // becomes x.
 NodeId BuildLinear(ExpressionPool& pool, LinearSum sum);
 
-// The range of the exact (unwrapped) sum; full if it may not fit, so anything
-// else means that the wrapped value is the exact one.
+// Returns the range of the exact (unwrapped) sum. It is full if the sum may not
+// fit; any other range therefore proves that the wrapped value equals the exact
+// one.
 Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum);
 
 // x floordiv divisor and x mod divisor, for a positive constant.

@@ -20,7 +20,7 @@ std::string Shortest(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// The fewest digits that round to these bits of a narrow type.
+// Returns the fewest digits that round to these bits of a narrow type.
 std::string ShortestNarrow(double value, uint64_t bits, DType type) {
   char buffer[64];
   std::string text;
@@ -106,7 +106,7 @@ std::optional<uint64_t> NumberBits(std::string_view text, bool is_float_token,
   if (!IsFloat(type)) {
     return is_float_token ? std::nullopt : IntegerBits(text, negative, type);
   }
-  if (type == DType::kF32) {  // not through double, which would round twice
+  if (type == DType::kF32) {  // a conversion through double would round twice
     const std::optional<float> value = ParseFloat<float>(text);
     if (!value || std::isinf(*value)) return std::nullopt;
     return std::bit_cast<uint32_t>(negative ? -*value : *value);

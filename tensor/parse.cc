@@ -30,7 +30,8 @@ class DispatchParser {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
     while (!lexer_.Accept("}")) EMBER_RETURN_IF_ERROR(ParseStatement());
     Dispatch dispatch = Assemble(draft_);
-    // What the grammar cannot see, such as a load before any store.
+    // The verifier finds errors that the grammar cannot see, such as a load
+    // before any store.
     if (const Status status = Verify(dispatch); !status.ok()) {
       return ErrorAt(start, status.message());
     }
@@ -154,8 +155,8 @@ class DispatchParser {
     return ParseStoreRest(std::move(store), whole_stage);
   }
 
-  // The update sign and the value. A store that is the whole stage may have its
-  // combiner here.
+  // Reads the update sign and the value. A store that is the whole stage may
+  // have its combiner here.
   Status ParseStoreRest(DraftStore store, bool whole_stage) {
     EMBER_ASSIGN_OR_RETURN(store.update, ParseUpdate(lexer_));
     if (whole_stage) EMBER_RETURN_IF_ERROR(ParseCombiner());
@@ -263,7 +264,7 @@ class DispatchParser {
   ExpressionParser expressions_;
   Draft draft_;
   NameScope header_;
-  NameScope names_;  // of the stage being read
+  NameScope names_;  // names of the stage being read
 };
 
 }  // namespace

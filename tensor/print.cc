@@ -79,7 +79,7 @@ class DispatchPrinter : private ExpressionSource {
     return dispatch_.buffers[buffer].name;
   }
 
-  // --- which values get names ---
+  // --- choice of the values that get names ---
 
   void CountUses() {
     for (const Instruction& instruction : dispatch_.instructions) {
@@ -162,7 +162,8 @@ class DispatchPrinter : private ExpressionSource {
     stage_ = nullptr;
   }
 
-  // Stores element [i, j, ...] of the whole buffer for axes i, j, ... in order.
+  // True if the stage stores element [i, j, ...] of the whole buffer for axes
+  // i, j, ... in order.
   bool IsIdentity(const Stage& stage) const {
     const Store& store = stage.stores[0];
     const Buffer& buffer = dispatch_.buffers[store.buffer];
@@ -235,7 +236,7 @@ class DispatchPrinter : private ExpressionSource {
     printer_.Line("}");
   }
 
-  // Which values of the stage depend on fold values.
+  // Returns which values of the stage depend on fold values.
   std::vector<bool> OfFold(const Stage& stage) const {
     std::vector<bool> of_fold(stage.end - stage.begin, false);
     for (uint32_t i = stage.begin; i < stage.end; ++i) {

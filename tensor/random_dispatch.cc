@@ -27,7 +27,7 @@ class Generator : private RandomStageValues {
     room_ = Chance(8) ? options_.largest_elements
                       : std::min<int64_t>(options_.largest_elements, 4000);
     if (Chance(2)) MakeGrid();
-    // Mostly of one type, so that results fit where operands are.
+    // Most buffers have one type, so that results fit where operands are.
     if (grid_ && Chance(2)) usual_type_ = AnyType();
     const int inputs = 1 + Below(grid_ ? 4 : 3);
     for (int i = 0; i < inputs; ++i) {
@@ -156,8 +156,8 @@ class Generator : private RandomStageValues {
     return info;
   }
 
-  // The stage's axes, by which the grid's move: each one, or the digits of one
-  // that runs over several.
+  // Adds the stage's axes, by which those of the grid move: one for each axis
+  // of the grid, or one axis whose digits are several axes of the grid.
   void AddGridAxes(const std::vector<int>& axes, bool reduce) {
     for (size_t first = 0; first < axes.size();) {
       size_t end = first + 1;
@@ -204,10 +204,11 @@ class Generator : private RandomStageValues {
     loadable_.push_back(target);
   }
 
-  // Over some of the grid's axes, and sometimes windows along others.
+  // Reduces over some of the grid's axes, and sometimes over windows along
+  // others.
   void AddGridReduction(BufferKind kind) {
-    // Sometimes the same values again and again, along an axis that is none of
-    // the grid's.
+    // Sometimes the stage repeats the same values along an axis that is not on
+    // the grid.
     const bool repeats = Chance(4);
     std::vector<int> spatial, reduced;
     for (int axis = 0; axis < grid_->rank(); ++axis)
@@ -294,8 +295,8 @@ class Generator : private RandomStageValues {
     loadable_.push_back(target);
   }
 
-  // Two stages that fill a buffer from both ends of its first dim, as concat
-  // does.
+  // Adds two stages that fill a buffer from both ends of its first dim, as
+  // concat does.
   void AddRegions(BufferKind kind) {
     const Extent low = AnyExtent(20), high = AnyExtent(20),
                  inner = AnyExtent(30);
@@ -312,7 +313,8 @@ class Generator : private RandomStageValues {
     loadable_.push_back(target);
   }
 
-  // A buffer of a constant, then updates at computed places.
+  // Adds a stage that fills a buffer with a constant, then updates at computed
+  // places.
   void AddScatter(BufferKind kind) {
     const DType type = options_.exact ? AnyIntegerType() : AnyNumericType();
     const BufferInfo target = AddBuffer(kind, type, 1 + Below(3));
@@ -362,7 +364,7 @@ class Generator : private RandomStageValues {
   static bool Adds(Combiner combiner) {
     return combiner == Combiner::kSum || combiner == Combiner::kProduct;
   }
-  // The wanted type if it can be.
+  // Returns the wanted type if the combiner allows it.
   DType TypeToReduce(Combiner combiner, DType wanted) {
     if (!Adds(combiner)) return wanted;
     if (options_.exact && combiner == Combiner::kProduct)
@@ -373,12 +375,13 @@ class Generator : private RandomStageValues {
     const bool careful = Adds(combiner) && options_.exact && IsFloat(type);
     if (!careful) return Chance(3) ? Leaf(type) : Value(type, 3);
     Scalar value = SmallValue(type);
-    // Floats of 8 bits round most products, and executors need not.
+    // Most products of 8-bit floats round, and executors may round differently.
     if (Chance(2) && DTypeByteSize(type) > 1) value = value * SmallValue(type);
     return value;
   }
 
-  // The largest or smallest value with its place, or a sum with a count.
+  // Adds a fold: the largest or smallest value with its index, or a sum with a
+  // count.
   void AddFold(BufferKind kind) {
     const DType type = options_.exact ? AnyIntegerType() : AnyNumericType();
     const BufferInfo best = AddBuffer(kind, type, Below(3));
@@ -406,8 +409,7 @@ class Generator : private RandomStageValues {
     loadable_.push_back(best);
     loadable_.push_back(place);
   }
-  // The place of a fold that does not store it is filled by a stage of its own
-  // afterwards.
+  // If a fold does not store the index, a later stage fills its buffer.
   void AddUnstored(const BufferInfo& buffer) { unstored_.push_back(buffer); }
   void FinishUnstored() {
     for (const BufferInfo& buffer : unstored_) {

@@ -1,5 +1,5 @@
-// Random legal dispatches, with parameters and inputs, for tests: of the text
-// form, and of every executor against the scalar evaluator.
+// Makes random legal dispatches with parameters and inputs. Tests use them for
+// the text form, and to compare every executor with the scalar evaluator.
 //
 //   RandomCase c = MakeRandomCase(seed, {});
 //   std::vector<std::vector<uint8_t>> expected = c.MakeBuffers(),
@@ -10,12 +10,12 @@
 //   std::string difference = FirstDifference(c, expected, actual);
 //
 // Equal seeds and options give equal cases. All loads and stores are in bounds
-// for the parameters. Used are all dtypes, several stages, all combiners and
-// updates, folds, pads, gathers, scatters, region stores, extents from
+// for the parameters. The cases use all dtypes, several stages, all combiners
+// and updates, folds, pads, gathers, scatters, region stores, extents from
 // parameters and products of them, and sometimes extents of 0. Half of the
 // cases have operands and results over one grid of extents
 // (tensor/random_grid.h), as the stages of models do. Floats may be infinite,
-// not a number or, if that is wanted, subnormal.
+// NaN or, if wanted, subnormal.
 #ifndef EMBER_TENSOR_RANDOM_DISPATCH_H_
 #define EMBER_TENSOR_RANDOM_DISPATCH_H_
 
@@ -31,16 +31,18 @@ namespace ember::tensor {
 struct RandomOptions {
   int maximum_stages = 5;
   int maximum_depth = 4;  // of expressions
-  // Elements of a buffer, about; most cases stay below 4000.
+  // Approximate largest number of elements of a buffer; most cases stay below
+  // 4000.
   int64_t largest_elements = 4000;
-  // Only what every executor must compute bit for bit: no transcendental
-  // functions, and float sums and products only where every order of
-  // accumulation is exact. Without it, results may differ by rounding, and by
-  // more where rounding is amplified (a cast to an integer, a comparison).
+  // Only instructions that every executor must compute bit for bit: no
+  // transcendental functions, and float sums and products only where every
+  // order of accumulation is exact. If false, results may differ by rounding,
+  // and by more where rounding is amplified (a cast to an integer, a
+  // comparison).
   bool exact = true;
   // Inputs of some cases have subnormal elements, which not every device keeps.
   bool subnormals = false;
-  // Whether the builder simplifies. The same seed gives the same computation
+  // True if the builder simplifies. The same seed gives the same computation
   // either way.
   bool simplify = true;
 };
@@ -49,21 +51,21 @@ struct RandomCase {
   uint64_t seed = 0;
   Dispatch dispatch;
   std::vector<int64_t> parameters;
-  // Inputs have floats that are infinite, not a number, or large among others;
-  // with subnormal ones or without.
+  // True if inputs contain infinite, NaN and large floats; true if they contain
+  // subnormal ones.
   bool has_special_values = false;
   bool has_subnormals = false;
 
-  // Memory for inputs (random, the same each time) and outputs (zeros), in
-  // order.
+  // Returns memory for inputs (random, the same each time) and outputs (zeros),
+  // in order.
   std::vector<std::vector<uint8_t>> MakeBuffers() const;
 };
 
 RandomCase MakeRandomCase(uint64_t seed, const RandomOptions& options);
 
-// Where the outputs first differ, as one line with both values; empty if they
-// are equal bit for bit, all NaNs and both zeros counted as equal. With a
-// tolerance: |a - b| <= absolute + relative * |a|.
+// Returns one line with both values where the outputs first differ; empty if
+// they are equal bit for bit, where all NaNs and both zeros count as equal.
+// With a tolerance: |a - b| <= absolute + relative * |a|.
 std::string FirstDifference(const RandomCase& random_case,
                             const std::vector<std::vector<uint8_t>>& expected,
                             const std::vector<std::vector<uint8_t>>& actual,

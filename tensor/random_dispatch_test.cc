@@ -1,4 +1,4 @@
-// Properties of the whole library over generated dispatches. EMBER_SEED=n
+// Tests properties of the whole library over generated dispatches. EMBER_SEED=n
 // replays one seed.
 #include "tensor/random_dispatch.h"
 
@@ -99,7 +99,7 @@ TEST(RandomDispatchTest, CoversTheInstructionTable) {
   }
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
-    // Not generated: they have tests of their own.
+    // The generator does not make these; they have their own tests.
     if (opcode == Opcode::kBitcast || opcode == Opcode::kIsNan ||
         opcode == Opcode::kIsInfinite) {
       continue;

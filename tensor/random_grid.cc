@@ -102,7 +102,7 @@ Scalar RandomGrid::FlatIndex(const GridDim& dim, const GridPoint& point,
 bool RandomGrid::Move(const GridDim& dim, const GridPoint& point,
                       StageBuilder& stage, Scalar& index) {
   const int axis = dim.axes.back();
-  // How far beyond the points of the axes the index reaches.
+  // Distance by which the index reaches beyond the points of the axes.
   int64_t low = 0, high = 0;
   if (const auto& window = point.windows[static_cast<size_t>(axis)];
       window && dim.axes.size() == 1 && !choices_.Chance(4)) {
@@ -112,7 +112,7 @@ bool RandomGrid::Move(const GridDim& dim, const GridPoint& point,
   }
   const bool is_moved = high > 0 || dim.slack != 0 || choices_.Chance(8);
   if (is_moved) {
-    // Down by the part of a window that hangs over, or by anything.
+    // Shifts down by the part of a window that hangs over, or by any number.
     const int64_t shift = choices_.Chance(2) ? high / 2 : choices_.Below(7) - 3;
     index = index - shift;
     low -= shift;

@@ -1,5 +1,5 @@
-// Operands, results and axes of random dispatches as fused models have them:
-// all over one grid of extents, so that indices move together.
+// Gives random dispatches the operands, results and axes that fused models
+// have: all over one grid of extents, so that indices move together.
 //
 //   RandomGrid grid(choices, {N, 4, 5}, /*is_plain=*/false);
 //   GridShape shape = grid.OperandShape();        // such as [N, 1, 5], [N, 20]
@@ -24,22 +24,22 @@
 
 namespace ember::tensor {
 
-// An extent as the builder knows it and the number that it will be.
+// An extent, as the builder knows it and as the number that it will be.
 struct Extent {
   Scalar scalar;
   int64_t value = 0;
 };
 
 struct GridDim {
-  std::vector<int> axes;  // of the grid, slowest first; none: extent 1
-  int64_t slack = 0;      // so many elements more than the axes have points
+  std::vector<int> axes;  // axes of the grid, slowest first; none: extent 1
+  int64_t slack = 0;      // number of elements beyond the points of the axes
 };
 
 struct GridShape {
   std::vector<GridDim> dims;
 };
 
-// Where a stage is: a value per axis of the grid, and what moves beside it.
+// A point of the grid: a value per axis, and the windows that move along axes.
 struct GridPoint {
   std::vector<Scalar> values;
   std::vector<std::optional<Extent>> windows;
@@ -53,7 +53,7 @@ struct GridIndices {
 class RandomGrid {
  public:
   // is_plain: no operand is transposed, merged, longer or shorter. The choices
-  // outlive the grid. No extent is 0.
+  // must outlive the grid. No extent is 0.
   RandomGrid(RandomChoices& choices, std::vector<Extent> extents, bool is_plain)
       : choices_(choices), extents_(std::move(extents)), is_plain_(is_plain) {}
 
@@ -64,7 +64,7 @@ class RandomGrid {
   bool is_plain() const { return is_plain_; }
 
   GridShape OperandShape();
-  // Of what has an element for each point of the axes.
+  // Returns the shape of a result with an element for each point of the axes.
   GridShape ResultShape(const std::vector<int>& axes);
   std::vector<Extent> ExtentsOf(const GridShape& shape,
                                 DispatchBuilder& builder) const;
@@ -80,7 +80,8 @@ class RandomGrid {
   int64_t SizeOf(const GridDim& dim) const;
   void Merge(GridShape& shape);
   void Shuffle(GridShape& shape);
-  // The index moved, turned around or by a window; true if it may be outside.
+  // Shifts the index, reverses it or adds a window to it. True if it may be out
+  // of range then.
   bool Move(const GridDim& dim, const GridPoint& point, StageBuilder& stage,
             Scalar& index);
 

@@ -89,7 +89,7 @@ Scalar RandomStageValues::LoadOf(const BufferInfo& source) {
   if (HasNoElements(source) || Chance(5)) {
     for (size_t i = 0; i < source.extents.size(); ++i)
       indices.push_back(RoughIndex());
-    // Of rank 0 there is nothing outside.
+    // A buffer of rank 0 has nothing outside of it.
     return stage_->Pad(source.number, indices, PadValue(source.type));
   }
   for (const Extent& extent : source.extents)

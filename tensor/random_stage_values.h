@@ -1,5 +1,6 @@
-// The values of a random dispatch's stages: expressions of loads, constants and
-// indices. Internal to MakeRandomCase, whose generator adds the stages.
+// Makes the values of a random dispatch's stages: expressions of loads,
+// constants and indices. Internal to MakeRandomCase, whose generator adds the
+// stages.
 #ifndef EMBER_TENSOR_RANDOM_STAGE_VALUES_H_
 #define EMBER_TENSOR_RANDOM_STAGE_VALUES_H_
 
@@ -19,8 +20,9 @@ struct BufferInfo {
   DType type = DType::kF32;
   std::vector<Extent> extents;
   bool small_values =
-      false;  // holds integers of at most 4 bits: sums of them are exact
-  std::optional<GridShape> shape;  // where it is one over the case's grid
+      // true if it holds integers of at most 4 bits: sums of them are exact
+      false;
+  std::optional<GridShape> shape;  // set if the buffer is over the case's grid
 };
 
 class RandomStageValues : protected RandomChoices {
@@ -55,10 +57,10 @@ class RandomStageValues : protected RandomChoices {
   std::vector<Extent> parameters_;
   std::vector<BufferInfo> loadable_;
   StageBuilder* stage_ = nullptr;
-  std::vector<Extent> axes_;  // of the stage
+  std::vector<Extent> axes_;  // axes of the stage
   std::optional<RandomGrid> grid_;
   bool special_inputs_ = false;
-  // Of the stage, where it is on the grid.
+  // Set if the stage is on the grid: its point there.
   bool is_on_grid_ = false;
   GridPoint point_;
 

@@ -1,5 +1,6 @@
-// What random tests of dispatches and of loop nests share: data, instructions
-// that every executor computes bit for bit, and the comparison of results.
+// Helpers shared by random tests of dispatches and of loop nests: data,
+// instructions that every executor computes bit for bit, and the comparison of
+// results.
 #ifndef EMBER_TENSOR_RANDOM_VALUES_H_
 #define EMBER_TENSOR_RANDOM_VALUES_H_
 
@@ -12,8 +13,8 @@
 
 namespace ember::tensor {
 
-// The seeds of a random test: 0..count-1, of which EMBER_SEED=n replays one;
-// EMBER_SEEDS=n tries that many, EMBER_FIRST_SEED=n others than those from 0.
+// The seeds of a random test: 0..count-1 by default. EMBER_SEED=n replays one;
+// EMBER_SEEDS=n tries that many; EMBER_FIRST_SEED=n begins with n.
 struct SeedRange {
   uint64_t begin;
   uint64_t end;
@@ -38,11 +39,12 @@ class RandomChoices {
   std::mt19937_64 random_;
 };
 
-// No transcendental functions and powers of floats. Operands and result are of
-// the type.
+// True for instructions that every executor computes exactly: all but
+// transcendental functions and powers of floats. Operands and result have the
+// given type.
 bool IsExact(Opcode opcode, DType type);
 
-// Elements that are integers of 4 bits, so that sums of them are exact.
+// Returns elements that are integers of 4 bits, so that sums of them are exact.
 std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
                                     int64_t count);
 
@@ -51,9 +53,9 @@ std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
 void AddSpecialValues(std::mt19937_64& random, DType type, bool with_subnormals,
                       std::vector<uint8_t>& elements);
 
-// "element 3: expected 1, found 2" for the first that differs; empty if all are
-// equal bit for bit, all NaNs and both zeros counted as equal. With a
-// tolerance: |a - b| <= absolute + relative * |a|.
+// Returns "element 3: expected 1, found 2" for the first that differs; empty if
+// all are equal bit for bit, where all NaNs and both zeros count as equal. With
+// a tolerance: |a - b| <= absolute + relative * |a|.
 std::string FirstDifferentElement(DType type,
                                   const std::vector<uint8_t>& expected,
                                   const std::vector<uint8_t>& actual,

@@ -5,7 +5,7 @@
 namespace ember::tensor {
 namespace {
 
-// What the exact result is, before it wraps to its type.
+// Returns the range of the exact result, before it wraps to its type.
 Interval ExactRange(Opcode opcode, Interval a, Interval b, Interval c) {
   switch (opcode) {
     case Opcode::kAdd:

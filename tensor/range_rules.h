@@ -1,6 +1,5 @@
-// How the range of an instruction's integer result follows from its operands'
-// ranges: one set of rules, for the builder's simplifier and for bounds
-// analysis.
+// Derives the range of an instruction's integer result from its operands'
+// ranges. The builder's simplifier and the bounds analysis share these rules.
 #ifndef EMBER_TENSOR_RANGE_RULES_H_
 #define EMBER_TENSOR_RANGE_RULES_H_
 
@@ -9,12 +8,11 @@
 
 namespace ember::tensor {
 
-// No axis is longer than this and no extent larger: whoever runs a dispatch
-// refuses larger ones, so that simplification may rely on index arithmetic not
-// wrapping.
+// Largest extent of a dim or an axis. Every executor refuses larger ones, so
+// simplification may assume that index arithmetic does not wrap.
 inline constexpr int64_t kMaximumExtent = int64_t{1} << 40;
 
-// Values of the type, as 64-bit integers; full for u64 and floats.
+// Returns the values of the type as 64-bit integers; full for u64 and floats.
 Interval RangeOfType(DType type);
 Interval RangeOfConstant(uint64_t bits, DType type);
 

@@ -37,7 +37,7 @@ ValueRange SumBounds::Result(double growth) const {
     error = std::max(
         error, kGrownRoundings * growth * UnitRoundoff(type_) * magnitude_);
   }
-  // The sum above was rounded, too.
+  // The computation of the sum above was itself rounded.
   error += static_cast<double>(terms_) * 0x1p-53 * magnitude_;
   return Widen(ValueRange::Between(low_, high_, DType::kF64), error, type_);
 }
@@ -56,7 +56,8 @@ void ProductBounds::Add(const ValueRange& term) {
 }
 
 ValueRange ProductBounds::Result() const {
-  // Infinity, and with a zero NaN, in some orders; or nothing that is left.
+  // Some order of the factors may overflow to infinity, or to NaN with a zero,
+  // or underflow to zero.
   const bool may_overflow = wide_ == DType::kF64 ? most_ > 1e300 : most_ > 1e38;
   const bool may_vanish =
       wide_ == DType::kF64 ? least_ < 1e-300 : least_ < 1e-37;

@@ -1,4 +1,4 @@
-// What a sum or product of floats may be, in any order.
+// Bounds a sum or product of floats for every order of accumulation.
 //
 //   SumBounds sum(DType::kF32);
 //   for (const ValueRange& term : terms) sum.Add(term);
@@ -25,7 +25,8 @@ class SumBounds {
   int64_t terms_ = 0;
   bool is_known_ = true;
   bool is_whole_ = true;  // all terms are integers, and exact
-  // Infinities and NaNs, which come out in every order.
+  // Sum of the infinities and NaNs among the terms, which determine the result
+  // in every order.
   double special_ = 0;
 };
 
@@ -36,9 +37,10 @@ class ProductBounds {
   ValueRange Result() const;
 
  private:
-  const DType type_, wide_;  // of terms, of accumulators
+  const DType type_, wide_;  // types of the terms and of accumulators
   ValueRange product_;
-  // Of all factors that are large, or small: what some order comes to first.
+  // Products of all large factors, and of all small ones: the extreme values
+  // that some order reaches.
   double most_ = 1, least_ = 1;
 };
 

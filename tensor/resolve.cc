@@ -132,7 +132,8 @@ class Resolver {
     return draft_.pool.Intern(call.opcode, type, {&operand, 1}, call.is_raw);
   }
 
-  // Two operands of one type: a literal takes the type of the other one.
+  // Resolves two operands of one type: a literal takes the type of the other
+  // one.
   StatusOr<std::pair<NodeId, NodeId>> Pair(const Expression& a,
                                            const Expression& b,
                                            std::optional<DType> expected) {

@@ -43,7 +43,7 @@ uint64_t Write(Compute<type> value) {
 }
 
 // Calls function.operator()<type>() with the dtype as a constant. Narrow floats
-// are none of them: one function converts them all (base/float_format.h).
+// are left out: one function converts them all (base/float_format.h).
 template <typename Function>
 auto WithType(DType type, Function&& function) {
   switch (type) {
@@ -59,8 +59,8 @@ auto WithType(DType type, Function&& function) {
   __builtin_unreachable();
 }
 
-// `type` is the widest of its kind with these semantics: the others are brought
-// there and back (EvaluateScalar).
+// `type` is the widest type of its kind with these semantics. EvaluateScalar
+// converts the others to it and back.
 template <DType type>
 uint64_t Arithmetic(Opcode opcode, uint64_t first, uint64_t second) {
   const Compute<type> a = Read<type>(first);
@@ -127,7 +127,7 @@ uint64_t CastBits(uint64_t bits, DType from, DType to) {
   return 0;
 }
 
-// Of a narrow float.
+// Computes an instruction of a narrow float in f32.
 uint64_t InFloat(Opcode opcode, DType type, ScalarOperands operands) {
   const auto widened = [&](uint64_t bits) {
     return ToBits(static_cast<float>(BitsToDouble(bits, type)));
@@ -161,10 +161,10 @@ uint64_t EvaluateScalar(Opcode opcode, DType operand_type, DType result_type,
                ? operands.a
                : CastBits(operands.a, operand_type, result_type);
   }
-  // Narrow integers are computed in 64 bits: what wraps there wraps the same
-  // when cut to fewer bits, and no amount of a shift that empties the narrow
-  // type leaves anything of it in the wide one. Narrow floats are computed in
-  // f32 by definition.
+  // Narrow integers are computed in 64 bits. A value that wraps there wraps the
+  // same when cut to fewer bits, and a shift that empties the narrow type
+  // leaves none of its bits in the wide one. Narrow floats are computed in f32
+  // by definition.
   const auto widened = [&](uint64_t bits) {
     return static_cast<uint64_t>(BitsToInteger(bits, operand_type));
   };

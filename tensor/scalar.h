@@ -36,10 +36,10 @@ int64_t BitsToInteger(uint64_t bits, DType type);
 uint64_t DoubleToBits(double value, DType type);
 double BitsToDouble(uint64_t bits, DType type);
 
-// Of a float type, positive.
+// Returns the largest finite positive value of a float type.
 uint64_t LargestFiniteBits(DType type);
 
-// One element in memory.
+// Reads and writes one element in memory.
 uint64_t LoadElement(const void* data, int64_t index, DType type);
 void StoreElement(void* data, int64_t index, DType type, uint64_t bits);
 

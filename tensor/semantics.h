@@ -56,7 +56,7 @@ constexpr T Widen(T value) {
   return value;
 }
 
-// Compute type to storage, rounding to nearest even.
+// Converts a compute type to storage, rounding to nearest even.
 template <typename Storage, typename Compute>
 inline Storage Narrow(Compute value) {
   if constexpr (NarrowFloat<Storage>) {
@@ -98,7 +98,8 @@ inline T Absolute(T a) {
 template <typename T>
 inline T Sign(T a) {
   if constexpr (Float<T>) {
-    return a > 0 ? T(1) : a < 0 ? T(-1) : a;  // zeros and NaN as they are
+    // zeros and NaN are returned unchanged
+    return a > 0 ? T(1) : a < 0 ? T(-1) : a;
   } else {
     return static_cast<T>((a > 0) - (a < 0));
   }
@@ -289,7 +290,7 @@ inline T Power(T a, T b) {
   if constexpr (Float<T>) {
     return std::pow(a, b);
   } else {
-    if (b < 0) {  // 1 / a^|b|: only 1 and -1 leave something
+    if (b < 0) {  // 1 / a^|b| is not 0 only for 1 and -1
       if (a == 1) return 1;
       if (DividesByMinusOne(a)) return (b & 1) ? a : T(1);
       return 0;
@@ -303,7 +304,7 @@ inline T Power(T a, T b) {
     return result;
   }
 }
-// Of equal values (+0 and -0) these give a; of NaNs, the first.
+// Equal values (+0 and -0) give a; two NaNs give the first.
 template <typename T>
 inline T Minimum(T a, T b) {
   if constexpr (Float<T>) {

@@ -69,7 +69,8 @@ TEST(SemanticsTest, MinimumAndMaximumKeepNan) {
   EXPECT_TRUE(std::isnan(Maximum<float>(1, kNan)));
   EXPECT_FALSE(std::signbit(Maximum<float>(0.0f, -0.0f)));
   EXPECT_TRUE(
-      std::signbit(Maximum<float>(-0.0f, 0.0f)));  // of equals, the first
+      // equal values give the first
+      std::signbit(Maximum<float>(-0.0f, 0.0f)));
   EXPECT_EQ(Maximum<bool>(false, true), true);
 }
 
@@ -206,7 +207,8 @@ TEST(ScalarTest, GeneralCastsAgreeWithDirectOnes) {
   uint64_t state = 1;
   for (int i = 0; i < 4000; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    // Few bits set or all but few, at both ends: edges are hit often.
+    // Values have few bits set, or all but few, at both ends, so edges are hit
+    // often.
     const uint64_t raw = i % 2 ? state : ~uint64_t{0} << (state >> 58);
 #define EMBER_ROW(name, ...) \
   CheckCastsFrom<DType::k##name>(i % 3 ? raw : raw >> 32);
@@ -250,8 +252,8 @@ TEST(ScalarTest, IdentitiesOfReductions) {
   EXPECT_EQ(SmallestBits(DType::kF8E5M2), 0xfcu);
 }
 
-// What is too large is infinity or NaN; minimum and maximum before the cast
-// saturate, and keep NaN.
+// A value that is too large becomes infinity or NaN. Minimum and maximum before
+// the cast saturate, and keep NaN.
 TEST(ScalarTest, CastsToFloatsOf8BitsSaturateOnlyWhereTold) {
   const auto cast = [](double value, DType type) {
     return EvaluateScalar(Opcode::kCast, DType::kF32, type,

@@ -51,7 +51,8 @@ bool IsCommutative(Opcode opcode, DType operand_type) {
     case Opcode::kNotEqual:
       return true;
     case Opcode::kMinimum:
-    case Opcode::kMaximum:  // of +0 and -0, and of two NaNs, the order decides
+    // for +0 and -0, and for two NaNs, the order decides
+    case Opcode::kMaximum:
     case Opcode::kAnd:
     case Opcode::kOr:
     case Opcode::kXor:
@@ -130,8 +131,8 @@ NodeId Simplifier::Make(Opcode opcode, DType type,
   return pool_.Intern(opcode, type, operands);
 }
 
-// Constants go to the right; integer operands into one order. Floats stay as
-// written otherwise.
+// Constants go to the right; other integer operands get a fixed order. Float
+// operands otherwise keep theirs.
 bool Simplifier::Swaps(Opcode opcode, DType type, NodeId a, NodeId b) const {
   if (!IsCommutative(opcode, type)) return false;
   if (pool_.IsConstant(a) || pool_.IsConstant(b)) return !pool_.IsConstant(b);
@@ -157,7 +158,7 @@ NodeId Simplifier::Conversion(Opcode opcode, DType type, NodeId a) {
   const Node& node = pool_[a];
   if (node.type == type) return a;
   if (node.opcode == opcode) {
-    // There and back again: nothing is lost on the way.
+    // A cast to a wider type and back loses nothing.
     const NodeId inner = node.operands[0];
     const DType inner_type = pool_[inner].type;
     if (inner_type == type &&
@@ -209,7 +210,8 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
         return BuildLinear(pool_, product);
       }
     }
-    // One factor, however often a product with one is multiplied by itself.
+    // A product with one keeps one factor 1, however often it is multiplied by
+    // itself.
     const Node& node = pool_[a];
     if (node.opcode == Opcode::kMultiply &&
         pool_.IsConstant(node.operands[1])) {
@@ -332,8 +334,8 @@ bool ProvablyInBounds(const ExpressionPool& pool, NodeId index, NodeId extent) {
   const Interval range = pool[index].range;
   if (range.low < 0) return false;
   if (range.high < pool[extent].range.low) return true;
-  // An axis runs over 0..extent - 1, whatever the extent turns out to be. Its
-  // operand is the extent.
+  // An axis runs over 0..extent - 1 for every value of the extent. Its operand
+  // is the extent.
   const Node& node = pool[index];
   return node.opcode == Opcode::kAxis && !node.operands.empty() &&
          node.operands[0] == extent;

@@ -21,15 +21,15 @@
 
 namespace ember::tensor {
 
-// True if 0 <= index < extent for sure. extent is an i64 node of the header.
+// True if 0 <= index < extent is proved. `extent` is an i64 node of the header.
 bool ProvablyInBounds(const ExpressionPool& pool, NodeId index, NodeId extent);
 
 class Simplifier {
  public:
   explicit Simplifier(ExpressionPool& pool) : pool_(pool) {}
 
-  // A node with the value of the instruction. Operands have the types that the
-  // opcode wants.
+  // Returns a node with the value of the instruction. Operands must have the
+  // types that the opcode requires.
   NodeId Make(Opcode opcode, DType type, std::span<const NodeId> operands);
 
  private:

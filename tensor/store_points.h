@@ -1,12 +1,12 @@
-// The points of a stage that store to an element: what a Store's indices say,
-// read backwards.
+// Finds the points of a stage that store to an element: the inverse of a
+// Store's indices.
 //
 //   StorePoints points(dispatch, stage, stage.stores[0], header);
 //   for (const std::vector<int64_t>& point : *points.Of({3, 0})) ...
 //
-// Where each index is an axis (with an offset, a stride) it is arithmetic;
-// otherwise all points are looked at once, if there are not too many. Indices
-// from data are the caller's to evaluate. Refers to its arguments.
+// If each index is an axis (with an offset, a stride) the points are computed
+// directly. Otherwise all points are visited once, if there are not too many.
+// The caller evaluates indices that depend on data. Refers to its arguments.
 #ifndef EMBER_TENSOR_STORE_POINTS_H_
 #define EMBER_TENSOR_STORE_POINTS_H_
 
@@ -24,7 +24,7 @@ namespace ember::tensor {
 
 class StorePoints {
  public:
-  using Point = std::vector<int64_t>;  // of the spatial axes
+  using Point = std::vector<int64_t>;  // a point of the spatial axes
   // The indices that a point stores to; false: not known.
   using IndexFunction =
       std::function<bool(const Point& point, std::vector<int64_t>& indices)>;
@@ -32,12 +32,13 @@ class StorePoints {
   StorePoints(const Dispatch& dispatch, const Stage& stage, const Store& store,
               const ConcreteHeader& header);
 
-  // Whether Of needs no look at all points.
+  // True if Of need not visit all points.
   bool is_direct() const { return is_direct_; }
   int64_t point_count() const { return point_count_; }
 
-  // In the stage's order. nullopt: not known. `indices_of` is called for every
-  // point, once, if it is not direct; the result is valid until the next call.
+  // Returns the points in the stage's order; nullptr if they are unknown. If it
+  // is not direct, `indices_of` is called once for every point. The result is
+  // valid until the next call.
   const std::vector<Point>* Of(std::span<const int64_t> indices,
                                const IndexFunction& indices_of);
 

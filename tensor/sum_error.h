@@ -1,21 +1,21 @@
-// How far a sum of floats may be from the exact one: the bound that every tier
-// and back end keeps, for sums of any length.
+// The bound on the error of a float sum of any length, which every tier and
+// back end keeps.
 //
 //   |computed - exact| <= SumErrorBound(n, type, sum of |x|)
 //
-// A sum is a tree of additions, and each term goes through some of them: c at
-// most, each of which rounds by a factor of 1 + u. So the error is at most
-// c * u / (1 - c * u) times the sum of the magnitudes, whatever their signs.
-// What is bounded is c:
+// A sum is a tree of additions. Each term goes through at most c of them, and
+// each addition rounds by a factor of 1 + u. So the error is at most c * u / (1
+// - c * u) times the sum of the magnitudes, whatever their signs. Every
+// executor bounds c as follows:
 //
-//   - one accumulator takes at most kSumBlock terms before what it has is
-//     carried to a total of its own, and it starts at 0 again;
-//   - a total takes at most kMostPlainBlocks of those as they are; one that may
-//     have to take more is compensated (below), so that the number of blocks no
-//     longer counts;
-//   - results that were kept side by side are then combined: those of at most
-//     64 lanes, or of the invocations of a workgroup, by a tree (where a CPU
-//     runs a schedule for devices: one by one, kSumBlock at most).
+//   - one accumulator takes at most kSumBlock terms before its value is added to a
+//     total and it starts at 0 again;
+//   - a total takes at most kMostPlainBlocks blocks by plain addition; a total
+//     that may have to take more is compensated (below), so that the number of
+//     blocks no longer counts;
+//   - partial results are then combined: those of at most 64 lanes, or of the
+//     invocations of a workgroup, by a tree (where a CPU runs a schedule for
+//     devices: one by one, kSumBlock at most).
 //
 // Together these are at most kSumBlock + kSumExtra. A schedule may make two
 // stages of a sum (rfactor), each of which is such a tree. So
@@ -24,24 +24,25 @@
 //
 // which includes the rounding of a product, where products are added up. For
 // comparison: pairwise summation in blocks of that size has c = size + log2(n /
-// size), which grows. A kernel or an interpreter may of course do better than
-// its bound; along memory all do by far.
+// size), which grows. A kernel or an interpreter may do better than its bound;
+// sums along contiguous memory do by far.
 //
-// A compensated total is two floats: the sum, and the part of it that the sum
-// has no digits for. It takes a block x so, each operation rounded by itself:
+// A compensated total is two floats: the sum, and the part that the sum has no
+// digits for. It adds a block x as follows, each operation rounded by itself:
 //
 //   next = sum + x
-//   seen = next - sum                              // of x
+//   seen = next - sum                              // the part of x in next
 //   lost = (sum - (next - seen)) + (x - seen)      // exactly
 //   rest = rest + lost,  sum = next + rest,  rest = rest - (sum - next)
 //
-// where rest stays 0 if next is not finite, so that infinities and NaNs come
-// out as by plain addition. Its error for b blocks is u + 2 b u^2: nothing that
-// counts up to 2^30 blocks.
+// where rest stays 0 if next is not finite, so that infinities and NaNs give
+// the same result as plain addition. Its error for b blocks is u + 2 b u^2,
+// which is negligible up to 2^30 blocks.
 //
-// Not bounded this way, as their order is part of what they mean: folds, scans,
-// updates of memory (+=). Products of matrices of f16 by subgroups of a GPU
-// (loops::LoopKind::kMatrix) take up to kMostMatrixTerms terms in a row.
+// The bound does not cover folds, scans and updates of memory (+=), whose order
+// is part of their meaning. Products of f16 matrices by subgroups of a GPU
+// (loops::LoopKind::kMatrix) accumulate up to kMostMatrixTerms terms in
+// sequence.
 #ifndef EMBER_TENSOR_SUM_ERROR_H_
 #define EMBER_TENSOR_SUM_ERROR_H_
 
@@ -52,28 +53,30 @@
 
 namespace ember::tensor {
 
-// Terms that one accumulator takes.
+// Largest number of terms that one accumulator takes.
 inline constexpr int64_t kSumBlock = 1024;
-// Blocks whose sums are added up without compensation.
+// Largest number of blocks whose sums are added up without compensation.
 inline constexpr int64_t kMostPlainBlocks = 32;
-// Additions beyond those of a block: of blocks, then of lanes or invocations.
+// Number of additions besides those of a block: of blocks, then of lanes or
+// invocations.
 inline constexpr int64_t kSumExtra = 128;
-// As above, of one product of matrices.
+// Largest number of terms that a matrix product on a GPU accumulates in
+// sequence.
 inline constexpr int64_t kMostMatrixTerms = 8192;
 
-// c(n): through how many roundings a term of a sum of n goes.
+// Returns c(n): the number of roundings that a term of a sum of n goes through.
 constexpr int64_t SumRoundings(int64_t terms) {
   return std::min(terms, 2 * (kSumBlock + kSumExtra));
 }
 
-// u: by how much an addition of accumulators of a sum of such values rounds,
-// relative. Sums of f16 and bf16 grow in f32; that the result is rounded to 16
-// bits at the end is not part of the bound.
+// Returns u: the relative rounding error of one addition in the accumulator's
+// type. Sums of f16 and bf16 accumulate in f32; the final rounding to 16 bits
+// is not part of the bound.
 constexpr double UnitRoundoff(DType type) {
   return type == DType::kF64 ? 0x1p-53 : 0x1p-24;
 }
 
-// Of a float sum, or sum of products, of so many terms.
+// Returns the bound for a float sum, or sum of products, of so many terms.
 constexpr double SumErrorBound(int64_t terms, DType type, double magnitudes) {
   const double steps =
       static_cast<double>(SumRoundings(terms)) * UnitRoundoff(type);

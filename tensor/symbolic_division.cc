@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaximumFactors = 16;
 constexpr Interval kIndexRange{-kMaximumExtent, kMaximumExtent};
 
-// coefficient * the product of the factors, which are not constants and sorted.
+// coefficient * the product of the factors, which are sorted and not constant.
 struct Monomial {
   int64_t coefficient = 1;
   std::vector<NodeId> factors;
@@ -74,7 +74,7 @@ std::optional<Monomial> Quotient(const Monomial& a, const Monomial& b) {
   return quotient;
 }
 
-// One more than the largest value of a factor that starts at 0.
+// Returns one more than the largest value of a factor that starts at 0.
 std::optional<Monomial> LimitOf(const ExpressionPool& pool, NodeId factor) {
   const Node& node = pool[factor];
   if (node.opcode == Opcode::kAxis)
@@ -84,9 +84,9 @@ std::optional<Monomial> LimitOf(const ExpressionPool& pool, NodeId factor) {
   return Monomial{node.range.high + 1, {}};
 }
 
-// True if 0 <= sum < limit, seen as digits: one term is axis * place with limit
-// = extent * place, and the others are below `place`. That an axis has values
-// at all shows its extent to be positive.
+// True if 0 <= sum < limit, read as digits: one term is axis * place with limit
+// = extent * place, and the others are below `place`. The extent is positive,
+// because otherwise the axis has no values.
 bool IsBelow(const ExpressionPool& pool, const Polynomial& sum,
              const Monomial& limit) {
   if (sum.empty()) return limit.IsOne();
@@ -100,7 +100,7 @@ bool IsBelow(const ExpressionPool& pool, const Polynomial& sum,
         continue;
       Polynomial rest = sum;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-      // 0 is below the place, if that is surely positive.
+      // 0 is below the place, if that is proved to be positive.
       if (rest.empty() && place->factors.empty()) return true;
       if (IsBelow(pool, rest, *place)) return true;
     }

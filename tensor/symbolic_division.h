@@ -1,13 +1,14 @@
-// x floordiv d and x mod d where d is not a constant: how reshapes of tensors
-// with symbolic dims become plain indices again. Internal to the builder.
+// Simplifies x floordiv d and x mod d where d is not a constant, so that
+// reshapes of tensors with symbolic dims become plain indices. Internal to the
+// builder.
 //
 //   for n < N, c < 64:
 //   (i * (N * 64) + n * 64 + c) floordiv (N * 64)  ->  i
 //   (i * (N * 64) + n * 64 + c) mod (N * 64)       ->  n * 64 + c
 //
-// Works on sums of products of axes and extents. That these fit 64 bits is
-// assumed: each factor is at most kMaximumExtent, and whoever runs a dispatch
-// refuses buffers and stages of more than 2^62.
+// Works on sums of products of axes and extents, which are assumed to fit 64
+// bits: each factor is at most kMaximumExtent, and executors refuse buffers and
+// stages of more than 2^62.
 #ifndef EMBER_TENSOR_SYMBOLIC_DIVISION_H_
 #define EMBER_TENSOR_SYMBOLIC_DIVISION_H_
 
@@ -22,7 +23,7 @@ struct QuotientAndRemainder {
   NodeId remainder;
 };
 
-// nullopt where nothing can be proved.
+// Returns nullopt if nothing can be proved.
 std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool,
                                                        NodeId x,
                                                        NodeId divisor);

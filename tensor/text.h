@@ -4,12 +4,12 @@
 //   // *same == dispatch, if that was canonical.
 //   StatusOr<Dispatch> same = Parse(text);
 //
-// Canonical means: made by DispatchBuilder::Finish or by Parse. Any verified
-// dispatch prints and parses back to its canonical form, which computes the
-// same.
+// A canonical dispatch was made by DispatchBuilder::Finish or by Parse. Any
+// verified dispatch prints and parses back to its canonical form, which
+// computes the same.
 //
 // Parse errors are one line, "line:column: expected ..., found ...". The result
-// is verified. Parse takes text from anyone; Print wants a verified dispatch.
+// is verified. Parse takes untrusted text; Print requires a verified dispatch.
 #ifndef EMBER_TENSOR_TEXT_H_
 #define EMBER_TENSOR_TEXT_H_
 
@@ -25,7 +25,7 @@ namespace ember::tensor {
 std::string Print(const Dispatch& dispatch);
 StatusOr<Dispatch> Parse(std::string_view text);
 
-// A text of several dispatches, one after another.
+// Parses a text of several dispatches, one after another.
 StatusOr<std::vector<Dispatch>> ParseAll(std::string_view text);
 
 }  // namespace ember::tensor

@@ -8,13 +8,13 @@
 
 namespace ember::tensor {
 
-// By Combiner and Update. Not "min" and "max": those are instructions.
+// Names of each Combiner and Update. "min" and "max" are taken by instructions.
 inline constexpr std::string_view kCombinerNames[] = {
     "none", "sum", "prod", "minimum", "maximum", "fold"};
 inline constexpr std::string_view kUpdateNames[] = {"=",
                                                     "+=", "*=", "min=", "max="};
 
-// How tightly an infix instruction binds; larger binds tighter.
+// Precedence of infix instructions; a larger number binds tighter.
 inline constexpr int kComparePrecedence = 1;
 inline constexpr int kSumPrecedence = 2;
 inline constexpr int kProductPrecedence = 3;

@@ -8,8 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// The texts are in the form that Print gives, so that each is a golden for both
-// directions.
+// The texts are in the form that Print gives, so each is an expectation for
+// both directions.
 void ExpectRoundTrip(const std::string& text) {
   const StatusOr<Dispatch> parsed = Parse(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;

@@ -1,5 +1,5 @@
-// Which types an instruction takes and gives: one set of rules, for the
-// verifiers of all forms that have instructions.
+// Checks the operand and result types of an instruction. The verifiers of all
+// forms that have instructions share these rules.
 //
 //   const DType operands[] = {DType::kF32, DType::kF64};
 //   FindTypeFault(Opcode::kAdd, DType::kF32, operands)
@@ -18,22 +18,22 @@ struct TypeFault {
   enum Kind : uint8_t {
     kNone,
     kOperands,  // the instruction takes no operands of type `found`
-    kOperand,   // one operand is not of the type that the others want
+    kOperand,   // one operand has another type than the others require
     kResult,
     kBitcast  // `found` cannot become `expected`
   };
   Kind kind = kNone;
-  uint8_t operand = 0;  // kOperand: which
+  uint8_t operand = 0;  // kOperand: its number
   DType expected = DType::kF32;
   DType found = DType::kF32;
 };
 
-// For arithmetic, Select, Cast and Bitcast, with as many operands as
+// Checks arithmetic, Select, Cast and Bitcast, with as many operands as
 // RegisterOperandCount says.
 TypeFault FindTypeFault(Opcode opcode, DType result,
                         std::span<const DType> operands);
 
-// Whether the bits are a constant of the type (Instruction::immediate).
+// True if the bits are a constant of the type (Instruction::immediate).
 bool AreBitsOf(uint64_t bits, DType type);
 
 }  // namespace ember::tensor

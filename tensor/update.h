@@ -1,4 +1,4 @@
-// Which arithmetic an update of an element is.
+// Maps an update of an element to its arithmetic instruction.
 //
 //   EvaluateScalar(OpcodeOf(Update::kAdd), type, type, {old, value, 0})
 #ifndef EMBER_TENSOR_UPDATE_H_
@@ -8,7 +8,7 @@
 
 namespace ember::tensor {
 
-// Not for kAssign, which computes nothing.
+// The update must not be kAssign, which computes nothing.
 constexpr Opcode OpcodeOf(Update update) {
   switch (update) {
     case Update::kMultiply:

@@ -11,13 +11,14 @@ namespace ember::tensor {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Integers beyond are not exact as doubles.
+// Larger integers are not exact as doubles.
 constexpr double kLargestExact = 9007199254740992.0;
 // Roundings that an arithmetic operation may make, fused with others or not.
 constexpr double kArithmeticRoundings = 2;
 
-// Executors may take what is below for zero: what the type that computes calls
-// subnormal, which f32 does not what f16 does, and the least of a type.
+// Returns the value below which executors may take a number for zero: the
+// smallest normal number of the type in which it is computed, or the smallest
+// number of a type. An f16 subnormal is normal in f32.
 double SmallestNormal(DType type) {
   if (type == DType::kF64) return std::numeric_limits<double>::min();
   const double least = IsNarrowFloat(type) ? BitsToDouble(1, type) : 0;
@@ -50,7 +51,7 @@ ValueRange Rounded(double low, double high, double roundings, DType type) {
   return ValueRange::Between(low, high, type);
 }
 
-// --- intervals of reals: the ends of what monotonic functions give ---
+// --- intervals of reals: the end points that monotonic functions give ---
 
 struct Ends {
   double low = 0, high = 0;
@@ -61,7 +62,7 @@ Ends Increasing(const ValueRange& a, Function function) {
   return {function(a.low), function(a.high)};
 }
 
-// Functions that are monotonic in each operand.
+// Applies a function that is monotonic in each operand.
 template <typename Function>
 Ends Corners(const ValueRange& a, const ValueRange& b, Function function) {
   const double values[] = {function(a.low, b.low), function(a.low, b.high),
@@ -80,7 +81,7 @@ constexpr Ends kNothing = {std::numeric_limits<double>::quiet_NaN(),
 
 bool ContainsZero(const ValueRange& a) { return a.low <= 0 && a.high >= 0; }
 
-// Functions that change by as much as their operand at most.
+// Applies a function whose slope is at most 1.
 template <typename Function>
 Ends NoSteeper(const ValueRange& a, Function function) {
   if (std::isinf(a.magnitude())) return kNothing;
@@ -116,7 +117,8 @@ Ends Angles(const ValueRange& a, const ValueRange& b) {
   return Corners(a, b, [](double y, double x) { return std::atan2(y, x); });
 }
 
-// What transcendental functions give, before rounding; kNothing: not said.
+// Returns the results of transcendental functions before rounding; kNothing if
+// they are unknown.
 Ends EndsOfFunction(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   switch (opcode) {
     case Opcode::kSqrt:
@@ -181,7 +183,8 @@ Ends EndsOfArithmetic(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   }
 }
 
-// What floats and integers have in common, without rounding.
+// Handles the instructions that are the same for floats and integers and do not
+// round.
 std::optional<Ends> EndsWithoutRounding(Opcode opcode, const ValueRange& a,
                                         const ValueRange& b) {
   const auto minimum = [](double x, double y) { return std::min(x, y); };
@@ -246,7 +249,7 @@ ValueRange ApplyToFloats(Opcode opcode, DType type, const ValueRange& a,
   const bool adds = opcode == Opcode::kAdd || opcode == Opcode::kSubtract;
   if (is_arithmetic &&
       (std::isinf(a.magnitude()) || std::isinf(b.magnitude()))) {
-    // Infinities that meet may give NaN; one alone stays.
+    // Two infinities may combine to NaN; one alone remains.
     const bool is_alone = (a.is_exact() && !std::isinf(b.magnitude())) ||
                           (b.is_exact() && !std::isinf(a.magnitude()));
     if (!adds || !is_alone) return ValueRange::Unknown();
@@ -279,7 +282,7 @@ ValueRange ApplyToIntegers(Opcode opcode, DType type, const ValueRange& a,
   } else {
     ends = EndsOfArithmetic(opcode, a, b);
   }
-  // What wraps may be anything.
+  // A value that wraps may be anything.
   const bool fits = ends.low >= LowestInteger(type) &&
                     ends.high <= HighestInteger(type) &&
                     std::abs(ends.low) <= kLargestExact &&
@@ -333,8 +336,8 @@ ValueRange Cast(DType from, DType to, const ValueRange& a) {
                                       : ValueRange::Unknown();
 }
 
-// Whether every executor gives the same bits for these operands: the result is
-// what real arithmetic gives, or no arithmetic at all.
+// True if every executor gives the same bits for these operands: the result is
+// that of real arithmetic, or no arithmetic is involved.
 bool IsSameEverywhere(Opcode opcode, DType operand_type, DType result_type,
                       double a, double b, double result) {
   if (!IsFloat(result_type) || !IsFloat(operand_type)) return true;
@@ -373,8 +376,8 @@ bool IsSameEverywhere(Opcode opcode, DType operand_type, DType result_type,
   }
 }
 
-// Of listed operands, result by result; nothing if there are too many or they
-// depend on the executor.
+// Applies the instruction to listed operands, result by result; nothing if
+// there are too many or they depend on the executor.
 std::optional<ValueRange> ApplyToValues(Opcode opcode, DType operand_type,
                                         DType result_type,
                                         const RangeOperands& operands,

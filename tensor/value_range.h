@@ -1,5 +1,5 @@
-// What a value of a dispatch may be, if every executor rounds in its own way:
-// one of a few values, or any number of an interval.
+// The values that a register of a dispatch may have if every executor rounds in
+// its own way: one of a few listed values, or any number of an interval.
 //
 //   ValueRange x = ValueRange::Exactly(bits, DType::kF32);
 //   // All that x * x may be as f32, fused or not: an interval of a few units in
@@ -7,12 +7,13 @@
 //   ValueRange square = Apply(Opcode::kMultiply, DType::kF32, DType::kF32,
 //                             {x, x, {}});
 //
-// The rules are those of tensor/instructions.h with rounding errors: arithmetic
-// of floats may be off by what a fused or a separately rounded operation may,
-// transcendental functions by kFunctionUlps; what is exact in every executor
-// (moves, minima, comparisons, integers) stays exact. A comparison or cast of
-// an interval that both sides of a step are in gives both results. So a result
-// out of the range is wrong, however much what led to it amplifies rounding.
+// The rules are those of tensor/instructions.h with rounding errors. Float
+// arithmetic may be off by the rounding of a fused or a separate operation,
+// transcendental functions by kFunctionUlps. Operations that are exact in every
+// executor (moves, minima, comparisons, integers) stay exact. If an interval
+// lies on both sides of a step of a comparison or cast, both results are
+// possible. So a result outside of the range is wrong, however much rounding is
+// amplified.
 #ifndef EMBER_TENSOR_VALUE_RANGE_H_
 #define EMBER_TENSOR_VALUE_RANGE_H_
 
@@ -29,11 +30,11 @@ inline constexpr double kFunctionUlps = 8;
 struct ValueRange {
   static constexpr int kMostValues = 4;
 
-  // How many values are listed; 0: the interval says it.
+  // Number of listed values; 0 if the interval applies.
   int count = 0;
-  uint64_t bits[kMostValues] = {};  // of the value's type
-  // Of listed values: around them (not of NaN). Integers are exact where they
-  // are below 2^53.
+  uint64_t bits[kMostValues] = {};  // bits of the values, in their type
+  // The interval; for listed values it contains them (except NaN). Integers are
+  // exact below 2^53.
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   // False: anything, NaN too.
@@ -41,7 +42,8 @@ struct ValueRange {
 
   static ValueRange Unknown() { return {}; }
   static ValueRange Exactly(uint64_t bits, DType type);
-  // Of integers and bools the whole numbers in it; NaN as an end: Unknown.
+  // For integers and bools, the whole numbers in the interval. Unknown if an
+  // end is NaN.
   static ValueRange Between(double low, double high, DType type);
 
   bool is_exact() const { return count == 1; }

@@ -106,8 +106,8 @@ TEST(ValueRangeTest, InfinitiesAndNaNsComeThrough) {
                   .Contains(Bits(infinity), DType::kF32));
 }
 
-// What is computed from numbers of two intervals lies in the interval that is
-// computed from both.
+// A result computed from numbers in two intervals must be in the interval
+// computed from the intervals.
 TEST(ValueRangeTest, HoldsWhatNumbersInItGive) {
   const DType type = DType::kF32;
   const SeedRange seeds = Seeds(20000);

@@ -13,7 +13,7 @@
 namespace ember::tensor {
 namespace {
 
-// What a register's value depends on.
+// The things on which a register's value depends.
 enum Dependence : uint8_t {
   kOnSpatialAxis = 1,
   kOnReductionAxis = 2,

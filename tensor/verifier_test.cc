@@ -43,7 +43,7 @@ Register Find(const Dispatch& dispatch, Opcode opcode, Register from = 0) {
   return 0;
 }
 
-// What Verify says after the change, without "dispatch @t: ".
+// Returns the error of Verify after the change, without "dispatch @t: ".
 std::string ErrorAfter(const std::function<void(Dispatch&)>& change) {
   Dispatch dispatch = Valid();
   change(dispatch);

@@ -1,5 +1,5 @@
-// A back end: how dispatches become kernels for one family of targets. A row of
-// the table in jit/backends.h.
+// A back end makes kernels of dispatches for one family of targets. It is a row
+// of the table in jit/backends.h.
 //
 //   const Backend& backend = BackendFor("vulkan1.3+subgroup32");
 //   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
@@ -9,11 +9,11 @@
 //                          backend.compile(request, nest, context, report));
 //   vm::KernelImage image = ImageOf(request, nest, 1, code->code);
 //
-// Everything between the two functions (parameters, constants, the lowering and
-// the proof that the nest stays in bounds: jit/kernel/build_nest.h), what an
-// image has beside its code (describe_nest.h) and how images are launched
-// (vm/runtime/cpu_kernel.h, device_kernel.h) is the same for all of them.
-// docs/adding/jit-target.md says how one is added.
+// All back ends share the rest. Between the two functions these are parameters,
+// constants, the lowering and the proof that the nest stays in bounds
+// (jit/kernel/build_nest.h). They also share the parts of an image besides its
+// code (describe_nest.h) and the launch of images (vm/runtime/cpu_kernel.h,
+// device_kernel.h). docs/adding/jit-target.md says how to add one.
 //
 // A constant value without state; its functions are thread-safe.
 #ifndef EMBER_JIT_BACKEND_BACKEND_H_
@@ -34,37 +34,38 @@ namespace ember::jit {
 struct CpuModel;  // jit/target/cpu_model.h
 
 struct ScheduleOptions {
-  // Only primitives that keep rounding (KeepsRounding in
-  // jit/schedule/primitives/primitives.h), and no instructions that round as a
-  // device likes.
+  // Allows only primitives that keep rounding (KeepsRounding in
+  // jit/schedule/primitives/primitives.h), and no instructions whose rounding
+  // the device chooses.
   bool is_exact = false;
-  // What the schedule is for, if it is a CPU; null: what the target's text
-  // says, and for what that leaves open, this machine.
+  // The CPU that the schedule is for, if it is for one. Null: the one that the
+  // target's text describes; this machine for what the text leaves open.
   const CpuModel* cpu = nullptr;
 };
 
-// What kernels are made with that outlives them.
+// Resources for making kernels that outlive them.
 struct BuildContext {
-  // Makes what LLVM makes: code for CPUs, which may be loaded, and PTX.
+  // Makes all code that LLVM makes: for CPUs, which may be loaded, and PTX.
   Compiler& compiler;
 };
 
 struct Backend {
   std::string_view name;  // "vulkan"
 
-  // Whether kernels for a target with this text (base/target_text.h) are its
-  // own. Rows are asked in their order, the first that says so has them.
+  // True if this back end makes kernels for a target with this text
+  // (base/target_text.h). Rows are asked in order; the first that returns true
+  // serves it.
   bool (*serves)(std::string_view target);
 
-  // The default schedule. schedule: as its dispatch is written. Errors: what
-  // cannot be scheduled, with a reason of jit/decline_reasons.h.
+  // Applies the default schedule. schedule: in the form of its dispatch.
+  // Errors: a reason of jit/decline_reasons.h if it cannot be scheduled.
   Status (*schedule)(std::string_view target, const ScheduleOptions& options,
                      schedule::Schedule& schedule);
 
-  // Code of the verified nest, by the request's target and tier: no device is
-  // needed. Adds the texts of the code to the report, if it asks for them.
-  // Errors: kUnimplemented with a reason of jit/decline_reasons.h for what is
-  // left to tier 0.
+  // Compiles the verified nest for the request's target and tier; needs no
+  // device. Adds the texts of the code to the report, if it asks for them.
+  // Errors: kUnimplemented with a reason of jit/decline_reasons.h for nests
+  // that are left to tier 0.
   StatusOr<std::unique_ptr<CompiledNest>> (*compile)(
       const vm::KernelRequest& request, const loops::LoopNest& nest,
       const BuildContext& context, KernelReport& report);

@@ -1,4 +1,4 @@
-// Where the code of a kernel comes from.
+// The source of a kernel's code.
 #ifndef EMBER_JIT_BACKEND_CODE_ORIGIN_H_
 #define EMBER_JIT_BACKEND_CODE_ORIGIN_H_
 
@@ -8,7 +8,7 @@ namespace ember::jit {
 
 enum class CodeOrigin : uint8_t {
   kCompiled,
-  kShared,  // of an equal nest that was there
+  kShared,  // shared with an equal nest
   kLoaded   // from the kernel cache on disk
 };
 

@@ -1,4 +1,4 @@
-// What a caller of the compiler chooses.
+// Options of a call of the compiler.
 #ifndef EMBER_JIT_BACKEND_COMPILE_OPTIONS_H_
 #define EMBER_JIT_BACKEND_COMPILE_OPTIONS_H_
 
@@ -8,17 +8,17 @@
 namespace ember::jit {
 
 enum class Effort : uint8_t {
-  kFast,  // little optimisation, fast instruction selection where there is one
+  kFast,  // little optimisation; fast instruction selection if there is one
   kFull
 };
 
 struct CompileOptions {
   Effort effort = Effort::kFull;
-  // What to keep for people, as text; nothing runs from these.
+  // Texts to keep for people; nothing runs from these.
   bool keep_llvm = false;
   bool keep_assembly = false;
-  // What the code is for: the text of a device's target whose code LLVM makes
-  // ("sm_90a+shared232448…"); empty: the CPU that the compiler is for.
+  // The target that the code is for: the text of a device whose code LLVM makes
+  // ("sm_90a+shared232448…"); empty: the compiler's CPU.
   std::string target;
 };
 

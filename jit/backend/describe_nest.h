@@ -1,5 +1,5 @@
-// The image of a loop nest, but for its code: buffers, phases, and the formulas
-// for extents and numbers of tasks.
+// Makes the image of a loop nest without its code: buffers, phases, and the
+// formulas for extents and numbers of tasks.
 //
 //   vm::KernelImage image = DescribeNest(nest);
 //   image.code = …;
@@ -14,17 +14,17 @@
 
 namespace ember::jit {
 
-// Extents and tasks depend on constants and parameters only (a check).
+// Extents and tasks must depend on constants and parameters only (a check).
 vm::KernelImage DescribeNest(const loops::LoopNest& nest);
 
-// The same of a nest that was made for the request: with its target, tier and
-// shape, and which inputs may be overwritten.
+// Does the same for a nest that was made for the request. Adds its target, tier
+// and shape, and which inputs may be overwritten.
 vm::KernelImage DescribeKernel(const vm::KernelRequest& request,
                                const loops::LoopNest& nest,
                                double error_growth);
 
-// All of the image: with this code of the nest, and what that needs (iterations
-// of loops, on devices that end them).
+// Makes the complete image: with this code of the nest, and the number of loop
+// iterations if the device limits it.
 vm::KernelImage ImageOf(const vm::KernelRequest& request,
                         const loops::LoopNest& nest, double error_growth,
                         vm::KernelCode code);

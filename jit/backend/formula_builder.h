@@ -1,11 +1,12 @@
-// The formulas of a kernel's image, made from expressions of its loop nest.
+// Makes the formulas of a kernel's image from expressions of its loop nest.
 //
 //   FormulaBuilder formulas(nest.pool, image.formulas);
 //   const uint32_t extent = formulas.Add(buffer.extents[0]);
 //   const uint32_t twice =
 //       formulas.Apply(Opcode::kMultiply, extent, formulas.Constant(2));
 //
-// Each is there once; arithmetic on constants is done at once. Not thread-safe.
+// Equal formulas are added once; arithmetic on constants is folded. Not
+// thread-safe.
 #ifndef EMBER_JIT_BACKEND_FORMULA_BUILDER_H_
 #define EMBER_JIT_BACKEND_FORMULA_BUILDER_H_
 
@@ -22,25 +23,26 @@ namespace ember::jit {
 
 class FormulaBuilder {
  public:
-  // Appends to `formulas`. Both outlive this.
+  // Appends to `formulas`. Both operands outlive this.
   FormulaBuilder(const tensor::ExpressionPool& pool,
                  std::vector<tensor::Instruction>& formulas)
       : pool_(pool), formulas_(formulas) {}
 
-  // The formula of an expression over constants and parameters only (a check).
+  // Returns the formula of an expression of constants and parameters only (a
+  // check).
   uint32_t Add(tensor::NodeId root);
 
-  // Of i64.
+  // These formulas are of type i64.
   uint32_t Constant(int64_t value);
   uint32_t Parameter(size_t number);
   uint32_t Apply(tensor::Opcode opcode, uint32_t a, uint32_t b);
-  // a where x is below y, else b.
+  // Returns a where x is below y, else b.
   uint32_t IfLess(uint32_t x, uint32_t y, uint32_t a, uint32_t b);
   std::optional<int64_t> ConstantOf(uint32_t formula) const;
 
  private:
   void Append(tensor::NodeId id, const tensor::Node& node);
-  // Of the instruction, which may be there.
+  // Returns the number of the instruction, which is appended if it is new.
   uint32_t Find(const tensor::Instruction& in);
 
   const tensor::ExpressionPool& pool_;

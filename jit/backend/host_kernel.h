@@ -1,5 +1,5 @@
-// What the launcher of CPU kernels (vm/runtime/cpu_kernel.h) needs, of a nest
-// that was compiled for this process.
+// Prepares a nest that was compiled for this process for the launcher of CPU
+// kernels (vm/runtime/cpu_kernel.h).
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
 //                          compiler.Compile(nest, {}));
@@ -24,8 +24,8 @@
 
 namespace ember::jit {
 
-// The kernel keeps the nest's code, so that other kernels of equal nests can
-// share it (jit/cache/caching_compiler.h). constants:
+// The kernel keeps the nest's code alive, which kernels of equal nests may
+// share (jit/cache/caching_compiler.h). constants:
 // CpuKernelDefinition::constants, which must live until the kernel is created.
 vm::CpuKernelDefinition DefineKernel(
     vm::KernelImage image, std::unique_ptr<CompiledNest> code,

@@ -17,12 +17,13 @@ using loops::Statement;
 using tensor::Node;
 using tensor::Opcode;
 
-// Sums and multiples of parameters up to this, by factors up to kMostFactor, do
-// not wrap; a call with others counts as one of very many iterations.
+// Sums and multiples of parameters up to kMostParameter, by factors up to
+// kMostFactor, do not wrap. A call with larger ones counts as one of very many
+// iterations.
 constexpr int64_t kMostParameter = int64_t{1} << 40;
 constexpr int64_t kMostFactor = int64_t{1} << 16;
 
-// Formulas of the ends, which are part of the range; nothing: not known.
+// Formulas of the lowest and highest value; empty: not known.
 struct Range {
   std::optional<uint32_t> low, high;
 };
@@ -51,7 +52,7 @@ class Counter {
   uint32_t AtLeast(uint32_t value, int64_t least) {
     return Apply(Opcode::kMaximum, value, Constant(least));
   }
-  // Of counts, which are at most kMostIterations: neither wraps.
+  // These combine counts, which are at most kMostIterations: neither wraps.
   uint32_t Sum(uint32_t a, uint32_t b) {
     return AtMost(Apply(Opcode::kAdd, a, b), kMostIterations);
   }
@@ -65,7 +66,7 @@ class Counter {
     return formulas_.IfLess(Constant(kMostParameter), parameter, many, small);
   }
 
-  // As in jit/loops/iterations.cc.
+  // The same counts as in jit/loops/iterations.cc.
   struct Turns {
     uint32_t on, off;
   };
@@ -90,7 +91,7 @@ class Counter {
     return total;
   }
 
-  // How often a loop turns, at most.
+  // Returns the largest number of a loop's iterations.
   uint32_t Times(NodeId variable) {
     const std::optional<uint32_t> extent =
         RangeOf(loops::ExtentOf(nest_.pool, variable)).high;
@@ -98,7 +99,7 @@ class Counter {
     return AtMost(AtLeast(*extent, 0), kMostIterations);
   }
 
-  // Whether the value depends on the call only.
+  // True if the value depends on the call only.
   bool IsOfCall(NodeId root) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
       const Opcode opcode = nest_.pool[id].opcode;
@@ -109,7 +110,7 @@ class Counter {
     return true;
   }
 
-  // Of an i64.
+  // Returns the range of an i64.
   Range RangeOf(NodeId root) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
       if (ranges_.contains(id)) continue;
@@ -142,7 +143,7 @@ class Counter {
     if (!a || !b) return std::nullopt;
     return Apply(opcode, *a, *b);
   }
-  // Either may be the smaller one, and then the other counts for nothing.
+  // Returns what is known of a minimum or maximum if only one operand is known.
   std::optional<uint32_t> Either(Opcode opcode, std::optional<uint32_t> a,
                                  std::optional<uint32_t> b) {
     return a && b ? Both(opcode, a, b) : a ? a : b;
@@ -150,7 +151,7 @@ class Counter {
 
   Range Derive(const Node& node) {
     is_derived_ = true;
-    // Of what stands below an axis or a load nothing is known yet.
+    // The ranges of operands of an axis or a load may not be known yet.
     const auto operand = [&](size_t i) {
       const auto found = i < node.operands.size()
                              ? ranges_.find(node.operands[i])
@@ -217,7 +218,7 @@ class Counter {
   const loops::LoopNest& nest_;
   FormulaBuilder formulas_;
   std::unordered_map<NodeId, Range> ranges_;
-  bool is_derived_ = false;  // some range follows from others
+  bool is_derived_ = false;  // a range was derived from others
 };
 
 }  // namespace

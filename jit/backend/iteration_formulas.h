@@ -1,16 +1,17 @@
-// How often the loops of one invocation turn in a task of each phase, as
-// formulas over a call's parameters: what jit/loops/iterations.h counts, for
-// those who have the kernel's image and not its nest. Some drivers end loops
-// after so many turns without a word, so launchers compare.
+// Computes the number of iterations of one invocation's loops in a task of each
+// phase, as formulas over a call's parameters. jit/loops/iterations.h counts
+// the same for a nest; these are for code that has only the kernel's image.
+// Some drivers silently end loops after a number of iterations, so launchers
+// compare.
 //
 //   AddIterations(nest, image);
 //   image.iterations[phase];   // the number of a formula
 //
-// Upper bounds, of at most kMostIterations. Where extents of loops depend on
-// constants and parameters only they are what MostIterations counts. Where they
-// depend on variables of other loops they follow from the ranges of those, by
-// sums, differences, multiples, minima and the like; what has another form
-// counts as kMostIterations. Thread-safe.
+// The formulas are upper bounds, of at most kMostIterations. If extents of
+// loops depend on constants and parameters only, they give what MostIterations
+// counts. If extents depend on variables of other loops, the formulas follow
+// from the ranges of those by sums, differences, multiples, minima and the
+// like; other forms count as kMostIterations. Thread-safe.
 #ifndef EMBER_JIT_BACKEND_ITERATION_FORMULAS_H_
 #define EMBER_JIT_BACKEND_ITERATION_FORMULAS_H_
 
@@ -23,7 +24,7 @@ namespace ember::jit {
 
 inline constexpr int64_t kMostIterations = int64_t{1} << 31;
 
-// image: DescribeNest of the nest. Its formulas grow.
+// image: DescribeNest of the nest. Adds to its formulas.
 void AddIterations(const loops::LoopNest& nest, vm::KernelImage& image);
 
 }  // namespace ember::jit

@@ -1,4 +1,4 @@
-// What happened while a kernel was built, for people.
+// A report on how a kernel was built, for people.
 //
 //   KernelReport report;
 //   report.keep_text = true;
@@ -20,17 +20,19 @@ namespace ember::jit {
 
 // Code at one of its stages: LLVM IR, assembly, PTX, disassembled SPIR-V.
 struct CodeText {
-  std::string extension;  // of a file with it: ".ll", ".s", ".ptx", ".spvasm"
+  // for a file with this text: ".ll", ".s", ".ptx", ".spvasm"
+  std::string extension;
   std::string text;
 };
 
 struct KernelReport {
-  // Set by the caller: fill schedule and nest, and the texts of the code; a
-  // schedule to replay instead of the default one (empty: the default one).
+  // Set by the caller: if schedule and nest, and the texts of the code, are
+  // kept, and a schedule to replay instead of the default one (empty: the
+  // default one).
   bool keep_text = false;
   bool keep_code_text = false;
   std::string given_schedule;
-  // Set by the caller: the default schedule keeps rounding
+  // Set by the caller: true if the default schedule must keep rounding
   // (ScheduleOptions).
   bool is_exact = false;
 
@@ -38,15 +40,15 @@ struct KernelReport {
   std::vector<CodeText> code;  // in the order in which they were made
   double schedule_ms = 0;      // schedule and loop nest
   double optimize_ms = 0;
-  double codegen_ms = 0;  // with what the device's driver makes of it
+  double codegen_ms = 0;  // includes the device's driver
   double pack_ms = 0;
   int64_t code_bytes = 0;
   double error_growth = 1;  // vm::Kernel::error_growth
   CodeOrigin origin = CodeOrigin::kCompiled;
 };
 
-// "compiled in 12.3 ms, 2 phases, 4.5 kB of code": what vm::Kernel::Describe
-// begins with.
+// Returns "compiled in 12.3 ms, 2 phases, 4.5 kB of code", the begin of
+// vm::Kernel::Describe.
 std::string Summary(const KernelReport& report, size_t phases);
 
 }  // namespace ember::jit

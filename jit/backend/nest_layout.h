@@ -1,5 +1,5 @@
-// What a call of a nest needs, for given parameters: the layout of its image
-// (vm/runtime/kernel_layout.h), for those who hold a nest.
+// Computes the buffers of a call of a nest for given parameters: the layout of
+// its image (vm/runtime/kernel_layout.h), for code that has a nest.
 //
 //   NestHeader header(nest);
 //   EMBER_ASSIGN_OR_RETURN(NestLayout layout, header.LayoutFor(parameters));
@@ -23,14 +23,14 @@ using NestLayout = vm::KernelLayout;
 
 class NestHeader {
  public:
-  // alignment: of offsets.
+  // alignment: that of offsets.
   explicit NestHeader(const loops::LoopNest& nest, int64_t alignment = 64);
 
-  // kResourceExhausted for what is out of all proportion.
+  // Returns kResourceExhausted for absurdly large layouts.
   StatusOr<NestLayout> LayoutFor(std::span<const int64_t> parameters) const {
     return vm::LayOutKernel(image_, parameters, alignment_);
   }
-  // Without code.
+  // Returns the image, which has no code.
   const vm::KernelImage& image() const { return image_; }
 
  private:

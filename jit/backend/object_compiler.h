@@ -1,8 +1,9 @@
-// Who makes code of loop nests, and what comes of it. LLVM does (jit/llvm/
-// compiler.h), a process that has LLVM is asked to (jit/worker/
-// worker_client.h), or code that was made before is found (jit/cache/
-// caching_compiler.h). Whoever wants kernels knows these interfaces alone, so
-// that a program can have kernels without having LLVM in its memory.
+// Interfaces of compilers of loop nests, and of their results. Implementations
+// use LLVM (jit/llvm/compiler.h), ask a process that has LLVM
+// (jit/worker/worker_client.h), or find code that was made before
+// (jit/cache/caching_compiler.h). Code that needs kernels knows these
+// interfaces alone, so that a program can have kernels without LLVM in its
+// memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
 //                          compiler.Compile(nest, {.effort = Effort::kFull}));
@@ -14,8 +15,8 @@
 //                          compiler.CompileToCode(nest, options, nullptr));
 //   EMBER_ASSIGN_OR_RETURN(code, LoadCode(image_code, nest.prologue.size()));
 //
-// Code for another device (CompileOptions::target) is not loaded: it goes on in
-// the kernel's image, to the device's driver.
+// Code for another device (CompileOptions::target) is not loaded: the kernel's
+// image passes it to the device's driver.
 //
 // Thread-safe: several threads may compile with one compiler. Code lives as
 // long as its CompiledNest. Memory of code is never writable and executable at
@@ -42,9 +43,9 @@ struct CompiledNest {
   virtual ~CompiledNest() = default;
 
   CodeOrigin origin = CodeOrigin::kCompiled;
-  // Where it is not loaded; else nothing.
+  // Set if the code is not loaded; else empty.
   vm::KernelCode code;
-  std::shared_ptr<const vm::CodeMemory> memory;  // of the functions
+  std::shared_ptr<const vm::CodeMemory> memory;  // holds the functions
   std::vector<vm::PhaseFunction> prologue;       // one per phase of the nest
   std::vector<vm::PhaseFunction> phases;
   int64_t code_bytes = 0;
@@ -58,43 +59,45 @@ class Compiler {
  public:
   virtual ~Compiler() = default;
 
-  // The nest is verified. kUnimplemented with a reason of
-  // jit/decline_reasons.h for what this back end leaves to tier 0.
+  // The nest must be verified. Returns kUnimplemented with a reason of
+  // jit/decline_reasons.h for nests that this back end leaves to tier 0.
   virtual StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) = 0;
 };
 
-// A compiler whose two halves can be used by themselves.
+// A compiler whose two steps can be used separately.
 class ObjectCompiler : public Compiler {
  public:
-  // Both halves.
+  // Does both steps.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
-  // All that object code depends on beside the nest and the effort: which CPU
-  // it is for, and the exact builds of LLVM and of this compiler. Empty if
-  // those were linked without build ids: then nobody can tell.
+  // Everything that object code depends on in addition to the nest and the
+  // effort: the CPU that it is for, and the exact builds of LLVM and of this
+  // compiler. Empty if those were linked without build ids and so are not
+  // known.
   virtual const std::string& identity() const = 0;
 
-  // An object file of the processor. `figures`, which may be null, gets the
-  // times and texts. Errors: as Compile.
+  // Returns an object file of the processor. `figures`, which may be null, gets
+  // the times and texts. Errors are those of Compile.
   virtual StatusOr<std::string> CompileToObject(const loops::LoopNest& nest,
                                                 const CompileOptions& options,
                                                 CompiledNest* figures) = 0;
 
-  // The same with all relocations resolved, or a module for a device.
+  // Does the same with all relocations resolved, or returns a module for a
+  // device.
   virtual StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                                  const CompileOptions& options,
                                                  CompiledNest* figures) = 0;
 
-  // Where others are asked: calls that wait for an answer, and those from now
-  // on, end with kCancelled.
+  // If the compiler asks another process: ends current and later calls with
+  // kCancelled.
   virtual void Stop() {}
 };
 
-// Verified code for this machine, of a nest with so many phases in its
-// prologue; what it does is not checked, and it will be run. A device's is
-// kept as it is.
+// Loads verified code for this machine, of a nest with this number of phases in
+// its prologue. What the code does is not checked, and it will be run. A
+// device's code is kept as it is.
 StatusOr<std::unique_ptr<CompiledNest>> LoadCode(const vm::KernelCode& code,
                                                  size_t prologue_count);
 

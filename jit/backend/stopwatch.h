@@ -1,4 +1,4 @@
-// Times the parts of something, one after another.
+// Measures the times of successive parts.
 //
 //   Stopwatch stopwatch;
 //   Schedule();
@@ -14,7 +14,7 @@ namespace ember::jit {
 
 class Stopwatch {
  public:
-  // Milliseconds since the last call, or since construction.
+  // Returns the milliseconds since the last call, or since construction.
   double Lap() {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double, std::milli> lap = now - last_;

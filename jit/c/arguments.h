@@ -1,7 +1,7 @@
-// What parameters, buffers and loop variables of a nest are called in the code
-// of a phase, and where they are declared: parameters and buffers that the
-// phase uses at the beginning of its function, which is called as
-// vm/format/kernel_abi.h says.
+// Names parameters, buffers and loop variables of a nest in the code of a
+// phase, and declares the parameters and buffers that the phase uses at the
+// beginning of its function. The function is called as vm/format/kernel_abi.h
+// says.
 //
 //   Arguments arguments(nest, builder);
 //   arguments.Buffer(2);   // "b2_acc", and "float b2_acc[16];" once
@@ -21,7 +21,7 @@
 
 namespace ember::jit::c {
 
-// Letters, digits and '_'.
+// Returns the name with all but letters, digits and '_' replaced.
 std::string Identifier(std::string_view name);
 
 class Arguments {
@@ -29,13 +29,13 @@ class Arguments {
   Arguments(const loops::LoopNest& nest, SourceBuilder& builder)
       : nest_(nest), c_(builder) {}
 
-  // "int32_t NAME(const int64_t *parameters, …)".
+  // Returns "int32_t NAME(const int64_t *parameters, …)".
   static std::string Heading(const std::string& name);
 
   std::string Parameter(uint64_t number);
-  // A pointer to its first element, or an array of the function's own.
+  // Returns a pointer to the first element, or an array of the function.
   std::string Buffer(uint32_t number);
-  // Of an Axis node.
+  // variable: an Axis node.
   std::string Variable(loops::NodeId variable) const;
 
  private:

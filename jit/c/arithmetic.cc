@@ -20,18 +20,18 @@ std::string Infix(const Operation& op, std::string_view sign) {
   return Concat({op.a, " ", sign, " ", op.b});
 }
 
-// Whether C computes in the type as nests do.
+// True if C computes in the type as nests do.
 bool WrapsByItself(DType type) {
   return type == DType::kU32 || type == DType::kU64;
 }
 
-// Back in its type.
+// Casts the value back to the operation's type.
 std::string Narrowed(const Operation& op, std::string_view value) {
   if (WrapsByItself(op.type)) return std::string(value);
   return Concat({"(", TypeOf(op.type), ")(", value, ")"});
 }
 
-// Computed without a sign.
+// Computes the operation without a sign.
 std::string Wrapping(const Operation& op, std::string_view sign) {
   if (WrapsByItself(op.type)) return Infix(op, sign);
   const std::string_view wide = WrappingTypeOf(op.type);
@@ -43,14 +43,15 @@ std::string OfFloat(const Operation& op, std::string_view function) {
   return Concat({function, op.type == DType::kF64 ? "(" : "f(", op.a, ")"});
 }
 
-// By how many bits; what is too much must not be undefined.
+// Returns the number of bits to shift by; too large a number must not be
+// undefined.
 std::string ShiftOf(const Operation& op) {
   const int bits = 8 * DTypeByteSize(op.type);
   if (op.known_b && *op.known_b >= 0 && *op.known_b < bits) return op.b;
   return Concat({"((uint32_t)", op.b, " & ", bits - 1, ")"});
 }
 
-// A sum, difference or product.
+// Returns a sum, difference or product.
 std::string Sum(const Operation& op, std::string_view sign) {
   return IsFloat(op.type) || op.fits ? Infix(op, sign) : Wrapping(op, sign);
 }
@@ -61,7 +62,7 @@ std::string ShiftedRight(const Operation& op, std::string_view bits) {
   return Narrowed(op, Concat({"(", type, ")", op.a, " >> ", bits}));
 }
 
-// log2 of a constant power of two.
+// Returns log2 of a constant power of two.
 std::optional<int> ShiftOfPower(const Operation& op) {
   if (!op.known_b || *op.known_b <= 0) return std::nullopt;
   const auto value = static_cast<uint64_t>(*op.known_b);
@@ -160,7 +161,7 @@ std::string Arithmetic::Floor(const Operation& op) {
 std::string Arithmetic::Ceil(const Operation& op) {
   return OfFloat(op, "ceil");
 }
-// Ties to even, as a program is in C's default rounding mode.
+// nearbyint rounds ties to even in C's default rounding mode.
 std::string Arithmetic::Round(const Operation& op) {
   return OfFloat(op, "nearbyint");
 }
@@ -171,7 +172,7 @@ std::string Arithmetic::Sqrt(const Operation& op) {
   return OfFloat(op, "sqrt");
 }
 
-// What jit/math replaces by other instructions.
+// jit/math replaces these by other instructions.
 #define EMBER_EXPANDED(name) \
   std::string Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -203,7 +204,7 @@ std::string Arithmetic::Remainder(const Operation& op) {
   return op.is_raw ? Narrowed(op, Infix(op, "%")) : Replaced(op);
 }
 
-// By a constant power of two, if not raw.
+// If it is not raw, the divisor must be a constant power of two.
 std::string Arithmetic::FloorDivide(const Operation& op) {
   if (op.is_raw) return Wrapping(op, "/");
   const auto shift = ShiftOfPower(op);
@@ -245,7 +246,7 @@ std::string Arithmetic::ShiftLeft(const Operation& op) {
                               ShiftOf(op)}));
 }
 
-// Of a negative number, as all compilers do it.
+// All compilers shift negative numbers arithmetically.
 std::string Arithmetic::ShiftRight(const Operation& op) {
   if (!op.is_raw) return Replaced(op);
   return ShiftedRight(op, ShiftOf(op));

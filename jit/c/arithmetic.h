@@ -1,16 +1,16 @@
-// The rows of the instruction table as expressions of C, for what legalisation
-// (jit/legalise) leaves by jit/c/target_operations.h. Rows that it replaces are
-// errors here.
+// Emits rows of the instruction table as expressions of C, as far as
+// legalisation (jit/legalise) leaves them according to
+// jit/c/target_operations.h. Rows that legalisation replaces are errors here.
 //
 //   Arithmetic arithmetic(error);
 //   arithmetic.Emit({.opcode = Opcode::kAdd, .type = DType::kI32,
 //                    .a = "v1", .b = "v2"});
 //   // "(int32_t)((uint32_t)v1 + (uint32_t)v2)"
 //
-// Integers are computed without a sign, where C has sums that wrap. Operands
-// are names, literals or casts of those. An expression may be evaluated earlier
-// than, or where, the program would not: nothing in it is undefined but the raw
-// divisions, whose divisors are guarded.
+// Integers are computed without a sign, since C's unsigned sums wrap. Operands
+// are names, literals or casts of those. Only the raw divisions can be
+// undefined, and their divisors are guarded. So an expression may be evaluated
+// earlier than the program would, or where it would not.
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_C_ARITHMETIC_H_
@@ -35,26 +35,27 @@ class Arithmetic {
     DType type = DType::kF32;
     std::string a;
     std::string b;
-    // Operands and result are of 32 bits, which a sum does not leave.
+    // True if operands and result have 32 bits and a sum stays in that range.
     bool fits = false;
-    // Of an integer or bool constant.
+    // The value of b if it is an integer or bool constant.
     std::optional<int64_t> known_b;
   };
 
-  // error: gets the first reason for which code cannot be made.
+  // error: gets the first reason why code cannot be made.
   explicit Arithmetic(Status& error) : error_(error) {}
 
-  // Rows of the groups kUnary, kClassify, kBinary, kCompare.
+  // Emits a row of the groups kUnary, kClassify, kBinary or kCompare.
   std::string Emit(const Operation& op);
-  // A node of a pool, no leaf and no load, of the values of its operands. fits:
-  // those of them that are i64, and the result if it is, are held in 32 bits.
+  // Emits a node of a pool, which is neither a leaf nor a load, for the values
+  // of its operands. fits: i64 operands, and the result if it is an i64, are
+  // held in 32 bits.
   std::string EmitNode(const tensor::ExpressionPool& pool,
                        const tensor::Node& node,
                        std::span<const std::string> operands,
                        bool fits = false);
 
  private:
-  // One function per row.
+  // Each row has a function.
 #define EMBER_ROW(name, ...) std::string name(const Operation& op);
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)

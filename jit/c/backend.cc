@@ -18,7 +18,7 @@ bool Serves(std::string_view target) {
   return TargetText(target).name() == c::kTargetName;
 }
 
-// Always exact: convolutions by Winograd's method are no faster behind a C
+// The schedule is always exact: Winograd's convolutions are no faster after a C
 // compiler, and their code is several times as large.
 Status Schedule(std::string_view target, const ScheduleOptions&,
                 schedule::Schedule& schedule) {

@@ -1,4 +1,4 @@
-// The row of C: what its images are, and that nobody runs them as they are.
+// Tests the row of C: its images, and that they cannot be run as they are.
 #include "jit/c/backend.h"
 
 #include <memory>
@@ -22,7 +22,7 @@ dispatch @relu<N>(%x: f32[N, 40]) -> (%y: f32[N, 40]) {
   %y[i, j] = max(%x[i, j], 0.0)
 })";
 
-// An object compiler that nobody asks.
+// An object compiler that must not be called.
 class NoCompiler final : public ObjectCompiler {
  public:
   const std::string& identity() const override { return identity_; }

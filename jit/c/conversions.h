@@ -1,5 +1,5 @@
-// Casts and bitcasts as expressions of C: those that legalisation leaves, one
-// to one.
+// Emits casts and bitcasts that legalisation leaves as expressions of C, one to
+// one.
 //
 //   Cast(DType::kF32, DType::kI32, true, "v1");    // "(int32_t)v1"
 //   Bitcast(DType::kF32, DType::kU32, "v1");       // "ember_u32_of_f32(v1)"
@@ -15,11 +15,11 @@
 
 namespace ember::jit::c {
 
-// nullopt: a cast that legalisation replaces.
+// Returns nothing for a cast that legalisation replaces.
 std::optional<std::string> Cast(DType from, DType to, bool is_raw,
                                 const std::string& value);
 
-// Of types of one size.
+// The types have one size.
 std::string Bitcast(DType from, DType to, const std::string& value);
 
 }  // namespace ember::jit::c

@@ -8,7 +8,7 @@
 namespace ember::jit::c {
 namespace {
 
-// Modulo 2^64, as size_t is modulo 2^64 or less.
+// Multiplies modulo 2^64; size_t wraps modulo 2^64 or less.
 int64_t Product(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) *
                               static_cast<uint64_t>(b));
@@ -18,7 +18,7 @@ int64_t Sum(int64_t a, int64_t b) {
                               static_cast<uint64_t>(b));
 }
 
-// " + x" or " - x" behind what there is.
+// Appends " + x" or " - x" to the text.
 void Append(std::string& text, bool is_negative, const std::string& what) {
   if (text.empty()) {
     text = is_negative ? Concat({"(size_t)0 - ", what}) : what;
@@ -52,7 +52,7 @@ void ElementNumber::MultiplyBy(const std::string& factor) {
 
 std::string ElementNumber::Text() const {
   std::string text;
-  // What is subtracted comes last, so that sums mostly begin without a 0.
+  // Subtracted terms come last, so that sums rarely begin with a 0.
   for (const bool is_negative : {false, true}) {
     for (const Term& term : terms_) {
       if (is_negative != (term.coefficient < 0)) continue;

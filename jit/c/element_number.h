@@ -1,5 +1,5 @@
-// The number of an element in its buffer, as a sum in size_t: by Horner's rule
-// from the first dim to the last, with what is constant multiplied out.
+// The number of an element in its buffer, as a sum in size_t. It is built by
+// Horner's rule from the first dim to the last, with constants multiplied out.
 //
 //   ElementNumber number;
 //   number.Add("(size_t)i", 1);
@@ -20,7 +20,7 @@ namespace ember::jit::c {
 
 class ElementNumber {
  public:
-  // term: of type size_t, and no sum.
+  // term: has type size_t and is not a sum.
   void Add(std::string term, int64_t coefficient);
   void Add(int64_t constant);
   void MultiplyBy(int64_t factor);

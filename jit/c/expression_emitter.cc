@@ -30,7 +30,7 @@ void ExpressionEmitter::EnterLoop(NodeId variable, const std::string& begin,
                                   const std::string& end) {
   placement_.EnterLoop(variable);
   const std::string name = arguments_.Variable(variable);
-  // It gets one more than its last value.
+  // The variable also takes the value after the last one.
   const bool is_short = facts_.RangeOf(variable).high < INT32_MAX;
   const char* const type = is_short ? "int32_t" : "int64_t";
   Push(false, Concat({"for (", type, " ", name, " = ", begin, "; ", name, " < ",
@@ -75,7 +75,7 @@ std::string ExpressionEmitter::Emit(NodeId id) {
     case Opcode::kAxis:
       return arguments_.Variable(id);
     case Opcode::kBitcast:
-      // Of what C holds in the same way, it is the same.
+      // Types with one C type have the same bits, so the bitcast does nothing.
       if (TypeOf(nest_.pool[node.operands[0]].type) == TypeOf(node.type))
         return Emit(node.operands[0]);
       break;
@@ -95,8 +95,8 @@ std::string ExpressionEmitter::Emit(NodeId id) {
   return name;
 }
 
-// What is the same in all lanes is loaded in front of the loop over them: at
-// least one lane is on there.
+// A value that is the same in all lanes is loaded before the loop over them: at
+// least one lane is active there.
 std::string ExpressionEmitter::EmitLoaded(NodeId id, const Node& node) {
   const bool is_of_lane = lane_loop_ && VariesByLane(id);
   auto& loaded = is_of_lane ? loaded_in_lane_ : loaded_;
@@ -161,7 +161,7 @@ bool ExpressionEmitter::IsShort(NodeId id) const {
 }
 
 bool ExpressionEmitter::IsShortOperation(NodeId id, const Node& node) const {
-  // By how many bits depends on the type.
+  // The meaning of these operations depends on the type.
   if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight ||
       node.opcode == Opcode::kBitcast)
     return false;

@@ -1,17 +1,17 @@
-// Expressions of a nest as C, at the place where the source builder is.
+// Emits expressions of a nest as C, at the source builder's current place.
 //
 // Each node is a constant variable of its own. Nodes without loads are computed
-// once, as far out as jit/loops/placement.h says; those with loads where the
-// statement is, once in a statement.
+// once, as far out as jit/loops/placement.h says. Nodes with loads are computed
+// at their statement, once per statement.
 //
 //   expressions.BeginStatement();
 //   const std::string value = expressions.Emit(store.value);     // "v12"
 //   expressions.Element(store.buffer, store.indices);
 //   // "b1_y[(size_t)i0_i * 16 + (size_t)i1_j]"
 //
-// Numbers of elements are sums in size_t, which hold as they are modulo all
-// elements that there can be, and i64 values that fit 32 bits are held and
-// computed in those: so small processors need no more.
+// Numbers of elements are sums in size_t, which are correct modulo its range.
+// i64 values that fit 32 bits are held and computed in 32 bits. So small
+// processors need no wider types.
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_C_EXPRESSION_EMITTER_H_
@@ -38,12 +38,12 @@ namespace ember::jit::c {
 
 using loops::NodeId;
 
-// A vector loop around the code. Its statements are done one by one, each in a
-// loop over all lanes.
+// A vector loop around the code. Its statements run one by one, each in a loop
+// over all lanes.
 struct Lanes {
   NodeId variable = 0;
   int64_t extent = 0;
-  std::string mask;  // an array, not 0 of the lanes that are on; empty: all
+  std::string mask;  // an array that is not 0 for active lanes; empty: all
 };
 
 class ExpressionEmitter {
@@ -61,21 +61,21 @@ class ExpressionEmitter {
   // --- blocks: of the code, with what is known in them ---
 
   void EnterFunction(const std::string& name);
-  // A loop of the variable from `begin` to `end` - 1.
+  // Begins a loop of the variable from `begin` to `end` - 1.
   void EnterLoop(NodeId variable, const std::string& begin,
                  const std::string& end);
   void EnterBranch(const std::string& condition);
   void Leave();
 
   std::optional<Lanes>& lanes() { return lanes_; }
-  // What emit() emits, in a loop over the lanes, for those that are on.
+  // Runs emit() inside a loop over the active lanes.
   template <typename Emit>
   void ForEachLane(Emit&& emit) {
     EnterLanes();
     emit();
     LeaveLanes();
   }
-  // The number of the lane, in such a loop.
+  // Returns the number of the lane, in such a loop.
   std::string Lane() const { return arguments_.Variable(lanes_->variable); }
   bool VariesByLane(NodeId id) {
     return lanes_ && placement_.DependsOn(id, lanes_->variable);
@@ -84,10 +84,10 @@ class ExpressionEmitter {
 
   // --- values ---
 
-  // What was loaded may have changed from here on.
+  // From here on, loaded values may have changed.
   void BeginStatement() { loaded_.clear(); }
   std::string Emit(NodeId id);
-  // The number of the element in its buffer, row by row.
+  // Returns the number of the element in its buffer, in row-major order.
   std::string Position(uint32_t buffer, std::span<const NodeId> indices);
   std::string At(uint32_t buffer, std::string_view position) {
     return Concat({arguments_.Buffer(buffer), "[", position, "]"});
@@ -107,18 +107,18 @@ class ExpressionEmitter {
   void Push(bool is_branch, std::string heading);
   void EnterLanes();
   void LeaveLanes();
-  // The node as an expression, of variables.
+  // Returns the node as an expression of variables.
   std::string EmitNode(NodeId id, const tensor::Node& node);
   std::string EmitArithmetic(NodeId id, const tensor::Node& node);
   std::string EmitPad(const tensor::Node& node);
-  // A node with loads.
+  // Emits a node with loads.
   std::string EmitLoaded(NodeId id, const tensor::Node& node);
-  // Declares the node where it belongs.
+  // Declares the node's variable at the given place.
   std::string Declare(NodeId id, const tensor::Node& node, int depth,
                       Part part);
-  // Whether the node is held in 32 bits though it is an i64, as its values fit.
+  // True if the node is an i64 that is held in 32 bits, since its values fit.
   bool IsShort(NodeId id) const;
-  // Whether it can be computed of 32 bits.
+  // True if it can be computed in 32 bits.
   bool IsShortOperation(NodeId id, const tensor::Node& node) const;
   bool IsProvedInBounds(NodeId index, NodeId extent) const;
 
@@ -131,10 +131,10 @@ class ExpressionEmitter {
   loops::Placement placement_;
   std::vector<Scope> scopes_;
   std::optional<Lanes> lanes_;
-  // Of the statement, and of a loop over lanes in it.
+  // Loaded values of the statement, and of a loop over lanes in it.
   std::unordered_map<NodeId, std::string> loaded_;
   std::unordered_map<NodeId, std::string> loaded_in_lane_;
-  // Where the loop over lanes stands; nothing: there is none.
+  // Depth of the block around the loop over lanes, if there is one.
   std::optional<int> lane_loop_;
 };
 

@@ -15,7 +15,7 @@ using loops::Statement;
 
 namespace {
 
-// What compilers for small processors still take.
+// Largest number of lines; compilers for small processors still accept it.
 constexpr int64_t kMostLines = 30000;
 
 class PhaseEmitter {
@@ -47,7 +47,7 @@ class PhaseEmitter {
 StatusOr<std::string> PhaseEmitter::Run(const loops::Phase& phase,
                                         const std::string& name) {
   expressions_.EnterFunction(name);
-  // Not all phases use all of them.
+  // A phase may leave some of them unused.
   c_.LineAt(0, Part::kBegin, "(void)parameters, (void)buffers, (void)failure;");
   expressions_.EnterLoop(phase.task, "begin", "end");
   EmitBlock(phase.body);
@@ -81,7 +81,7 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
       return stores_.Emit(statement.stores);
     case Statement::Kind::kCheck:
       return EmitCheck(statement);
-    // C has no such hint, and asynchronous stores are done at once.
+    // C has no prefetches, and asynchronous stores are done at once.
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
       return;
@@ -94,8 +94,8 @@ void PhaseEmitter::EmitFor(const Statement& statement) {
   switch (statement.loop) {
     case LoopKind::kVector:
       return EmitVector(statement);
-    // Compilers know best what to unroll: those that are told to write out all
-    // of a register tile do so before they look for vectors.
+    // Compilers decide best what to unroll. If the code asks them to unroll all
+    // of a register tile, they do so before they look for vectors.
     case LoopKind::kUnrolled:
     case LoopKind::kDot:
     case LoopKind::kSerial:
@@ -133,8 +133,8 @@ void PhaseEmitter::EmitIf(const Statement& statement) {
   expressions_.Leave();
 }
 
-// The body stands where some lane is on: so what all lanes share may be loaded
-// in it.
+// The body is in a branch for some lane being active, so it may load values
+// that all lanes share.
 void PhaseEmitter::EmitLanesIf(const Statement& statement) {
   const Lanes around = *expressions_.lanes();
   const std::string mask = c_.NewName();

@@ -1,4 +1,4 @@
-// One phase of a legalised nest as a function of C. Internal to jit/c.
+// Emits one phase of a legalised nest as a function of C. Internal to jit/c.
 #ifndef EMBER_JIT_C_PHASE_EMITTER_H_
 #define EMBER_JIT_C_PHASE_EMITTER_H_
 
@@ -9,7 +9,7 @@
 
 namespace ember::jit::c {
 
-// The definition of the function `name`, a PhaseFunction of
+// Returns the definition of the function `name`, a PhaseFunction of
 // vm/format/kernel_abi.h. Errors: kUnimplemented with a reason of
 // jit/decline_reasons.h.
 StatusOr<std::string> EmitPhase(const loops::LoopNest& nest,

@@ -3,8 +3,8 @@
 namespace ember::jit::c {
 namespace {
 
-// Numbers are computed as they stand here, and rounded each time. GCC knows no
-// FP_CONTRACT.
+// Expressions are computed as they are written, and rounded at each step. GCC
+// does not know FP_CONTRACT.
 constexpr std::string_view kBegin =
     R"(/* Written by Ember. C11; floats have to be those of IEEE 754. */
 #include <float.h>

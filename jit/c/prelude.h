@@ -1,5 +1,5 @@
-// What stands in a file of C in front of functions that jit/c emitted: headers,
-// and the functions that they call.
+// Completes a file of C: headers, and the functions that code of jit/c calls,
+// before the functions that it emitted.
 //
 //   CompleteFile("int32_t ember_f_phase0(…) { … }")
 //
@@ -12,7 +12,8 @@
 
 namespace ember::jit::c {
 
-// The functions behind all that they use: a file that C11 compiles by itself.
+// Returns the functions after everything that they use: a file that C11
+// compiles by itself.
 std::string CompleteFile(std::string_view functions);
 
 }  // namespace ember::jit::c

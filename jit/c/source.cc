@@ -14,7 +14,7 @@
 namespace ember::jit::c {
 namespace {
 
-// C compilers tell at least so many characters apart.
+// C compilers distinguish names by at least this many characters.
 constexpr size_t kMostCharacters = 31;
 
 std::string PrefixOf(const loops::LoopNest& nest) {

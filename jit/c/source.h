@@ -1,12 +1,12 @@
-// Loop nests as C: the door of this folder. A nest in, a function for each of
-// its phases out, called as vm/format/kernel_abi.h says.
+// Compiles loop nests to C; the interface of this folder. Each phase of a nest
+// becomes a function, which is called as vm/format/kernel_abi.h says.
 //
 //   EMBER_ASSIGN_OR_RETURN(const c::Source source, c::EmitSource(nest));
 //   const std::string file = c::CompleteFile(source.functions);
 //   source.phases[0];   // "ember_relu_1f2e3d4c5b6a7988_phase0"
 //
-// Equal nests give equal functions, and functions of others have other names,
-// so that files may have those of many.
+// Equal nests give equal functions, and functions of different nests have
+// different names, so that a file may contain those of many nests.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_C_SOURCE_H_
@@ -21,15 +21,15 @@
 namespace ember::jit::c {
 
 struct Source {
-  // Definitions; what they use is in jit/c/prelude.h.
+  // Definitions; jit/c/prelude.h has the functions that they use.
   std::string functions;
   // Names of the functions.
   std::vector<std::string> prologue;
   std::vector<std::string> phases;
 };
 
-// The nest is verified. Errors: kUnimplemented with a reason of
-// jit/decline_reasons.h for what C has no code for.
+// The nest must be verified. Errors: kUnimplemented with a reason of
+// jit/decline_reasons.h if this back end does not support the nest.
 StatusOr<Source> EmitSource(const loops::LoopNest& nest);
 
 }  // namespace ember::jit::c

@@ -1,5 +1,5 @@
-// The text of one function while it is written: blocks in each other, each with
-// a beginning, where values go that do not change in it, and what follows.
+// Builds the text of one function: nested blocks, each with a beginning, for
+// values that do not change in the block, and the code after it.
 //
 //   SourceBuilder c;
 //   c.Enter("for (int32_t i = 0; i < 4; ++i)");
@@ -7,9 +7,9 @@
 //   c.Line(Concat({"y[i] = ", two, ";"}));
 //   c.Leave();
 //
-// A block gets its braces and its place in the block around it when it is left,
-// so that what is declared around it meanwhile stands in front of it. One in
-// which nothing stands leaves nothing.
+// A block gets its braces and its place in the outer block when it is left, so
+// that declarations made in the outer block meanwhile precede it. An empty
+// block leaves no text.
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_C_SOURCE_BUILDER_H_
@@ -26,25 +26,25 @@ enum class Part : uint8_t { kBegin, kEnd };
 
 class SourceBuilder {
  public:
-  // heading: what stands in front of the brace. The first block is the
-  // function's.
+  // heading: the text before the brace. The first block is the function's.
   void Enter(std::string heading);
   void Leave();
-  // Of the innermost block; that of the function is 0.
+  // Depth of the innermost block; that of the function is 0.
   int depth() const { return static_cast<int>(blocks_.size()) - 1; }
 
-  // At the end of the innermost block, or in a part of one around it.
+  // Adds a line at the end of the innermost block, or to a part of one around
+  // it.
   void Line(std::string_view text) { LineAt(depth(), Part::kEnd, text); }
   void LineAt(int depth, Part part, std::string_view text);
-  // A constant variable there; its name.
+  // Declares a constant variable there and returns its name.
   std::string Declare(int depth, Part part, std::string_view type,
                       std::string_view value);
-  // A name that no other variable has.
+  // Returns a name that no other variable has.
   std::string NewName() { return "v" + std::to_string(++names_); }
 
-  // Of all blocks so far.
+  // Number of lines of all blocks so far.
   int64_t lines() const { return lines_; }
-  // The function, when all blocks are left.
+  // Returns the function, when all blocks are left.
   std::string Take() { return std::move(done_); }
 
  private:

@@ -1,5 +1,5 @@
-// The C that nests become: its text, what a file of several nests is, and what
-// is declined. What it computes: //tests/nests:conformance_test, //tests/cases.
+// Tests the C of nests: its text, files of several nests, and what is declined.
+// //tests/nests:conformance_test and //tests/cases test its results.
 #include "jit/c/source.h"
 
 #include <string>
@@ -29,7 +29,7 @@ Source SourceOf(const std::string& text) {
   return source.ok() ? *std::move(source) : Source();
 }
 
-// The function without its heading.
+// Returns the function without its heading.
 std::string BodyOf(const Source& source) {
   return source.functions.substr(source.functions.find("  const"));
 }
@@ -78,8 +78,8 @@ loops @small(%x: input f32[6], %y: output f32[4, 6]) {
               Not(HasSubstr("int64_t v")));
 }
 
-// What all lanes share is loaded once; what an array of lanes has to keep until
-// all lanes are loaded, is kept.
+// Values that all lanes share are loaded once. Values that must survive until
+// all lanes are loaded are kept in an array of lanes.
 TEST(CSource, LanesAreLoops) {
   const std::string functions = SourceOf(R"(
 loops @lanes(%x: input f32[8], %s: input f32[1], %y: output f32[8]) {

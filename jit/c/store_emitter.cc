@@ -37,7 +37,7 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
       for (const Store& store : stores) Write(Prepare(store));
     });
   }
-  // What has no loads the second loop computes where it needs it.
+  // The second loop computes values without loads itself.
   std::vector<Pending> all(stores.size());
   const std::string count = Concat({"[", expressions_.lanes()->extent, "]"});
   const auto declare = [&](std::string_view type) {
@@ -67,7 +67,7 @@ void StoreEmitter::EmitLanes(const std::vector<Store>& stores) {
       }
     }
   });
-  // All lanes of a store before the next one.
+  // Each store is done in all lanes before the next store.
   for (Pending& pending : all) {
     expressions_.ForEachLane([&] {
       const Store& store = *pending.store;

@@ -1,12 +1,12 @@
-// Stores as C: all values and places of a statement are computed before the
-// first element is stored, of all lanes in a vector loop.
+// Emits stores as C: all values and places of a statement are computed before
+// its first element is stored, in all lanes of a vector loop.
 //
 //   StoreEmitter stores(nest, builder, expressions);
 //   stores.Emit(statement.stores);
 //
-// In a vector loop that takes two loops over the lanes, with an array between
-// them for what is loaded; one, where no store can change what the statement
-// loads.
+// In a vector loop this takes two loops over the lanes, with an array between
+// them for loaded values. If no store can change what the statement loads, one
+// loop suffices.
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_C_STORE_EMITTER_H_
@@ -30,8 +30,8 @@ class StoreEmitter {
   void Emit(const std::vector<loops::Store>& stores);
 
  private:
-  // What is known of a store before anything is stored; arrays of lanes where a
-  // text is that of an element of one.
+  // A store whose operands are computed. In a vector loop a text may be that of
+  // an element of an array of lanes.
   struct Pending {
     const loops::Store* store = nullptr;
     std::string position;
@@ -40,7 +40,7 @@ class StoreEmitter {
 
   Pending Prepare(const loops::Store& store);
   void EmitLanes(const std::vector<loops::Store>& stores);
-  // Whether no store changes what the statement loads.
+  // True if no store changes what the statement loads.
   bool IsApart(const std::vector<loops::Store>& stores) const;
   bool PositionHasLoad(const loops::Store& store);
   void Write(const Pending& pending);

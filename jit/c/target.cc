@@ -4,8 +4,9 @@ namespace ember::jit::c {
 
 CpuModel ModelOf(std::string_view target) {
   CpuModel cpu = CpuModel::Of(target);
-  // Four lanes of f32 are a loop of four, which compilers make a vector where
-  // there are any; twice as many and half as many were slower (README.md).
+  // Four lanes of f32 are a loop of four, of which compilers make a vector if
+  // the processor has any; twice as many and half as many were slower
+  // (README.md).
   cpu.vector_bytes = 16;
   cpu.vector_registers = 16;
   return cpu;

@@ -1,10 +1,10 @@
-// The target of C: a text whose name is "c11", and what schedules are to think
-// of the processor that it stands for.
+// The target of C: a text whose name is "c11", and the model for schedules of
+// the processor that it means.
 //
-//   ModelOf("c11+l1=16K");   // no cores beside the one, 16 KiB of cache
+//   ModelOf("c11+l1=16K");   // one core, 16 KiB of cache
 //
-// Behind the name may stand what CpuModel::Of knows of any processor: l1, l2,
-// l3, cores. Thread-safe.
+// The features l1, l2, l3 and cores of CpuModel::Of may follow the name.
+// Thread-safe.
 #ifndef EMBER_JIT_C_TARGET_H_
 #define EMBER_JIT_C_TARGET_H_
 

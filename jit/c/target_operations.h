@@ -1,6 +1,7 @@
-// What C11 has, for legalisation (jit/legalise): what every compiler makes an
-// instruction of, or a few, and never a call of a library that processors
-// without such an instruction would have to bring along, but for rounding.
+// Lists the operations of C11 for legalisation (jit/legalise): those that every
+// compiler makes an instruction of, or a few. Except for rounding, none may
+// call a library, which processors without such an instruction would have to
+// ship.
 #ifndef EMBER_JIT_C_TARGET_OPERATIONS_H_
 #define EMBER_JIT_C_TARGET_OPERATIONS_H_
 
@@ -9,8 +10,8 @@
 namespace ember::jit::c {
 
 inline constexpr legalise::TargetOperations kOperations = {
-    // There are no floats of 16 bits: they are computed in f32, and converted
-    // in integers.
+    // C has no floats of 16 bits: they are computed in f32, and converted in
+    // integers.
     .half_conversions = false,
     .half_sums = false,
     .wide_halves = false,
@@ -18,11 +19,11 @@ inline constexpr legalise::TargetOperations kOperations = {
     .bool_casts = true,
     // Since C99 a quotient is rounded toward 0.
     .signed_remainders = true,
-    // What C leaves open, legalisation writes out.
+    // Legalisation writes out casts that C leaves undefined.
     .saturating_casts = false,
-    // fmin is one, but most compilers call it.
+    // fmin ignores NaNs, but most compilers call a function for it.
     .number_extremes = false,
-    // floor, ceil, trunc and nearbyint.
+    // These are floor, ceil, trunc and nearbyint.
     .rounding_f32 = true,
     .rounding_f64 = true,
     // Many small processors have f32 only.

@@ -19,8 +19,9 @@ namespace ember::jit::c {
 namespace {
 
 constexpr char kDefaultCommand[] = "cc -O1";
-// Registers of a nest may hold anything at first, what is stored may never be
-// read, and conditions may hold always. GCC passes over what it does not know.
+// Registers of a nest may start with any value, stored values may never be
+// read, and conditions may always hold. GCC ignores warning options that it
+// does not know.
 constexpr char kOptions[] =
     " -std=c11 -Wall -Wextra -Werror -Wno-unused -Wno-maybe-uninitialized "
     "-Wno-uninitialized -Wno-type-limits -Wno-tautological-compare "
@@ -49,12 +50,12 @@ class LoadedNest final : public CompiledNest {
   void* const library_;
 };
 
-// Runs in a shell; what it printed is kept in `log`.
+// Runs the command in a shell and writes its output to `log`.
 bool Runs(const std::string& command, const std::string& log) {
   return std::system(Concat({command, " >'", log, "' 2>&1"}).c_str()) == 0;
 }
 
-// Where no other test of the machine writes.
+// Returns a path that no other test of the machine writes to.
 std::string NewPath() {
   static std::atomic<int> number = 0;
   return Concat({testing::TempDir(), "/ember_c_", getpid(), "_", number++});

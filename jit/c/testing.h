@@ -1,12 +1,12 @@
-// Nests as C, compiled by this machine's compiler and run in tests.
+// Compiles nests as C with this machine's compiler, and runs them in tests.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<CompiledNest> code,
 //                          CompileHere(nest));
 //   code->phases[0](parameters, buffers, 0, tasks, &failure);
 //
-// EMBER_TEST_CC names another compiler than cc, with options:
-// "clang -O2 -fsanitize=undefined -fsanitize-trap=undefined". Warnings are
-// errors. Thread-safe.
+// EMBER_TEST_CC names another compiler than cc, with options: "clang -O2
+// -fsanitize=undefined -fsanitize-trap=undefined". Warnings are errors.
+// Thread-safe.
 #ifndef EMBER_JIT_C_TESTING_H_
 #define EMBER_JIT_C_TESTING_H_
 
@@ -19,14 +19,14 @@
 
 namespace ember::jit::c {
 
-// The compiler, as it is called.
+// Returns the command that calls the compiler.
 std::string TestCompilerCommand();
-// Empty, or that there is none.
+// Returns an empty string, or that there is no compiler.
 std::string MissingCompiler();
 
-// The functions live as long as what is returned. `assembly` is the file of C.
-// Errors: as EmitSource; kInternal for C that the compiler refuses, with what
-// it says.
+// The functions live as long as the result. `assembly` is the file of C. Errors
+// are those of EmitSource; kInternal with the compiler's message if it refuses
+// the C.
 StatusOr<std::unique_ptr<CompiledNest>> CompileHere(
     const loops::LoopNest& nest);
 

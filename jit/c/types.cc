@@ -10,8 +10,7 @@
 namespace ember::jit::c {
 namespace {
 
-// Literals up to this are of a type that C computes them in exactly, without a
-// suffix.
+// C computes literals up to this exactly without a suffix.
 constexpr int64_t kMostPlain = INT32_MAX;
 
 std::string IntegerLiteral(int64_t value) {
@@ -21,7 +20,7 @@ std::string IntegerLiteral(int64_t value) {
                    : Concat({"INT64_C(", value, ")"});
 }
 
-// Shortest form that is exact, which C11 reads: hexadecimal.
+// Returns the shortest form that is exact and that C11 reads: hexadecimal.
 std::string HexadecimalFloat(double value) {
   char text[40];
   std::snprintf(text, sizeof(text), "%a", value);

@@ -1,10 +1,11 @@
-// How C holds elements: types of variables and of memory, and constants.
+// Defines how C holds elements: types of variables and of memory, and
+// constants.
 //
 //   TypeOf(DType::kF16);                       // "uint16_t"
 //   LiteralOf(DType::kF32, 0x3fc00000);        // "0x1.8p+0f"
 //
-// An element is of one type in memory and in a variable. Floats of 16 bits are
-// their bits, as C11 has no such floats; a bool is a byte of 0 or 1.
+// An element has the same type in memory and in a variable. Floats of 16 bits
+// are their bits, as C11 has no such floats; a bool is a byte of 0 or 1.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_C_TYPES_H_
@@ -20,14 +21,14 @@ namespace ember::jit::c {
 
 std::string_view TypeOf(DType type);
 
-// The unsigned type that integers are computed in, so that they wrap: of at
-// least 32 bits, as C computes in `int` what is shorter.
+// Returns the unsigned type that integers are computed in, so that they wrap.
+// It has at least 32 bits, as C computes shorter types in `int`.
 std::string_view WrappingTypeOf(DType type);
 
-// A constant, by its bits. It may begin with a minus.
+// Returns a constant, given by its bits. It may begin with a minus.
 std::string LiteralOf(DType type, uint64_t bits);
 
-// A number of elements or an index, in the arithmetic of size_t.
+// Returns a number of elements or an index, for arithmetic in size_t.
 std::string SizeLiteral(int64_t value);
 
 }  // namespace ember::jit::c

@@ -1,4 +1,4 @@
-// Constants of each type, by a C compiler: a nest that stores them.
+// Tests constants of each type with a C compiler and a nest that stores them.
 #include "jit/c/types.h"
 
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr DType kTypes[] = {
 #undef EMBER_ROW
 };
 
-// Stores each of the patterns to an element of its own.
+// Returns a nest that stores each of the patterns to an element of its own.
 loops::LoopNest NestOf(DType type, const std::vector<uint64_t>& patterns) {
   StatusOr<loops::LoopNest> nest =
       loops::Parse(Concat({"loops @constants(%y: output ", DTypeName(type), "[",

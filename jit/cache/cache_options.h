@@ -1,4 +1,4 @@
-// Where the kernel cache on disk is, and how large it may become.
+// The location and the size limit of the kernel cache on disk.
 //
 //   JitOptions options;
 //   options.cache = DefaultCacheOptions();
@@ -13,18 +13,19 @@
 namespace ember::jit {
 
 struct CacheOptions {
-  // Made if it does not exist. Empty: no cache on disk.
+  // The folder, which is made if it does not exist. Empty: no cache on disk.
   std::string folder;
   // The secret that entries are authenticated with, made if it does not exist.
-  // Not in the folder, so that one that comes from elsewhere is worth nothing.
+  // It is not in the folder, so that a folder from elsewhere is useless.
   std::string secret_file;
-  // Entries that were used last longest ago are removed beyond that.
+  // Largest size of the folder; beyond it the least recently used entries are
+  // removed.
   int64_t max_bytes = int64_t{256} << 20;
 };
 
-// Folder: $EMBER_CACHE (empty: no cache), else ember/kernels in
-// $XDG_CACHE_HOME or ~/.cache. Secret: ember/kernel-cache.secret in
-// $XDG_STATE_HOME or ~/.local/state. Without a home folder: no cache.
+// Folder: $EMBER_CACHE (empty: no cache), else ember/kernels in $XDG_CACHE_HOME
+// or ~/.cache. Secret: ember/kernel-cache.secret in $XDG_STATE_HOME or
+// ~/.local/state. Without a home folder there is no cache.
 CacheOptions DefaultCacheOptions();
 
 }  // namespace ember::jit

@@ -18,7 +18,7 @@ struct SharedNest : CompiledNest {
   std::shared_ptr<const CompiledNest> code;
 };
 
-// As the first owner, who made or loaded it, sees it.
+// Returns the nest as its first owner, who made or loaded it, sees it.
 std::unique_ptr<CompiledNest> OwnerOf(
     const std::shared_ptr<const CompiledNest>& code) {
   auto owner = std::make_unique<SharedNest>();
@@ -45,7 +45,7 @@ CachingCompiler::CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
 
 Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
                                     const CompileOptions& options) const {
-  // Identity and target end before a zero; the effort is one byte.
+  // Identity and target end with a zero; the effort is one byte.
   constexpr std::string_view kEnd("\0", 1);
   const char effort = static_cast<char>(options.effort);
   return Sha256({compiler_->identity(), kEnd, options.target, kEnd,
@@ -54,7 +54,7 @@ Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
 
 StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
     const loops::LoopNest& nest, const CompileOptions& options) {
-  // What the emulated grid runs means nothing to another process.
+  // Code for the emulated grid is valid in this process only.
   if (options.keep_llvm || options.keep_assembly ||
       TargetText(options.target).Has("emulated"))
     return compiler_->Compile(nest, options);
@@ -70,7 +70,8 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
   return OwnerOf(code);
 }
 
-// Code that is there, or null, and the key is the caller's to Publish.
+// Returns existing code. If it returns null, the caller must make the code and
+// call Publish with the key.
 std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
     const Sha256Digest& key) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -106,7 +107,7 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   CompiledNest figures;
   EMBER_ASSIGN_OR_RETURN(const vm::KernelCode made,
                          compiler_->CompileToCode(nest, options, &figures));
-  // First what this process waits for.
+  // The code is loaded before it is stored, since this process waits for it.
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          LoadCode(made, nest.prologue.size()));
   code->optimize_ms = figures.optimize_ms;
@@ -119,7 +120,7 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   return code;
 }
 
-// Null if it is not on disk.
+// Returns null if it is not on disk.
 std::unique_ptr<CompiledNest> CachingCompiler::Load(
     const Sha256Digest& key, const loops::LoopNest& nest) {
   const auto start = std::chrono::steady_clock::now();
@@ -129,7 +130,7 @@ std::unique_ptr<CompiledNest> CachingCompiler::Load(
   vm::ByteReader reader(std::span(
       reinterpret_cast<const uint8_t*>(entry->data()), entry->size()));
   const auto code_bytes = reader.Number<int64_t>();
-  // Of a CPU's code there is a copy in executable memory.
+  // Loading a CPU's code copies it to executable memory.
   const auto made = vm::ReadKernelCode(
       reader, entry, nest.prologue.size() + nest.phases.size());
   if (!made.ok()) return nullptr;

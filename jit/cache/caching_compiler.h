@@ -1,19 +1,19 @@
-// A compiler that makes no code twice: not for equal nests of this process, nor
-// for what a process of this user compiled before.
+// A compiler that makes no code twice: equal nests of this process share code,
+// and code that a process of this user made before is loaded.
 //
 //   CachingCompiler compiler(*std::move(object_compiler), std::move(disk));
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
 //                          compiler.Compile(nest, options));
 //   code->origin  // kCompiled, kShared or kLoaded
 //
-// The key of code is the SHA-256 of the nest but for names (nest_bytes.h), the
-// effort, the device that it is for and the compiler's identity, which every
-// build of it and of LLVM changes. What is kept on disk is the code of a
-// kernel's image (vm/format/kernel_image.h), without names: schedule, lowering
-// and the proof of bounds are of each process's own. Code that is asked for by
-// several threads at once is made by one of them; the others wait. Code of
-// equal nests is one piece of memory, which lives until the last of them does.
-// Thread-safe.
+// The key of code is the SHA-256 of the nest without names (nest_bytes.h), the
+// effort, the device that it is for and the compiler's identity, which changes
+// with every build of it and of LLVM. The disk has the code of a kernel's image
+// (vm/format/kernel_image.h), without names. Each process does its own
+// schedule, lowering and proof of bounds. If several threads ask for the same
+// code at once, one of them makes it and the others wait. The code of equal
+// nests is one piece of memory, which lives until the last of them is
+// destroyed. Thread-safe.
 #ifndef EMBER_JIT_CACHE_CACHING_COMPILER_H_
 #define EMBER_JIT_CACHE_CACHING_COMPILER_H_
 
@@ -31,18 +31,18 @@ namespace ember::jit {
 
 class CachingCompiler final : public Compiler {
  public:
-  // disk: null for none, and not for a compiler without identity.
+  // disk: null for none; it must be null for a compiler without identity.
   CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
                   std::unique_ptr<DiskCache> disk);
 
   // Always compiles if texts are asked for. Code that is shared or loaded took
-  // no time of LLVM's passes; what loading took is codegen_ms.
+  // no time of LLVM's passes; codegen_ms is the time for loading it.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
-  // ObjectCompiler::Stop.
+  // See ObjectCompiler::Stop.
   void Stop() { compiler_->Stop(); }
-  // Null for none.
+  // Returns null if there is none.
   const DiskCache* disk() const { return disk_.get(); }
   Sha256Digest KeyOf(const loops::LoopNest& nest,
                      const CompileOptions& options) const;

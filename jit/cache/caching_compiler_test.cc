@@ -1,4 +1,4 @@
-// Where code comes from, and that it is the code of its nest.
+// Tests the origin of code, and that it is the code of its nest.
 #include "jit/cache/caching_compiler.h"
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// y = x * factor, of `elements` elements.
+// Returns y = x * factor, for `elements` elements.
 std::string Scale(const std::string& factor, const std::string& name = "scale",
                   int elements = 32) {
   const std::string count = std::to_string(elements);
@@ -89,7 +89,7 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(other->origin, CodeOrigin::kCompiled);
   const auto fast = Compile(*compiler, Scale("2.0"), {.effort = Effort::kFast});
   EXPECT_EQ(fast->origin, CodeOrigin::kCompiled);
-  // As long as one of them lives.
+  // The code lives as long as one owner of it does.
   first.reset();
   EXPECT_EQ(ValueOf(*second, 4), 8);
   EXPECT_EQ(ValueOf(*other, 4), 12);
@@ -99,7 +99,7 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
 }
 
-// Code for a device is kept as it is, by its target.
+// Code for a device is not loaded; its target is part of the key.
 TEST_F(CachingCompilerTest, CodeOfDevices) {
   const CompileOptions options = {
       .target = "sm_80+subgroup32+shared166912+invocations1024"};
@@ -117,7 +117,7 @@ TEST_F(CachingCompilerTest, CodeOfDevices) {
     EXPECT_TRUE(first->phases.empty());
     EXPECT_EQ(Compile(*compiler, Scale("2.0"), options)->origin,
               CodeOrigin::kShared);
-    // The same nest for others.
+    // The same nest is compiled again for other targets.
     EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
     EXPECT_EQ(Compile(*compiler, Scale("2.0"),
                       {.target = "sm_90+subgroup32+shared232448"})
@@ -169,7 +169,7 @@ TEST_F(CachingCompilerTest, DamagedEntriesAreCompiledAgain) {
   }
 }
 
-// A key says which CPU the code is for.
+// The key contains the CPU that the code is for.
 TEST_F(CachingCompilerTest, CodeOfAnotherTargetIsNotUsed) {
 #if defined(__x86_64__)
   const auto host = NewCompiler(true);
@@ -202,7 +202,7 @@ TEST_F(CachingCompilerTest, TextsAreOfCodeThatIsCompiled) {
 
 TEST_F(CachingCompilerTest, ErrorsAreOfEachRequest) {
   const auto compiler = NewCompiler(true);
-  // What the code generator declines, and asked for again.
+  // The code generator declines this nest, and is asked for it again.
   const loops::LoopNest nest = ParseOrDie(
       "loops @f(%x: input f32[4], %y: output f32[4]) { phase i < 4 { "
       "%y[i] = rem(%x[i], 3.0) } }");
@@ -213,7 +213,7 @@ TEST_F(CachingCompilerTest, ErrorsAreOfEachRequest) {
   EXPECT_EQ(Entries().size(), 0u);
 }
 
-// Threads that want the same at once get one piece of code.
+// Threads that ask for the same nest at once share one piece of code.
 TEST_F(CachingCompilerTest, ConcurrentRequestsCompileOnce) {
   constexpr size_t kThreads = 8;
   constexpr int kNests = 6;

@@ -10,11 +10,12 @@
 namespace ember::jit {
 namespace {
 
-// Of the file's form. Which compiler wrote the contents is in the key.
+// The version of the file format. The key identifies the compiler that made the
+// contents.
 constexpr std::string_view kMagic = "Ember kernel 1\n";
 constexpr size_t kHeaderBytes = kMagic.size() + std::tuple_size_v<Sha256Digest>;
 
-// A writer that took longer was killed.
+// A writer that takes longer has been killed.
 constexpr int64_t kUnfinishedNanoseconds = 60'000'000'000;
 
 int64_t NowNanoseconds() {
@@ -76,7 +77,7 @@ void DiskCache::Store(const Sha256Digest& key, std::string_view contents) {
   if (looks) Evict();
 }
 
-// Several processes may do so at once: they choose the same files.
+// Several processes may evict at once: they choose the same files.
 void DiskCache::Evict() {
   std::vector<PrivateFolder::File> files = folder_.List();
   const int64_t long_ago = NowNanoseconds() - kUnfinishedNanoseconds;
@@ -88,7 +89,7 @@ void DiskCache::Evict() {
   int64_t total = 0;
   for (const PrivateFolder::File& file : files) total += file.bytes;
   if (total <= max_bytes_) return;
-  // More than needed, so that the next look finds nothing to do.
+  // This removes more than needed, so that the next check finds nothing to do.
   const int64_t wanted = max_bytes_ - max_bytes_ / 8;
   std::ranges::sort(files, {}, &PrivateFolder::File::used_ns);
   for (const PrivateFolder::File& file : files) {

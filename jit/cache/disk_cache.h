@@ -1,15 +1,16 @@
-// Bytes on disk by key: authenticated, bounded, shared by processes.
+// Stores bytes on disk by key. Entries are authenticated, their size is
+// bounded, and processes share them.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DiskCache> cache,
 //                          DiskCache::Open(DefaultCacheOptions()));
 //   if (std::optional<std::string> bytes = cache->Load(key)) …
 //   cache->Store(key, bytes);
 //
-// One file per entry: KEY.kernel holds a header, a code over secret, key and
-// contents, and the contents. What is damaged, cut off or from elsewhere is not
-// there as far as Load can see, and replaced by the next Store. A cache that
-// cannot be written to (any more) is only read. The folder may be removed at
-// any time. Thread-safe.
+// Each entry is a file KEY.kernel: a header, an authentication code over
+// secret, key and contents, and the contents. Load ignores entries that are
+// damaged, cut off or from elsewhere, and the next Store replaces them. A cache
+// that cannot be written to (any more) is only read. The folder may be removed
+// at any time. Thread-safe.
 #ifndef EMBER_JIT_CACHE_DISK_CACHE_H_
 #define EMBER_JIT_CACHE_DISK_CACHE_H_
 
@@ -32,12 +33,12 @@ class DiskCache {
   static StatusOr<std::unique_ptr<DiskCache>> Open(const CacheOptions& options);
 
   std::optional<std::string> Load(const Sha256Digest& key);
-  // The bound holds but for what each process writes between two looks at the
-  // folder: 1/32 of it. Entries of more than 1/8 of it are not kept.
+  // The size limit holds except for what each process writes between two checks
+  // of the folder: 1/32 of it. Entries of more than 1/8 of it are not kept.
   void Store(const Sha256Digest& key, std::string_view contents);
 
-  // Why nothing is written any more, or that Load found entries that it did not
-  // believe; empty while all is well.
+  // Returns why nothing is written any more, or that Load found entries that
+  // were not authentic; empty if there is no problem.
   std::string problem() const;
   int64_t rejected() const;
 
@@ -58,7 +59,7 @@ class DiskCache {
   const std::string secret_;
   const int64_t max_bytes_;
   mutable std::mutex mutex_;  // guards what follows
-  int64_t until_look_ = 0;    // bytes to write
+  int64_t until_look_ = 0;    // bytes to write until the next check
   int64_t rejected_ = 0;
   std::string write_problem_;
 };

@@ -1,5 +1,5 @@
-// What is not exactly as it was stored is not there; nobody else is believed;
-// the folder stays small; processes share it.
+// Tests the cache: only entries exactly as stored are found, entries of others
+// are ignored, the folder stays small, and processes share it.
 #include "jit/cache/disk_cache.h"
 
 #include <sys/stat.h>
@@ -66,7 +66,7 @@ class DiskCacheTest : public ::testing::Test {
       total += static_cast<int64_t>(entry.file_size());
     return total;
   }
-  // Owned by another user.
+  // Returns a folder that another user owns.
   std::string FolderOfAnother() {
     for (const char* const path : {"/", "/usr", "/proc"}) {
       struct stat info{};
@@ -120,7 +120,8 @@ TEST_F(DiskCacheTest, EveryDamageIsAMissAndMended) {
     EXPECT_EQ(cache->Load(Key(1)), std::nullopt) << damages;
     EXPECT_EQ(cache->rejected(), ++damages);
   };
-  // Any bit, of the form's name, the code and the contents.
+  // Each bit is flipped: of the magic number, the authentication code and the
+  // contents.
   for (size_t i = 0; i < good.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string bad = good;
@@ -142,11 +143,11 @@ TEST_F(DiskCacheTest, EveryDamageIsAMissAndMended) {
 TEST_F(DiskCacheTest, EntriesOfOthersAreMisses) {
   auto cache = OpenOrDie();
   cache->Store(Key(1), "one");
-  // Of another key, as after a renaming.
+  // The entry is that of another key, as after a renaming.
   fs::copy_file(PathOf(Key(1)), PathOf(Key(2)));
   EXPECT_EQ(cache->Load(Key(2)), std::nullopt);
   EXPECT_EQ(cache->rejected(), 1);
-  // Of a user with another secret.
+  // The entry is by a user with another secret.
   options_.secret_file = base_ / "state" / "another";
   const auto stranger = OpenOrDie();
   EXPECT_EQ(stranger->Load(Key(1)), std::nullopt);
@@ -167,7 +168,7 @@ TEST_F(DiskCacheTest, WhatIsNoPlainFileOfThisUserIsAMiss) {
   fs::remove(PathOf(Key(3)));
   ASSERT_EQ(::mkfifo(PathOf(Key(3)).c_str(), 0600), 0);
   EXPECT_EQ(cache->Load(Key(3)), std::nullopt);
-  // Only root may do so.
+  // Only root may change the owner.
   if (::chown(PathOf(Key(4)).c_str(), 1234, 1234) == 0) {
     EXPECT_EQ(cache->Load(Key(4)), std::nullopt);
   }
@@ -212,7 +213,7 @@ TEST_F(DiskCacheTest, NoFolderIsAnErrorThatSaysWhy) {
 TEST_F(DiskCacheTest, GoesOnWhereNothingCanBeWritten) {
   auto cache = OpenOrDie();
   cache->Store(Key(1), "one");
-  // As on a full disk, or one that became read-only.
+  // The same happens on a full disk, or on one that became read-only.
   fs::rename(options_.folder, base_ / "gone");
   fs::remove_all(base_ / "gone");
   cache->Store(Key(2), "two");
@@ -231,7 +232,7 @@ TEST_F(DiskCacheTest, SecretsThatOthersMaySeeAreReplaced) {
     ::chmod(options_.secret_file.c_str(), mode);
     EXPECT_TRUE(secrets.insert(*ReadOrMakeSecret(options_.secret_file)).second);
   }
-  // The last is what a system that lost power may leave.
+  // The last may be the result of a power loss.
   for (const std::string& bad :
        {std::string(), std::string("short"), std::string(32, '\0')}) {
     Write(options_.secret_file, bad);
@@ -244,7 +245,8 @@ TEST_F(DiskCacheTest, RemovesWhatWasUsedLastLongestAgo) {
   options_.max_bytes = 100'000;
   const auto cache = OpenOrDie();
   const std::string contents(5'000, 'x');
-  // Until files get another time: how fine that is is the file system's.
+  // Waits until files get another time; the file system decides how fine that
+  // is.
   const auto pause = [&] {
     const std::string probe = base_ / "probe";
     Write(probe, "");
@@ -286,7 +288,7 @@ TEST_F(DiskCacheTest, RemovesWhatKilledWritersLeft) {
   const std::string of_others = options_.folder + "/notes.txt";
   for (const std::string& path : {old_one, new_one, of_others}) {
     Write(path, "x");
-    // The new one stays new, however long this takes.
+    // The new entry stays the newest, however long this takes.
     const auto now = fs::file_time_type::clock::now();
     fs::last_write_time(path, path == new_one ? now + std::chrono::hours(24)
                                               : now - std::chrono::minutes(2));
@@ -298,7 +300,7 @@ TEST_F(DiskCacheTest, RemovesWhatKilledWritersLeft) {
 }
 
 // Each of several processes writes and reads all keys while entries are
-// evicted; what is read is what belongs to the key.
+// evicted. Loaded contents must belong to the key.
 TEST_F(DiskCacheTest, ProcessesShareIt) {
   constexpr int kProcesses = 4, kRounds = 300, kKeys = 20;
   options_.max_bytes = 30'000;
@@ -313,13 +315,13 @@ TEST_F(DiskCacheTest, ProcessesShareIt) {
       children.push_back(child);
       continue;
     }
-    // The secret, too, is made by several at once.
+    // The processes also make the secret at the same time.
     auto cache = DiskCache::Open(options_);
     if (!cache.ok()) ::_exit(2);
     int hits = 0;
     for (int i = 0; i < kRounds; ++i) {
-      // Twice in a row: a process that runs alone for a while comes back to a
-      // key only when that is evicted.
+      // Each key is used twice in a row: a process that runs alone for a while
+      // comes back to a key only after its eviction.
       const int key = (i / 2 * 7 + p * 3) % kKeys;
       const auto found = (*cache)->Load(Key(key));
       if (found && *found != contents(key)) ::_exit(3);

@@ -13,8 +13,8 @@ using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
 
-// Who adds a field is told here, at build time, to write it below if the code
-// generator reads it.
+// Fails to compile if a record gets another field. Write the field below if the
+// code generator reads it.
 [[maybe_unused]] void AllFieldsAreKnown(const loops::LoopNest& nest,
                                         const loops::Phase& phase,
                                         const Statement& statement,
@@ -34,9 +34,9 @@ using tensor::Opcode;
                                 node8, node9] = node;
 }
 
-// Every list is preceded by its length and every record by what it is, so that
-// the bytes can be read in one way only. Nodes are numbered in the order in
-// which statements use them, whatever order the pool has them in.
+// Writes every list after its length and every record after its tag, so that
+// the bytes have one meaning only. Nodes are numbered in the order in which
+// statements use them, whatever their order in the pool is.
 class Writer {
  public:
   explicit Writer(const loops::LoopNest& nest) : nest_(nest) {}
@@ -114,7 +114,7 @@ class Writer {
     }
   }
 
-  // The records of all nodes under the roots that have none yet.
+  // Writes records of all nodes under the roots that have none yet.
   void Define(std::span<const NodeId> roots) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, roots)) {
       if (!numbers_.emplace(id, numbers_.size()).second) continue;
@@ -123,8 +123,7 @@ class Writer {
       Number(static_cast<uint64_t>(node.opcode));
       Number(static_cast<uint64_t>(node.type));
       Number(node.buffer);
-      // Which axis it is, its number as a node tells; the immediate is a
-      // name's.
+      // The node's number identifies an axis; its immediate is that of a name.
       Number(node.opcode == Opcode::kAxis ? 0 : node.immediate);
       Number(static_cast<uint64_t>(node.range.low));
       Number(static_cast<uint64_t>(node.range.high));
@@ -139,7 +138,8 @@ class Writer {
 
   void Tag(char tag) { bytes_ += tag; }
 
-  // Seven bits a byte, lowest first; the highest bit says that more follow.
+  // Writes seven bits per byte, lowest first; the highest bit says that more
+  // follow.
   void Number(uint64_t value) {
     for (; value > 127; value >>= 7)
       bytes_ += static_cast<char>((value & 127) | 128);

@@ -1,10 +1,10 @@
-// What of a loop nest its machine code depends on, as bytes: equal bytes mean
-// equal code.
+// Returns everything in a loop nest that its machine code depends on as bytes:
+// equal bytes mean equal code.
 //
 //   std::string bytes = NestBytes(nest);
 //
-// Everything that the code generator reads, exactly, but no names: so kernels
-// of two dispatches that differ in those only are one. Not to be parsed.
+// The bytes contain all that the code generator reads, exactly, but no names.
+// Dispatches that differ in names only share their kernel. Not to be parsed.
 // Thread-safe.
 #ifndef EMBER_JIT_CACHE_NEST_BYTES_H_
 #define EMBER_JIT_CACHE_NEST_BYTES_H_

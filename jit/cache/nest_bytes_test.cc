@@ -1,4 +1,4 @@
-// Names are left out; everything else shows.
+// Tests that names do not change the bytes, and everything else does.
 #include "jit/cache/nest_bytes.h"
 
 #include <map>
@@ -16,7 +16,7 @@ std::string BytesOfText(const std::string& text) {
   return NestBytes(ParseOrDie(text));
 }
 
-// The text with the first `from` replaced.
+// Returns the text with the first `from` replaced.
 std::string FirstReplaced(std::string text, const std::string& from,
                           const std::string& to) {
   const size_t at = text.find(from);
@@ -105,7 +105,7 @@ TEST(NestBytesTest, EveryOtherDifferenceShows) {
   }
 }
 
-// The code generator uses what is known of values.
+// The code generator uses the ranges of values.
 TEST(NestBytesTest, FactsShow) {
   loops::LoopNest nest = ParseOrDie(kNest);
   const std::string before = NestBytes(nest);
@@ -117,7 +117,7 @@ TEST(NestBytesTest, FactsShow) {
   EXPECT_NE(NestBytes(nest), refined);
 }
 
-// Which of two axes of one extent an index uses.
+// The index uses one of two axes with the same extent; the bytes say which one.
 TEST(NestBytesTest, AxesAreTold) {
   const std::string text = R"(loops @f(%x: input f32[8, 8],
                                        %y: output f32[8, 8]) {
@@ -125,7 +125,7 @@ TEST(NestBytesTest, AxesAreTold) {
   })";
   EXPECT_NE(BytesOfText(text),
             BytesOfText(FirstReplaced(text, "%x[a, b]", "%x[b, a]")));
-  // The same in other words.
+  // This is the same nest with other names.
   EXPECT_EQ(BytesOfText(text),
             BytesOfText(loops::Replaced(loops::Replaced(text, "a < 8", "c < 8"),
                                         "[a, b]", "[c, b]")));

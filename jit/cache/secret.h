@@ -1,4 +1,4 @@
-// The secret of this user that cache entries are authenticated with.
+// Reads or makes this user's secret, which authenticates cache entries.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::string secret,
 //                          ReadOrMakeSecret("/home/me/.local/state/…"));
@@ -13,9 +13,9 @@
 
 namespace ember::jit {
 
-// 32 bytes. A file that has another size, or that others may read or change, is
-// replaced: what was authenticated with it is worth nothing then. Fails if
-// there is none and none can be made.
+// Returns 32 bytes. A file that has another size, or that others may read or
+// change, is replaced, which invalidates everything authenticated with it.
+// Fails if there is none and none can be made.
 StatusOr<std::string> ReadOrMakeSecret(const std::string& path);
 
 }  // namespace ember::jit

@@ -26,8 +26,8 @@ using tensor::Opcode;
 
 namespace {
 
-// Which buffers something touches. The last number is that of the memory in
-// which invocations combine values.
+// The slots of each buffer that something reads and writes. The last entry is
+// the memory in which invocations combine values.
 struct Touched {
   std::vector<Slots> reads, writes;
 
@@ -47,8 +47,9 @@ struct Touched {
 };
 
 struct Accesses {
-  Touched by_all;    // by any invocation
-  Touched by_first;  // by the first one only, which sees what it did itself
+  Touched by_all;  // accesses of all invocations
+  // accesses of the first only, which sees its own stores without a barrier
+  Touched by_first;
 
   explicit Accesses(size_t buffers) : by_all(buffers), by_first(buffers) {}
   void Add(const Accesses& other) {
@@ -58,12 +59,12 @@ struct Accesses {
   bool operator==(const Accesses&) const = default;
 };
 
-// The asynchronous stores of a ring's loop to the ring.
+// The asynchronous stores to one ring in the loop that owns the ring.
 struct Flight {
   bool is_stored = false;
-  // The slot that they store to, as bit `ahead` of Slots in the turn whose
-  // await ends their group: their own turn, if they stand before its await,
-  // else the next one. Nothing, if that is not the same for all of them.
+  // The slot that they store to, as bit `ahead` of Slots in the iteration whose
+  // await ends their group. That is their own iteration if they precede its
+  // await, else the next one. Empty if that is not the same for all of them.
   std::optional<int64_t> ahead;
 };
 
@@ -103,7 +104,7 @@ class Planner {
 
   // --- asynchronous stores ---
 
-  // Of the buffers that have slots for turns of the loops in the block.
+  // Fills `flights_` for the rings of the serial loops in the block.
   void FindFlights(const Block& block) {
     for (const Statement& statement : block) {
       if (statement.kind == Statement::Kind::kFor &&
@@ -118,7 +119,8 @@ class Planner {
   void FindFlightsIn(NodeId variable, const Block& block, bool is_direct) {
     for (const Statement& statement : block) {
       if (statement.kind == Statement::Kind::kAwait)
-        awaits_[variable] += is_direct ? 1 : 2;  // 2: not once in a turn
+        // 2: not exactly once per iteration
+        awaits_[variable] += is_direct ? 1 : 2;
       for (const loops::Store& store : statement.stores) {
         if (!store.is_async || rings_.LoopOf(store.buffer) != variable)
           continue;
@@ -139,10 +141,11 @@ class Planner {
     }
   }
 
-  // What the await lets other invocations see, behind a barrier. If each turn
-  // has one await, that is one slot of the ring: the slot of the group that the
-  // await ends, or, if it leaves n groups on their way, of the group that ended
-  // n turns ago; groups before that were waited for in turns before.
+  // Returns the asynchronous stores that the await makes visible to other
+  // invocations once a barrier follows. If each iteration has one await, that
+  // is one slot of the ring: the slot of the group that the await ends. An
+  // await that leaves n groups in flight ends the group of n iterations ago;
+  // earlier iterations waited for the groups before it.
   Accesses Awaited(const Statement& await) const {
     Accesses accesses(nest_.buffers.size());
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
@@ -160,8 +163,9 @@ class Planner {
     return accesses;
   }
 
-  // Notes which slots have been stored to asynchronously so far. Outside of the
-  // ring's loop they are known by number; behind it, all may have been.
+  // Notes which slots have been stored to asynchronously so far. Outside the
+  // ring's loop the slots are known by number. After the loop any slot may have
+  // been stored to.
   void NoteBegun(const Statement& statement) {
     for (const loops::Store& store : statement.stores) {
       if (!store.is_async) continue;
@@ -183,8 +187,9 @@ class Planner {
 
   // --- accesses ---
 
-  // Of the statement, without its body. stores_first: only the first invocation
-  // stores, and reads what it updates.
+  // Returns the accesses of the statement itself, without its body.
+  // stores_first: only the first invocation stores, and it alone reads what it
+  // updates.
   Accesses OwnAccesses(const Statement& statement, bool stores_first) const {
     Accesses accesses(nest_.buffers.size());
     bool behind_loads = false;
@@ -215,7 +220,8 @@ class Planner {
     return accesses;
   }
 
-  // What the innermost loop's turn before read counts as read in this one.
+  // Adds reads by the innermost loop's previous iteration, which may still be
+  // running, to those of the current one.
   void ReadInNextTurn(Accesses& accesses) const {
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       if (rings_.LoopOf(i) != around_.back()) continue;
@@ -257,10 +263,11 @@ class Planner {
     return false;
   }
 
-  // --- where they meet ---
+  // --- placing barriers ---
 
-  // What is done by all at once between two meetings: an invocation loop, a
-  // store, what a condition reads.
+  // Plans one step, which is all that runs without a barrier inside: an
+  // invocation loop, a store, or the evaluation of a condition. Puts a barrier
+  // before it if it conflicts with pending accesses.
   void Step(const Statement& statement, const Accesses& accesses,
             Accesses& pending) {
     if (result_.before.contains(&statement) || Conflict(pending, accesses)) {
@@ -271,7 +278,7 @@ class Planner {
     pending.Add(accesses);
   }
 
-  // pending: what was done since invocations met last, before and after.
+  // pending: the accesses since the last barrier, on entry and on exit.
   void Plan(const Block& block, Accesses& pending) {
     for (const Statement& statement : block) {
       if (memory_.of_others.contains(&statement)) continue;
@@ -281,7 +288,8 @@ class Planner {
         continue;
       }
       if (statement.kind == Statement::Kind::kAwait) {
-        // It conflicts with nothing that its stores did not when they began.
+        // No conflict check: all conflicts of these stores were found where
+        // they began.
         pending.Add(Awaited(statement));
         continue;
       }
@@ -301,8 +309,8 @@ class Planner {
     }
   }
 
-  // Whether invocations are to meet before the branch or loop rather than in
-  // it; and what they may do then, before they meet again.
+  // Returns a value if a barrier belongs before the branch or loop rather than
+  // in it: the accesses that may follow that barrier, before the next one.
   std::optional<Accesses> AccessesToMeetBefore(const Statement& statement,
                                                const Accesses& pending) {
     if (statement.kind == Statement::Kind::kFor)
@@ -321,10 +329,10 @@ class Planner {
     return accesses;
   }
 
-  // If they meet less often in a turn then: where a barrier would stand for the
-  // sake of what was done before the loop alone. Two looks at the loop say so,
-  // which do not look into loops within, or deep nests would take time without
-  // end.
+  // Returns a value if a barrier before the loop leaves fewer barriers in the
+  // loop: one of them would only be needed because of accesses before the loop.
+  // This plans the loop twice, with and without those accesses. It does not do
+  // so again for loops within, since deep nests would take exponential time.
   std::optional<Accesses> AccessesOfLoopToMeetBefore(const Statement& loop,
                                                      const Accesses& pending) {
     const Accesses none(nest_.buffers.size());
@@ -346,9 +354,10 @@ class Planner {
     return accesses;
   }
 
-  // An iteration begins with what the one before it left. Barriers are only
-  // added, and what may be pending at its begin only grows, so this ends. The
-  // first turn is 0, so that slots are at its begin what they were before.
+  // An iteration begins with what the one before it left pending. Barriers are
+  // only added, and what may be pending at the begin of an iteration only
+  // grows, so this ends. The first iteration is 0, so that at its begin slots
+  // have the numbers that they have before the loop.
   void PlanLoop(const Statement& loop, Accesses& pending) {
     const Accesses skipped = pending;
     around_.push_back(loop.variable);
@@ -363,7 +372,8 @@ class Planner {
       pending = std::move(next);
     }
     around_.pop_back();
-    // Which turn was the last is not known.
+    // The number of the last iteration is not known, so an access may be to any
+    // slot.
     ForEachTurning(loop.variable, pending, [](Slots slots, int count) -> Slots {
       return slots == 0 ? 0 : AllSlots(count);
     });
@@ -372,10 +382,10 @@ class Planner {
     if (turns.value_or(0) < 1) pending.Add(skipped);
   }
 
-  // Adds to `pending` what a turn of the ring's loop leaves for the next one,
-  // as a first look at the loop says, whose barriers are forgotten. So barriers
-  // are put where every turn needs them, and none where only the first turn
-  // would.
+  // Adds to `pending` what an iteration of the ring's loop leaves for the next
+  // one. It plans the loop once to find that out and drops the barriers of that
+  // plan. This puts barriers where every iteration needs them, and none that
+  // only the first iteration would need.
   void LookAhead(const Statement& loop, Accesses& pending) {
     const Barriers known = result_;
     Accesses left = pending;
@@ -385,7 +395,7 @@ class Planner {
     result_ = known;
   }
 
-  // The buffers that have slots for the turns of the loop.
+  // Changes the slots of the buffers that are rings of the loop.
   template <typename Change>
   void ForEachTurning(NodeId variable, Accesses& accesses,
                       Change&& change) const {
@@ -413,7 +423,7 @@ class Planner {
 
   // --- across barriers ---
 
-  // How many statements touch a buffer, those in loops counting as two.
+  // Counts the statements that touch a buffer; one in a loop counts as two.
   struct Uses {
     int touches = 0;
     bool reads = false, writes = false, by_all = false;
@@ -447,8 +457,9 @@ class Planner {
     }
   }
 
-  // A barrier may have been put for the sake of another buffer: what it stands
-  // between is looked for in the whole phase.
+  // Sets `is_ordered`. A barrier may be there because of another buffer, so
+  // this looks for accesses to each buffer in the whole phase, not just around
+  // the barriers.
   void FindOrdered(const Block& body) {
     if (result_.before.empty()) return;
     std::vector<Uses> uses(nest_.buffers.size());
@@ -472,12 +483,12 @@ class Planner {
   const SharedMemory& memory_;
   const Rings rings_;
   std::vector<Flight> flights_;  // by buffer
-  std::vector<bool> is_async_;   // by buffer: stored so somewhere
-  // By buffer: what was stored to asynchronously so far.
+  std::vector<bool> is_async_;   // per buffer: has asynchronous stores
+  // Per buffer: the slots that were stored to asynchronously so far.
   std::vector<Slots> begun_;
-  std::unordered_map<NodeId, int> awaits_;  // by loop: how many a turn has
-  bool looks_ = false;                      // at a loop, before it is planned
-  std::vector<NodeId> around_;              // of the loops that are planned
+  std::unordered_map<NodeId, int> awaits_;  // per loop: awaits per iteration
+  bool looks_ = false;          // true while a loop is planned on trial
+  std::vector<NodeId> around_;  // variables of the loops around the statement
   Barriers result_;
 };
 

@@ -1,29 +1,30 @@
-// Between which statements of a phase the invocations of a workgroup meet:
-// wherever one reads or writes what another one wrote, or writes what it read,
-// since they met last.
+// Finds the statements of a phase before which the invocations of a workgroup
+// need a barrier: wherever an invocation reads or writes what another one
+// wrote, or writes what another one read, since the last barrier.
 //
 //   for k < 8 {
-//     invocation i < 64 { %tile[i] = %x[k * 64 + i] }    // meet: they read it
-//     invocation i < 64 { ... %tile[...] ... }           // meet: it is stored
+//     invocation i < 64 { %tile[i] = %x[k * 64 + i] }    // barrier: was read
+//     invocation i < 64 { ... %tile[...] ... }           // barrier: was stored
 //   }
 //
-// A buffer counts as one, but for rings (jit/gpu/rings.h), whose slots count
-// each for itself. What is stored for the next turn is not what this one reads:
+// A buffer counts as one piece of memory, except that each slot of a ring
+// (jit/gpu/rings.h) counts separately. A store for the next iteration does not
+// conflict with reads of this one:
 //
 //   for k < 8 {
-//     invocation i < 64 { ... %tile[k mod 2, ...] ... }            // meet
+//     invocation i < 64 { ... %tile[k mod 2, ...] ... }            // barrier
 //     if k + 1 < 8 {
-//       invocation i < 64 { %tile[(k + 1) mod 2, i] = %ahead[i] }  // need not
+//       invocation i < 64 { %tile[(k + 1) mod 2, i] = %ahead[i] }  // none
 //     }
 //   }
 //
-// An asynchronous store counts as a write at two places: at its statement, so
-// that nobody still reads what it overwrites, and at the await that covers it,
-// so that others read the element only behind a barrier that follows the await.
+// An asynchronous store counts as a write at two places. At its statement, no
+// other invocation may still read what it overwrites. At the await that covers
+// it, others may read the element only after a barrier that follows the await.
 //
-// Where a branch would begin with a barrier, the barrier stands before it: then
-// all paths have it. And where a loop would have one for the sake of what was
-// done before the loop alone, it stands before the loop.
+// Where a branch would begin with a barrier, the barrier is put before the
+// branch, so that all paths have it. Where a loop would need a barrier only
+// because of accesses before the loop, the barrier is put before the loop.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_BARRIERS_H_
@@ -47,38 +48,41 @@ struct MemoryRange {
 };
 
 struct SharedMemory {
-  // By buffer: several invocations may touch an element.
+  // Per buffer: true if several invocations may touch an element.
   std::vector<bool> is_of_many;
-  // By buffer: products of warpgroups read it (jit/gpu/shared_panels.h). For
-  // those who look beyond barriers.
+  // Per buffer: true if products of warpgroups read it
+  // (jit/gpu/shared_panels.h). Barriers do not depend on it; other parts of the
+  // plan do.
   std::vector<bool> has_panels;
-  // Combining loops (jit/loops/combining.h) need memory, too.
+  // True if combining loops (jit/loops/combining.h) need memory as well.
   bool has_parts = false;
-  // By buffer: where it is in the workgroup's memory; empty for those that are
-  // elsewhere. Buffers whose ranges overlap count as one. The whole list may be
-  // empty: then no two buffers overlap.
+  // Per buffer: its range in the workgroup's memory, which is empty for a
+  // buffer that is elsewhere. Buffers whose ranges overlap count as one. The
+  // whole list may be empty: then no two buffers overlap.
   std::vector<MemoryRange> ranges;
-  // Subgroup loops that stand in a serial loop, and whose products go on until
-  // those of its next turn have begun (jit/gpu/products_in_flight.h): what they
-  // read, they read in that turn, too.
+  // Subgroup loops in a serial loop whose products stay in flight until those
+  // of the next iteration have begun (jit/gpu/products_in_flight.h). Their
+  // reads count as reads of the next iteration, too.
   std::unordered_set<const loops::Statement*> in_flight;
-  // What other warps do than those that meet (jit/gpu/warp_roles.h).
+  // Statements of other warps, which take no part in these barriers
+  // (jit/gpu/warp_roles.h).
   std::unordered_set<const loops::Statement*> of_others;
 };
 
 struct Barriers {
-  // All meet before these, which stand outside of invocation loops.
+  // Statements with a barrier before them, all outside invocation loops.
   std::unordered_set<const loops::Statement*> before;
-  // By buffer: an invocation has to see what another one stored, before they
-  // met last or at any time before that.
+  // Per buffer: true if an invocation has to see what another one stored before
+  // the last barrier or any earlier one.
   std::vector<bool> is_coherent;
-  // By buffer: it is touched before and behind a barrier, and stored to, or it
-  // may be the memory of one that is. All that are coherent are.
+  // Per buffer: true if it is touched before and after a barrier and is stored
+  // to, or if it may share memory with such a buffer. Every coherent buffer is
+  // ordered.
   std::vector<bool> is_ordered;
 };
 
-// What stands outside of the phase's invocation loops, all invocations do, but
-// memory is stored to by the first one only.
+// Statements outside the phase's invocation loops are executed by all
+// invocations, except that only the first one stores to memory.
 Barriers PlanBarriers(const loops::LoopNest& nest, const loops::Block& body,
                       const SharedMemory& memory);
 

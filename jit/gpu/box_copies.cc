@@ -30,7 +30,7 @@ class Finder {
   }
 
  private:
-  // The one store in the loops.
+  // Finds the only store in the loops.
   bool FindStore(const Statement& statement) {
     if (statement.kind != Statement::Kind::kFor ||
         statement.loop != LoopKind::kInvocation) {
@@ -53,7 +53,7 @@ class Finder {
     return true;
   }
 
-  // What the tensor does not have is zeros.
+  // Finds the tensor that is copied. Elements outside of it must read as zeros.
   bool FindSource() {
     const tensor::Node& value = pool_[copy_.store->value];
     const bool is_pad = value.opcode == Opcode::kPad;
@@ -79,7 +79,7 @@ class Finder {
     });
   }
 
-  // Whether they are at one distance from each other for all elements.
+  // True if the two indices differ by the same distance for all elements.
   bool MoveTogether(NodeId a, NodeId b) const {
     auto sum = tensor::Linearize(pool_, a, /*by_ranges=*/false);
     const auto other = tensor::Linearize(pool_, b, /*by_ranges=*/false);
@@ -94,8 +94,8 @@ class Finder {
         .value_or(0);
   }
 
-  // Each dim of the slot, but those of one element, moves with one of the
-  // tensor; the last with the last.
+  // Matches each dim of the slot, except dims of one element, with the dim of
+  // the tensor that moves with it. The last dims must match each other.
   bool FindDims() {
     const std::span<const NodeId> to_indices(copy_.store->indices);
     const size_t rank = to_indices.size();
@@ -118,7 +118,8 @@ class Finder {
   }
 
   void FindOrder() {
-    std::vector<std::pair<size_t, uint32_t>> moved;  // dims of `to`, of `from`
+    // pairs of a dim of `to` and a dim of `from`
+    std::vector<std::pair<size_t, uint32_t>> moved;
     for (uint32_t d = 0; d < copy_.dims.size(); ++d) {
       copy_.order.push_back(d);
       if (copy_.dims[d]) moved.emplace_back(*copy_.dims[d], d);
@@ -138,8 +139,8 @@ class Finder {
     for (size_t d = 1; d < rank; ++d) copy_.slot_bytes *= ExtentOf(d);
     const int64_t panel_count = panels_.row_bytes / kPanelRowBytes;
     if (copy_.slot_bytes % kPanelAlignment != 0) return false;
-    // Of a piece, by dim of `to`: of one panel, all rows that there are; else
-    // those of a matrix.
+    // Extents of a piece, by dim of `to`. With one panel a piece has all rows;
+    // with more it has the rows of one matrix.
     std::vector<int64_t> piece(rank, 1);
     piece[rank - 1] = kPanelRowBytes / bytes;
     int64_t rows = 1;
@@ -158,7 +159,7 @@ class Finder {
     return true;
   }
 
-  // In the order of their places: matrices, then panels of each.
+  // Adds the pieces in the order of their places: by matrix, then by panel.
   void AddPieces(const std::vector<int64_t>& piece, int64_t piece_bytes) {
     const size_t rank = piece.size();
     std::vector<int64_t> begin(rank, 0);

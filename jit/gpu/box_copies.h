@@ -1,7 +1,7 @@
-// Copies that a device does as boxes of a tensor (TMA of CUDA, compute
-// capability 9.0): an invocation loop that copies elements asynchronously to a
-// slot of a ring in panels, in which each element of the slot is that of the
-// source at one distance:
+// Finds copies that a device can do as boxes of a tensor (TMA of CUDA, compute
+// capability 9.0). Such a copy is an invocation loop that copies elements
+// asynchronously to a slot of a ring in panels. Each element of the slot lies
+// at the same distance from its element of the source:
 //
 //   invocation i < 256 {
 //     unroll r < 4 { vector v < 8 {
@@ -10,11 +10,11 @@
 //     } }
 //   }
 //
-// copies the box of %a that begins at [t * 128, k * 64]. It may bring elements
-// that the loop leaves out, and zeros for those that the source does not have:
-// whoever uses it makes sure that nothing else stores to the slots. Dims of a
-// slot may have another order than those of the source, but for the last one,
-// along which elements are neighbours.
+// copies the box of %a that begins at [t * 128, k * 64]. The box may bring
+// elements that the loop leaves out, and zeros for those that the source does
+// not have. The caller makes sure that nothing else stores to the slots. The
+// dims of a slot may have another order than those of the source, except for
+// the last dim, along which elements are neighbours.
 //
 // Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_BOX_COPIES_H_
@@ -33,31 +33,33 @@ struct BoxCopy {
   uint32_t from = 0, to = 0;  // buffers
   const loops::Store* store = nullptr;
   // The variables of the invocation loop and of the loops in it. The element
-  // that is copied where all of them are 0 tells where the box begins: at the
+  // that is copied where all of them are 0 gives the begin of the box: the
   // element's indices in `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
-  // By dim of `from`: the dim of `to` that moves with it; nothing where the box
+  // Per dim of `from`: the dim of `to` that moves with it; empty where the box
   // has one element.
   std::vector<std::optional<size_t>> dims;
-  // Dims of `from` in the order in which the slot has them, the outermost
-  // first: 0, 1, … where that is their own. Those that move with none keep
-  // their places.
+  // Dims of `from` in the order in which the slot has them, outermost first: 0,
+  // 1, … if the order is the same. Dims that match none of the slot keep their
+  // places.
   std::vector<uint32_t> order;
-  // Elements, by dim of `from`: of each of the pieces.
+  // Elements of each piece, by dim of `from`.
   std::vector<uint32_t> box;
-  // The slot is copied piece by piece, a panel each.
+  // One piece of the slot. The slot is copied piece by piece, a panel each.
   struct Piece {
-    std::vector<int64_t> offsets;  // by dim of `from`, from where the first is
-    int64_t place = 0;             // in the slot, in bytes
+    // per dim of `from`, relative to the first piece
+    std::vector<int64_t> offsets;
+    int64_t place = 0;  // in the slot, in bytes
   };
   std::vector<Piece> pieces;
   int64_t slot_bytes = 0;
 };
 
-// panels: of the buffer that the loop stores to. Nothing where the statement is
-// no such loop, or the tensor, the box or its place is not as devices want it:
-// rows of the tensor are of whole pieces of 16 bytes, of a length that does not
-// depend on the call, and dims and box within vm/format/device_abi.h's limits.
+// Returns the copy that the statement does, or nothing if it is no such loop or
+// the device cannot copy the box. panels: those of the buffer that the loop
+// stores to. Devices require that rows of the tensor are whole pieces of 16
+// bytes of a length that does not depend on the call, and that dims and box are
+// within the limits of vm/format/device_abi.h.
 std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
                                  const loops::Statement& statement,
                                  const SharedPanels& panels);

@@ -13,7 +13,7 @@ Status ScheduleForDevice(std::string_view target,
                          const ScheduleOptions& options,
                          schedule::Schedule& schedule) {
   GpuModel gpu = GpuModel::Of(target);
-  // Sums of matrices of floats are rounded as the device likes.
+  // The device chooses how it rounds sums of products of float matrices.
   if (options.is_exact) {
     std::erase_if(gpu.matrices, [](const loops::MatrixType& type) {
       return IsFloat(type.sum);

@@ -1,5 +1,5 @@
-// What rows of back ends for GPUs (jit/backend/backend.h) share: their default
-// schedules.
+// The default schedules of all back ends for GPUs, which their rows in the
+// table (jit/backend/backend.h) share.
 //
 //   const Backend kCudaBackend = {"cuda", Serves, gpu::ScheduleForDevice,
 //                                 Compile};
@@ -16,8 +16,8 @@
 
 namespace ember::jit::gpu {
 
-// Backend::schedule by the model of a GPU that the target's text describes
-// (jit/target/gpu_model.h).
+// Implements Backend::schedule with the model of a GPU that the target's text
+// describes (jit/target/gpu_model.h).
 Status ScheduleForDevice(std::string_view target,
                          const ScheduleOptions& options,
                          schedule::Schedule& schedule);

@@ -1,4 +1,5 @@
-// The code that a back end made for a device, as an image has it.
+// Converts the code that a back end made for a device to the form that a kernel
+// image holds.
 //
 //   vm::KernelCode code = KernelCodeOf(std::move(device_code));
 //
@@ -13,10 +14,11 @@
 
 namespace ember::jit::gpu {
 
-// Of a format of vm/format/kernel_image.h (a check).
+// The code's format must be one of vm/format/kernel_image.h (a check).
 vm::KernelCode KernelCodeOf(DeviceCode code);
 
-// A line for each phase, behind `comment`: what it takes, for people.
+// Returns a line for each phase, prefixed with `comment`, that says for people
+// what resources the phase takes.
 std::string FiguresOf(const DeviceCode& code, const std::string& comment);
 
 }  // namespace ember::jit::gpu

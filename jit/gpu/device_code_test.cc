@@ -8,7 +8,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// Prologue and phases one behind the other, with all that a launch wants.
+// The code holds prologue and phases in sequence, each with all that a launch
+// needs.
 TEST(DeviceCodeTest, PhasesHaveWhatEmittersSay) {
   DeviceCode code;
   code.format = "ptx";

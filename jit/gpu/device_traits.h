@@ -1,6 +1,6 @@
-// What the plan of a phase has to know about a device: sizes of workgroups,
-// their memory, and what code for it can do. Targets of back ends derive from
-// this.
+// The facts about a device that the plan of a phase depends on: sizes of
+// workgroups, their memory, and what code for the device can do. Targets of
+// back ends derive from this.
 //
 //   struct Target : gpu::DeviceTraits { ... };
 //   EMBER_ASSIGN_OR_RETURN(PhasePlan plan, gpu::PlanPhase(nest, phase, target));
@@ -18,28 +18,31 @@
 namespace ember::jit::gpu {
 
 struct DeviceTraits {
-  int64_t shared_bytes = 16 << 10;  // of a workgroup; what Vulkan guarantees
-  int64_t invocations = 128;        // most in a workgroup, and along x
-  int64_t iterations = INT64_MAX;   // most of all loops of an invocation
-  // Sums, minima and so on of the values of a subgroup, which has so many
-  // invocations: of 32-bit integers and f32, or of any type.
+  int64_t shared_bytes = 16 << 10;  // per workgroup; what Vulkan guarantees
+  int64_t invocations = 128;        // most per workgroup, also along x
+  // most of all loops of an invocation together
+  int64_t iterations = INT64_MAX;
+  // True if a subgroup can compute sums, minima and so on of its invocations'
+  // values: for 32-bit integers and f32, or for any type.
   bool subgroup_arithmetic = false;
   bool combines_any_type = false;
   int64_t subgroup_size = 1;
-  // A workgroup whose invocations wait for each other at barriers is made of
-  // whole subgroups.
+  // True if a workgroup whose invocations wait for each other at barriers must
+  // consist of whole subgroups.
   bool has_whole_subgroups = false;
-  // Elements in memory of the workgroup are as they are in the device's memory,
-  // and each buffer there begins at a multiple of shared_alignment. Else they
-  // are as in registers, or several in a word.
+  // True if elements in the workgroup's memory have the same form as in the
+  // device's memory, where each buffer begins at a multiple of
+  // shared_alignment. Else they have the form of registers, or several share a
+  // word.
   bool keeps_elements = false;
   int64_t shared_alignment = 1;
-  // One invocation copies boxes of tensors to the workgroup's memory
-  // (jit/gpu/box_copies.h), and barriers tell others when they are there.
+  // True if one invocation can copy boxes of tensors to the workgroup's memory
+  // (jit/gpu/box_copies.h), and barriers signal others that the copy is
+  // complete.
   bool copies_boxes = false;
   int64_t processors = 0;  // 0: not known
-  // Products of matrices by subgroups, in the device's order; and whether code
-  // may use them at all.
+  // The matrix products that subgroups of the device can do, in the device's
+  // order, and whether code may use any of them.
   std::vector<loops::MatrixType> matrices;
   bool uses_matrices = false;
 

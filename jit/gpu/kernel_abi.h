@@ -1,5 +1,5 @@
-// What emitters of code for a GPU say of it. How its entry points are called is
-// fixed in vm/format/device_abi.h.
+// A description of device code by its emitter: entry points, bindings,
+// resources. How entry points are called is fixed in vm/format/device_abi.h.
 //
 //   gpu::DeviceCode code = …;
 //   code.phases[0].bindings;
@@ -17,7 +17,7 @@
 
 namespace ember::jit::gpu {
 
-// What the code relies on, and how it says that a check failed.
+// Limits that the code relies on, and how it reports that a check failed.
 inline constexpr int64_t kMostExtent = vm::kMostDeviceExtent;
 inline constexpr int64_t kMostElements = vm::kMostDeviceElements;
 using vm::CheckRecord;
@@ -25,11 +25,12 @@ using vm::CheckRecord;
 // One entry point.
 struct PhaseCode {
   std::string entry_point;
-  // Buffers of the nest in device memory.
+  // A buffer of the nest in device memory.
   struct Binding {
     uint32_t buffer = 0;
-    // A kTask buffer that has no room in the workgroup's memory: each workgroup
-    // of a command has one of its own in the range, side by side.
+    // True for a kTask buffer that does not fit in the workgroup's memory. The
+    // range then holds one such buffer per workgroup of a command, side by
+    // side.
     bool is_sliced = false;
     bool is_written = false;
   };
@@ -37,42 +38,41 @@ struct PhaseCode {
   bool has_checks = false;
   bool has_slices = false;
   int64_t tasks_per_workgroup = 1;
-  // Not 0: whoever records a call refuses it if an invocation's loops might
-  // turn more often than this (jit/backend/iteration_formulas.h), as the driver
-  // would end them then.
+  // If not 0, the recorder of a call refuses it where an invocation's loops
+  // might take more iterations than this (jit/backend/iteration_formulas.h),
+  // since the driver would end such a run.
   int64_t iterations = 0;
-  // Bytes of a workgroup's memory that a launch must bring; else the code
-  // declares all of it.
+  // Bytes of a workgroup's memory that a launch must provide. If 0, the code
+  // declares all the memory that it uses.
   int64_t dynamic_shared_bytes = 0;
-  // Tensor maps that it takes, in the order of its arguments.
+  // Tensor maps that the entry point takes, in the order of its arguments.
   std::vector<vm::BoxMap> boxes;
-  // Not 0: a launch has no more workgroups, and each goes on to further tasks
-  // by itself.
+  // If not 0, the largest number of workgroups of a launch. Each workgroup then
+  // takes further tasks by itself (a persistent kernel).
   int64_t most_workgroups = 0;
 
-  // For people: what it takes of a workgroup's memory and of each invocation,
-  // and how often instructions stand in the code, each as often as it is
-  // written out.
-  int64_t invocations = 1;  // of a workgroup, along x
+  // Figures for people: the memory of a workgroup, the registers of each
+  // invocation, and counts of instructions in the code as it is written out.
+  int64_t invocations = 1;  // per workgroup, along x
   int64_t shared_bytes = 0;
   int64_t register_bytes = 0;
   int64_t barriers = 0;
   int64_t loads = 0;          // from memory, the workgroup's included
   int64_t multiply_adds = 0;  // updates by a product, or by four at once
-  // "phase0: 128 invocations, 8192 B shared, 256 B of registers, …"
+  // Returns "phase0: 128 invocations, 8192 B shared, 256 B of registers, …"
   std::string Figures() const;
 };
 
-// What is said where loops would turn too often.
+// Returns the message for loops that would take too many iterations.
 std::string TooManyIterations(int64_t found, int64_t limit);
 
-// Code for a nest: an entry point per phase.
+// The code for a nest, with an entry point for each phase.
 struct DeviceCode {
   std::string format;  // hal/executable.h
   std::vector<uint8_t> code;
   std::vector<PhaseCode> prologue;
   std::vector<PhaseCode> phases;
-  // What must live as long as executables of the code, if anything.
+  // Resources that must live as long as executables of the code; may be null.
   std::shared_ptr<const void> resources;
 };
 

@@ -20,7 +20,7 @@ bool IsLoadOf(const tensor::Node& node, uint32_t buffer) {
          node.buffer == buffer;
 }
 
-// How statements touch a buffer.
+// Says if statements store to a buffer and if they load from it.
 struct Touch {
   bool stores = false;
   bool loads = false;  // or updates
@@ -61,8 +61,8 @@ void CollectTouched(const LoopNest& nest, const Statement& statement,
     CollectTouched(nest, inner, touched);
 }
 
-// Whether every turn of a loop stores to the same elements of a buffer; and, if
-// `loads` count, loads the same ones and uses them.
+// Holds if every iteration of a loop stores to the same elements of a buffer.
+// With `loads`, every iteration must also load the same elements and use them.
 class SameInEachTurn {
  public:
   SameInEachTurn(const LoopNest& nest, NodeId variable, uint32_t buffer,
@@ -97,7 +97,7 @@ class SameInEachTurn {
     return touch.stores || (loads_ && touch.loads);
   }
 
-  // Neither the turn nor what memory holds changes it.
+  // True if the value depends neither on the iteration nor on memory.
   bool IsSame(NodeId value) const {
     for (NodeId id : loops::NodesUnder(nest_.pool, std::array{value})) {
       const Opcode opcode = nest_.pool[id].opcode;
@@ -107,7 +107,9 @@ class SameInEachTurn {
     return true;
   }
 
-  // A value that is loaded in one turn may be left out by another's selection.
+  // True if all loads and selections are the same in each iteration. A
+  // selection may use a loaded value in one iteration and leave it out in
+  // another.
   bool HaveSameLoads(const Statement& statement) const {
     const std::vector<NodeId> nodes =
         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement));
@@ -129,13 +131,14 @@ class SameInEachTurn {
   const bool loads_;
 };
 
-// Whether no turn of a loop reads what an earlier turn has stored to a buffer
-// that nothing outside of the loop touches. There are two proofs. One: all
-// turns store to and load from the same elements; as the first turn finds none
-// that are stored, it must store each before it loads it, and so do the others.
-// Two: one statement, the first that touches the buffer, has all the stores to
-// it, to the same elements in each turn; then what is loaded behind that
-// statement is of this turn, or was never stored.
+// True if no iteration of a loop reads what an earlier one has stored to a
+// buffer that nothing outside the loop touches. There are two proofs. One: all
+// iterations store to and load from the same elements. The first iteration
+// finds none of them stored, so it must store each before it loads it, and so
+// do the others. Two: all stores to the buffer are in one statement, the first
+// that touches it, and go to the same elements in each iteration. Loads after
+// that statement then read elements of this iteration, or ones that were never
+// stored.
 bool LeavesNothing(const LoopNest& nest, const Statement& loop,
                    uint32_t buffer) {
   Touch first;
@@ -225,7 +228,8 @@ bool Lifetimes::HaveBarriersBetween(
   const Block& body = *bodies_[a][levels - 1];
   const Interval& of_a = intervals_[a][levels - 1];
   const Interval& of_b = intervals_[b][levels - 1];
-  // Before a statement, from `begin` to the one before `end`.
+  // True if a barrier is before a statement from `begin` to the one before
+  // `end`.
   const auto any = [&](size_t begin, size_t end) {
     return std::any_of(body.begin() + static_cast<std::ptrdiff_t>(begin),
                        body.begin() + static_cast<std::ptrdiff_t>(end),

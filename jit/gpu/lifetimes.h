@@ -1,5 +1,5 @@
-// When buffers of a phase are in use, so that those which never are at the same
-// time can have one place in a workgroup's memory.
+// Computes when buffers of a phase are in use. Buffers that are never in use at
+// the same time can share a place in a workgroup's memory.
 //
 //   const Lifetimes lifetimes(nest, phase.body);
 //   if (!lifetimes.MayMeet(a, b)) { ... the same bytes for both ... }
@@ -13,8 +13,8 @@
 //     invocation i < 64 { %next[i] = %power[i] * %total[i] }
 //   }
 //
-// %score and %next are not in use together either: nothing of %score is left
-// for the loop's next turn, as each turn stores all that it reads of it.
+// %score and %next are not in use together either: no iteration needs %score of
+// an earlier one, since each iteration stores all that it reads of it.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_LIFETIMES_H_
@@ -31,14 +31,16 @@ namespace ember::jit::gpu {
 
 class Lifetimes {
  public:
-  // Of the nest's buffers that hold what a task computes.
+  // Computes the lifetimes of the nest's buffers that hold what a task
+  // computes.
   Lifetimes(const loops::LoopNest& nest, const loops::Block& body);
 
-  // Whether both may be in use at some time; false where one is never used.
+  // True if both may be in use at some time; false if one is never used.
   bool MayMeet(size_t a, size_t b) const;
-  // Of two that never meet: whether all invocations meet between their uses in
-  // each turn of a loop that has both, before one of these statements, so that
-  // one place for both takes no more barriers in the loop.
+  // For two buffers that are never in use together: true if, in each iteration
+  // of a loop that has both, one of these statements, which have barriers
+  // before them, lies between their uses. Then sharing a place takes no more
+  // barriers in the loop.
   bool HaveBarriersBetween(
       size_t a, size_t b,
       const std::unordered_set<const loops::Statement*>& barriers) const;
@@ -54,12 +56,13 @@ class Lifetimes {
   void Find(const loops::LoopNest& nest, const loops::Block& body,
             const std::vector<uint32_t>& buffers, size_t level);
 
-  // How many levels two buffers have in one body, and whether they never meet
-  // in the last of these.
+  // Returns the number of levels that two buffers have in one body; `are_apart`
+  // says if they are never in use together in the last of these.
   size_t CommonLevels(size_t a, size_t b, bool& are_apart) const;
 
-  // By buffer: in the phase's body; in the body of the loop that is all of the
-  // interval before, if nothing is left for the loop's next turn; and so on.
+  // Per buffer, from the outermost level: its interval in the phase's body. If
+  // that interval is a single loop, and the loop leaves nothing for its next
+  // iteration, the interval in that loop's body follows; and so on.
   std::vector<std::vector<Interval>> intervals_;
   std::vector<std::vector<const loops::Block*>> bodies_;  // likewise
 };

@@ -17,7 +17,7 @@ size_t BufferOf(const loops::LoopNest& nest, std::string_view name) {
       nest.buffers.begin());
 }
 
-// Whether %a and %b of a nest with this body may meet.
+// True if %a and %b of a nest with this body may be in use at the same time.
 bool MayMeet(std::string_view body) {
   const auto nest = loops::Parse(
       "loops @t(%x: input f32[64], %y: output f32[64]) {\n"
@@ -48,7 +48,7 @@ TEST(LifetimesTest, NeverUsed) {
   EXPECT_FALSE(MayMeet("    invocation i < 64 { %a[i] = %x[i] }\n"));
 }
 
-// What a turn stores and reads is of no use to the next.
+// The values that an iteration stores and reads are of no use to the next.
 TEST(LifetimesTest, InTheTurnsOfALoop) {
   EXPECT_FALSE(MayMeet(R"(
     for k < 4 {
@@ -58,7 +58,7 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // A selection by the turn leaves nothing either, behind the one store.
+  // A selection by the iteration leaves nothing either, after the one store.
   EXPECT_FALSE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
@@ -67,7 +67,7 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // In a loop of such a loop.
+  // The buffers are in a loop of such a loop.
   EXPECT_FALSE(MayMeet(R"(
     for j < 2 {
       for k < 4 {
@@ -81,7 +81,7 @@ TEST(LifetimesTest, InTheTurnsOfALoop) {
 }
 
 TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
-  // %a is summed up over the turns.
+  // %a is summed up over the iterations.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %a[i] += %x[i] }
@@ -89,7 +89,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       invocation i < 64 { %y[i] += select(k == 3, %a[i], 0.0) + %b[63 - i] }
     }
 )"));
-  // Each turn but the first reads what the one before has stored.
+  // Each iteration but the first reads what the one before has stored.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %y[i] += select(0 < k, %a[63 - i], 0.0) }
@@ -106,7 +106,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // An element a turn, read in the last.
+  // Each iteration stores one element; the last iteration reads them.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 16 { %a[k * 16 + i] = %x[i] }
@@ -115,7 +115,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       if k == 3 { invocation i < 64 { %y[i] += %a[63 - i] } }
     }
 )"));
-  // Stored in the first turn only.
+  // %a is stored in the first iteration only.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       if k == 0 { invocation i < 64 { %a[i] = %x[i] } }
@@ -124,7 +124,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // Read behind the loop.
+  // %a is read after the loop.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
@@ -133,7 +133,8 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
     }
     invocation i < 64 { %y[i] += %a[63 - i] }
 )"));
-  // A part is stored again, what else there is may be of the turn before.
+  // An iteration stores only a part of %a again; the rest may be of an earlier
+  // one.
   EXPECT_TRUE(MayMeet(R"(
     for k < 4 {
       invocation i < 32 { %a[i] = %x[i] }
@@ -145,7 +146,7 @@ TEST(LifetimesTest, WhatIsLeftForTheNextTurn) {
 )"));
 }
 
-// A ring is filled and emptied in each turn of the loop around.
+// Each iteration of the loop around fills and empties a ring.
 TEST(LifetimesTest, RingsInALoop) {
   const auto nest = loops::Parse(R"(
 loops @t(%x: input f32[64], %y: output f32[64]) {
@@ -169,8 +170,8 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
   EXPECT_FALSE(Lifetimes(*nest, nest->phases[0].body).MayMeet(2, 3));
 }
 
-// Two buffers of a loop's turns in one place: all have to meet between their
-// uses, in this turn and before the next.
+// Two buffers of a loop share a place. The loop needs barriers between their
+// uses, both in an iteration and before the next one.
 TEST(LifetimesTest, BarriersBetweenUses) {
   const auto nest = loops::Parse(R"(
 loops @t(%x: input f32[64], %y: output f32[64]) {
@@ -204,11 +205,12 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
       };
   EXPECT_TRUE(have({&loop[2], &loop[0]}));
   EXPECT_TRUE(have({&loop[3], &loop[0]}));
-  // None before the next turn.
+  // There is no barrier before the next iteration.
   EXPECT_FALSE(have({&loop[2], &loop[3]}));
-  // None in the turn; that of what reads %a is not between.
+  // There is none in the iteration: the barrier before the statement that reads
+  // %a is not between the uses.
   EXPECT_FALSE(have({&loop[1], &loop[4], &loop[0]}));
-  // Only in loops does it matter how often they meet.
+  // The number of barriers matters in loops only.
   EXPECT_TRUE(lifetimes.HaveBarriersBetween(a, c, {}));
 }
 

@@ -25,11 +25,11 @@ class Finder {
   }
 
  private:
-  // What some path has behind it.
+  // The state of memory after the statements of a path.
   struct Path {
-    // Stores to panels without a fence.
+    // True after stores to panels without a fence since.
     bool is_dirty = false;
-    // Asynchronous ones that an await may end.
+    // True after asynchronous stores that an await may still end.
     bool is_copying = false;
 
     void Join(const Path& other) {
@@ -42,7 +42,8 @@ class Finder {
   void Stores(const Statement& statement, Path& path) const {
     for (const loops::Store& store : statement.stores) {
       if (!has_panels_[store.buffer]) continue;
-      // Even if it is an ordinary one: who reads it is behind an await.
+      // An asynchronous store may be an ordinary one. Its readers come after an
+      // await.
       (store.is_async ? path.is_copying : path.is_dirty) = true;
     }
     for (const Statement& inner : statement.body) Stores(inner, path);
@@ -66,8 +67,8 @@ class Finder {
     return path;
   }
 
-  // A body may be skipped, and a loop's turn begins with what the one before it
-  // left; the path only gets more, so this ends.
+  // A body may be skipped, and a loop's iteration begins with what the one
+  // before it left. The path only gains flags, so this ends.
   Path FollowBody(const Statement& statement, Path path) {
     while (true) {
       Path after = path;

@@ -1,8 +1,8 @@
-// Which barriers order stores for products of warpgroups: those instructions
-// read panels (jit/gpu/shared_panels.h) by another way than loads do, and see
-// what was stored there only if the thread that stored has made a fence for
-// that way since, before a barrier (PTX: fence.proxy.async). A fence takes
-// time, so it stands only at barriers behind such stores.
+// Finds the barriers that must order stores for products of warpgroups. These
+// instructions read panels (jit/gpu/shared_panels.h) through another proxy than
+// loads do. They see a store only if the thread that stored has since made a
+// fence for that proxy, before a barrier (PTX: fence.proxy.async). A fence
+// takes time, so only barriers that follow such stores have one.
 //
 //   invocation i < 128 { %weights[i] = … }        // panels
 //   invocation i < 128 { %totals[i] = … }         // barrier with a fence
@@ -10,7 +10,7 @@
 //
 // A path through the phase is dirty from a store to panels on, until a barrier
 // with a fence. An asynchronous store may be an ordinary one, and it may be
-// done as late as its await.
+// complete only at its await.
 //
 // Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_ORDERING_BARRIERS_H_
@@ -23,8 +23,9 @@
 
 namespace ember::jit::gpu {
 
-// Of the barriers, which stand before their statements (jit/gpu/barriers.h),
-// those that need a fence before them. has_panels: by buffer.
+// Returns those of the barriers that need a fence before them. barriers: the
+// statements that have a barrier before them (jit/gpu/barriers.h). has_panels:
+// by buffer.
 std::unordered_set<const loops::Statement*> FindOrderingBarriers(
     const loops::Block& body,
     const std::unordered_set<const loops::Statement*>& barriers,

@@ -1,5 +1,5 @@
-// At which barriers stores to panels are ordered for products of warpgroups.
-// That these are enough, the emulated grid checks where such products run
+// Tests which barriers order stores to panels for products of warpgroups. The
+// emulated grid checks that these suffice where such products run
 // (hal/cuda/emulated/unordered_stores.h).
 #include "jit/gpu/ordering_barriers.h"
 
@@ -26,7 +26,8 @@ constexpr char kProducts[] = R"(
         %sum[s, m, n] += f32(%as[s * 16 + m, d]) * f32(%bs[d, n])
       } } } }
 )";
-// Two barriers: that it is read, and that it is stored to.
+// These have two barriers: one since %t is read, one since it is stored to
+// again.
 constexpr char kOthers[] = R"(
       invocation i < 128 { %t[i] = f32(%a[i, 0]) }
       invocation i < 128 { %x[i] = %t[127 - i] }
@@ -37,7 +38,7 @@ struct Outcome {
   size_t ordering = 0;
 };
 
-// Of a phase with such a body, in which panels are stored to before.
+// Plans a phase with this body, after statements that store to panels.
 Outcome PlanOf(std::string_view body) {
   const auto nest = loops::Parse(
       "loops @t(%a: input f16[128, 64], %y: output f32[64, 64],\n"
@@ -77,7 +78,7 @@ TEST(OrderingBarriersTest, BehindStoresToPanels) {
   const std::string panels(kStoresToPanels), products(kProducts),
       others(kOthers);
   EXPECT_EQ(PlanOf(panels + products).ordering, 1u);
-  // At the first barrier behind them, and no more.
+  // Only the first barrier after the stores has a fence.
   const Outcome outcome = PlanOf(panels + others + products);
   EXPECT_EQ(outcome.barriers, 1u);
   EXPECT_EQ(outcome.ordering, 1u);
@@ -89,21 +90,21 @@ TEST(OrderingBarriersTest, BehindStoresToPanels) {
 TEST(OrderingBarriersTest, OncePerTurnOfALoop) {
   const std::string panels(kStoresToPanels), products(kProducts),
       others(kOthers);
-  // Behind the stores; and of other memory three, which are before the next
-  // turn's stores.
+  // The barrier after the stores orders them. Three barriers for other memory
+  // are before the next iteration's stores.
   const Outcome outcome = PlanOf(Loop(panels + products + others + others));
   EXPECT_GE(outcome.barriers, 4u);
   EXPECT_EQ(outcome.ordering, 1u);
-  // What a turn stores, the next one orders.
+  // The stores of an iteration are ordered by the next one.
   const Outcome ahead = PlanOf(panels + Loop(products + others + panels));
   EXPECT_GE(ahead.barriers, 2u);
   EXPECT_EQ(ahead.ordering, 1u);
 }
 
-// What was begun before a barrier, an await ends.
+// An await ends copies that began before a barrier.
 TEST(OrderingBarriersTest, BehindAwaits) {
   const std::string copies(kCopies), products(kProducts), others(kOthers);
-  // Before the await the other factor is ordered.
+  // Before the await a barrier orders the other factor.
   EXPECT_EQ(PlanOf(copies + others + "    await 0\n" + products).ordering, 2u);
   EXPECT_EQ(PlanOf(copies + "    await 0\n" + others + products).ordering, 1u);
   const Outcome ahead = PlanOf(

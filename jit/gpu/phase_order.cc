@@ -27,7 +27,7 @@ bool IsOfMany(const PhasePlan::Place& place) {
          place.kind == PhasePlan::Kind::kShared;
 }
 
-// Copies, and awaits.
+// Collects the asynchronous copies and the awaits of the block.
 void FindCopies(const loops::Block& block,
                 std::unordered_set<const loops::Statement*>& found) {
   for (const loops::Statement& statement : block) {
@@ -77,7 +77,7 @@ class OrderPlanner {
     }
   }
 
-  // Where that takes no more barriers.
+  // Lets products stay in flight where that takes no more barriers.
   void LetProductsGoOn() {
     if (!plan_.HasPanels()) return;
     plan_.in_flight = FindProductsInFlight(
@@ -92,7 +92,8 @@ class OrderPlanner {
       barriers_ = std::move(others);
   }
 
-  // Where the device copies boxes. Who fails a check would leave the producer
+  // Specialises warps where the device copies boxes. Phases with checks are
+  // left out: an invocation that fails a check would leave the producer
   // waiting.
   void GiveRoles() {
     if (!device_.copies_boxes || plan_.has_checks || !plan_.HasPanels()) return;
@@ -113,7 +114,7 @@ class OrderPlanner {
     memory_.in_flight.clear();
     memory_.of_others = roles->of_producer;
     for (const WarpRoles::Ring& ring : roles->rings) {
-      // Copies of boxes go the way on which products read.
+      // Copies of boxes use the same proxy as products, so they need no fence.
       for (const uint32_t buffer : ring.buffers)
         memory_.has_panels[buffer] = false;
       if (!ring.goes_on || !memory_.in_flight.insert(ring.readers[0]).second)
@@ -134,9 +135,10 @@ class OrderPlanner {
     });
   }
 
-  // Whether all that the producer reads is memory that the phase leaves alone:
-  // it does nothing of what the others do, and waits for none of it. Of slices
-  // of memory each workgroup has one, for one task.
+  // True if all that the producer reads is memory that the phase does not
+  // write. The producer computes nothing that the others do, and waits for none
+  // of it. Slices are excluded: each workgroup has one slice, for one task at a
+  // time.
   bool ProducerHasAll(const WarpRoles& roles) const {
     const auto is_there = [this](NodeId id) {
       const tensor::Node& node = nest_.pool[id];
@@ -161,10 +163,11 @@ class OrderPlanner {
            });
   }
 
-  // The producer may fill slots for the next task while the others finish this
-  // one: nothing else may be in the rings' memory then. Where some tasks take
-  // longer than others, and not all workgroups have as much of them, the device
-  // deals them out better than a fixed order does.
+  // Makes the kernel persistent if that is possible and pays. The producer may
+  // then fill slots for the next task while the others finish this one, so
+  // nothing else may share the rings' memory. Where some tasks take longer than
+  // others and workgroups would have unequal numbers of them, the device's own
+  // distribution is better than a fixed order.
   void GoOnToTasks() {
     if (device_.processors == 0) return;
     for (const WarpRoles::Ring& ring : plan_.roles->rings) {
@@ -175,8 +178,7 @@ class OrderPlanner {
         }
       }
     }
-    // A processor keeps some of its memory for each workgroup (CUDA,
-    // since 8.0).
+    // Each workgroup costs some of a processor's memory (CUDA, since 8.0).
     constexpr int64_t kReservedBytes = 1024;
     const int64_t blocks = (device_.shared_bytes + kReservedBytes) /
                            (plan_.shared_bytes + kReservedBytes);

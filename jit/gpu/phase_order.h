@@ -1,7 +1,8 @@
-// The last part of a phase's plan: when what is done, between buffers that have
-// their places. Where invocations of a workgroup meet (jit/gpu/barriers.h),
-// which products go on beyond that (jit/gpu/products_in_flight.h), and whether
-// a warp of its own copies for the others (jit/gpu/warp_roles.h).
+// Plans the order of a phase, the last part of its plan, once buffers have
+// their places. It decides where invocations of a workgroup need barriers
+// (jit/gpu/barriers.h), which products stay in flight across them
+// (jit/gpu/products_in_flight.h), and whether a warp of its own copies for the
+// others (jit/gpu/warp_roles.h).
 //
 //   PlanOrder(nest, phase, device, plan);   // of Mode::kInvocations
 //
@@ -17,8 +18,9 @@
 
 namespace ember::jit::gpu {
 
-// Where invocations of a phase would meet if no two of its buffers were in one
-// place; where the device copies boxes, as if nobody waited for copies.
+// Returns the statements that would need a barrier before them if no two
+// buffers of the phase shared a place. Where the device copies boxes, waiting
+// for copies does not count.
 std::unordered_set<const loops::Statement*> BarriersOfBuffersApart(
     const loops::LoopNest& nest, const loops::Block& body,
     const DeviceTraits& device, const PhasePlan& plan);

@@ -37,16 +37,17 @@ using tensor::Opcode;
 
 namespace {
 
-// Of arrays of one invocation that runs a task by itself.
+// Largest size of the arrays of one invocation that runs a task by itself.
 constexpr int64_t kPrivateBytes = 1024;
-// Invocations for as many tasks: a subgroup or two of today's devices.
+// Invocations of a workgroup in which each runs a task: one or two subgroups of
+// today's devices.
 constexpr int64_t kTasksTogether = 64;
-// Everything that is larger is open for the plan.
+// A larger array counts as one whose size is not known.
 constexpr int64_t kLargestArray = int64_t{1} << 20;
 constexpr uint32_t kBytesOfWord = 4;
 
-// Values that invocations combine are in variables of this: as wide as
-// registers.
+// A type of variables that hold values which invocations combine. They are as
+// wide as registers.
 struct RegisterClass {
   bool is_float = false;
   bool is_bool = false;
@@ -56,7 +57,7 @@ struct RegisterClass {
 
 int64_t BytesInRegister(DType type) { return DTypeByteSize(type) > 4 ? 8 : 4; }
 
-// Floats of 8 bits are held as u8 is (jit/spirv/conversions.h).
+// Registers hold floats of 8 bits as u8 (jit/spirv/conversions.h).
 bool IsHeldAsFloat(DType type) {
   return IsFloat(type) && DTypeByteSize(type) > 1;
 }
@@ -108,7 +109,8 @@ class Planner {
  private:
   // --- what there is ---
 
-  // Where the call decides, whoever records it looks again.
+  // Declines too many iterations. If their number depends on the call, the
+  // recorder of the call checks it again.
   Status CheckIterations() {
     const int64_t most = loops::MostIterations(nest_, phase_.body, {});
     if (most <= device_.iterations) return OkStatus();
@@ -133,7 +135,7 @@ class Planner {
       }
       const bool is_matrix = statement.kind == Statement::Kind::kFor &&
                              statement.loop == LoopKind::kMatrix;
-      // The outermost of its loops.
+      // Only the outermost of the matrix loops is surveyed.
       if (is_matrix && !in_matrix_ && matrices_.ok())
         matrices_ = SurveyMatrix(statement, around->variable);
       plan_.has_checks |= statement.kind == Statement::Kind::kCheck;
@@ -219,8 +221,9 @@ class Planner {
                    "sums of products of u8 and of others in one matrix");
   }
 
-  // A buffer that wide instructions read is accessed in no way that would need
-  // it to be row-major. If one of matrices a is, warps load it to registers.
+  // Gives buffers their panels. No access to a buffer that wide instructions
+  // read may require row-major order. If a buffer of matrices a has such an
+  // access, it gets no panels, and warps load it to registers.
   Status CheckPanels() {
     for (const auto& [buffer, panels] : row_panels_) {
       if (!unplaced_.contains(buffer)) plan_.places[buffer].panels = panels;
@@ -234,7 +237,7 @@ class Planner {
     return OkStatus();
   }
 
-  // A matrix that is only filled and stored.
+  // Checks a matrix that is only filled and stored.
   Status CheckHasSums(const loops::MatrixOperation& operation) const {
     const DType type = nest_.buffers[operation.accumulator].type;
     const bool has_them =
@@ -276,7 +279,7 @@ class Planner {
     }
   }
 
-  // Whether the lanes around store whole words of four bytes each.
+  // True if the lanes of the loop around store whole words of four bytes each.
   bool StoresWords(const loops::Store& store) const {
     const Buffer& buffer = nest_.buffers[store.buffer];
     if (!lanes_ || may_mask_ || store.update != tensor::Update::kAssign ||
@@ -305,7 +308,7 @@ class Planner {
                                 });
   }
 
-  // Rows of whole words of bytes.
+  // True if the buffer's rows are whole words of bytes.
   bool IsOfWords(const Buffer& buffer) const {
     if (buffer.type != DType::kI8 && buffer.type != DType::kU8) return false;
     return ConstantElements(nest_, buffer) > 0 && !buffer.extents.empty() &&
@@ -316,7 +319,7 @@ class Planner {
   void NoteIndices(std::span<const NodeId> indices, const Statement* around,
                    PhasePlan::Place& place) {
     if (indices.empty()) return;
-    // The verifier saw to it that all accesses are of this kind if one is.
+    // The verifier made sure that all accesses are of this kind if one is.
     if (around != nullptr && indices[0] == around->variable)
       place.of_invocation = true;
     if (!lanes_) return;
@@ -325,7 +328,8 @@ class Planner {
     place.is_vectors |= std::ranges::find(last, *lanes_) != last.end();
   }
 
-  // An element of vectors costs some arithmetic more.
+  // True if vectors of 4 elements fill the buffer's rows. Accessing one element
+  // of a vector costs more arithmetic.
   bool FillsVectors(size_t i) const {
     const Buffer& buffer = nest_.buffers[i];
     return buffer.type != DType::kBool && DTypeByteSize(buffer.type) <= 4 &&
@@ -340,7 +344,7 @@ class Planner {
     return ConstantElements(nest_, buffer) * BytesInRegister(buffer.type);
   }
 
-  // In memory of the workgroup.
+  // Bytes of the buffer in the workgroup's memory.
   int64_t SharedBytes(size_t number) const {
     const Buffer& buffer = nest_.buffers[number];
     if (device_.keeps_elements) {
@@ -386,13 +390,13 @@ class Planner {
     }
   }
 
-  // The memory in which invocations combine values.
+  // Plans the memory in which invocations combine values.
   void PlanParts(const Block& block) {
     std::set<RegisterClass> types;
     NoteParts(block, types);
     for (const RegisterClass& type : types)
       plan_.shared_bytes += plan_.parts * type.bytes;
-    // All types in one place.
+    // All types share one place.
     if (device_.keeps_elements) plan_.shared_bytes = plan_.parts * kPartBytes;
     parts_bytes_ = plan_.shared_bytes;
   }
@@ -410,7 +414,7 @@ class Planner {
     }
   }
 
-  // Values that are left to be combined in memory of the workgroup.
+  // Number of values that are left to combine in the workgroup's memory.
   int64_t PartsOf(const loops::Store& store) const {
     const DType type = nest_.buffers[store.buffer].type;
     if (!CombinesBySubgroups(type, store.update, device_))
@@ -418,10 +422,11 @@ class Planner {
     return DivideRoundingUp(plan_.invocations, device_.subgroup_size);
   }
 
-  // Buffers in one place take a barrier where one is stored to while others may
-  // still read the other one. In loops they lie apart then, if a processor has
-  // room for as many workgroups: of two, which schedules with matrices plan for
-  // (gpu_matrix_tiles.cc), as their registers allow no more.
+  // Gives buffers their places. Buffers that share a place need a barrier where
+  // one is stored to while others may still read the other. In loops they get
+  // separate places if a processor still has room for as many workgroups. With
+  // matrices two workgroups suffice: schedules plan for two
+  // (gpu_matrix_tiles.cc), and registers allow no more.
   void PlaceBuffers() {
     const PhasePlan unplaced = plan_;
     const auto place = [&] {
@@ -509,8 +514,8 @@ class Planner {
             !lifetimes_.HaveBarriersBetween(i, other, *barriers_apart_));
   }
 
-  // The first place in the workgroup's memory, behind that for combined values,
-  // that no buffer has which is in use at the same time.
+  // Returns the first free place in the workgroup's memory, after the memory
+  // for combined values: no buffer there is in use at the same time.
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
     const int64_t unit = plan_.places[i].panels.Any()
@@ -536,17 +541,17 @@ class Planner {
   const DeviceTraits& device_;
   PhasePlan plan_;
   std::optional<NodeId> lanes_;  // variable of the vector loop around
-  bool may_mask_ = false;        // within a condition inside of it
-  // Buffers of which something stores less than whole words, or only the first
+  bool may_mask_ = false;        // inside a condition within that loop
+  // Buffers with stores of less than whole words, or to which only the first
   // invocation stores.
   std::set<uint32_t> has_bytes_;
   // Buffers with an access that panels do not allow.
   std::set<uint32_t> unplaced_;
-  // Of matrices a, by buffer: those that may have panels, and need not.
+  // Per buffer of matrices a: panels that it may have, but does not need.
   std::map<uint32_t, SharedPanels> row_panels_;
   bool has_invocations_ = false;
-  // In any phase: what is true of one entry point of a module with matrices,
-  // Vulkan wants of all of them.
+  // True if any phase has subgroup loops. Vulkan requires of all entry points
+  // of a module with matrices what it requires of one.
   const bool has_subgroups_;
   bool in_matrix_ = false;
   Status matrices_;
@@ -556,8 +561,8 @@ class Planner {
   const Lifetimes lifetimes_;
   std::vector<size_t> shared_;  // buffers that have a place
   int64_t parts_bytes_ = 0;
-  // Where invocations meet if no two buffers are in one place: they need not
-  // meet more often.
+  // Statements with a barrier before them if no two buffers share a place.
+  // Sharing places must not add barriers.
   std::optional<std::unordered_set<const Statement*>> barriers_apart_;
 };
 
@@ -576,7 +581,7 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
   if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
   if (!IsFloat(type)) return true;
   if (!IsHeldAsFloat(type)) return false;
-  // Each sum of narrow floats is rounded.
+  // Sums and products of narrow floats would be rounded at each step.
   const bool rounds =
       update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
   return type == DType::kF32 || !rounds;

@@ -1,5 +1,5 @@
-// How a phase of a nest runs on a device: where each buffer is, how many
-// invocations a workgroup has, and between which statements they meet.
+// Plans how a phase of a nest runs on a device: where each buffer is, how many
+// invocations a workgroup has, and before which statements they need a barrier.
 //
 //   EMBER_ASSIGN_OR_RETURN(const PhasePlan plan,
 //                          PlanPhase(nest, phase, device));
@@ -27,15 +27,16 @@ namespace ember::jit::gpu {
 
 struct PhasePlan {
   enum class Mode : uint8_t {
-    // A workgroup for each task, an invocation for each value of its invocation
-    // loops. What stands outside of those, all do alike; but for stores to
-    // memory, which the first does.
+    // Runs a workgroup for each task and an invocation for each value of its
+    // invocation loops. All invocations execute what is outside those loops,
+    // except that only the first one stores to memory.
     kInvocations,
-    // No invocation loops, and little memory of its own: an invocation for each
-    // task.
+    // Runs an invocation for each task: the phase has no invocation loops and
+    // its tasks need little memory.
     kTaskEach,
-    // No invocation loops, but much memory: a workgroup of one invocation. Or
-    // kInvocations, where the nest has subgroup loops elsewhere.
+    // Runs a workgroup of one invocation for each task: the phase has no
+    // invocation loops, but much memory. If the nest has subgroup loops
+    // elsewhere, such a phase is kInvocations.
     kAlone,
   };
   enum class Kind : uint8_t {
@@ -50,88 +51,94 @@ struct PhasePlan {
   };
   struct Place {
     Kind kind = Kind::kUnused;
-    // The first index is the invocation and counts for nothing.
+    // The first index is the invocation's number and does not count as a dim.
     bool of_invocation = false;
-    // Invocations of a workgroup see what others stored to memory.
+    // True if invocations of a workgroup must see what others stored to memory.
     bool is_coherent = false;
-    // Barriers order what they do there, coherent or not.
+    // True if barriers order the accesses to it, coherent or not.
     bool is_ordered = false;
     bool is_read = false;
     bool is_written = false;
-    // Memory of the workgroup as vectors of 4 elements.
+    // True for memory of the workgroup that is held as vectors of 4 elements.
     bool is_vectors = false;
-    // Bytes in memory of the workgroup as they lie in words, four in each:
-    // where nothing stores less than a word. Else each takes a word.
+    // True for bytes in memory of the workgroup that are packed four to a word,
+    // because every store is of whole words. Else each byte takes a word.
     bool is_words = false;
-    // Memory of the workgroup with elements as they are in memory, of 8 or 16
-    // bits, too: matrix loops load and store them.
+    // True for memory of the workgroup that holds elements in the form of
+    // device memory, also those of 8 or 16 bits: matrix loops load and store
+    // them.
     bool is_native = false;
-    // Of kShared buffers that instructions of several subgroups read.
+    // The panels of a kShared buffer that instructions of several subgroups
+    // read.
     SharedPanels panels;
-    // kMatrices of i32: sums of products of u8.
+    // True for kMatrices of i32 that are sums of products of u8.
     bool is_unsigned = false;
-    // Of kShared buffers, where DeviceTraits::keeps_elements: the byte of the
-    // workgroup's memory at which the buffer begins. Buffers that are never in
-    // use at the same time may overlap; barriers are planned for that.
+    // Byte of the workgroup's memory at which a kShared buffer begins, where
+    // DeviceTraits::keeps_elements. Buffers that are never in use at the same
+    // time may overlap; barriers are planned for that.
     int64_t shared_offset = 0;
-    int64_t shared_size = 0;  // likewise, its bytes
+    int64_t shared_size = 0;  // likewise, the buffer's bytes
   };
 
   Mode mode = Mode::kAlone;
-  int64_t invocations = 1;    // of a workgroup: whole subgroups where the
-                              // nest has subgroup loops; without a producer's
+  // per workgroup, without a producer's; whole subgroups where the nest has
+  // subgroup loops
+  int64_t invocations = 1;
   std::vector<Place> places;  // by buffer
-  // Before these all invocations of the workgroup meet.
+  // Statements with a barrier of the workgroup before them.
   std::unordered_set<const loops::Statement*> barriers;
-  // Of these, those before which threads order what they stored for products of
-  // warpgroups (jit/gpu/ordering_barriers.h).
+  // The barriers that also order earlier stores for products of warpgroups
+  // (jit/gpu/ordering_barriers.h).
   std::unordered_set<const loops::Statement*> ordering_barriers;
-  // Loops that products go on in beyond these.
+  // Loops whose products stay in flight across these barriers.
   std::vector<ProductsInFlight> in_flight;
-  // Somebody copies for all: if a subgroup more than the invocations, barriers
-  // are those of the others. copy_barriers: the byte of the workgroup's memory
-  // at which the barriers of slots are, kCopyBarrierBytes each: of each ring,
-  // first whether slot 0, 1 and so on are full, then whether they are empty.
+  // Set if one subgroup or thread copies for all. If the producer is a subgroup
+  // of its own, `barriers` are those of the others. copy_barriers: the byte of
+  // the workgroup's memory at which the slots' barriers begin,
+  // kCopyBarrierBytes each. For each ring these are first the barriers for
+  // slots 0, 1 and so on being full, then those for them being empty.
   std::optional<WarpRoles> roles;
   int64_t copy_barriers = 0;
-  // Of phases with roles: not 0, if workgroups may go on to further tasks, and
-  // with how many of them the device is busy.
+  // For phases with roles: if not 0, workgroups may take further tasks (a
+  // persistent kernel), and this many workgroups keep the device busy.
   int64_t most_workgroups = 0;
   bool has_checks = false;
-  // Where a call may have more iterations of an invocation's loops than the
-  // device allows: how many those are; 0: no call has.
+  // The device's limit of iterations of an invocation's loops, if a call may
+  // exceed it; 0: no call does.
   int64_t iterations = 0;
   int64_t shared_bytes = 0;
-  // Elements of the workgroup's memory in which invocations combine values, of
-  // each type that is combined so; 0: none. Where DeviceTraits::keeps_elements,
-  // they are the first of that memory, of kPartBytes each.
+  // Number of elements, per type, of the workgroup's memory in which
+  // invocations combine values; 0: none. Where DeviceTraits::keeps_elements,
+  // they are at the begin of that memory, kPartBytes each.
   int64_t parts = 0;
 
-  // Whether a workgroup has a subgroup more than its invocations.
+  // True if a workgroup has a subgroup more than its invocations.
   bool HasProducerWarp() const { return roles && roles->has_warp; }
-  // Whether the workgroup's memory has buffers of panels.
+  // True if the workgroup's memory has buffers of panels.
   bool HasPanels() const {
     return std::ranges::any_of(
         places, [](const Place& place) { return place.panels.Any(); });
   }
 };
 
-// Bytes of an element in which invocations combine values of any type.
+// Bytes per element of the memory in which invocations combine values.
 inline constexpr int64_t kPartBytes = 8;
-// Bytes of a barrier of a slot (PTX's mbarrier).
+// Bytes per barrier of a slot (PTX's mbarrier).
 inline constexpr int64_t kCopyBarrierBytes = 8;
 
-// Errors: kDeviceLimit where more invocations are wanted than the device has,
-// kDeviceMatrix of matrix loops of types that the target does not list.
+// Errors: kDeviceLimit if the phase needs more invocations than the device has;
+// kDeviceMatrix for matrix loops of types that the target does not list.
 StatusOr<PhasePlan> PlanPhase(const loops::LoopNest& nest,
                               const loops::Phase& phase,
                               const DeviceTraits& device);
 
-// Whether subgroups combine values of the type, or halves of the workgroup do.
+// True if subgroups combine values of the type; else halves of the workgroup
+// do.
 bool CombinesBySubgroups(DType type, tensor::Update update,
                          const DeviceTraits& device);
 
-// The number of elements; 0 if it is open, or more than a workgroup could hold.
+// Returns the number of elements; 0 if it is not constant, or more than a
+// workgroup could hold.
 int64_t ConstantElements(const loops::LoopNest& nest,
                          const loops::Buffer& buffer);
 

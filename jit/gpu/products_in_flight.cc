@@ -28,7 +28,7 @@ bool HasMatrices(const Statement& statement) {
          std::ranges::any_of(statement.body, HasMatrices);
 }
 
-// Buffers that products read, and which of their slots in a turn.
+// Per buffer that products read: the slots that they read in an iteration.
 using Factors = std::map<uint32_t, Slots>;
 
 class Finder {
@@ -83,7 +83,7 @@ class Finder {
                loops::ExtentOf(nest_.pool, statement.variable)) == subgroups_;
   }
 
-  // Products of panels, written out one after the other; adds their factors.
+  // True if the block is a sequence of products of panels; adds their factors.
   bool AreProducts(const Block& block, NodeId subgroup,
                    Factors& factors) const {
     return std::ranges::all_of(block, [&](const Statement& statement) {
@@ -114,8 +114,9 @@ class Finder {
     for (const Statement& inner : statement.body) NoteReads(inner, factors);
   }
 
-  // Whether nothing that the statement stores is in the memory of a factor
-  // while products of this turn of the loop, or of the one before, may read it.
+  // True if the statement stores nothing to the memory of a factor that
+  // products of this iteration of the loop, or of the one before, may still
+  // read.
   bool LeavesAlone(const Statement& statement, NodeId variable,
                    const Factors& factors) const {
     bool leaves = true;
@@ -138,7 +139,8 @@ class Finder {
         continue;
       }
       if (rings_.LoopOf(buffer) != variable) return false;
-      // By this turn's products, and by those of the turn before.
+      // The slots that the products of this iteration and of the one before
+      // read.
       const Slots in_use = read | Turned(read, rings_.CountOf(buffer));
       if ((rings_.SlotsOf(buffer, indices, around_) & in_use) != 0)
         return false;
@@ -151,7 +153,7 @@ class Finder {
   const int64_t subgroups_;
   const bool stores_are_ordered_;
   const Rings rings_;
-  std::vector<NodeId> around_;  // of the loops around
+  std::vector<NodeId> around_;  // variables of the loops around
   std::vector<ProductsInFlight> found_;
 };
 

@@ -1,7 +1,8 @@
-// Products of warpgroups (wgmma) that go on while the next turn of their loop
-// begins: the barrier of a turn need not wait for what the turn before began to
-// multiply, if nothing stores to its factors until the turn's own products have
-// begun. Then the hardware always has products to work on.
+// Finds products of warpgroups (wgmma) that may stay in flight while the next
+// iteration of their loop begins. The barrier of an iteration need not wait for
+// the products that the previous one issued, if nothing stores to their factors
+// until the iteration has issued its own. Then the hardware always has products
+// to work on.
 //
 //   for k < 64 {
 //     await 1
@@ -9,10 +10,11 @@
 //     if k + 2 < 64 { invocation i < 256 { async %a[(k + 2) mod 4, …] = … } }
 //   }
 //
-// Turn k stores to the slot that turn k - 2 read. The products of that turn are
-// over: turn k - 1 waited for them, behind the begin of its own, and the
-// barrier of turn k behind that. So it takes one slot more than the turns that
-// copies are ahead (double_buffer … spare).
+// Iteration k stores to the slot that iteration k - 2 read. The products of
+// that iteration are complete: iteration k - 1 waited for them after it issued
+// its own, and the barrier of iteration k comes after that. So a ring needs one
+// slot more than the number of iterations that copies are ahead (double_buffer
+// … spare).
 //
 // Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_PRODUCTS_IN_FLIGHT_H_
@@ -27,30 +29,31 @@
 namespace ember::jit::gpu {
 
 struct ProductsInFlight {
-  // Serial; behind it, all products are awaited.
+  // A serial loop; all products are awaited after it.
   const loops::Statement* loop = nullptr;
-  // Of its body: the subgroup loop with its products. At the body's end, all
-  // that began before these are awaited.
+  // The subgroup loop with the products, in the body of `loop`. At the end of
+  // the body all products that began before these are awaited.
   const loops::Statement* products = nullptr;
 };
 
-// The loops of the phase whose products may go on so:
-//   - one subgroup loop in the body, of all subgroups, has all matrix
-//     operations of a turn: products of several warps, one after the other,
-//     with both factors in panels (SharedMemory::has_panels) and none in
-//     registers, which would change while they go on;
-//   - nothing in the loop stores to their factors' memory, but for slots of
-//     rings that neither this turn's products read nor those of the turn
-//     before.
-// What a turn reads, barriers then have to take for read in the next one, too
-// (SharedMemory::in_flight).
+// Returns the loops of the phase whose products may stay in flight:
+// - One subgroup loop in the body, of all subgroups, has all matrix operations
+//   of an iteration. They are products of several warps, one after the other,
+//   with both factors in panels (SharedMemory::has_panels) and none in
+//   registers, which would change while the products are in flight.
+// - Nothing in the loop stores to the memory of their factors, except to slots
+//   of rings that neither this iteration's products read nor those of the one
+//   before.
+// Barriers then have to count the reads of an iteration as reads of the next
+// one, too (SharedMemory::in_flight).
 std::vector<ProductsInFlight> FindProductsInFlight(const loops::LoopNest& nest,
                                                    const loops::Block& body,
                                                    const SharedMemory& memory,
                                                    int64_t subgroups);
 
-// Those of which only the first holds: where somebody else sees to it that
-// nothing is stored to what products still read (jit/gpu/warp_roles.h).
+// Returns the loops for which the first condition holds. The second is not
+// checked: the caller must ensure that nothing is stored to what products still
+// read (jit/gpu/warp_roles.h).
 std::vector<ProductsInFlight> FindProductLoops(const loops::LoopNest& nest,
                                                const loops::Block& body,
                                                const SharedMemory& memory,

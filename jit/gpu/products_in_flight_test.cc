@@ -1,5 +1,5 @@
-// Which loops let their products go on in the next turn, and that their
-// barriers are enough and no more.
+// Tests which loops let their products stay in flight in the next iteration,
+// and that such loops have enough barriers and no more.
 #include "jit/gpu/products_in_flight.h"
 
 #include <string>
@@ -22,7 +22,7 @@ constexpr char kProducts[] = R"(
       }
 )";
 
-// Copies of a turn that is `ahead` turns ahead.
+// Returns the copies for the iteration `ahead` iterations later.
 std::string Copies(int ahead) {
   const std::string turn = "k + " + std::to_string(ahead);
   return "if " + turn + R"( < 8 {
@@ -51,7 +51,7 @@ struct Outcome {
   size_t barriers = 0;
 };
 
-// Of the loop whose turns do that.
+// Plans a phase with a loop that has this body.
 Outcome PlanOf(std::string_view body) {
   const auto nest = loops::Parse(
       "loops @t(%a: input f16[64, 512], %b: input f16[512, 64],\n"
@@ -84,7 +84,8 @@ Outcome PlanOf(std::string_view body) {
   return {plan->in_flight.size(), plan->barriers.size()};
 }
 
-// The slot that is copied to was read two turns ago: one barrier a turn.
+// The slot that is copied to was read two iterations ago, so one barrier per
+// iteration suffices.
 TEST(ProductsInFlightTest, OneSlotToSpare) {
   for (const bool are_late : {true, false}) {
     const std::string body =
@@ -96,7 +97,8 @@ TEST(ProductsInFlightTest, OneSlotToSpare) {
   }
 }
 
-// It was read in the turn before, and may be read still.
+// The slot was read in the previous iteration, whose products may still read
+// it.
 TEST(ProductsInFlightTest, NoSlotToSpare) {
   const Outcome outcome =
       PlanOf("      await 2\n" + std::string(kProducts) + Copies(3));
@@ -104,18 +106,19 @@ TEST(ProductsInFlightTest, NoSlotToSpare) {
   EXPECT_EQ(outcome.barriers, 1u);
 }
 
-// What is copied in the same loop to where products read, they wait for.
+// Products wait for copies of the same loop to the memory that they read.
 TEST(ProductsInFlightTest, OtherStoresToTheirFactors) {
   const std::string stores = R"(
       invocation i < 64 { %as[mod(k, 4), i, 0] = %a[i, k] }
 )";
   EXPECT_EQ(
       PlanOf("      await 1\n" + stores + kProducts + Copies(2)).in_flight, 0u);
-  // Rows of warps that do not follow each other: they are in registers.
+  // If the rows of successive warps do not follow each other, they are in
+  // registers.
   std::string apart(kProducts);
   apart.replace(apart.find("s * 16 + m"), 10, "mod(s, 2) * 32 + m");
   EXPECT_EQ(PlanOf("      await 1\n" + apart + Copies(2)).in_flight, 0u);
-  // Sums that are used in the turn.
+  // The iteration uses the sums.
   const std::string uses = R"(
       subgroup s < 4 { matrix m < 16 { matrix n < 64 {
         %y[s * 16 + m, n] = %sum[s, m, n]

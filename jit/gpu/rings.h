@@ -1,7 +1,8 @@
-// Buffers with slots, as double_buffer makes them: memory of tasks whose first
-// extent is a small n and whose first index follows the turns of a serial loop,
-// (k + c) mod n. Who looks at such a ring slot by slot sees that what is stored
-// for later turns is not what this turn reads:
+// Finds rings: buffers with slots, as double_buffer makes them. A ring is
+// memory of a task whose first extent is a small n and whose first index
+// follows the iterations of a serial loop, (k + c) mod n. An analysis that
+// looks at each slot by itself sees that stores for later iterations do not
+// touch what this one reads:
 //
 //   for k < 8 {
 //     invocation i < 64 { ... %tile[k mod 3, ...] ... }
@@ -25,10 +26,10 @@
 
 namespace ember::jit::gpu {
 
-// Which slots of a ring of n something reads, or writes. In turn t of the
-// ring's loop, bit h stands for slot (t + h) mod n; outside of the loop, for
-// slot h. All bits are set where it is not known which slot it is. A buffer
-// that is no ring has one slot.
+// A set of slots of a ring of n that something reads or writes. In iteration t
+// of the ring's loop, bit h means slot (t + h) mod n; outside the loop, slot h.
+// All bits are set where the slot is not known. A buffer that is not a ring has
+// one slot.
 using Slots = uint8_t;
 static_assert(loops::kMostSlots <= 8);
 
@@ -36,12 +37,12 @@ constexpr Slots AllSlots(int count) {
   return static_cast<Slots>((1 << count) - 1);
 }
 
-// The same slots, as the loop's next turn names them.
+// Returns the bits that mean the same slots in the loop's next iteration.
 constexpr Slots Turned(Slots slots, int count) {
   return static_cast<Slots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }
 
-// The slot of a first index, as turns of a loop have it.
+// The slot of a first index, relative to the iteration of a loop.
 struct Turn {
   std::optional<loops::NodeId> variable;  // none: a constant slot
   int64_t offset = 0;                     // in 0..count-1
@@ -49,25 +50,25 @@ struct Turn {
 
 class Rings {
  public:
-  // is_of_many, by buffer: several invocations may touch an element; of others
-  // nobody asks.
+  // is_of_many, per buffer: true if several invocations may touch an element.
+  // SlotsOf returns no slots for other buffers.
   Rings(const loops::LoopNest& nest, const loops::Block& body,
         std::vector<bool> is_of_many);
 
-  // Of slots; 1 of what is no ring.
+  // Number of slots; 1 for a buffer that is not a ring.
   int CountOf(uint32_t buffer) const { return counts_[buffer]; }
-  // The variable of the loop whose turns the buffer has slots for: the first
-  // that is met of the serial ones outside of invocation loops.
+  // Returns the variable of the loop that the buffer's slots follow: the first
+  // such serial loop outside invocation loops.
   const std::optional<loops::NodeId>& LoopOf(uint32_t buffer) const {
     return loops_[buffer];
   }
   bool HasRing(loops::NodeId variable) const;
 
-  // Of an access of the buffer with the indices, inside of the loops of the
-  // variables; 0: it is not one of many.
+  // Returns the slots that an access with the indices touches, inside the loops
+  // of these variables; 0 if the buffer is not one of many.
   Slots SlotsOf(uint32_t buffer, std::span<const loops::NodeId> indices,
                 std::span<const loops::NodeId> around) const;
-  // Nothing where the index is no such slot.
+  // Returns nothing if the index is no such slot.
   std::optional<Turn> TurnOf(uint32_t buffer, loops::NodeId index) const;
 
  private:
@@ -81,11 +82,11 @@ class Rings {
   std::vector<std::optional<loops::NodeId>> loops_;  // by buffer
 };
 
-// Whether the statement, or one in it, stores asynchronously.
+// True if the statement, or one in it, stores asynchronously.
 bool HasAsyncStore(const loops::Statement& statement);
 
-// visit(buffer, stores, indices) for what the statement itself touches, without
-// its body; what it loads comes first.
+// Calls visit(buffer, stores, indices) for each access of the statement itself,
+// without its body; loads come first.
 template <typename Visit>
 void ForEachAccess(const loops::LoopNest& nest,
                    const loops::Statement& statement, Visit&& visit) {

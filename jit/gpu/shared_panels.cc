@@ -22,9 +22,9 @@ using tensor::Opcode;
 
 namespace {
 
-// Whether the index is the variable, once, beside what does not move with it
-// and is a multiple of `begins`, a power of two. What depends on `apart` is
-// left to the caller.
+// True if the index is a sum of the variable, once, and of terms that do not
+// depend on it and are multiples of `begins`, a power of two. Terms that depend
+// on `apart` are left to the caller.
 bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
                NodeId variable, int64_t begins,
                std::optional<NodeId> apart = std::nullopt) {
@@ -38,7 +38,7 @@ bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
     }
     if (tensor::DependsOn(pool, term.node, variable)) return false;
     if (apart && tensor::DependsOn(pool, term.node, *apart)) continue;
-    // Of both at most 2^30.
+    // Each factor is at most 2^30, so this cannot overflow.
     const int64_t multiple = loops::PowerOfTwoIn(term.coefficient) *
                              loops::DivisorOf(pool, term.node);
     if (multiple < begins) return false;
@@ -46,7 +46,8 @@ bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
   return moves;
 }
 
-// The value for subgroup number `number`, if it depends on nothing else.
+// Returns the value for subgroup number `number`, if it depends on nothing
+// else.
 std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
                                 NodeId subgroup, int64_t number) {
   if (value == subgroup) return number;
@@ -65,15 +66,15 @@ std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
   return node.opcode == Opcode::kFloorDivide ? *a / *b : *a % *b;
 }
 
-// How a matrix moves along rows of its buffer, or along its columns.
+// Says how a matrix moves along rows of its buffer, or along its columns.
 struct PanelDim {
   LinearSum index;
-  NodeId variable = 0;    // of the matrix loop
+  NodeId variable = 0;    // the matrix loop's variable
   int64_t begins = 1;     // at multiples of this, a power of two
   int64_t warp_step = 0;  // from one warp's matrix to the next one's
 };
 
-// Looks at indices in a subgroup loop, whose subgroups make groups of `warps`.
+// Checks indices in a subgroup loop whose subgroups form groups of `warps`.
 class PanelFinder {
  public:
   PanelFinder(const ExpressionPool& pool, NodeId subgroup, int64_t subgroups,
@@ -83,7 +84,7 @@ class PanelFinder {
         subgroups_(subgroups),
         warps_(warps) {}
 
-  // Whether the index moves with neither variable of the matrix, and is the
+  // True if the index moves with neither variable of the matrix, and is the
   // same for all warps of a group.
   bool IsFixed(NodeId index, const PanelDim& across,
                const PanelDim& along) const {
@@ -93,17 +94,17 @@ class PanelFinder {
            HasSteps(*sum, /*begins=*/1, /*step=*/0);
   }
 
-  // Whether the matrix' blocks of rows, or runs of a row, are whole: each
-  // begins at a multiple, for the first warp of a group, and those of the next
-  // warps follow it by steps.
+  // True if the matrix's blocks of rows, or runs of a row, are whole: the first
+  // warp of a group begins at a multiple, and the next warps follow at steps.
   bool IsBlock(const PanelDim& dim) const {
     return IsBlockOf(pool_, dim.index, dim.variable, dim.begins, subgroup_) &&
            HasSteps(dim.index, dim.begins, dim.warp_step);
   }
 
  private:
-  // Whether what depends on the subgroup grows by `step` from one warp of a
-  // group to the next, from a multiple of `begins` on.
+  // True if the part of the sum that depends on the subgroup is a multiple of
+  // `begins` for the first warp of a group and grows by `step` from one warp to
+  // the next.
   bool HasSteps(const LinearSum& sum, int64_t begins, int64_t step) const {
     int64_t first = 0;
     for (int64_t number = 0; number < subgroups_; ++number) {
@@ -127,8 +128,8 @@ class PanelFinder {
   const int64_t warps_;
 };
 
-// across, along: from one row of the buffer to the next, and in a row; run: as
-// many elements of a row are read together.
+// A factor in panels. across: from one row of the buffer to the next; along:
+// within a row; run: number of elements of a row that are read together.
 struct PanelFactor {
   const loops::MatrixInMemory& matrix;
   PanelDim across, along;
@@ -156,7 +157,7 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   const SharedPanels panels = {*rows, *columns * bytes};
   if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
     return std::nullopt;
-  // A run is of a panel's columns, or of a whole number of panels.
+  // A run lies within one panel or is a whole number of panels.
   const int64_t of_panel = kPanelRowBytes / bytes;
   if (of_panel % factor.run != 0 && factor.run % of_panel != 0)
     return std::nullopt;
@@ -174,7 +175,8 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
       !add(rank - 1, 1, factor.along.index)) {
     return std::nullopt;
   }
-  // Rows of one panel go on in the next dim outwards, lines of an image.
+  // Rows of one panel may continue in the next outer dim, as lines of an image
+  // do.
   size_t outer = row_dim;
   for (int64_t stride = *rows; outer > 0 && !is_fixed(outer - 1); --outer) {
     const auto more = extent(outer - 1);
@@ -197,7 +199,7 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   return panels;
 }
 
-// subgroup: the variable of the subgroup loop around, if there is one.
+// subgroup: the variable of the subgroup loop around, if any.
 bool HavePanels(const loops::LoopNest& nest, const loops::Block& block,
                 std::optional<NodeId> subgroup, bool rows_too) {
   return std::ranges::all_of(block, [&](const loops::Statement& statement) {

@@ -1,19 +1,19 @@
-// Panels: how a matrix lies in memory of a workgroup from which instructions of
-// warpgroups read it (jit/target/matrix_instructions.h, IsWide). Factor b they
-// read there only; factor a there, or from registers.
+// Panels: the layout of a matrix in memory of a workgroup that instructions of
+// warpgroups read (jit/target/matrix_instructions.h, IsWide). They read factor
+// b only from there, and factor a from there or from registers.
 //
-// Such an instruction reads rows of 128 bytes, eight to a block of 1024 bytes,
-// whose pieces of 16 bytes are exchanged so that neither rows nor columns of
-// pieces are in one bank. A buffer of longer rows is cut into panels of 128
-// bytes, one behind the other:
+// Such an instruction reads rows of 128 bytes, eight to a block of 1024 bytes.
+// The pieces of 16 bytes of a row are exchanged (a swizzle), so that neither a
+// row nor a column of pieces lies in one bank. A buffer of longer rows is cut
+// into panels of 128 bytes, one after the other:
 //
 //   rows of 256 bytes         panel 0           panel 1
 //   row 0  a0 a1 ... a15      a0 a1 ... a7      a8 a9 ... a15
 //   row 1  b0 b1 ... b15      b1 b0 ... b6      b9 b8 ... b14
 //
-// To the nest the buffer is row-major as any other; only addresses know better.
-// The source is PTX ISA 8.5, "Matrix and its layout in shared memory", 128-byte
-// swizzling. Values; thread-safe.
+// In the nest the buffer is row-major like any other; only the computation of
+// addresses knows the panels. The source is PTX ISA 8.5, "Matrix and its layout
+// in shared memory", 128-byte swizzling. Values; thread-safe.
 #ifndef EMBER_JIT_GPU_SHARED_PANELS_H_
 #define EMBER_JIT_GPU_SHARED_PANELS_H_
 
@@ -25,57 +25,59 @@
 
 namespace ember::jit::gpu {
 
-// Where a buffer of panels begins is a multiple of this, as are its panels.
+// A buffer of panels, and each panel, begins at a multiple of this.
 inline constexpr int64_t kPanelAlignment = 1024;
 inline constexpr int64_t kPanelRowBytes = 128;
-// What stays together.
+// Bytes that the swizzle keeps together.
 inline constexpr int64_t kPanelPieceBytes = 16;
-// Rows whose pieces are exchanged alike.
+// Number of rows after which the exchange of pieces repeats.
 inline constexpr int64_t kPanelRows = 8;
 
 struct SharedPanels {
-  int64_t rows = 0;       // of each matrix of the buffer; 0: it has no panels
-  int64_t row_bytes = 0;  // of the buffer's rows
+  int64_t rows = 0;       // per matrix of the buffer; 0: it has no panels
+  int64_t row_bytes = 0;  // bytes per row of the buffer
 
   bool Any() const { return rows != 0; }
-  // From one panel to the next.
+  // Bytes from one panel to the next.
   int64_t PanelBytes() const { return rows * kPanelRowBytes; }
-  // Where byte `offset` of the row-major buffer is.
+  // Returns the place of byte `offset` of the row-major buffer.
   int64_t PlaceOf(int64_t offset) const;
-  // Whether what is `step` bytes on, of the same matrix or of another one, is
-  // PlaceOf(step) bytes on: whole blocks of rows, and panels.
+  // True if adding `step` to an offset adds PlaceOf(step) to its place, in the
+  // same matrix or to another one: whole blocks of rows, and panels.
   bool IsStep(int64_t step) const;
 };
 
-// The panels of matrix b of the product, if an instruction of `warps` warps can
-// read it from such: the subgroup loop around, whose variable is `subgroup`,
-// has whole groups of so many, and b is in a buffer of the task whose last two
-// dims, but for those of extent 1 between them, are rows and columns of the
-// matrix, the same one for each of these warps, whole blocks long and beginning
-// with a block; no run of it goes beyond a panel. Rows of the buffer are
-// columns of b where the instruction does not transpose (ReadsRowMajorB).
+// Returns the panels of matrix b of the product, if an instruction of `warps`
+// warps can read b from panels. `subgroup` is the variable of the subgroup loop
+// around, whose extent must be a multiple of `warps`. b must be in a buffer of
+// the task whose last two dims, apart from dims of extent 1 between them, are
+// rows and columns of the matrix. All these warps must read the same matrix,
+// which is whole blocks long and begins with a block; no run of it crosses a
+// panel's end. Rows of the buffer are columns of b where the instruction does
+// not transpose (ReadsRowMajorB).
 std::optional<SharedPanels> PanelsOfColumns(
     const loops::LoopNest& nest, const loops::MatrixOperation& product,
     loops::NodeId subgroup, int64_t warps);
-// Those of matrix a, of which each warp has rows of its own: they follow each
-// other in the buffer as the warps do, and are together as b has to be. Where
-// rows are one panel long, they may go on in the next dim outwards, as pixels
-// do on the lines of an image.
+// Returns the panels of matrix a, of which each warp has rows of its own. These
+// must follow each other in the buffer in the order of the warps, and otherwise
+// fulfil the conditions for b. Rows that are one panel long may continue in the
+// next outer dim, as pixels do on the lines of an image.
 std::optional<SharedPanels> PanelsOfRows(const loops::LoopNest& nest,
                                          const loops::MatrixOperation& product,
                                          loops::NodeId subgroup, int64_t warps);
 
-// From where a warp's matrix a begins in its panels to where the next warp's
-// does, in bytes.
+// Bytes from the begin of a warp's matrix a in its panels to that of the next
+// warp.
 int64_t BytesToNextWarp(const loops::LoopNest& nest,
                         const loops::MatrixOperation& product);
 
-// Whether each product of the nest that has an instruction of several warps has
-// panels for matrix b, and, if rows_too, for a.
+// True if each product of the nest with an instruction of several warps has
+// panels for matrix b and, if rows_too, for a.
 bool HasPanelsForWideProducts(const loops::LoopNest& nest, bool rows_too);
 
-// Whether the store may go to a buffer of panels: of one element, or of lanes
-// that are part of one piece. lane: the variable of the vector loop around.
+// True if the store may go to a buffer of panels: it stores one element, or
+// lanes that are part of one piece. lane: the variable of the vector loop
+// around.
 bool MayStoreToPanels(const loops::LoopNest& nest, const loops::Store& store,
                       std::optional<loops::NodeId> lane);
 

@@ -1,5 +1,5 @@
-// Panels: each byte has one place, whole blocks are steps, and what products
-// and stores are fit for them.
+// Tests panels: each byte has one place, whole blocks are steps, and which
+// products and stores can use panels.
 #include "jit/gpu/shared_panels.h"
 
 #include <set>
@@ -26,7 +26,7 @@ TEST(SharedPanels, EachByteHasOnePlace) {
   }
 }
 
-// As the header's figure has them.
+// The places are those of the figure in the header.
 TEST(SharedPanels, Figure) {
   const SharedPanels panels = {8, 256};
   EXPECT_EQ(panels.PlaceOf(0), 0);
@@ -36,8 +36,7 @@ TEST(SharedPanels, Figure) {
   EXPECT_EQ(panels.PlaceOf(256 + 15 * 16), 8 * 128 + 128 + 6 * 16);  // b15
 }
 
-// What is a step from one place is one from every place that is so far from
-// the buffer's end.
+// A step from one place is a step from every place, up to the buffer's end.
 TEST(SharedPanels, Steps) {
   const SharedPanels panels = {16, 256};
   const int64_t matrix = panels.rows * panels.row_bytes;

@@ -23,10 +23,11 @@ using tensor::Opcode;
 
 namespace {
 
-// Of more the turns are not counted, as each is an evaluation.
+// Largest number of tasks whose iterations are counted: each count evaluates an
+// expression.
 constexpr int64_t kMostTasks = 1 << 14;
 
-// Integer expressions of one variable, as numbers.
+// Evaluates an integer expression of one variable.
 class Turns {
  public:
   Turns(const tensor::ExpressionPool& pool, NodeId turns, NodeId task)
@@ -50,7 +51,7 @@ class Turns {
     if (id == task_) return static_cast<uint64_t>(task);
     const Node& node = pool_[id];
     if (node.opcode == Opcode::kConstant) return node.immediate;
-    // Neither loads nor other variables and parameters.
+    // A node without operands is a load, another variable or a parameter.
     if (tensor::RegisterOperandCount(node.opcode) == 0) return std::nullopt;
     const auto operand = [&](size_t n) {
       return n < node.operands.size() ? values_[places_.at(node.operands[n])]
@@ -68,7 +69,7 @@ class Turns {
 
   const tensor::ExpressionPool& pool_;
   const NodeId task_;
-  std::vector<NodeId> nodes_;  // operands before what is made of them
+  std::vector<NodeId> nodes_;  // operands come before their users
   std::vector<uint64_t> values_;
   std::unordered_map<NodeId, size_t> places_;
 };

@@ -1,11 +1,11 @@
-// Whether workgroups that go on to further tasks in a fixed order, each to
-// every n-th one, all have about as much to do. Where they have not, a device
-// that deals out the tasks, one to each workgroup, is done earlier; where they
-// have, it may be done far later. Of the two pieces of each range of a sum
+// Tests if the workgroups of a persistent kernel, which take tasks in a fixed
+// order, each every n-th one, all have about as much to do. If not, a device
+// that distributes the tasks, one to each workgroup, finishes earlier. If they
+// do, it may finish far later. With two pieces of each range of a sum
 // (jit/schedule/gpu/gpu_sum_parts.h), n ranges on n workgroups:
 //
 //   task        0  1  2  3 |  4  5  6  7
-//   turns       4  3  2  1 |  0  1  2  3      4 for each of four workgroups
+//   iterations  4  3  2  1 |  0  1  2  3      4 for each of four workgroups
 //
 //   if (HaveEqualShares(pool, turns, task, 4)) …   // they are
 //
@@ -19,11 +19,11 @@
 
 namespace ember::jit::gpu {
 
-// turns: the number of turns of a task's loop, an expression of the task's
-// number (`task`, a loop variable) and constants. False, too, where that cannot
-// be told: where the expression loads something or has a parameter, and where
-// the number of tasks is open. A workgroup may have more turns than the average
-// by one for each of its tasks.
+// `turns`: the number of iterations of a task's loop, an expression of the
+// task's number (`task`, a loop variable) and constants. The result is also
+// false if that is not known: the expression loads something or has a
+// parameter, or the number of tasks is not constant. A workgroup may exceed the
+// average by one iteration for each of its tasks.
 bool HaveEqualShares(const tensor::ExpressionPool& pool, loops::NodeId turns,
                      loops::NodeId task, int64_t workgroups);
 

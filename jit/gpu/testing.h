@@ -1,4 +1,4 @@
-// Nests and kernels run on a device in tests.
+// Runs nests and kernels on a device in tests.
 //
 //   Bytes buffers = SmallContents(nest, parameters);
 //   Status status = RunNest(device, nest, code, parameters, buffers);
@@ -20,30 +20,31 @@
 
 namespace ember::jit::gpu {
 
-// Bytes of inputs and outputs, in order.
+// The bytes of each input and output, in order.
 using Bytes = std::vector<std::vector<uint8_t>>;
 
 loops::LoopNest ParseOrDie(const std::string& text);
 
-// Of a nest without a dispatch.
+// Returns an image for a nest without a dispatch.
 vm::KernelImage ImageOfNest(const loops::LoopNest& nest, DeviceCode code);
 
-// Records and runs the nest's code, prologue and phases; buffers then has what
-// is in the device's memory. Bytes around each are seen to stay as they were.
+// Records and runs the nest's code, prologue and phases. Then `buffers` has the
+// contents of the device's memory. Checks that bytes around each buffer did not
+// change.
 Status RunNest(const std::shared_ptr<hal::Device>& device,
                const loops::LoopNest& nest, DeviceCode code,
                const std::vector<int64_t>& parameters, Bytes& buffers);
 
 // Records and runs a call of a device's kernel on copies of the buffers, which
-// are given as pointers and sizes, and copies them back. Equal pointers are one
-// memory.
+// are given as pointers and sizes, and copies them back. Equal pointers share
+// one copy.
 Status RunKernel(hal::Device& device, const vm::RecordedKernel& kernel,
                  std::span<const int64_t> parameters,
                  std::span<void* const> buffers,
                  std::span<const int64_t> bytes);
 
-// Contents of inputs and outputs: small integers (floats: halves, too), of
-// which sums are exact.
+// Returns contents for inputs and outputs: small integers (for floats also
+// halves), whose sums are exact.
 Bytes SmallContents(const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters);
 

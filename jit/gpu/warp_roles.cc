@@ -19,7 +19,7 @@ using tensor::Opcode;
 
 namespace {
 
-// Of the slots one is filled while products of two turns read.
+// One slot is filled while products of two iterations read the others.
 constexpr int kFewestSlotsToGoOn = 3;
 
 bool HasAwait(const Statement& statement) {
@@ -62,7 +62,7 @@ class Finder {
       if (!IsReader(statement) && !LookAt(statement)) return std::nullopt;
     }
     if (!LeaveLoop()) return std::nullopt;
-    // Behind the loop, their memory is free.
+    // The rings' memory is free after the loop.
     for (auto behind = loop + 1; behind != body_.end(); ++behind) {
       if (Touches(*behind, /*or_their_memory=*/false)) return std::nullopt;
     }
@@ -75,7 +75,7 @@ class Finder {
 
   NodeId Variable() const { return roles_.loop->variable; }
 
-  // Those that the loop stores to asynchronously.
+  // Finds the buffers that the loop stores to asynchronously.
   void FindRingBuffers(const Block& block) {
     for (const Statement& statement : block) {
       for (const loops::Store& store : statement.stores) {
@@ -93,12 +93,12 @@ class Finder {
       ForEachAccessWithin(inner, visit);
   }
 
-  // Which of the loop's statements read rings, and that they read slot k mod n
-  // in turn k, and do nothing else with the rings' memory.
+  // Finds the loop's statements that read rings. True if they read slot k mod n
+  // in iteration k, and do nothing else with the rings' memory.
   bool FindReaders() {
     bool are_own = true;
     for (const Statement& statement : roles_.loop->body) {
-      if (HasAsyncStore(statement)) continue;  // LookAt does
+      if (HasAsyncStore(statement)) continue;  // LookAt checks these
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
                                          std::span<const NodeId> indices) {
         if (!filled_.contains(buffer)) {
@@ -121,7 +121,7 @@ class Finder {
     });
   }
 
-  // Whether a buffer that is not the ring itself has some of a ring's memory.
+  // True if the buffer is not the ring itself but shares memory with a ring.
   bool MeetsRings(uint32_t buffer) const {
     return std::ranges::any_of(filled_, [&](uint32_t ring) {
       return ring != buffer &&
@@ -129,7 +129,7 @@ class Finder {
     });
   }
 
-  // Buffers that are read alike are one ring.
+  // Buffers that the same statements read in the same way form one ring.
   bool GroupBuffers() {
     for (const uint32_t buffer : filled_) {
       if (MeetsRings(buffer)) return false;
@@ -168,8 +168,9 @@ class Finder {
 
   // --- fills
 
-  // Of a ring: in the loop, how many turns further on its fill is for; nothing
-  // before it, where fills are for turns 0, 1 and so on.
+  // The fills of a ring so far. ahead: in the loop, the number of iterations
+  // from the current one to the one that the fill is for. Empty before the
+  // loop, where fills are for iterations 0, 1 and so on.
   struct Fills {
     int64_t count = 0;
     std::set<uint32_t> begun;  // buffers of the fill that is not whole yet
@@ -185,7 +186,7 @@ class Finder {
       return !Touches(statement, /*or_their_memory=*/true);
     if (statement.kind != Statement::Kind::kIf)
       return LookAtCopy(statement, std::nullopt);
-    // A branch is of whole fills.
+    // A branch must consist of whole fills.
     if (!AreWhole()) return false;
     for (const Statement& inner : statement.body) {
       if (!HasAsyncStore(inner) || !LookAtCopy(inner, statement.condition))
@@ -200,7 +201,7 @@ class Finder {
         fills_, [](const Fills& fills) { return fills.begun.empty(); });
   }
 
-  // condition: of the branch around.
+  // condition: that of the branch around, if any.
   bool LookAtCopy(const Statement& statement, std::optional<NodeId> condition) {
     const uint32_t buffer = StoredBy(statement);
     const auto known = ring_of_.find(buffer);
@@ -233,13 +234,14 @@ class Finder {
     return true;
   }
 
-  // Whether each call has the turn. In the loop, no turn has one further on
-  // that all have.
+  // True if each call has the iteration. Copies in the loop need a condition,
+  // since the last iterations have none that far ahead.
   bool AllHaveTurn(int64_t turn) const {
     return turn < nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
   }
 
-  // Whether the condition is turn < turns, or, in the loop, k + turn < turns.
+  // True if the condition is turn < turns, or, in the loop, k + turn < turns,
+  // where `turns` is the loop's extent.
   bool IsTurn(NodeId condition, std::optional<int64_t> ahead,
               int64_t turn) const {
     const tensor::Node& node = nest_.pool[condition];
@@ -257,7 +259,7 @@ class Finder {
            sum->terms[0].coefficient == 1;
   }
 
-  // By the first asynchronous store.
+  // Returns the buffer of the statement's first asynchronous store.
   static uint32_t StoredBy(const Statement& statement) {
     const Statement* inner = &statement;
     while (inner->stores.empty())
@@ -273,17 +275,18 @@ class Finder {
     return AreWhole();
   }
 
-  // All rings are filled once in a turn.
+  // True if each iteration fills each ring once.
   bool LeaveLoop() const {
     return AreWhole() && std::ranges::all_of(fills_, [](const Fills& fills) {
              return fills.count == *fills.ahead + 1;
            });
   }
 
-  // --- what else there is
+  // --- other statements
 
-  // Whether the statement has to do with the rings, or awaits. Or_their_memory:
-  // or with buffers that share memory with them.
+  // True if the statement accesses the rings, stores asynchronously, or awaits.
+  // or_their_memory: also if it accesses buffers that share memory with the
+  // rings.
   bool Touches(const Statement& statement, bool or_their_memory) const {
     bool touches = HasAsyncStore(statement) || HasAwait(statement);
     ForEachAccessWithin(statement,
@@ -294,7 +297,7 @@ class Finder {
     return touches;
   }
 
-  // --- products that go on
+  // --- products in flight
 
   void FindThoseThatGoOn() {
     const auto products =
@@ -311,7 +314,8 @@ class Finder {
     for (WarpRoles::Ring& ring : roles_.rings) ring.goes_on = true;
   }
 
-  // Whether the loop stores to nothing that the products read but to rings.
+  // True if, apart from rings, the loop stores to nothing that the products
+  // read.
   bool LeavesOthersAlone(const Statement& products) const {
     bool leaves = true;
     ForEachAccessWithin(
@@ -336,10 +340,10 @@ class Finder {
   const Rings rings_;
   WarpRoles roles_;
   std::set<uint32_t> filled_;  // the rings' buffers
-  // By such a buffer.
+  // Per buffer of a ring: the statements that read it.
   std::map<uint32_t, std::set<const Statement*>> readers_;
   std::map<uint32_t, NodeId> slots_;    // the index that readers have
-  std::map<uint32_t, size_t> ring_of_;  // of roles_.rings
+  std::map<uint32_t, size_t> ring_of_;  // per buffer: its index in roles_.rings
   std::vector<Fills> fills_;            // by ring
 };
 

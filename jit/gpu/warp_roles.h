@@ -1,7 +1,7 @@
-// Phases whose workgroup is of two kinds of warps: consumers, which multiply
-// and do all else that the phase says, and one producer, a warp more, which
-// only begins copies of boxes (jit/gpu/box_copies.h), as far ahead of them as
-// there are slots. The nest is any other one:
+// Finds phases for warp specialisation. A workgroup then has two kinds of
+// warps. Consumers multiply and do everything else in the phase. One producer
+// only begins copies of boxes (jit/gpu/box_copies.h), as far ahead of the
+// consumers as there are slots. The nest is an ordinary one:
 //
 //   invocation i < 256 { async %a[0, …] = … }            // producer: slot 0
 //   await 1
@@ -14,29 +14,28 @@
 //     }
 //   }
 //
-// What the nest's order says, barriers of slots see to (PTX's mbarrier), of
-// which each slot has two: it is full, when the copies that the producer has
-// begun for a turn have ended; and it is empty, when all who read it have
-// multiplied what was in it. So in the loop no warp waits for another one that
-// is not behind by as many turns as there are slots.
+// Barriers of slots (PTX's mbarrier) replace the order of the nest. Each slot
+// has two: it is full when the copies that the producer has begun for an
+// iteration have ended, and empty when all its readers have multiplied its
+// contents. So in the loop a warp waits for another one only if that is behind
+// by as many iterations as there are slots.
 //
-// Buffers whose slots the same statements of a turn read are one ring: one fill
-// brings a slot of each. Others are rings of their own, with barriers and, if
-// need be, a number of slots of their own: of attention, a slot of keys is
-// empty when the scores have been multiplied, and one of values after the
-// second product. No order of rings can block: the fills of turn k are all
-// begun before those of turn k + 1 of the same ring, and a fill waits for
-// nothing but that a turn has read what was in its slot, at least one turn
-// before, whose fills of all rings have begun by then (fewer turns ahead than
-// there are slots).
+// Buffers whose slots are read by the same statements of an iteration form one
+// ring: one fill brings a slot of each. Other buffers are rings of their own,
+// with their own barriers and, if need be, their own number of slots. In
+// attention, a slot of keys is empty after the product for the scores, and a
+// slot of values after the second product. No order of rings can deadlock. The
+// fills of iteration k all begin before those of iteration k + 1 of the same
+// ring. A fill waits only until an earlier iteration has read its slot, and the
+// fills of all rings for that iteration have begun by then (copies are fewer
+// iterations ahead than there are slots).
 //
-// An additional warp takes registers from all others, which pays where the
-// consumers do not meet at barriers in the loop. Where they do (in attention,
-// they share out what stands between the products), none of them can be more
-// than a turn ahead of another, and one thread of theirs begins the copies, at
-// the place that they have in the nest. It waits until the slot is empty, and
-// that cannot be for its own warp: this has read what was in the slot in an
-// earlier turn.
+// An additional warp takes registers from all others. That pays where the
+// consumers have no barriers in the loop. With barriers (in attention, they
+// share the work between the products) no consumer can be more than an
+// iteration ahead of another. Then one thread of theirs begins the copies, at
+// their place in the nest. It waits until the slot is empty, and never for its
+// own warp, which has read the slot in an earlier iteration.
 //
 // Decides, and emits nothing. Thread-safe.
 #ifndef EMBER_JIT_GPU_WARP_ROLES_H_
@@ -61,56 +60,57 @@ struct WarpRoles {
   struct Ring {
     std::vector<uint32_t> buffers;
     int slots = 0;
-    int64_t fill_bytes = 0;  // of a slot of all buffers
-    // Of the loop's body, in its order: the subgroup loops that read a slot in
-    // each turn, of so many subgroups each.
+    int64_t fill_bytes = 0;  // bytes of one slot of all buffers together
+    // The subgroup loops of the loop's body, in order, that read a slot in each
+    // iteration. Each has this number of subgroups.
     std::vector<const loops::Statement*> readers;
     int64_t subgroups = 0;
-    // The index of the slot that a turn reads: k mod n in turn k.
+    // The index of the slot that an iteration reads: k mod n in iteration k.
     loops::NodeId slot = 0;
-    // The reader's products go on in the next turn (ProductsInFlight), at the
-    // end of which the slot is empty; else it is behind the last reader.
+    // True if the reader's products stay in flight in the next iteration
+    // (ProductsInFlight), at whose end the slot is empty. Else the slot is
+    // empty after the last reader.
     bool goes_on = false;
   };
   struct Copy {
     BoxCopy box;
     size_t ring = 0;
-    // What the ring's buffers get from here until the next one that begins a
-    // fill, is for one turn.
+    // True if this copy begins a fill. All copies to the ring's buffers, up to
+    // the next one that begins a fill, are for one iteration.
     bool begins_fill = false;
   };
 
-  // The producer is a warp of its own; else a thread of the consumers' last
-  // one.
+  // True if the producer is a warp of its own. Else it is a thread of the
+  // consumers' last warp.
   bool has_warp = true;
-  const loops::Statement* loop = nullptr;  // of turns
+  // the serial loop that reads the rings
+  const loops::Statement* loop = nullptr;
   std::vector<Ring> rings;
-  // By the invocation loop that each of them is.
+  // The copies, per invocation loop that is one.
   std::map<const loops::Statement*, Copy> copies;
-  // What consumers leave out, or do nothing in: the copies, branches that have
-  // nothing else, and awaits.
+  // Statements that consumers leave out or do nothing in: the copies, branches
+  // that contain only copies, and awaits.
   std::unordered_set<const loops::Statement*> of_producer;
 
-  // Barriers of slots, two each.
+  // Number of barriers of slots: two for each slot.
   int64_t BarrierCount() const;
-  // Whether products of any ring go on in the next turn.
+  // True if products of any ring stay in flight in the next iteration.
   bool GoesOn() const;
 };
 
-// Nothing, where the phase is not of this form:
-//   - one serial loop, which stands in no other statement, copies boxes to
-//     rings, and there are no other asynchronous stores or awaits than those of
-//     its rings;
-//   - all stores to the rings are copies of boxes: before the loop for turns 0,
-//     1, … in that order, and in it once, for the turn that many further on, at
-//     least one; a ring's copies of a turn follow each other but for other
-//     rings' copies, under a condition only where there may be fewer turns;
-//   - nothing reads the rings but subgroup loops of the loop's body, turn k
-//     slot k mod n; and nothing else touches their memory before the loop's
-//     end.
-// product_loops: by FindProductLoops; their products go on in the next turn, if
-// there are slots for it, and what else they read is not stored to in the loop.
-// panels: by buffer; memory: where buffers are.
+// Returns nothing if the phase does not have this form:
+// - One serial loop, which is in no other statement, copies boxes to rings.
+//   There are no other asynchronous stores or awaits than those of its rings.
+// - All stores to the rings are copies of boxes: before the loop for iterations
+//   0, 1, … in that order (at least one), and once in the loop, for the
+//   iteration that is that many further. The copies of a ring for an iteration
+//   follow each other, with only copies of other rings between them. They have a
+//   condition only where there may be fewer iterations.
+// - Only subgroup loops of the loop's body read the rings, in iteration k slot
+//   k mod n. Nothing else touches their memory before the loop's end.
+// product_loops: by FindProductLoops. Their products stay in flight in the next
+// iteration if there are slots for that, and if the loop stores to nothing else
+// that they read. panels: by buffer; memory: where buffers are.
 std::optional<WarpRoles> FindWarpRoles(
     const loops::LoopNest& nest, const loops::Block& body,
     const std::vector<ProductsInFlight>& product_loops,

@@ -1,5 +1,5 @@
-// Which loops copy boxes of tensors, which phases get a producer for them, and
-// which do not.
+// Tests which loops copy boxes of tensors, and which phases get a producer for
+// them.
 #include "jit/gpu/warp_roles.h"
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// A turn's copies; indices of the slot and of what they begin with.
+// Returns an iteration's copies. slot: its index; begin: the index in the
+// source at which they begin.
 std::string CopyA(const std::string& slot, const std::string& begin) {
   return "invocation i < 128 { unroll r < 4 { vector v < 8 {\n"
          "  async %as[" +
@@ -49,7 +50,8 @@ struct Parts {
   std::string behind;
   std::string turns = "8";
   std::string tasks = "1";
-  // Else not all loads are proved to be in bounds, which is not looked at here.
+  // False if some loads cannot be proved to be in bounds, which these tests
+  // ignore.
   bool verifies = true;
 };
 
@@ -107,7 +109,7 @@ TEST(WarpRolesTest, ProductsOfSlices) {
   const loops::LoopNest nest = NestOf({});
   const PhasePlan plan = PlanOf(nest, Device());
   ASSERT_TRUE(plan.roles);
-  // Both factors are one ring.
+  // Both factors form one ring.
   ASSERT_EQ(plan.roles->rings.size(), 1u);
   const WarpRoles::Ring& ring = plan.roles->rings[0];
   EXPECT_EQ(ring.buffers.size(), 2u);
@@ -121,7 +123,7 @@ TEST(WarpRolesTest, ProductsOfSlices) {
                 plan.roles->copies,
                 [](const auto& copy) { return copy.second.begins_fill; }),
             3);
-  // The others do not meet at all.
+  // The consumers have no barriers.
   EXPECT_TRUE(plan.barriers.empty());
   EXPECT_EQ(plan.invocations, 128);
   EXPECT_EQ(plan.copy_barriers, 4 * ring.fill_bytes);
@@ -136,7 +138,7 @@ TEST(WarpRolesTest, DeviceMustHaveThem) {
   device = Device();
   device.invocations = 128;
   EXPECT_FALSE(HasRoles({}, device));
-  // Without room for the barriers.
+  // There is no room for the barriers of slots.
   device = Device();
   device.shared_bytes = 4 * (64 * 64 + 64 * 128) * 2;
   EXPECT_FALSE(HasRoles({}, device));
@@ -152,25 +154,25 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
     EXPECT_NE(at, std::string::npos) << what;
     return text.replace(at, what.size(), by);
   };
-  // Rows of the source move twice as fast.
+  // Rows of the source move twice as fast as those of the slot.
   parts.in_loop = replaced(parts.in_loop, "%a[floordiv(i, 8) + r * 16",
                            "%a[mod(floordiv(i, 8) * 2, 16) + r * 16");
   EXPECT_FALSE(HasRoles(parts));
-  // Rows and columns exchanged.
+  // Rows and columns are exchanged.
   parts = {};
   parts.in_loop =
       replaced(parts.in_loop,
                "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
                "%a[mod(i, 8) * 8 + v, k * 64 + 128 + floordiv(i, 8) + r * 16]");
   EXPECT_FALSE(HasRoles(parts));
-  // Rows of 120 bytes are no whole pieces of 16 bytes.
+  // Rows of 120 bytes are not whole pieces of 16 bytes.
   parts = {};
   parts.in_loop =
       replaced(parts.in_loop,
                "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
                "pad(%c[floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v], 0.0)");
   EXPECT_FALSE(HasRoles(parts));
-  // What is outside of the tensor is not zero.
+  // Elements outside of the tensor are not zero.
   parts = {};
   const std::string from =
       "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]";
@@ -185,20 +187,20 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
 
 TEST(WarpRolesTest, FillsAreOfTurnsInOrder) {
   Parts parts;
-  // The first turns the wrong way round.
+  // The first iterations are copied in the wrong order.
   parts.before = CopyA("1", "0") + CopyB("1", "0") + "await 1\n" +
                  CopyA("0", "64") + CopyB("0", "64");
   EXPECT_FALSE(HasRoles(parts));
-  // One of the rings only.
+  // Only one of the rings is filled.
   parts = {};
   parts.before =
       CopyA("0", "0") + CopyB("0", "0") + "await 1\n" + CopyA("1", "64");
   EXPECT_FALSE(HasRoles(parts));
-  // One turn too few is copied before the loop.
+  // One iteration too few is copied before the loop.
   parts = {};
   parts.before = CopyA("0", "0") + CopyB("0", "0");
   EXPECT_FALSE(HasRoles(parts));
-  // A condition of something else than turns.
+  // The condition is not that the iteration exists.
   parts = {};
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < 7");
   EXPECT_FALSE(HasRoles(parts));
@@ -209,7 +211,7 @@ TEST(WarpRolesTest, TurnsMayBeAsManyAsTheCallBrings) {
   parts.turns = "N";
   parts.verifies = false;
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < N");
-  // There may be none at all.
+  // The loop may have no iteration at all.
   EXPECT_FALSE(HasRoles(parts));
   parts.before = "if 0 < N {\n" + CopyA("0", "0") + CopyB("0", "0") +
                  "}\nawait 1\nif 1 < N {\n" + CopyA("1", "64") +
@@ -217,8 +219,8 @@ TEST(WarpRolesTest, TurnsMayBeAsManyAsTheCallBrings) {
   EXPECT_TRUE(HasRoles(parts));
 }
 
-// Behind the loop, others may use the rings' memory, but then the producer must
-// not go on to another task.
+// After the loop other buffers may use the rings' memory, but then the producer
+// must not begin another task.
 TEST(WarpRolesTest, MemoryOfTheRings) {
   Parts parts;
   const std::string store = "invocation i < 64 { %z[i, 0] = 1.0 }\n";
@@ -231,20 +233,20 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   parts = {};
   parts.before = store + load + parts.before;
   EXPECT_FALSE(HasRoles(parts));
-  // In use from the first to the last, it is somewhere else.
+  // A buffer in use from the first statement to the last has memory of its own.
   parts = {};
   parts.before = store + parts.before;
   parts.behind = load;
   plan = PlanOf(NestOf(parts), Device());
   ASSERT_TRUE(plan.roles);
   EXPECT_NE(plan.most_workgroups, 0);
-  // Who reads a slot behind the loop, does not know that it is there.
+  // A reader of a slot after the loop does not wait until the slot is full.
   parts = {};
   parts.behind = "invocation i < 64 { %y[i, 0] = f32(%as[0, i, 0]) }\n";
   EXPECT_FALSE(HasRoles(parts));
 }
 
-// The producer knows nothing of what the others do.
+// The producer must not read what the phase itself stores.
 TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   Parts parts;
   parts.verifies = false;
@@ -254,7 +256,7 @@ TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   };
   from("k * 64 + 128 + %i[0] * 64");
   EXPECT_TRUE(HasRoles(parts));
-  // Of another task of the phase, or of this one.
+  // The value may be stored by another task of the phase, or by this one.
   parts.before = "%o[0] = 1\n" + parts.before;
   EXPECT_TRUE(HasRoles(parts));
   from("k * 64 + 128 + %o[0] * 64");
@@ -264,7 +266,7 @@ TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   EXPECT_FALSE(HasRoles(parts));
 }
 
-// A workgroup has slices of memory for one task.
+// A workgroup has slices of memory for one task only.
 TEST(WarpRolesTest, NoneWithSlices) {
   Parts parts;
   const std::string store = "invocation i < 64 { %large[i, 0] = 1.0 }\n";
@@ -275,8 +277,9 @@ TEST(WarpRolesTest, NoneWithSlices) {
 
 // --- several rings
 
-// Two products with something between them: of turn k, keys of slot k mod 2 are
-// read by the first, and values by the second, each by four of eight subgroups.
+// Two products with a computation between them. In iteration k the first reads
+// keys of slot k mod 2, and the second reads values, each in four of eight
+// subgroups.
 struct TwoProducts {
   std::string keys = "2", values = "2";  // slots
   std::string before = Copy("ks", "0", "0") + Copy("vs", "0", "0");
@@ -307,7 +310,7 @@ struct TwoProducts {
            sum + "[s, m, n] += f32(%" + rows + "[s * 16 + m, e * 16 + d]) *\n" +
            "        f32(%" + InSteps(columns) + ")\n} } } } }\n";
   }
-  // The matrices' columns or rows, which follow each other.
+  // Returns the matrices' columns or rows, which follow each other.
   static std::string InSteps(std::string columns) {
     const size_t at = columns.find(", d");
     return columns.replace(at, 3, ", e * 16 + d");
@@ -348,11 +351,11 @@ struct TwoProducts {
   }
 
  private:
-  mutable loops::LoopNest nest_;  // of the plan
+  mutable loops::LoopNest nest_;  // the nest that the plan refers to
 };
 
-// Slots of keys are free before those of values. As the invocations meet in the
-// loop, one of them copies; it is never ahead of a turn.
+// Slots of keys are free before those of values. Since the loop has barriers,
+// one of the invocations copies; it is never an iteration ahead.
 TEST(WarpRolesTest, RingsWithLifetimesOfTheirOwn) {
   const TwoProducts products;
   const std::optional<PhasePlan> plan = products.Plan();
@@ -389,13 +392,13 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
   const std::optional<PhasePlan> plan = products.Plan();
   ASSERT_TRUE(plan && plan->roles);
   EXPECT_EQ(plan->roles->BarrierCount(), 2 * 3 + 2 * 2);
-  // What is for turn k + 2 of keys is not under a condition of k + 1.
+  // Copies of keys for iteration k + 2 must not have the condition for k + 1.
   products.in_loop.replace(products.in_loop.find("k + 2 < 8"), 9, "k + 1 < 8");
   EXPECT_FALSE(products.HasRoles());
 }
 
-// A slot is what was copied for the turn, and each turn's reader says that it
-// has read it.
+// An iteration reads the slot that was copied for it, and its reader signals
+// that it has read the slot.
 TEST(WarpRolesTest, EachTurnReadsItsSlot) {
   TwoProducts products;
   products.second =
@@ -406,7 +409,7 @@ TEST(WarpRolesTest, EachTurnReadsItsSlot) {
   EXPECT_FALSE(products.HasRoles());
 }
 
-// Two statements read keys: the last of them says that a slot is empty.
+// Two statements read keys: the last of them signals that a slot is empty.
 TEST(WarpRolesTest, SeveralReadersOfARing) {
   TwoProducts products;
   products.second += TwoProducts::Product("sum", "qs", "ks[mod(k, 2), n, d]");
@@ -418,7 +421,7 @@ TEST(WarpRolesTest, SeveralReadersOfARing) {
   EXPECT_EQ(readers, (std::vector<size_t>{2, 1}));
 }
 
-// Each task has a turn, and nobody knows how many.
+// The number of iterations depends on the task.
 TEST(WarpRolesTest, TurnsOfATask) {
   TwoProducts products;
   products.turns = "t + 1";
@@ -433,8 +436,8 @@ TEST(WarpRolesTest, TurnsOfATask) {
   EXPECT_TRUE(products.HasRoles());
 }
 
-// A workgroup that goes on to tasks of its own choice may have all the long
-// ones.
+// A workgroup of a persistent kernel might get all the long tasks, so the
+// device distributes them.
 TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
   Parts parts;
   parts.turns = "t + 8";
@@ -446,9 +449,9 @@ TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
   EXPECT_EQ(plan.most_workgroups, 0);
 }
 
-// As of the pieces of a sum's ranges: each of 264 workgroups has 11 turns in
-// its two tasks. With as many of each they differ, and so they do if one of
-// them is left over, or not known.
+// In the first case each of 264 workgroups has 11 iterations in its two tasks,
+// as with the pieces of a sum's ranges. The shares differ if both tasks are of
+// one form, if one task is left over, or if the number of tasks is not known.
 TEST(WarpRolesTest, TasksThatAreLongAndShortInTurnsHaveAFixedOrder) {
   const auto most_workgroups = [](const std::string& turns,
                                   const std::string& tasks) {
@@ -470,7 +473,8 @@ TEST(WarpRolesTest, TasksThatAreLongAndShortInTurnsHaveAFixedOrder) {
   EXPECT_EQ(most_workgroups(pieces, "264 * N"), 0);
 }
 
-// What products read beside rings must not change while they go on.
+// Other memory than rings must not change while products that read it are in
+// flight.
 TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
   Parts parts;
   parts.before = "invocation i < 64 { %cs[i, 0] = %a[i, 0] }\n" +
@@ -503,7 +507,7 @@ std::optional<BoxCopy> BoxOf(const std::string& buffers,
   return BoxCopyOf(*nest, nest->phases[0].body[0], panels);
 }
 
-// Two matrices of 16 rows of 256 bytes: a box for each of their panels.
+// Two matrices of 16 rows of 256 bytes are copied with a box for each panel.
 TEST(BoxCopiesTest, MatricesHavePanels) {
   const auto copy = BoxOf("%x: input f16[9, 20, 20, 256]",
                           "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
@@ -523,8 +527,8 @@ TEST(BoxCopiesTest, MatricesHavePanels) {
   }
 }
 
-// Rows of the slot are images, line by line, which are the tensor's outermost;
-// its second dim moves with none.
+// The rows of the slot are images, line by line. The images are the tensor's
+// outermost dim; its second dim matches none of the slot.
 TEST(BoxCopiesTest, DimsMayHaveAnotherOrder) {
   const std::string buffers = "%x: input f16[20, 20, 20, 128]";
   const auto copy_of = [&](const std::string& line, const std::string& image) {
@@ -550,12 +554,12 @@ TEST(BoxCopiesTest, DimsMayHaveAnotherOrder) {
   const auto other = copy_of("floordiv(i, 16)", "r");
   ASSERT_TRUE(other);
   EXPECT_EQ(other->order, (std::vector<uint32_t>{0, 1, 2, 3}));
-  // Two dims of the tensor move with one of the slot.
+  // Two dims of the tensor must not move with one of the slot.
   EXPECT_FALSE(copy_of("r", "r"));
   EXPECT_FALSE(copy_of("floordiv(i, 16)", "floordiv(i, 16)"));
 }
 
-// Neighbours of the slot are neighbours in the tensor.
+// Neighbours in the slot must be neighbours in the tensor.
 TEST(BoxCopiesTest, TheLastDimIsTheLast) {
   EXPECT_FALSE(BoxOf("%x: input f16[20, 128, 20, 64]",
                      "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
@@ -564,7 +568,7 @@ TEST(BoxCopiesTest, TheLastDimIsTheLast) {
                      {.rows = 16, .row_bytes = 256}));
 }
 
-// Rows of one panel go on from line to line; a condition leaves rows out.
+// Rows of one panel continue from line to line; a condition leaves rows out.
 TEST(BoxCopiesTest, RowsOfOnePanelAreOneBox) {
   const auto nest = loops::Parse(
       "loops @t(%x: input f16[20, 20, 64], %y: output f32[1]) {\n"

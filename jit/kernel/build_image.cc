@@ -14,8 +14,8 @@
 namespace ember::jit {
 namespace {
 
-// The prologue of a nest for any target means the same here: this machine runs
-// it as its own.
+// Compiles and runs the nest's prologue on this machine to pack the constants.
+// The prologue for any target computes the same.
 StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
                                loops::LoopNest nest, Compiler& packer) {
   nest.phases.clear();
@@ -32,7 +32,8 @@ StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
   return packed;
 }
 
-// Leaves code as an image has it: it may be of another machine.
+// Returns code in the form of an image and does not load it: it may be for
+// another machine.
 class Unloaded final : public Compiler {
  public:
   explicit Unloaded(ObjectCompiler& compiler) : compiler_(compiler) {}
@@ -72,7 +73,7 @@ StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
     return image;
   StatusOr<PackedConstants> made =
       Pack(request, std::move(nest), *options.packer);
-  // The loader packs them then.
+  // If that fails, the loader packs them.
   if (made.ok()) *packed = *std::move(made);
   return image;
 }

@@ -1,6 +1,6 @@
-// From a dispatch to the image of a kernel for any target: schedule, loop nest,
-// code; for those who keep images (tools/lib/prejit.h). The kernel of this
-// process at once: build_kernel.h.
+// Builds the image of a kernel for any target from a dispatch: schedule, loop
+// nest, code. This is for programs that keep images (tools/lib/prejit.h);
+// build_kernel.h makes a kernel of this process.
 //
 //   EMBER_ASSIGN_OR_RETURN(const CompileTarget target,
 //                          FindCompileTarget("aarch64+dotprod"));
@@ -25,25 +25,25 @@
 namespace ember::jit {
 
 struct ImageOptions {
-  // NestOptions::is_exact.
+  // Sets NestOptions::is_exact.
   bool is_exact = false;
-  // Of this machine, whatever the target is: packs the constants that the
-  // kernel wants in a layout of its own, by compiling and running here the part
-  // of its loop nest that does so. Null: they are packed when the kernel is
-  // loaded. Used during the call.
+  // A compiler for this machine, whatever the target is. It packs the constants
+  // for which the kernel has its own layout, by compiling and running here the
+  // part of its loop nest that does so. Null: they are packed when the kernel
+  // is loaded. Used during the call.
   Compiler* packer = nullptr;
 };
 
-// Of the image's packed buffers, in order.
+// The contents of the image's packed buffers, in order.
 struct PackedConstants {
   std::vector<std::span<const uint8_t>> buffers;
   std::shared_ptr<const void> owner;  // keeps them alive
 };
 
-// Of request.target nothing but its text is used: this machine is not asked.
-// Verified. packed: if it is not null and there is a packer, what the image's
-// prologue would write; empty where there is none, or this machine could not.
-// Errors: as BuildKernel. Thread-safe.
+// Builds a verified image. Only the text of request.target is used; this
+// machine does not matter. packed: if it is not null and there is a packer,
+// gets what the image's prologue would write; empty if there is no prologue, or
+// this machine could not run it. Errors are those of BuildKernel. Thread-safe.
 StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
                                      ObjectCompiler& compiler,
                                      const ImageOptions& options,

@@ -16,7 +16,7 @@
 namespace ember::jit {
 namespace {
 
-// As the report asks for, with its texts.
+// Builds the nest with the report's options, and adds its texts to the report.
 StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
                                             KernelReport& report) {
   NestText text;
@@ -39,7 +39,7 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
-// loading, packing: what they took, in milliseconds.
+// loading, packing: get the milliseconds that these took.
 StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
     const vm::KernelRequest& request, vm::KernelImage image,
     std::string description, double& loading, double& packing) {

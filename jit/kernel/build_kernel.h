@@ -1,5 +1,5 @@
-// From a dispatch to a kernel: schedule, loop nest, code, by the back end that
-// serves the request's target. What the JIT's threads do for each request.
+// Builds a kernel from a dispatch: schedule, loop nest, code, with the back end
+// that serves the request's target. The JIT's threads do this for each request.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::Kernel> kernel,
 //                          BuildKernel(request, *compiler, nullptr));
@@ -15,8 +15,8 @@
 
 namespace ember::jit {
 
-// The kernel uses request.constant_data while it is built, not later, and
-// nothing else of the request. report may be null. Thread-safe.
+// The kernel uses request.constant_data only while it is built, and nothing
+// else of the request later either. report may be null. Thread-safe.
 StatusOr<std::unique_ptr<vm::Kernel>> BuildKernel(
     const vm::KernelRequest& request, Compiler& compiler, KernelReport* report);
 

@@ -1,5 +1,5 @@
-// Kernels, from the default schedule to machine code, against the definition of
-// the dispatch.
+// Compares kernels, from the default schedule to machine code, with the
+// definition of the dispatch.
 #include "jit/kernel/build_kernel.h"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ Compiler& SharedCompiler() {
   return *compiler;
 }
 
-// The values of a kernel's weights decide how they are multiplied on CPUs
-// without VNNI; results are exact in any case.
+// The values of weights decide how they are multiplied on CPUs without VNNI;
+// results are exact in any case.
 TEST(BuildKernel, LooksAtWeights) {
   const auto dispatch = tensor::Parse(R"(
     dispatch @product(%a: u8[12, 32], %b: i8[32, 16]) -> (%y: i32[12, 16]) {
@@ -72,8 +72,8 @@ TEST(BuildKernel, RandomDispatches) {
   int built = 0;
   std::map<std::string, int> declined;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    // Results overwrite operands where they may; without the random schedule,
-    // by which some round differently.
+    // Results may overwrite operands. The random schedule is replaced, since
+    // some of its primitives round differently.
     schedule::RandomPair pair = schedule::MakeRandomPair(seed);
     pair.schedule = schedule::Schedule(pair.computation);
     const tensor::RandomCase& random = pair.random;
@@ -90,7 +90,7 @@ TEST(BuildKernel, RandomDispatches) {
       auto kernel = BuildKernel(request, SharedCompiler(), &report);
       if (given) std::fputs((report.schedule + report.nest).c_str(), stderr);
       if (!kernel.ok()) {
-        // Only for a reason of the table.
+        // A kernel may only be declined for a reason of the table.
         ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
             << kernel.status().ToString() << tensor::Print(random.dispatch);
         ++declined[kernel.status().ToString().substr(0, 300)];

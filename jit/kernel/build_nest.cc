@@ -23,8 +23,9 @@
 namespace ember::jit {
 namespace {
 
-// Schedules, lowering and code generation walk expressions by recursion, LLVM
-// does too, and some of it takes n^2: what no model asks for is left to tier 0.
+// Limits of a dispatch. Schedules, lowering, code generation and LLVM walk
+// expressions by recursion, and some passes take n^2 time. Larger dispatches,
+// which no model has, are left to tier 0.
 constexpr size_t kMostInstructions = 8192;
 constexpr int kMostDepth = 512;
 
@@ -51,10 +52,10 @@ Status CheckSize(const tensor::Dispatch& dispatch) {
   return OkStatus();
 }
 
-// The terms that schedules and code generation compute strides, regions and
-// offsets of, as numbers of 64 bits: with those of extents, which are at most
-// 2^40 as well, nothing overflows. What is loaded may be any number, but takes
-// part in what a kernel computes only, modulo 2^64.
+// Checks the terms from which schedules and code generation compute strides,
+// regions and offsets, as numbers of 64 bits. Together with extents, which are
+// at most 2^40 as well, nothing overflows. Loaded values may be any numbers:
+// only a kernel computes with them, modulo 2^64.
 Status CheckIndexTerms(const schedule::Computation& computation) {
   const tensor::ExpressionPool& pool = computation.pool;
   std::vector<bool> seen;
@@ -94,7 +95,8 @@ Status CheckIndexTerms(const schedule::Computation& computation) {
   return OkStatus();
 }
 
-// Winograd's convolutions, in two dims, add up other products.
+// Winograd's convolutions, in two dims, have larger errors than the direct
+// sums.
 double ErrorGrowthOf(const std::string& schedule) {
   return schedule.find("winograd ") == std::string::npos
              ? 1
@@ -132,7 +134,8 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
   if (error_growth != nullptr) *error_growth = ErrorGrowthOf(schedule.ToText());
   if (text != nullptr)
     *text = {.schedule = schedule.ToText(), .nest = loops::ToText(nest)};
-  // Modules come from strangers: what runs has been proved to stay in bounds.
+  // Modules come from strangers: code may run only if it is proved to stay in
+  // bounds.
   if (Status status = loops::Verify(nest); !status.ok())
     return Decline(DeclineReason::kNoProof, status.message());
   return nest;

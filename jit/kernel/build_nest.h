@@ -1,4 +1,4 @@
-// From a request to the loop nest that its kernel is made of: the first half of
+// Builds the loop nest of a kernel from a request: the first half of
 // BuildKernel.
 //
 //   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
@@ -16,25 +16,25 @@
 namespace ember::jit {
 
 struct NestOptions {
-  // Replayed instead of the default schedule; empty: the default one.
+  // A schedule to replay instead of the default one; empty: the default one.
   std::string given_schedule;
-  // The default schedule keeps rounding (ScheduleOptions).
+  // True if the default schedule must keep rounding (ScheduleOptions).
   bool is_exact = false;
-  // ScheduleOptions::cpu.
+  // Sets ScheduleOptions::cpu.
   const CpuModel* cpu = nullptr;
 };
 
-// For people.
+// Texts of the schedule and the nest for people.
 struct NestText {
   std::string schedule, nest;
 };
 
-// A verified nest. text: if it is not null, what was made, also where no proof
-// of bounds was found; error_growth: if it is not null,
-// vm::Kernel::error_growth. Errors: what is too large or deep for recursion,
-// index terms that are too large for 64-bit arithmetic on them, and what the
-// schedule, lowering or the verifier declines, with a reason of
-// jit/decline_reasons.h. Thread-safe.
+// Returns a verified nest. text: if it is not null, gets the schedule and the
+// nest, even if no proof of bounds was found. error_growth: if it is not null,
+// gets vm::Kernel::error_growth. Errors, with a reason of
+// jit/decline_reasons.h: the dispatch is too large or deep for recursion, index
+// terms are too large for 64-bit arithmetic on them, or the schedule, lowering
+// or the verifier declines. Thread-safe.
 StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,
                                     double* error_growth = nullptr);

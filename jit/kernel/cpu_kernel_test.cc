@@ -1,4 +1,4 @@
-// Kernels as the VM calls them: shapes, constants, threads, errors.
+// Tests kernels as the VM calls them: shapes, constants, threads, errors.
 #include "vm/runtime/cpu_kernel.h"
 
 #include <cstring>
@@ -40,7 +40,8 @@ class CpuKernelTest : public ::testing::Test {
     return kernel.ok() ? *std::move(kernel) : nullptr;
   }
 
-  // Where a kernel's results differ from the definition's.
+  // Returns where a kernel's results differ from the definition's; empty:
+  // nowhere.
   std::string Difference(const vm::Kernel& kernel, ParallelRunner& runner) {
     auto expected = case_.MakeBuffers(), actual = case_.MakeBuffers();
     const Status wanted = tensor::Evaluate(case_.dispatch, case_.parameters,
@@ -96,7 +97,7 @@ TEST_F(CpuKernelTest, PacksConstantsOnce) {
   const auto kernel = Build();
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(Difference(*kernel, serial_), "");
-  // The kernel has its own copy of what it packed.
+  // The kernel has its own copy of packed constants.
   std::memset(buffers[1].data(), 0, buffers[1].size());
   EXPECT_EQ(Difference(*kernel, serial_), "");
   request_.constant_data[1] = request_.constant_data[1].first(8);

@@ -1,6 +1,6 @@
-// Kernels of devices: random dispatches under random schedules, and through
-// BuildKernel, against the definition of the dispatch; on Vulkan, and on the
-// emulated grid of CUDA, or on a GPU (jit/ptx/device_testing.h).
+// Compares kernels of devices with the definition of the dispatch: random
+// dispatches under random schedules, and through BuildKernel. The devices are
+// Vulkan's, and the emulated grid of CUDA or a GPU (jit/ptx/device_testing.h).
 //
 //   PAIRS=1000 bazel run -c opt //jit/kernel:device_kernel_test
 #include "vm/runtime/device_kernel.h"
@@ -44,15 +44,16 @@ using schedule::RandomPair;
 using spirv::TestDevice;
 using ::testing::HasSubstr;
 
-// A device, and how code for it is made.
+// A device, and the function that makes code for it.
 struct Machine {
   const char* name;
-  std::shared_ptr<hal::Device> (*device)();  // null: there is none here
+  // returns null if there is none here
+  std::shared_ptr<hal::Device> (*device)();
   std::string (*target)();
   StatusOr<gpu::DeviceCode> (*emit)(const loops::LoopNest& nest);
 };
 
-// As on lavapipe, which ends longer loops without a word.
+// The limit of iterations is lavapipe's, which silently ends longer loops.
 StatusOr<gpu::DeviceCode> EmitSpirv(const loops::LoopNest& nest) {
   EMBER_ASSIGN_OR_RETURN(
       const spirv::ModuleCode code,
@@ -99,7 +100,7 @@ std::vector<int64_t> Sizes(const std::vector<std::vector<uint8_t>>& buffers) {
   return sizes;
 }
 
-// Empty, or what is wrong.
+// Returns an empty string, or what is wrong.
 std::string RunPair(const Machine& machine, const RandomPair& pair,
                     const loops::LoopNest& nest, Totals& totals) {
   vm::DeviceKernelDefinition definition;
@@ -135,8 +136,8 @@ std::string RunPair(const Machine& machine, const RandomPair& pair,
   return wrong;
 }
 
-// The formulas of an image say no less than counting on the nest does, and
-// nearly always the same.
+// The formulas of an image give at least the counts of the nest, and nearly
+// always the same.
 TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
   const schedule::PairSeeds seeds = schedule::SeedsOfPairs(150);
   int64_t phases = 0, equal = 0;
@@ -170,11 +171,11 @@ TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
   EXPECT_GE(equal * 20, phases * 19);
 }
 
-// A kernel of open extents refuses calls of more iterations than the driver
-// runs; those that it takes are run to the end.
+// A kernel with open extents refuses calls with more iterations than the driver
+// runs; it runs other calls to the end.
 TEST(DeviceKernelTest, IterationsOfACall) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
-  // x's element as often as the loops say.
+  // Adds x's element once for each iteration of the loops.
   const auto run = [&](const char* loops, int64_t n, int64_t m) {
     const loops::LoopNest nest = spirv::ParseOrDie(
         Concat({"loops @sum<N, M>(%x: input f32[1], %y: output f32[1]) { "
@@ -202,7 +203,7 @@ TEST(DeviceKernelTest, IterationsOfACall) {
   constexpr char kOne[] = "for i < N { %y[t] += %x[0] }";
   EXPECT_EQ(run(kOne, 65534, 0), "65534");
   EXPECT_THAT(run(kOne, 65535, 0), refusal(65536));
-  // Three for each turn of the outer loop, and two at its end.
+  // Each iteration of the outer loop counts three, and its end two.
   constexpr char kTwo[] = "for i < N { for j < M { %y[t] += %x[0] } }";
   EXPECT_EQ(run(kTwo, 21844, 1), "21844");
   EXPECT_THAT(run(kTwo, 21845, 1), refusal(65537));
@@ -217,7 +218,7 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
     auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      // jit/schedule/testing:random_schedule_test sees to why.
+      // jit/schedule/testing:random_schedule_test checks the reasons.
       ++totals.declined["not lowered or verified"];
       continue;
     }
@@ -228,7 +229,7 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     if (wrong.empty()) continue;
     std::printf("wrong: SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
                 wrong.substr(0, 200).c_str());
-    // The others are named only.
+    // Only the first failure is shown in full; the others are named.
     if (totals.wrong++ == 0) {
       ADD_FAILURE() << "replay with SEED=" << seed << ": " << wrong << "\n"
                     << pair.ToText() << text;
@@ -236,7 +237,8 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
   }
   totals.Print();
   if (seeds.is_replay) return;
-  // Of 1500 Lower refuses 1 in 10, and the device some; few vary by as much.
+  // Lower refuses 1 in 10 of 1500 pairs, and the device refuses some; with few
+  // pairs the share varies that much.
   EXPECT_GT(totals.equal * 2, static_cast<int64_t>(seeds.end - seeds.begin));
 }
 
@@ -271,7 +273,7 @@ TEST_P(DeviceKernelRandomTest, DispatchesThroughBuildKernel) {
       report.keep_text = report.keep_code_text = true;
       auto kernel = BuildKernel(request, SharedCompiler(), &report);
       if (!kernel.ok()) {
-        // Only for a reason of the table.
+        // A kernel may only be declined for a reason of the table.
         ASSERT_EQ(kernel.status().code(), StatusCode::kUnimplemented)
             << kernel.status().ToString() << tensor::Print(random.dispatch);
         ++totals.declined[schedule::ReasonClass(kernel.status().message())];
@@ -320,7 +322,8 @@ loops @packed(%w: input f32[6, 10], %x: input f32[10], %y: output f32[6]) {
   EXPECT_TRUE((*kernel)->Uses(2));
 }
 
-// What is too large for the device is declined when it is known.
+// A kernel that is too large for the device is declined as soon as that is
+// known.
 TEST(DeviceKernelTest, LimitsOfTheDevice) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
   auto nest = loops::Parse(R"(

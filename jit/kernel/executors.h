@@ -1,4 +1,5 @@
-// Every way to run a dispatch, by one call: what tests compare.
+// Runs a dispatch in each possible way through one function, for tests that
+// compare them.
 #ifndef EMBER_JIT_KERNEL_EXECUTORS_H_
 #define EMBER_JIT_KERNEL_EXECUTORS_H_
 
@@ -24,11 +25,11 @@ inline constexpr Executor kExecutors[] = {{"tier 0"},
                                           {"Vulkan, tier 2", 2, "vulkan"},
                                           {"CUDA, tier 2", 2, "cuda-emulated"}};
 
-// Those whose devices this machine has.
+// Returns the executors whose devices this machine has.
 std::vector<Executor> ExecutorsHere();
 
-// By default schedules, in one thread. sizes: bytes of inputs and outputs.
-// kUnimplemented where a kernel is declined.
+// Runs the dispatch under default schedules, in one thread. sizes: bytes of
+// inputs and outputs. Returns kUnimplemented if a kernel is declined.
 Status RunBy(const Executor& executor, const tensor::Dispatch& dispatch,
              const std::vector<int64_t>& parameters,
              std::span<void* const> buffers, std::span<const int64_t> sizes);

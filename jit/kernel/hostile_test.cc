@@ -1,5 +1,6 @@
-// Kernels of dispatches that pass verification and that nobody would write:
-// declined for a reason of the table, or as they are defined.
+// Tests kernels of dispatches that pass verification but that no compiler would
+// write: they are declined for a reason of the table, or have the defined
+// results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ Compiler& SharedCompiler() {
   return *compiler;
 }
 
-// Why there is no kernel; empty if there is one, whose results are expected.
+// Returns why there is no kernel; empty if there is one, whose results are
+// checked.
 std::string Compare(const tensor::RandomCase& random, int tier,
                     const std::string& where) {
   vm::KernelRequest request;
@@ -68,8 +70,8 @@ std::string CompareText(std::string_view text, int tier) {
   return Compare(random, tier, std::string(text));
 }
 
-// What is read beside a buffer is chosen by where an index is, not by where its
-// address would be.
+// The value outside of a buffer is chosen by comparing the index, not its
+// address.
 TEST(HostileKernels, IndexTermsThatWrap) {
   for (int tier : {1, 2}) {
     EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[4, 4]) -> (%y: f32[8, 16]) {
@@ -91,7 +93,7 @@ TEST(HostileKernels, IndexTermsThatWrap) {
   }
 }
 
-// Memory of temporaries is used again by later calls.
+// Later calls reuse the memory of temporaries.
 TEST(HostileKernels, TemporariesStartAsZeros) {
   for (int tier : {1, 2}) {
     EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[64]) -> (%y: f32[128]) {
@@ -120,9 +122,9 @@ TEST(HostileKernels, LongChainsStayInterpreted) {
   }
 }
 
-// Turns of a stage's loops, those around loops of no turns counted, as a kernel
-// makes them all. Sessions count them as work (tensor/dispatch_cost.h);
-// here no session is there that would.
+// True if a stage's loops have too many iterations. Loops around a loop without
+// iterations count, since a kernel runs them. Sessions count iterations as work
+// (tensor/dispatch_cost.h), but these tests run without a session.
 bool TurnsTooOften(const tensor::RandomCase& random) {
   constexpr double kMost = 1 << 26;
   const auto header =
@@ -154,7 +156,7 @@ TEST(HostileKernels, RandomDispatches) {
     const std::string where = "replay: EMBER_SEED=" + std::to_string(seed) +
                               " bazel run //jit/kernel:hostile_test\n" +
                               tensor::Print(hostile.random.dispatch);
-    // Sessions make the header first.
+    // Sessions evaluate the header before they ask for a kernel.
     if (!hostile.is_evaluable || TurnsTooOften(hostile.random)) continue;
     for (int tier : {1, 2}) {
       const std::string reason = Compare(hostile.random, tier, where);

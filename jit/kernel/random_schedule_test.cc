@@ -1,4 +1,4 @@
-// Machine code of random dispatches under random schedules, against the
+// Compares machine code of random dispatches under random schedules with the
 // definition of the dispatch.
 //
 //   PAIRS=1000 bazel run -c opt //jit/kernel:random_schedule_test
@@ -42,7 +42,7 @@ struct Totals {
   std::map<std::string, int64_t> declined;
 };
 
-// Empty, or what is wrong.
+// Returns an empty string, or what is wrong.
 std::string RunKernel(const RandomPair& pair, const loops::LoopNest& nest,
                       uint64_t seed, Totals& totals) {
   auto code = SharedCompiler().Compile(
@@ -70,7 +70,7 @@ std::string RunKernel(const RandomPair& pair, const loops::LoopNest& nest,
   return wrong;
 }
 
-// Empty, or what is wrong. text: the nest's.
+// Returns an empty string, or what is wrong. text: gets the nest's.
 std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
                   Totals& totals) {
   auto nest = schedule::Lower(pair.schedule);
@@ -80,7 +80,7 @@ std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
   }
   text = loops::ToText(*nest);
   if (!loops::Verify(*nest).ok()) {
-    // jit/schedule/testing:random_schedule_test sees to why.
+    // jit/schedule/testing:random_schedule_test checks the reasons.
     ++totals.declined["not verified"];
     return "";
   }
@@ -99,7 +99,7 @@ TEST(RandomSchedules, MachineCodeComputesWhatTheDispatchSays) {
     if (wrong.empty()) continue;
     std::printf("wrong: SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
                 wrong.c_str());
-    // The others are named only.
+    // Only the first failure is shown in full; the others are named.
     if (totals.wrong++ == 0) {
       ADD_FAILURE() << "replay with SEED=" << seed << ": " << wrong << "\n"
                     << pair.ToText() << nest;

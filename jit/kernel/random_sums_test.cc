@@ -1,7 +1,6 @@
-// Random sums of hundreds of thousands of numbers of one sign, by every
-// executor, within the bound of tensor/sum_error.h. Which axes are combined,
-// how they lie in memory, which extents are open and what is added up is
-// random.
+// Checks random sums of hundreds of thousands of numbers of one sign, by every
+// executor, against the bound of tensor/sum_error.h. The axes that are summed
+// over, their layout in memory, the open extents and the terms are random.
 //
 //   EMBER_SEEDS=1000 bazel run -c opt //jit/kernel:random_sums_test
 #include <gtest/gtest.h>
@@ -48,7 +47,7 @@ class Maker {
       case 0:
         term += " * " + term;
         break;
-      case 1: {  // by another one, which moves along some of the axes
+      case 1: {  // times another input, which moves along some of the axes
         std::vector<size_t> some;
         for (size_t a : All()) {
           if (!random_.Chance(2)) some.push_back(a);
@@ -106,7 +105,7 @@ class Maker {
       axis.name = (axis.is_reduction ? "k" : "i") + std::to_string(i);
       int64_t& left = axis.is_reduction ? terms : results;
       const bool is_last = i + 1 == reductions || i + 1 == reductions + others;
-      // Short ones and long ones alike.
+      // Axes may be short or long.
       axis.extent =
           is_last ? left
                   : std::min<int64_t>(
@@ -128,7 +127,8 @@ class Maker {
     return all;
   }
 
-  // Its dims are the axes in a random order, which order_ then is.
+  // Adds an input whose dims are the axes in a random order, and puts it in
+  // order_.
   void AddInput(const char* name, std::vector<size_t> axes) {
     for (size_t i = axes.size(); i > 1; --i) {
       std::swap(axes[i - 1],
@@ -206,7 +206,7 @@ TEST(RandomSumsTest, WithinTheBound) {
       ++compared;
       for (size_t i = 0; i < found.size(); ++i) {
         const double exact = expected[i];
-        // The reference is rounded to f32, too.
+        // The reference is rounded to f32 as well.
         const double bound =
             tensor::SumErrorBound(sum.terms + 1, DType::kF32, exact);
         const double error = std::fabs(static_cast<double>(found[i]) - exact);

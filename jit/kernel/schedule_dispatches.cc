@@ -1,11 +1,11 @@
-// The default schedules of dispatches, without running anything: what they are,
-// and which are refused.
+// Prints which dispatches have default schedules and which are refused, and
+// optionally the schedules, without running anything.
 //
 //   vm-dump model.vmfb --part=dispatches > model.txt
 //   schedule_dispatches [--target=vulkan1.3+subgroup32] [--print] model.txt...
 //
-// Prints a line per dispatch that is refused, with the reason, and counts; with
-// --print schedules and loop nests, too. Ends with 1 if any was refused.
+// Prints a line per refused dispatch, with the reason, and counts; with --print
+// also schedules and loop nests. Exits with 1 if any was refused.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -29,7 +29,7 @@ namespace {
 struct Counts {
   int fine = 0;
   int phases = 0;
-  int serial_phases = 0;  // of one task that no invocations share
+  int serial_phases = 0;  // phases of one task without invocation loops
   std::map<std::string, int> refused;
 };
 

@@ -1,10 +1,11 @@
-// Errors of float sums of every length, layout, tier and back end against f64:
-// all within the bound of tensor/sum_error.h. The table of all of them:
+// Compares float sums of every length, layout, tier and back end with sums in
+// f64: all errors are within the bound of tensor/sum_error.h. This prints a
+// table of them:
 //
 //   ./dev sums                   lengths up to 10^7; minutes
 //   ./dev sums --length=100000
 //
-// The test itself does a part of it.
+// The test itself checks a part of it.
 //
 // Errors are printed in units of u * (sum of magnitudes), so that the bound of
 // a sum of n terms is about min(n, 2304).
@@ -34,19 +35,19 @@
 namespace ember::jit {
 namespace {
 
-// Larger inputs do not fit beside what else runs on the machine.
+// Larger inputs do not fit in memory together with other programs.
 constexpr int64_t kMostElements = int64_t{160} << 20;
 
-// What is summed, and how it lies in memory. In the text, N is the length of
-// the sum over what is written as a product with 10 where there are two axes, C
-// the number of columns.
+// The terms of a sum, and their layout in memory. In the text, N is the length
+// of the sum and C the number of columns. If there are two axes, the length is
+// a product with 10.
 struct Layout {
   const char* name;
   const char* text;
   bool has_two_axes = false;
   bool is_matrix = false;  // C * C results of products of two inputs
   bool is_square = false;  // terms are squares
-  // Of the element's number that is term k of column c.
+  // Returns the number of the element that is term k of column c.
   int64_t (*element)(int64_t k, int64_t c, int64_t length, int64_t columns);
 };
 
@@ -56,7 +57,7 @@ int64_t Along(int64_t k, int64_t c, int64_t length, int64_t) {
 int64_t Across(int64_t k, int64_t c, int64_t, int64_t columns) {
   return k * columns + c;
 }
-// Ten terms on either side of the columns.
+// Ten terms are contiguous; the other axis of the sum is outside the columns.
 int64_t Around(int64_t k, int64_t c, int64_t, int64_t columns) {
   return (k / 10 * columns + c) * 10 + k % 10;
 }
@@ -118,7 +119,7 @@ struct Case {
   }
 };
 
-// A number of one sign, as the element's type has it.
+// Returns a random number of one sign with a value of the element's type.
 double Draw(std::mt19937_64& random, Values values) {
   const double unit = static_cast<double>(random() >> 11) * 0x1p-53;  // below 1
   if (values == Values::kNear125) return 125.0 + 2 * unit - 1;
@@ -154,7 +155,8 @@ class Data {
     return sizes;
   }
   void Clear() { std::fill(result_.begin(), result_.end(), T(-1)); }
-  // The largest, in units of u * (sum of magnitudes). All terms are positive.
+  // Returns the largest error, in units of u * (sum of magnitudes). All terms
+  // are positive.
   double Error() const {
     double most = 0;
     for (size_t r = 0; r < exact_.size(); ++r) {
@@ -162,14 +164,14 @@ class Data {
           static_cast<long double>(result_[r]) - exact_[r]));
       const double relative = error / static_cast<double>(exact_[r]) /
                               tensor::UnitRoundoff(case_.type);
-      // NaN, too.
+      // The negated comparison is also true for a NaN.
       if (!(relative <= most)) most = relative;
     }
     return most;
   }
 
  private:
-  // With the rounding errors of additions kept (Neumaier).
+  // Adds up the rounding errors of the additions, too (Neumaier).
   long double Exact(size_t result) const {
     const auto r = static_cast<int64_t>(result);
     const int64_t left = case_.layout->is_matrix ? r / case_.columns : r;
@@ -217,7 +219,7 @@ tensor::Dispatch DispatchOf(const Case& c) {
   return *std::move(dispatch);
 }
 
-// The error, or nothing where the executor declines.
+// Returns the error, or nothing if the executor declines.
 template <typename T>
 std::optional<double> ErrorOf(const Executor& executor, const Case& c,
                               const tensor::Dispatch& dispatch, Data<T>& data) {
@@ -235,11 +237,10 @@ int64_t LongestSum() {
   return given == nullptr ? 1000000 : std::strtoll(given, nullptr, 0);
 }
 
-// Whether there is time for the case, and memory.
+// True if there is enough time and memory for the case.
 bool IsTried(const Case& c) {
   const int64_t elements = c.columns * c.length * c.inputs();
-  // Of a million numbers near 125 no sum of f32 is right that takes them one by
-  // one.
+  // A sum of f32 that adds a million numbers near 125 one by one is wrong.
   const bool is_telling = c.columns == 16 && !c.layout->is_matrix &&
                           c.values == Values::kNear125 && c.type == DType::kF32;
   const int64_t most = Prints()     ? kMostElements
@@ -262,7 +263,7 @@ struct Row {
   double worst = 0;
 };
 
-// All lengths of one layout, number of columns and kind of values.
+// Checks all lengths of one layout, number of columns and kind of values.
 template <typename T>
 void CheckLengths(const Layout& layout, DType type, int64_t columns,
                   Values values) {
@@ -288,7 +289,8 @@ void CheckLengths(const Layout& layout, DType type, int64_t columns,
       char text[32] = " |        -";
       if (error) {
         std::snprintf(text, sizeof(text), " | %8.2f", *error);
-        // A root and its square, where there are any, are some roundings more.
+        // The root of the norm, and the square of its result, add some
+        // roundings.
         const double more =
             std::string_view(layout.name) == "norm along" ? 4 : 0;
         EXPECT_LE(*error, bound + more);
@@ -321,7 +323,7 @@ TEST(SumErrorTest, WithinTheBound) {
     CheckLengths<float>(layout, DType::kF32, 16, Values::kWide);
     if (Prints()) CheckLengths<float>(layout, DType::kF32, 64, Values::kWide);
   }
-  // One that declines everything would be a hole that nobody sees.
+  // An executor that declines everything would not be tested at all.
   for (const Executor& executor : ExecutorsHere())
     EXPECT_TRUE(HaveRun().contains(executor.name)) << executor.name;
 }
@@ -331,7 +333,7 @@ TEST(SumErrorTest, OfF64) {
     CheckLengths<double>(layout, DType::kF64, 16, Values::kNear125);
 }
 
-// Infinities and NaNs come out as by plain addition, whatever carries them.
+// Infinite and NaN sums are those of plain addition, on every executor.
 TEST(SumErrorTest, WhatIsNotFinite) {
   constexpr float kInfinity = HUGE_VALF;
   struct Special {
@@ -347,7 +349,7 @@ TEST(SumErrorTest, WhatIsNotFinite) {
       const tensor::Dispatch dispatch = DispatchOf(c);
       std::vector<float> x(static_cast<size_t>(c.columns * c.length), 1.0f);
       std::vector<float> y(16);
-      // Far from each other, in one lane or in two.
+      // The two values are far from each other, in one lane or in two.
       for (int64_t column = 0; column < 16; ++column) {
         for (const auto& [k, value] :
              {std::pair(int64_t{5}, special.a), {int64_t{50013}, special.b}}) {

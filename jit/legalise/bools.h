@@ -1,4 +1,4 @@
-// Bools in and, or, not and select:
+// Expresses operations on bools by and, or, not and select:
 //
 //   a < b, min(a, b)  ->  and(not(a), b), and(a, b)
 //   bool(x)           ->  x != 0

@@ -12,7 +12,7 @@ using tensor::Interval;
 
 namespace {
 
-// Dividends that stay exact when a multiple of the divisor is added.
+// Dividends in this range stay exact when a multiple of the divisor is added.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 struct Operands {
@@ -20,7 +20,7 @@ struct Operands {
   Term b;
   Interval range_a;
   Interval range_b;
-  bool is_unsigned = false;  // or neither is negative
+  bool is_unsigned = false;  // true also if neither is negative
 
   bool MayDivideByZero() const { return range_b.Contains(0); }
   bool MayDivideByMinusOne() const {
@@ -28,7 +28,7 @@ struct Operands {
   }
 };
 
-// b, but 1 where the machine's division has no result.
+// Returns b, or 1 where the machine's division has no result.
 Term SafeDivisor(const Operands& o) {
   if (!o.MayDivideByZero() && !o.MayDivideByMinusOne()) return o.b;
   if (!o.MayDivideByMinusOne()) return Select(o.b == 0, o.b.Integer(1), o.b);
@@ -37,7 +37,7 @@ Term SafeDivisor(const Operands& o) {
                 o.b.Integer(1), o.b);
 }
 
-// Rounded toward 0.
+// Returns the quotient rounded toward 0.
 Term Quotient(const Operands& o) {
   Term quotient = Raw(o.is_unsigned ? Opcode::kFloorDivide : Opcode::kDivide,
                       o.a, SafeDivisor(o));
@@ -47,14 +47,14 @@ Term Quotient(const Operands& o) {
   return quotient;
 }
 
-// By the divisor 1 it is 0, as it is by 0 and by -1.
+// The safe divisor 1 gives the remainder 0, which is also right for 0 and -1.
 Term Remainder(const Operands& o) {
   return Raw(o.is_unsigned ? Opcode::kModulo : Opcode::kRemainder, o.a,
              SafeDivisor(o));
 }
 
-// Of a dividend that may be negative but not much, by a positive constant: that
-// many times the constant are added first.
+// Divides a dividend that may be negative, but not by much, by a positive
+// constant. A multiple of the constant is added first to make it positive.
 std::optional<Term> Shifted(const Operands& o, int64_t divisor,
                             bool is_quotient) {
   if (o.a.type() != DType::kI64 || !o.range_a.Within(kSmall) ||
@@ -67,7 +67,7 @@ std::optional<Term> Shifted(const Operands& o, int64_t divisor,
   return is_quotient ? result - times : result;
 }
 
-// Rounded down, of a quotient and remainder toward 0.
+// Computes the result rounded down from the quotient and remainder toward 0.
 Term RoundedDown(const Operands& o, bool is_quotient) {
   const Term remainder = Remainder(o);
   const Term wrong = o.range_b.low >= 0

@@ -1,16 +1,16 @@
-// Division of integers by the divisions of machines, which have no result for a
-// divisor of 0, nor of the smallest value by -1:
+// Expresses division of integers by the divisions of machines, which have no
+// result for a divisor of 0, nor for the smallest value by -1:
 //
 //   a / b               ->  select(b == 0, 0,
 //                               raw(floordiv(a, select(b == 0, 1, b))))
-//                           of what is not negative
+//                           if neither is negative
 //   floordiv(i, 3)      ->  raw(floordiv(i + 3, 3)) - 1      for i in -2..N
 //   mod(a, b)           ->  raw(rem(a, b)), to which b is added where it has
 //                           the other sign
 //   raw(rem(a, b))      ->  a - raw(a / b) * b         unless signed_remainders
 //
-// Ranges tell which of the cases there are. floordiv and mod stay what they are
-// in name, so that whoever takes an index apart still finds them.
+// Ranges decide which of the cases can occur. floordiv and mod keep their
+// opcodes, so that code which takes indices apart still finds them.
 #ifndef EMBER_JIT_LEGALISE_DIVISION_H_
 #define EMBER_JIT_LEGALISE_DIVISION_H_
 

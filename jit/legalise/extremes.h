@@ -1,13 +1,14 @@
-// min and max of floats, in which a NaN wins, and of equal zeros the first:
+// Expresses min and max of floats, in which a NaN wins, and the first of two
+// equal zeros:
 //
 //   min(a, b)       ->  select(is_nan(b), nan, select(b < a, b, a))
 //   min(6.0, b)     ->  select(6.0 <= b, 6.0, b)
 //   raw(min(a, b))  ->  select(or(a < b, is_nan(b)), a, b)
 //                                                   unless number_extremes
 //
-// Less than and select in one are an instruction of most machines. A NaN in b
-// is put over that as a constant, as b itself would make LLVM merge both
-// choices.
+// A comparison and a select together are one instruction of most machines. If b
+// is a NaN, the result is a constant NaN: with b itself LLVM would merge both
+// selects.
 #ifndef EMBER_JIT_LEGALISE_EXTREMES_H_
 #define EMBER_JIT_LEGALISE_EXTREMES_H_
 

@@ -1,5 +1,5 @@
-// What an update computes of the old element and the new value, or a combining
-// loop of two values, in operations that a target has:
+// The computation of an update from the old element and the new value, or of a
+// combining loop from two values, in operations that a target has:
 //
 //   Formula formula = MakeFormula(Opcode::kMinimum, DType::kF32, operations);
 //   // select(is_nan(b), nan, select(b < a, b, a))
@@ -19,13 +19,14 @@ struct Formula {
   tensor::ExpressionPool pool;
   NodeId a = 0;
   NodeId b = 0;
-  // All other nodes, constants among them, operands before their users; the
-  // last one is the result. Empty where that is an operand.
+  // All other nodes, including constants, operands before their users. The last
+  // one is the result. Empty if the result is an operand.
   std::vector<NodeId> order;
   NodeId result = 0;
 };
 
-// Of a binary instruction on operands of the type, which is its result's.
+// Makes the formula of a binary instruction on operands of the type, which is
+// also that of its result.
 Formula MakeFormula(Opcode opcode, DType type,
                     const TargetOperations& operations);
 

@@ -41,7 +41,7 @@ class NestLegaliser {
   }
 
  private:
-  // What is known of a node is known of what stands for it.
+  // Facts about a node also hold for the node that replaces it.
   tensor::Interval RangeOf(NodeId id) const {
     const auto original = originals_.find(id);
     if (original != originals_.end()) id = original->second;
@@ -90,7 +90,7 @@ class NestLegaliser {
     }
   }
 
-  // The value of a matrix loop: products and casts stay what they are.
+  // Rewrites the value of a matrix loop: products and casts stay as they are.
   NodeId RewriteLoads(NodeId id) {
     const Node& node = nest_.pool[id];
     if (node.opcode != Opcode::kMultiply && node.opcode != Opcode::kCast)
@@ -102,7 +102,7 @@ class NestLegaliser {
                              node.scope);
   }
 
-  // Not recursive but for extents of variables: chains may be long.
+  // Recursive only for extents of variables: chains of nodes may be long.
   NodeId Rewrite(NodeId root) {
     std::vector<std::pair<NodeId, size_t>> stack = {{root, 0}};
     while (!stack.empty()) {
@@ -130,7 +130,7 @@ class NestLegaliser {
     return rewritten_.at(root);
   }
 
-  // What jit/math makes of a function that the target lacks.
+  // Expands a function that the target lacks by jit/math.
   std::optional<NodeId> Expand(NodeId id) {
     const Node& node = nest_.pool[id];
     if (!loops::MayBeRaw(node.opcode)) return std::nullopt;
@@ -139,13 +139,13 @@ class NestLegaliser {
     const bool is_here = legaliser_.target().exponentials &&
                          node.opcode == Opcode::kExp && type != DType::kF64;
     if (is_here) return std::nullopt;
-    // Making nodes moves others.
+    // The operands are copied since making nodes may move others.
     const std::vector<NodeId> operands(node.operands.begin(),
                                        node.operands.end());
     return ExpandMath(nest_.pool, node.opcode, type, operands);
   }
 
-  // All operands are rewritten, but for the extent of a variable.
+  // All operands are already rewritten, except for the extent of a variable.
   NodeId RewriteNode(NodeId id) {
     if (const std::optional<NodeId> expanded = Expand(id))
       return Rewrite(*expanded);
@@ -171,7 +171,7 @@ class NestLegaliser {
   const legalise::RangeOf& range_of_;
   Legaliser legaliser_;
   std::unordered_map<NodeId, NodeId> rewritten_;
-  std::unordered_map<NodeId, NodeId> originals_;  // of i64
+  std::unordered_map<NodeId, NodeId> originals_;  // for i64 nodes
   bool in_matrix_ = false;
 };
 

@@ -1,14 +1,14 @@
-// Legalisation: a loop nest becomes one that computes the same with operations
-// that a target has, so that its back end prints instructions and decides
-// nothing about what they mean.
+// Legalisation: rewrites a loop nest to compute the same with operations that a
+// target has. Its back end then only prints instructions and decides nothing
+// about their meaning.
 //
 //   loops::LoopNest legal = nest;
 //   legalise::Legalise(operations, legal);
 //
-// Statements, loops and loads stay; expressions are rewritten by the rules of
-// jit/legalise/rules.h. An update (`+=`) stays one, as who stores how is the
-// back end's matter: what it computes is a Formula (jit/legalise/formula.h).
-// What is legal already is not changed.
+// Statements, loops and loads stay; the rules of jit/legalise/rules.h rewrite
+// expressions. An update (`+=`) stays one, since the back end decides who
+// stores how; its computation is a Formula (jit/legalise/formula.h). Legal
+// expressions are not changed.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_LEGALISE_LEGALISE_H_
@@ -20,9 +20,9 @@
 
 namespace ember::jit::legalise {
 
-// The nest is verified. range_of: what is known of i64 nodes of the nest, also
-// of those that are added to its pool meanwhile; without it, what the pool
-// knows and what follows from extents of inputs and outputs
+// The nest must be verified. range_of: returns the range of i64 nodes of the
+// nest, including those that are added to its pool. Without it, ranges are
+// those in the pool and those that follow from extents of inputs and outputs
 // (jit/loops/facts.h).
 void Legalise(const TargetOperations& operations, loops::LoopNest& nest);
 void Legalise(const TargetOperations& operations, loops::LoopNest& nest,

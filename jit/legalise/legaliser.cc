@@ -30,8 +30,9 @@ Interval Legaliser::RangeOfInteger(NodeId id) const {
                                   : tensor::RangeOfType(node.type);
 }
 
-// Selects of a known condition, casts to the same type, and what is computed of
-// constants and exact: integers, and what floats need of it below the rules.
+// Folds selects of a known condition, casts to the same type, and exact
+// operations on constants: those on integers, and those that the rules for
+// floats need.
 std::optional<NodeId> Legaliser::Fold(const Instruction& instruction) {
   const std::vector<NodeId>& operands = instruction.operands;
   const DType type = TypeOf(operands[0]);
@@ -47,7 +48,7 @@ std::optional<NodeId> Legaliser::Fold(const Instruction& instruction) {
   if (type == DType::kBool && operands.size() == 2 &&
       (instruction.opcode == Opcode::kAnd ||
        instruction.opcode == Opcode::kOr)) {
-    // One known operand decides, or leaves the other.
+    // One constant operand may decide the result, or leave the other operand.
     for (size_t i = 0; i < 2; ++i) {
       const std::optional<int64_t> known = IntegerConstant(operands[i]);
       if (!known) continue;

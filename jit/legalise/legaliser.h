@@ -1,11 +1,11 @@
-// What rules of legalisation work with: makes nodes that the target has, by
-// asking the rules about each that it has not.
+// Makes nodes that the target has for the rules of legalisation. It asks the
+// rules about each operation that the target lacks.
 //
 //   Legaliser legaliser(AllRules(), operations, ranges, nest.pool);
 //   NodeId sum = legaliser.Make({Opcode::kAdd, DType::kBF16, {a, b}});
 //   // raw(bf16(...)) of a sum of f32
 //
-// Constants are folded on the way. Not thread-safe; the pool must outlive it.
+// Folds constants, too. Not thread-safe; the pool must outlive it.
 #ifndef EMBER_JIT_LEGALISE_LEGALISER_H_
 #define EMBER_JIT_LEGALISE_LEGALISER_H_
 
@@ -24,29 +24,30 @@ namespace ember::jit::legalise {
 using tensor::NodeId;
 using tensor::Opcode;
 
-// An instruction with operands and a result: no constant, variable or load.
+// An instruction with operands and a result; not a constant, variable or load.
 struct Instruction {
   Opcode opcode = Opcode::kAdd;
-  DType type = DType::kI64;  // of the result
+  DType type = DType::kI64;  // the result's type
   std::vector<NodeId> operands;
   bool is_raw = false;  // jit/loops/raw.h
 };
 
-// What is known of the values of an i64 node.
+// Returns the range of an i64 node.
 using RangeOf = std::function<tensor::Interval(NodeId)>;
 
 class Legaliser;
 
-// One family of what targets lack: a node instead of the instruction; nullopt
-// where it is not the rule's, or the target has it. What a rule makes is
-// brought before all rules again, so it has to be simpler.
+// Handles one kind of operation that targets may lack. Returns a node that
+// replaces the instruction, or nothing if the rule does not apply or the target
+// has the operation. All rules are applied again to the nodes that a rule
+// makes, so these have to be simpler.
 using Rule = std::optional<NodeId> (*)(Legaliser& legaliser,
                                        const Instruction& instruction);
 
 class Legaliser {
  public:
-  // rules: asked in this order, the first that has an answer gives it; they
-  // must outlive the legaliser.
+  // rules: the first in this order that returns a node wins. They must outlive
+  // the legaliser.
   Legaliser(std::span<const Rule> rules, const TargetOperations& target,
             RangeOf range_of, tensor::ExpressionPool& pool)
       : rules_(rules),
@@ -57,7 +58,8 @@ class Legaliser {
   const tensor::ExpressionPool& pool() const { return pool_; }
   const TargetOperations& target() const { return target_; }
 
-  // A node with the value of the instruction on operands that the target has.
+  // Returns a node with the value of the instruction. The target must have the
+  // operands.
   NodeId Make(const Instruction& instruction);
   NodeId Constant(uint64_t bits, DType type) {
     return pool_.Constant(bits, type);
@@ -65,11 +67,11 @@ class Legaliser {
 
   DType TypeOf(NodeId id) const { return pool_[id].type; }
   bool IsConstant(NodeId id) const { return pool_.IsConstant(id); }
-  // The value of an integer or bool constant.
+  // Returns the value of an integer or bool constant.
   std::optional<int64_t> IntegerConstant(NodeId id) const {
     return pool_.IntegerConstant(id);
   }
-  // Of an integer; full of u64.
+  // Returns the range of an integer; for u64 that of the type.
   tensor::Interval RangeOfInteger(NodeId id) const;
 
  private:

@@ -8,7 +8,7 @@
 namespace ember::jit::legalise {
 namespace {
 
-// An f64 as an f32 with its last bit set whenever anything was lost.
+// Rounds an f64 to an f32 whose last bit is set if anything was lost.
 Term OddFloat(Term value) {
   const Term nearest = Cast(value, DType::kF32);
   const Term back = Cast(nearest, DType::kF64);
@@ -39,8 +39,8 @@ Term WithSign(Term value, const Magnitude& magnitude) {
   return Select(*magnitude.negative, -value, value);
 }
 
-// A 64-bit integer as an f64, exactly but for bits that are gathered in its
-// last one.
+// Converts a 64-bit integer to an f64, exactly except for bits that are
+// gathered in its last one.
 Term OddDouble(Term value) {
   if (DTypeByteSize(value.type()) < 8) return Cast(value, DType::kF64);
   const Magnitude magnitude = MagnitudeOf(value);
@@ -52,12 +52,12 @@ Term OddDouble(Term value) {
   return WithSign(Cast(exact, DType::kF64), magnitude);
 }
 
-// An integer as an odd f32 without f64: the float next to the magnitude, moved
-// below it and made odd if it is not the same.
+// Converts an integer to an odd f32 without f64. If the float nearest to the
+// magnitude is inexact, it is moved below the magnitude and made odd.
 Term OddFloatOfInteger(Term value) {
   const Magnitude magnitude = MagnitudeOf(value);
   Term size = magnitude.size;
-  // One bit less, so that a float rounded up is an integer of this width.
+  // The value gets one bit less, so that a float rounded up fits in this width.
   const Term is_large = (size >> (8 * DTypeByteSize(size.type()) - 1)) != 0;
   size = Select(is_large, (size >> 1) | (size & 1), size);
   const Term nearest = Cast(size, DType::kF32);
@@ -70,7 +70,7 @@ Term OddFloatOfInteger(Term value) {
   return WithSign(odd * scale, magnitude);
 }
 
-// Rounded to nearest even where 16 bits are cut off; NaNs become quiet.
+// Cuts off 16 bits, rounding to nearest even; NaNs become quiet.
 Term RoundToBFloat(Term value) {
   const Term bits = Bitcast(value, DType::kU32);
   const Term odd = (bits >> 16) & 1;
@@ -81,30 +81,30 @@ Term RoundToBFloat(Term value) {
 
 bool IsByte(DType type) { return DTypeByteSize(type) == 1; }
 
-// The integer that a narrow float's bits are.
+// Returns the integer type with the size of a narrow float.
 DType BitsOf(DType type) { return IsByte(type) ? DType::kU8 : DType::kU16; }
 
-// Bits in a u32 as a float of the type.
+// Converts bits in a u32 to a float of the type.
 Term OfBits(Term bits, DType type, const TargetOperations& target) {
   if (target.wide_halves && !IsByte(type))
     return RawCast(DecodeSmallFloat(bits, type), type);
   return Bitcast(RawCast(bits, BitsOf(type)), type);
 }
 
-// Whether casts to the type of its values, and from it to f32, are there.
+// True if the target has casts to the type from its values in f32, and to f32.
 bool IsConverted(DType type, const TargetOperations& target) {
   if (IsByte(type)) return false;
   return type == DType::kBF16 || target.half_conversions || target.wide_halves;
 }
 
-// To f32.
+// Casts to f32.
 std::optional<Term> FromNarrow(Term a, const TargetOperations& target) {
   const DType type = a.type();
   if (IsConverted(type, target)) return std::nullopt;
   return DecodeSmallFloat(Cast(Bitcast(a, BitsOf(type)), DType::kU32), type);
 }
 
-// From f32.
+// Casts from f32.
 std::optional<Term> ToNarrow(Term a, DType to, bool is_raw,
                              const TargetOperations& target) {
   if (is_raw && IsConverted(to, target)) return std::nullopt;
@@ -113,7 +113,7 @@ std::optional<Term> ToNarrow(Term a, DType to, bool is_raw,
   return OfBits(EncodeSmallFloat(a, to), to, target);
 }
 
-// Between types of 16 bits, where floats are not held as bits.
+// Bitcasts between types of 16 bits, where floats are not held as bits.
 Term HalfBitcast(Term a, DType to) {
   if (IsNarrowFloat(a.type())) {
     const Term single = Cast(a, DType::kF32);
@@ -128,7 +128,8 @@ Term HalfBitcast(Term a, DType to) {
   return RawCast(single, to);
 }
 
-// Between types of 8 bits, one of them a float, which is held as u8 is.
+// Bitcasts between types of 8 bits. One of them is a float, which is held as
+// u8.
 std::optional<Term> ByteBitcast(Term a, DType to) {
   if (a.type() == DType::kI8) return Bitcast(Bitcast(a, DType::kU8), to);
   if (to == DType::kI8) return Bitcast(Bitcast(a, DType::kU8), to);
@@ -142,7 +143,7 @@ std::optional<Term> NarrowBitcast(Term a, DType to,
   return target.wide_halves ? std::optional(HalfBitcast(a, to)) : std::nullopt;
 }
 
-// nullopt: the target has it.
+// Returns nothing if the target has the cast.
 std::optional<Term> NarrowCast(Term a, DType to, bool is_raw,
                                const TargetOperations& target) {
   const DType from = a.type();

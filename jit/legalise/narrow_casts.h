@@ -1,5 +1,5 @@
-// Casts and bitcasts that have a narrow float on one side, in those of f32 and
-// in integers:
+// Expresses casts and bitcasts from or to a narrow float by those of f32 and by
+// integers:
 //
 //   f64(h)    ->  f64(f32(h))
 //   f16(i)    ->  f16(a float that rounds as i does), for i of 32 bits and more
@@ -7,8 +7,8 @@
 //   f16(x)    ->  the bits of f16 in integers    unless half_conversions
 //   f8e5m2(x) ->  its bits in integers           and so f8e4m3fn
 //
-// An integer or f64 goes to a narrow float by way of f32. So that it rounds
-// only once, f32 is cut off, and its last bit is set if that lost anything
+// An integer or f64 is converted to a narrow float through f32. To round only
+// once, the f32 is truncated, and its last bit is set if that lost anything
 // ("odd").
 #ifndef EMBER_JIT_LEGALISE_NARROW_CASTS_H_
 #define EMBER_JIT_LEGALISE_NARROW_CASTS_H_

@@ -5,7 +5,7 @@
 namespace ember::jit::legalise {
 namespace {
 
-// Whether the result in f32, of operands of a type, is a value of it.
+// True if the result in f32, for operands of the narrow type, is a value of it.
 bool KeepsType(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kNegate:
@@ -20,7 +20,7 @@ bool KeepsType(const Instruction& instruction) {
   }
 }
 
-// neg and abs in the bits of the type.
+// Computes neg and abs in the bits of the type.
 Term ChangeSign(Term a, Opcode opcode) {
   const bool is_byte = DTypeByteSize(a.type()) == 1;
   const Term bits = Bitcast(a, is_byte ? DType::kU8 : DType::kU16);
@@ -40,7 +40,7 @@ std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
   switch (instruction.opcode) {
     case Opcode::kCast:
     case Opcode::kBitcast:
-    case Opcode::kModulo:  // which no target has
+    case Opcode::kModulo:  // no target has these
     case Opcode::kRemainder:
       return std::nullopt;
     case Opcode::kNegate:

@@ -9,7 +9,7 @@ namespace {
 
 bool IsNarrow(DType type) { return IsInteger(type) && DTypeByteSize(type) < 4; }
 
-// Whether the result in 32 bits, of operands of the type, is a value of it.
+// True if the result in 32 bits, for operands of the type, is a value of it.
 bool KeepsType(Opcode opcode, DType type) {
   switch (opcode) {
     case Opcode::kMinimum:
@@ -25,7 +25,7 @@ bool KeepsType(Opcode opcode, DType type) {
       return IsSigned(type);
     case Opcode::kDivide:
     case Opcode::kFloorDivide:
-      return !IsSigned(type);  // of -128 by -1 it is 128
+      return !IsSigned(type);  // -128 by -1 gives 128
     default:
       return false;
   }

@@ -1,6 +1,6 @@
-// What legalisation makes of a nest computes the same bits, by the evaluator of
-// nests: every instruction on every type, and random nests, for targets that
-// have any selection of what there is.
+// Tests that a legalised nest computes the same bits, by the evaluator of
+// nests: every instruction on every type, and random nests, for targets with
+// any selection of operations.
 //
 // EMBER_SEED=n replays one seed; EMBER_SEEDS=n tries that many.
 #include <cstdint>
@@ -25,7 +25,7 @@ using loops::ArithmeticCase;
 using loops::LoopNest;
 using tensor::InstructionGroup;
 
-// Each bit of the number is an operation that a target may have.
+// Number of flags: each bit of `flags` is an operation that a target may have.
 constexpr int kFlags = 11;
 TargetOperations WithFlags(unsigned flags) {
   const auto has = [&](int flag) { return (flags >> flag & 1) != 0; };
@@ -66,7 +66,7 @@ TEST(LegaliseRandomTest, NestsComputeTheSame) {
         Concat({"replay: EMBER_SEED=", seed,
                 " bazel run //jit/legalise:random_test, target ", flags, "\n",
                 ToText(random.nest), ToText(legal)});
-    // Its text is all there is of it, and it stays as it is.
+    // The nest's text must parse to the same nest.
     const StatusOr<LoopNest> parsed = loops::Parse(ToText(legal));
     ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << replay;
     ASSERT_EQ(ToText(*parsed), ToText(legal)) << replay;
@@ -88,7 +88,8 @@ TEST(LegaliseRandomTest, NestsComputeTheSame) {
 
 // --- every instruction
 
-// %y[i] is the case's expression of %a[i], %b[i] and %c[i].
+// Returns a nest in which %y[i] is the case's expression of %a[i], %b[i] and
+// %c[i].
 LoopNest NestOf(const ArithmeticCase& test, size_t count) {
   const auto buffer = [&](const char* name, const char* scope, DType type) {
     return Concat(
@@ -103,7 +104,7 @@ LoopNest NestOf(const ArithmeticCase& test, size_t count) {
   return *nest;
 }
 
-// Bits of an f16 that is a signalling NaN may be those of a quiet one.
+// Makes signalling NaNs of f16 quiet: either may be the result.
 uint64_t Quiet(DType operand, uint64_t bits) {
   const bool is_nan = operand == DType::kF16 && (bits & 0x7fff) > 0x7c00;
   return is_nan ? bits | 0x200 : bits;
@@ -175,8 +176,8 @@ TEST_P(LegaliseCasesTest, ComputeTheSame) {
 INSTANTIATE_TEST_SUITE_P(
     Targets, LegaliseCasesTest,
     ::testing::Values(0u, (1u << kFlags) - 1,
-                      1u << 2,             // halves in words, nothing else
-                      1u << 2 | 1u << 10,  // and doubles
+                      1u << 2,             // only halves in words
+                      1u << 2 | 1u << 10,  // cheap doubles as well
                       1u << 3 | 1u << 4 | 1u << 10));
 
 }  // namespace

@@ -16,13 +16,13 @@ namespace {
 
 constexpr Rule kRules[] = {
     Bools,
-    // These choose one of their operands: before narrow types are computed in
-    // wider ones, as a choice needs no rounding.
+    // These choose one of their operands. They come before narrow types are
+    // computed in wider ones, since a choice needs no rounding.
     Signs,
     Extremes,
-    // Before the rules about integers, which then see wide ones only.
+    // This comes before the rules for integers, which then get wide ones only.
     NarrowIntegers,
-    // Before the rules about floats, which then see f32 and f64 only.
+    // These come before the rules for floats, which then get f32 and f64 only.
     NarrowCasts,
     NarrowFloats,
     SaturatingCasts,

@@ -1,4 +1,4 @@
-// What each rule makes: an expression in, an expression out.
+// Tests the expression that each rule makes of an expression.
 #include <algorithm>
 #include <string>
 
@@ -12,8 +12,8 @@
 namespace ember::jit::legalise {
 namespace {
 
-// Nothing but what every target has, and types that are as wide as they are
-// written.
+// A target with the common operations of CPUs. Registers hold each type in its
+// own width.
 constexpr TargetOperations kPlain = {.half_conversions = true,
                                      .narrow_integers = true,
                                      .bool_casts = true,
@@ -22,7 +22,8 @@ constexpr TargetOperations kPlain = {.half_conversions = true,
                                      .rounding_f32 = true,
                                      .rounding_f64 = true};
 
-// The value that is stored to %y, of the type, lets before it.
+// Returns the legalised value of the type that is stored to %y, after the lets
+// that it uses.
 std::string Legal(const std::string& type, const std::string& value,
                   const TargetOperations& target = kPlain) {
   StatusOr<loops::LoopNest> nest = loops::Parse(
@@ -38,7 +39,7 @@ std::string Legal(const std::string& type, const std::string& value,
   const std::string begin = "  phase t < 9 {\n    ";
   text = text.substr(text.find(begin) + begin.size());
   std::string result;
-  // Lines without what is around them.
+  // The result keeps only the lines inside the phase.
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     std::string line = text.substr(at, end - at);
@@ -232,7 +233,8 @@ TEST(RulesTest, FormulasOfUpdates) {
   EXPECT_EQ(half.order.size(), 4u);  // two casts, a sum, a cast
 }
 
-// Of updates alone: which zero the instruction gives is said of values.
+// These are used for updates only: the semantics of the instructions say which
+// zero they return.
 TEST(RulesTest, ExtremesThatNansWin) {
   TargetOperations target = kPlain;
   const auto instructions = [&](Opcode opcode, DType type) {
@@ -248,7 +250,7 @@ TEST(RulesTest, ExtremesThatNansWin) {
   EXPECT_EQ(Legal("f32", value, target), Legal("f32", value));
 }
 
-// What jit/math makes of it is legal, too.
+// The expansion of jit/math is legal, too.
 TEST(RulesTest, Functions) {
   TargetOperations target = kPlain;
   const std::string without = Legal("f32", "exp(%f[t])", target);

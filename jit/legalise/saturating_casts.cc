@@ -18,7 +18,7 @@ std::optional<NodeId> SaturatingCasts(Legaliser& legaliser,
   const double end = std::ldexp(1.0, IsSigned(to) ? bits - 1 : bits);
   const double low = IsSigned(to) ? -end : 0.0;
   if (bits < 32) {
-    // Passing over a NaN gives 0 already where that is the lower limit.
+    // If the lower limit is 0, ignoring a NaN already gives 0.
     Term limited = IsSigned(to) ? Select(IsNan(a), a.Number(0), a) : a;
     limited = Raw(Opcode::kMaximum, limited, a.Number(low));
     limited = Raw(Opcode::kMinimum, limited, a.Number(end - 1));

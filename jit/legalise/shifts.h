@@ -1,4 +1,4 @@
-// Shifts by any amount:
+// Expresses shifts by any amount:
 //
 //   shl(a, b)  ->  select(u32(b) < 32, raw(shl(a, b)), 0)
 //   shl(a, 3)  ->  raw(shl(a, 3))

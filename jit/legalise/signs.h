@@ -1,4 +1,4 @@
-// sign as a choice, and abs of what has no sign:
+// Expresses sign by selects, and abs of unsigned integers by the operand:
 //
 //   sign(x)  ->  select(0.0 < x, 1.0, select(x < 0.0, -1.0, x))
 //   sign(i)  ->  select(i < 0, -1, select(0 < i, 1, 0))

@@ -7,13 +7,13 @@
 namespace ember::jit::legalise {
 namespace {
 
-// How a float's bits lie beside those of an f32.
+// The position of a float's bits relative to those of an f32.
 struct Place {
   explicit Place(DType type) : format(FloatFormatOf(type)) {}
 
-  // Bits of a mantissa that the type has not.
+  // Number of an f32's mantissa bits that the type lacks.
   int shift() const { return 23 - format.mantissa_bits; }
-  // By how much an exponent is less.
+  // Difference between the exponents' biases.
   int64_t rebias() const { return 127 - format.bias; }
   int64_t sign_bit() const { return static_cast<int64_t>(format.sign_bit()); }
   int sign_shift() const { return 32 - format.bits; }
@@ -37,17 +37,18 @@ Term EncodeSmallFloat(Term single, DType type) {
   const Term bits = Bitcast(single, DType::kU32);
   const Term sign = (bits >> place.sign_shift()) & place.sign_bit();
   const Term size = bits & 0x7fffffff;
-  // Normal values: the exponent is less, bits of the mantissa are rounded off.
+  // For normal values the exponent is reduced, and bits of the mantissa are
+  // rounded off.
   const Term odd = (size >> place.shift()) & 1;
   const int64_t almost_half = (int64_t{1} << (place.shift() - 1)) - 1;
   const Term normal = ((size - (rebias - almost_half)) + odd) >> place.shift();
-  // Below, where an ulp of a number is the least value, adding the number
-  // rounds to units of that.
+  // For subnormal values a number is added whose ulp is the smallest value: the
+  // sum is rounded to units of that value.
   const Term number = single.Number(std::ldexp(place.least(), 23));
   const Term sum = Bitcast(size, DType::kF32) + number;
   const Term units = Bitcast(sum, DType::kU32) - Bitcast(number, DType::kU32);
   Term result = Select(size < ((place.rebias() + 1) << 23), units, normal);
-  // Beyond the largest value; what rounds up to there is there already.
+  // Larger values become past_finite; those that round up to it already are.
   const int64_t too_large = (place.past_finite() << place.shift()) + rebias;
   result = Select(size < too_large, result, size.Integer(place.past_finite()));
   const Term nan =

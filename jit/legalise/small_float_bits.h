@@ -1,6 +1,6 @@
-// f16, f8e4m3fn and f8e5m2 in integers: what f32 rounds to, and back, for
-// targets that have no conversions. Subnormal values count in units of the
-// least.
+// Converts f32 to f16, f8e4m3fn and f8e5m2, with rounding, and back, in
+// integers, for targets without these conversions. Subnormal values count in
+// units of the smallest one.
 #ifndef EMBER_JIT_LEGALISE_SMALL_FLOAT_BITS_H_
 #define EMBER_JIT_LEGALISE_SMALL_FLOAT_BITS_H_
 
@@ -9,9 +9,10 @@
 
 namespace ember::jit::legalise {
 
-// The bits of the type that an f32 rounds to, in a u32, to nearest even.
+// Returns the bits of the type, in a u32, to which an f32 is rounded to nearest
+// even.
 Term EncodeSmallFloat(Term single, DType type);
-// The f32 of the type's bits in a u32.
+// Returns the f32 with the value of the type's bits in a u32.
 Term DecodeSmallFloat(Term bits, DType type);
 
 }  // namespace ember::jit::legalise

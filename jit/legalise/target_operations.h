@@ -1,15 +1,15 @@
-// Which operations on values a target has as such. Legalisation writes all
-// others with them (jit/legalise/legalise.h), and the back end prints what is
-// left one to one.
+// Lists the operations on values that a target has. Legalisation expresses all
+// others by them (jit/legalise/legalise.h), and the back end prints the result
+// one to one.
 //
 //   const TargetOperations operations = {.half_conversions = true,
 //                                        .number_extremes = true};
 //
-// What every target has is in no field: arithmetic of f32 and f64, arithmetic
-// and shifts of integers of 32 and 64 bits, floordiv and mod by constant powers
-// of two, comparisons, select, casts between f32 and f64 and between integers,
-// casts of integers to f32 and f64, casts of bf16 to f32, and the raw
-// instructions of jit/loops/raw.h but for those that a field is about.
+// Operations that every target has are in no field: arithmetic of f32 and f64,
+// arithmetic and shifts of integers of 32 and 64 bits, floordiv and mod by
+// constant powers of two, comparisons, select, casts between f32 and f64 and
+// between integers, casts of integers to f32 and f64, casts of bf16 to f32, and
+// the raw instructions of jit/loops/raw.h except for those with a field.
 //
 // A value.
 #ifndef EMBER_JIT_LEGALISE_TARGET_OPERATIONS_H_
@@ -22,45 +22,45 @@ struct TargetOperations {
 
   // Casts between f16 and f32, which round to nearest even; neg and abs of f16.
   bool half_conversions = false;
-  // + - * of f16, rounded once.
+  // +, - and * of f16, rounded once.
   bool half_sums = false;
-  // Values of f16 and bf16 are held as the f32 of the same value: casts to f32
-  // and raw casts from it cost nothing, bitcasts are not there.
+  // True if values of f16 and bf16 are held as the f32 of the same value. Casts
+  // to f32 and raw casts from it then cost nothing, and there are no bitcasts.
   bool wide_halves = false;
 
   // --- integers and bools ---
 
-  // Arithmetic and bitcasts of 8 and 16 bits. Else only casts are there.
+  // Arithmetic and bitcasts of 8 and 16 bits. Without it there are only casts.
   bool narrow_integers = false;
   // Casts of bools to numbers.
   bool bool_casts = false;
-  // rem of operands of which one is negative.
+  // rem where one operand may be negative.
   bool signed_remainders = false;
 
   // --- floats ---
 
   // Casts of f32 and f64 to integers of 32 and 64 bits that saturate.
   bool saturating_casts = false;
-  // Raw min and max: those that pass over NaNs.
+  // Raw min and max, which ignore NaNs.
   bool number_extremes = false;
-  // min and max of f32 that give a NaN where an operand is one, and of +0 and
-  // -0 either of them. They are for updates (`max=`), whose order nobody
-  // promises. For the instructions min and max of values, tensor/semantics.h
-  // says which zero they give, so those are written as comparisons.
+  // min and max of f32 that return a NaN if an operand is one, and either of +0
+  // and -0. They are for updates (`max=`), whose order is unspecified. The
+  // instructions min and max of values are expressed by comparisons, since
+  // tensor/semantics.h says which zero they return.
   bool nan_extremes = false;
   // floor, ceil, round and trunc.
   bool rounding_f32 = false;
   bool rounding_f64 = false;
-  // f64 is no slower than a few instructions of f32, and always there.
+  // True if f64 always exists and is no slower than a few instructions of f32.
   bool cheap_doubles = false;
 
-  // exp of f32, within 3 units in the last place, subnormal results as well.
-  // Targets without it compute what jit/math makes of it.
+  // exp of f32, with an error of up to 3 units in the last place, also for
+  // subnormal results. Targets without it use jit/math's expansion.
   bool exponentials = false;
 
   // --- loops ---
 
-  // Matrix loops are instructions: what they do is left as it is.
+  // True if matrix loops are instructions: their bodies are left as they are.
   bool matrix_loops = false;
 };
 

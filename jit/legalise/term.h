@@ -1,12 +1,12 @@
-// Expressions written as formulas: how rules say what they make.
+// Expressions in the form of formulas, in which rules write their results.
 //
 //   const Term bits = Bitcast(x, DType::kU32);
 //   return Select(IsNan(x), bits | 0x400000, bits + 0x7fff);
 //
-// A Term is a node that a legaliser made, and operators make more of them, all
-// of what the target has. Integers beside a Term are constants of its type. A
-// comparison is a Term of bool. Internal to jit/legalise. Thread-compatible,
-// as the legaliser is.
+// A Term is a node that a legaliser made. Operators make more of them, which
+// the target has, too. An integer operand of an operator is a constant of the
+// Term's type. A comparison is a Term of bool. Internal to jit/legalise.
+// Thread-compatible, as the legaliser is.
 #ifndef EMBER_JIT_LEGALISE_TERM_H_
 #define EMBER_JIT_LEGALISE_TERM_H_
 
@@ -25,7 +25,8 @@ class Term {
   NodeId id() const { return id_; }
   DType type() const { return legaliser_->TypeOf(id_); }
 
-  // A constant of this value's type: an integer, which wraps, or a number.
+  // These return a constant of this value's type: an integer, which wraps, or a
+  // number.
   Term Integer(int64_t value) const;
   Term Number(double value) const;
 
@@ -47,7 +48,7 @@ inline Term Compare(Opcode opcode, Term a, Term b) {
   return Apply(opcode, DType::kBool, {a, b});
 }
 
-// Those of jit/loops/raw.h.
+// These make the instructions of jit/loops/raw.h.
 Term Raw(Opcode opcode, Term a, Term b);
 Term RawCast(Term a, DType type);
 

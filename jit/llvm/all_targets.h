@@ -1,5 +1,5 @@
-// LLVM's back ends for machines that this one is not: for kernels that run
-// elsewhere, or are looked at in tests.
+// Registers LLVM's back ends for other machines than this one: for kernels that
+// run elsewhere, or whose code tests look at.
 //
 //   UseAllTargets();
 //   NewLlvmCompiler("aarch64-linux-gnu:neoverse-n1");
@@ -8,7 +8,7 @@
 
 namespace ember::jit {
 
-// From now on. Thread-safe.
+// Registers them for the rest of the process. Thread-safe.
 void UseAllTargets();
 
 }  // namespace ember::jit

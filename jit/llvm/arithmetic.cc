@@ -21,7 +21,7 @@ llvm::Constant* Integer(const Value* like, int64_t value) {
   return llvm::ConstantInt::getSigned(like->getType(), value);
 }
 
-// log2 of a constant power of two, in all lanes.
+// Returns log2 of a constant power of two that is the same in all lanes.
 std::optional<unsigned> ConstantLog2(Value* value) {
   const llvm::APInt* number = nullptr;
   if (!llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(number)))
@@ -97,7 +97,7 @@ Value* Arithmetic::Sqrt(const Operation& op) {
   return Function(op, llvm::Intrinsic::sqrt);
 }
 
-// What jit/math replaces by other instructions.
+// jit/math replaces these by other instructions.
 #define EMBER_EXPANDED(name) \
   Value* Arithmetic::name(const Operation& op) { return Transcendental(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -138,7 +138,7 @@ Value* Arithmetic::Multiply(const Operation& op) {
 Value* Arithmetic::Divided(const Operation& op, bool is_unsigned,
                            Instruction::BinaryOps operation) {
   if (!op.is_raw) return Replaced(op);
-  // Without -2^31, whose quotient by -1 has more bits.
+  // -2^31 is excluded: its quotient by -1 needs more bits.
   const tensor::Interval range = is_unsigned
                                      ? tensor::Interval{0, UINT32_MAX}
                                      : tensor::Interval{-INT32_MAX, INT32_MAX};
@@ -162,7 +162,7 @@ Value* Arithmetic::Remainder(const Operation& op) {
   return Divided(op, false, Instruction::SRem);
 }
 
-// By a constant power of two, if not raw.
+// If it is not raw, the divisor must be a constant power of two.
 Value* Arithmetic::FloorDivide(const Operation& op) {
   const auto shift = ConstantLog2(op.b);
   if (shift && !op.is_raw) return b_.CreateAShr(op.a, *shift);

@@ -1,8 +1,9 @@
-// The arithmetic rows of the instruction table as LLVM IR: an instruction each,
-// for what legalisation (jit/legalise) leaves by jit/llvm/target_operations.h.
-// Rows that it replaces are errors here. Nothing traps or is undefined but the
-// raw divisions, whose divisors are guarded, so everything may be computed
-// earlier than, or where, the program would not.
+// Emits each arithmetic row of the instruction table as an LLVM IR instruction,
+// as far as legalisation (jit/legalise) leaves it according to
+// jit/llvm/target_operations.h. Rows that legalisation replaces are errors
+// here. Only the raw divisions can trap or be undefined, and their divisors are
+// guarded. So code may compute any value earlier than the program would, or
+// where it would not.
 #ifndef EMBER_JIT_LLVM_ARITHMETIC_H_
 #define EMBER_JIT_LLVM_ARITHMETIC_H_
 
@@ -16,7 +17,7 @@ namespace ember::jit {
 class Arithmetic {
  public:
   // One instruction: operands of `type` in registers, all scalars or all
-  // vectors. The ranges are of i64 operands.
+  // vectors. The ranges are those of i64 operands.
   struct Operation {
     tensor::Opcode opcode = tensor::Opcode::kAdd;
     bool is_raw = false;  // jit/loops/raw.h
@@ -33,13 +34,13 @@ class Arithmetic {
         convert_(builder, target),
         error_(error) {}
 
-  // Rows of the groups kUnary, kClassify, kBinary, kCompare.
+  // Emits a row of the groups kUnary, kClassify, kBinary or kCompare.
   llvm::Value* Emit(const Operation& op);
 
   Conversions& conversions() { return convert_; }
 
  private:
-  // One function per row.
+  // Each row has a function.
 #define EMBER_ROW(name, ...) llvm::Value* name(const Operation& op);
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
@@ -48,12 +49,13 @@ class Arithmetic {
 #undef EMBER_ROW
 
   llvm::Value* Replaced(const Operation& op);
-  // What jit/math writes with other instructions, where the machine has none.
+  // jit/math expresses these by other instructions if the machine has none.
   llvm::Value* Transcendental(const Operation& op);
   llvm::Value* FloatRemainder(const Operation& op);
-  // A unary function of floats that LLVM has as an intrinsic.
+  // Emits a unary function of floats that LLVM has as an intrinsic.
   llvm::Value* Function(const Operation& op, unsigned intrinsic);
-  // Of a and b, in 32 bits where that is as good and the machine has no more.
+  // Divides a by b. Uses 32 bits if the machine has no 64-bit integers and the
+  // result is the same.
   llvm::Value* Divided(const Operation& op, bool is_unsigned,
                        llvm::Instruction::BinaryOps operation);
 

@@ -1,4 +1,4 @@
-// The back end for CPUs: machine code of this process, by LLVM.
+// The back end for CPUs. It makes machine code of this process with LLVM.
 #ifndef EMBER_JIT_LLVM_BACKEND_H_
 #define EMBER_JIT_LLVM_BACKEND_H_
 
@@ -6,7 +6,7 @@
 
 namespace ember::jit {
 
-// Serves all targets, so it is asked last.
+// This back end serves all targets, so it is asked last.
 extern const Backend kCpuBackend;
 
 }  // namespace ember::jit

@@ -1,9 +1,10 @@
-// How much of the machine's multiply-adds the code of a register tile reaches:
+// Measures the share of the machine's multiply-adds that the code of a register
+// tile reaches:
 //
 //   bazel run //jit/llvm:bench
 //
-// The peak is a nest that only multiplies and adds registers. Beside it the
-// milliseconds that compiling takes.
+// The peak is a nest that only multiplies and adds registers. The bench also
+// prints the milliseconds that compiling takes.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// 28 independent sums, as in the tile.
+// The peak has 28 independent sums, as many as the tile.
 constexpr const char* kPeak = R"(loops @peak<K>(%y: output f32[28, 16]) {
   register %acc: f32[28, 16]
   phase t < 1 {
@@ -31,7 +32,7 @@ constexpr const char* kPeak = R"(loops @peak<K>(%y: output f32[28, 16]) {
   }
 })";
 
-// One row of tiles over `left`, by a packed right side.
+// Returns one row of tiles over `left`, with a packed right side.
 std::string TileText(const std::string& left, const std::string& row) {
   return R"(loops @tile<M, K>(%a: input f32[)" + left + R"(],
       %b: input f32[K, 32], %c: output f32[M, 32]) {
@@ -59,7 +60,7 @@ std::string TileText(const std::string& left, const std::string& row) {
   })";
 }
 
-// The same of bytes, in fours.
+// The same product of bytes, in groups of four.
 constexpr const char* kBytes = R"(loops @bytes<M, K>(%a: input u8[M, K],
     %b: input i8[floordiv(K, 4), 32, 4], %c: output i32[M, 32]) {
   register %acc: i32[14, 32]
@@ -87,7 +88,7 @@ constexpr const char* kBytes = R"(loops @bytes<M, K>(%a: input u8[M, K],
   }
 })";
 
-// The best of a few runs, in 10^9 operations per second.
+// Returns the best of a few runs, in 10^9 operations per second.
 double Measure(const std::string& text, const std::vector<int64_t>& parameters,
                double operations, CompileOptions options, const char* name) {
   const loops::LoopNest nest = ParseOrDie(text);

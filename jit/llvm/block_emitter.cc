@@ -22,8 +22,9 @@ using loops::Statement;
 
 namespace {
 
-// Nodes and statements of one phase, unrolled; about as many instructions. LLVM
-// takes a second for as many; a large register tile has a tenth of them.
+// Largest number of nodes and statements of one phase, unrolled, which make
+// about as many instructions. LLVM takes about a second for these. A large
+// register tile has a tenth of them.
 constexpr int64_t kLargestPhase = 20000;
 
 }  // namespace
@@ -116,10 +117,10 @@ void BlockEmitter::EmitUnrolled(const Statement& statement, int64_t extent) {
   }
 }
 
-// Vectors have a power of two of lanes: of others LLVM 19 makes gathers and
-// masked loads that trap or read what is off. The lanes beyond the extent are
-// off; they have the last value, as ranges of expressions hold for values that
-// there are.
+// Vectors have a power of two of lanes: for other numbers LLVM 19 makes gathers
+// and masked loads that trap or read masked lanes. Lanes beyond the extent are
+// masked. They have the last value of the variable, since ranges of expressions
+// only hold for values that exist.
 void BlockEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
   const auto lanes =
@@ -169,14 +170,15 @@ void BlockEmitter::EmitIf(const Statement& statement) {
   EmitBranch(condition, [&] { EmitBlock(statement.body); });
 }
 
-// The body is skipped if no lane is on: what all lanes share (one element,
-// the check of one index) then needs no mask. As some lane mostly is, values
-// are not kept within it as those of a branch are.
+// Skips the body if no lane is active. Operations that all lanes share (one
+// element, the check of one index) then need no mask. Some lane is active most
+// of the time, so values of the body may be kept outside it, unlike those of a
+// branch.
 void BlockEmitter::EmitLanesIf(const Statement& statement, Value* condition) {
   Value* const outer = expressions_.mask();
   Value* mask = outer ? b_.CreateAnd(outer, condition) : condition;
-  // A branch costs more than what it skips, and what is stored would be
-  // computed behind it, where all that it needs has waited in registers.
+  // A branch costs more than the statements that it skips. It would also delay
+  // the computation of stored values, whose operands would wait in registers.
   if (target_.has_masks && IsOfLanes(statement.body)) {
     expressions_.SetMask(mask);
     EmitBlock(statement.body);
@@ -254,7 +256,7 @@ Value* BlockEmitter::FirstLane(Value* value, Value* which) {
   if (!IsVector(value)) return value;
   const auto lanes = static_cast<unsigned>(expressions_.scopes().lanes());
   Value* bits = b_.CreateBitCast(which, b_.getIntNTy(lanes));
-  // No lane: any will do, as nothing failed.
+  // If no lane failed, the lane does not matter.
   Value* lane =
       b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
   Value* last = llvm::ConstantInt::get(lane->getType(), lanes - 1);

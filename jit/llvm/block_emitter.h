@@ -1,6 +1,6 @@
-// Blocks of statements as LLVM IR: what phases of all kinds of machines have in
-// common. How the loops over invocations run, and what a failed check does, the
-// class for a kind of machine says.
+// Emits blocks of statements as LLVM IR: the part of a phase that all kinds of
+// machines share. The class for a kind of machine defines how loops over
+// invocations run, and what a failed check does.
 //
 //   class PhaseEmitter : public BlockEmitter { … };
 //
@@ -22,51 +22,56 @@ namespace ember::jit {
 
 class BlockEmitter {
  public:
-  // Of one phase. All must outlive the emitter.
+  // Emits code of one phase. All operands must outlive the emitter.
   BlockEmitter(const loops::LoopNest& nest, bool is_prologue,
                KernelArguments& arguments, TargetTraits target,
                llvm::Function& function);
   virtual ~BlockEmitter() = default;
 
  protected:
-  // Whether the statement is none of this code's.
+  // True if this code does not contain the statement.
   virtual bool IsLeftOut(const loops::Statement&) const { return false; }
-  // Before and behind the code of each statement.
+  // Called before and after the code of each statement.
   virtual void BeforeStatement(const loops::Statement&) {}
   virtual void AfterStatement(const loops::Statement&) {}
-  // Around the code of a body that runs several times, or not always.
+  // Called around the code of a body that may run several times, or not at all.
   virtual void EnterBody() {}
   virtual void LeaveBody() {}
-  // A loop over invocations (kInvocation, kSubgroup), or of matrices.
+  // Emits a loop over invocations (kInvocation, kSubgroup), or over matrices.
   virtual void EmitInvocations(const loops::Statement& statement) = 0;
-  // Check number `number` of the block. True: and what is behind it, too.
+  // Emits check number `number` of the block. True if it also emitted the
+  // statements after the check.
   virtual bool EmitCheck(const loops::Block& block, size_t number) = 0;
 
-  // A dot loop as instructions for it; false: it is to be written out.
+  // Emits a dot loop with instructions for it; false if it is to be written
+  // out.
   virtual bool EmitDot(const loops::Statement& loop) {
     return dot_products_.Emit(loop);
   }
 
-  // An await. By default nothing, as asynchronous stores are done at once.
+  // Emits an await. The default is nothing, as asynchronous stores are done at
+  // once.
   virtual void EmitAwait(const loops::Statement&) {}
 
-  // A store; by default, all that run the code do it.
+  // Emits a store. By default all threads that run the code do it.
   virtual void EmitStore(const loops::Statement& statement) {
     stores_.Emit(statement.stores);
   }
 
-  // From statement `begin` on.
+  // Emits the block from statement `begin` on.
   void EmitBlock(const loops::Block& block, size_t begin = 0);
-  // One value after the other.
+  // Emits a loop that runs one value after the other.
   void EmitSerial(const loops::Statement& statement);
-  // For each value of the variable from `begin` to `end` - 1.
+  // Emits a loop over the values of the variable from `begin` to `end` - 1.
   void EmitLoop(NodeId variable, llvm::Value* begin, llvm::Value* end,
                 bool may_be_empty, const loops::Block& body);
-  // What emit() emits, where the condition (i1) holds.
+  // Runs emit() so that its code is executed only where the condition (i1)
+  // holds.
   template <typename Emit>
   void EmitBranch(llvm::Value* condition, Emit&& emit);
 
-  // What a check compares: in lanes, of the first lane that fails.
+  // The result and the operands of a check; in lanes, those of the first that
+  // fails.
   struct Checked {
     llvm::Value* inside = nullptr;  // i1
     llvm::Value* index = nullptr;
@@ -97,12 +102,12 @@ class BlockEmitter {
   void EmitVector(const loops::Statement& statement, int64_t extent);
   void EmitIf(const loops::Statement& statement);
   void EmitLanesIf(const loops::Statement& statement, llvm::Value* condition);
-  // Whether all that the block does is done lane by lane, and neighbours are
-  // accessed: without any lane on it does nothing.
+  // True if everything in the block is done lane by lane and accesses
+  // neighbours: without an active lane it does nothing.
   bool IsOfLanes(const loops::Block& block);
   bool IsOfLanes(std::span<const NodeId> indices);
   void EmitPrefetch(const loops::Statement& statement);
-  // In lanes: what the first lane that is on in `which` has.
+  // In lanes, returns the value in the first lane that is set in `which`.
   llvm::Value* FirstLane(llvm::Value* value, llvm::Value* which);
 
   DotProducts dot_products_;

@@ -11,7 +11,7 @@
 namespace ember::jit {
 namespace {
 
-// Of all lanes, given as zero steps from it.
+// True if all lanes have one address, written as zero steps from a scalar.
 bool IsOneAddress(const llvm::Value* pointers) {
   const auto* const inner = llvm::dyn_cast<llvm::GEPOperator>(pointers);
   return inner != nullptr &&

@@ -1,16 +1,18 @@
-// A pass in front of LLVM 19's instcombine, which makes the address of one lane
-// of addresses of vectors, and a module that is none, where it meets
+// A pass that runs before LLVM 19's instcombine. Without it instcombine makes
+// the address of one lane out of addresses of vectors, which is not a valid
+// module, from code such as
 //
 //   %i = or disjoint i64 %n, 1
 //   %inner = getelementptr i8, ptr %p, <16 x i64> zeroinitializer
 //   %outer = getelementptr i8, <16 x ptr> %inner, i64 %i
 //
-// as licm leaves them of a gather whose lanes all have one address: it splits
-// the sum and forgets that one index was a vector. With an index for each lane,
+// licm leaves this for a gather whose lanes all have one address. instcombine
+// splits the sum and forgets that one index was a vector. The pass gives each
+// lane an index, which prevents that:
 //
 //   %outer = getelementptr i8, <16 x ptr> %inner, <16 x i64> %i.splat
 //
-// it does not. RunPasses (pipeline.h) knows the pass as `broadcast-indices`.
+// RunPasses (pipeline.h) knows the pass as `broadcast-indices`.
 #ifndef EMBER_JIT_LLVM_BROADCAST_INDICES_H_
 #define EMBER_JIT_LLVM_BROADCAST_INDICES_H_
 
@@ -20,7 +22,7 @@
 namespace ember::jit {
 
 struct BroadcastIndices : llvm::PassInfoMixin<BroadcastIndices> {
-  // Changes no block.
+  // Changes no basic blocks.
   llvm::PreservedAnalyses run(llvm::Function& function,
                               llvm::FunctionAnalysisManager&);
 };

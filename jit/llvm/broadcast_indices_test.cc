@@ -1,4 +1,4 @@
-// What instcombine of LLVM 19 breaks, it does not break behind the pass.
+// Tests that LLVM 19's instcombine keeps a module valid after the pass.
 #include "jit/llvm/broadcast_indices.h"
 
 #include <memory>

@@ -8,7 +8,7 @@
 namespace ember::jit {
 namespace {
 
-// int32_t(parameters, buffers, begin, end, failure)
+// The function is int32_t(parameters, buffers, begin, end, failure).
 llvm::Function* CreateFunction(llvm::Module& module, const std::string& name) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);

@@ -1,5 +1,5 @@
-// Loop nests as LLVM IR: one function per phase, as vm/format/kernel_abi.h
-// says, named "prologue0", "prologue1", ..., "phase0", ...
+// Compiles loop nests to LLVM IR. Each phase is a function according to
+// vm/format/kernel_abi.h, named "prologue0", "prologue1", ..., "phase0", ...
 //
 //   EMBER_RETURN_IF_ERROR(GenerateCode(nest, traits, module));
 //
@@ -18,8 +18,8 @@ namespace ember::jit {
 
 std::string PhaseName(bool is_prologue, size_t number);
 
-// The nest is verified; the module has the target's data layout. Errors: as
-// Compiler::Compile.
+// The nest must be verified, and the module must have the target's data layout.
+// Errors are those of Compiler::Compile.
 Status GenerateCode(const loops::LoopNest& nest, TargetTraits target,
                     llvm::Module& module);
 

@@ -1,4 +1,4 @@
-// What the code of nests looks like. What it computes is in tests/cases/nests.
+// Tests the form of nests' code. tests/cases/nests tests its results.
 #include <string>
 
 #include "gtest/gtest.h"
@@ -10,7 +10,7 @@ namespace {
 
 using loops::Replaced;
 
-// No part of a gather is without addresses, in which LLVM 19 may make it trap.
+// Every part of a gather has addresses; LLVM 19 may make one without them trap.
 TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
   const auto ir = [](const char* lanes, const char* condition) {
     const std::string text =
@@ -37,8 +37,8 @@ TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
   EXPECT_EQ(ir("16", "l < 16").find("@inactive"), std::string::npos);
 }
 
-// Digits of one value are the value again where they lie behind each other in
-// memory, so that there is nothing to divide.
+// Digits of one value that are contiguous in memory add up to the value again,
+// so there are no divisions.
 TEST(CodeGeneratorTest, DigitsOfLanesAreNotDivided) {
   const std::string copy = CompileOrDie(ParseOrDie(R"(loops @copy(
       %x: input f32[320, 3], %y: output f32[321, 3]) {
@@ -56,7 +56,8 @@ TEST(CodeGeneratorTest, DigitsOfLanesAreNotDivided) {
     EXPECT_EQ(copy.find(slow), std::string::npos) << copy;
 }
 
-// Kernels call no library, and host processors have no such instruction.
+// Functions become polynomials: kernels call no library, and host processors
+// have no such instructions.
 TEST(CodeGeneratorTest, FunctionsAreExpanded) {
   const std::string ir =
       CompileOrDie(ParseOrDie(R"(loops @f(%x: input f32[4], %y: output f32[4]) {

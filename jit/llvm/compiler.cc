@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Milliseconds since `start`, which becomes now.
+// Returns the milliseconds since `start`, and sets `start` to now.
 double Lap(Clock::time_point& start) {
   const Clock::time_point now = Clock::now();
   const std::chrono::duration<double, std::milli> passed = now - start;
@@ -36,7 +36,8 @@ std::vector<std::string> PhaseNames(const loops::LoopNest& nest) {
   return names;
 }
 
-// Machines that wait for work: one takes longer to make than a small kernel.
+// Idle machines for reuse: making one takes longer than compiling a small
+// kernel.
 class MachinePool {
  public:
   StatusOr<std::unique_ptr<llvm::TargetMachine>> Take(const Host& host,
@@ -62,7 +63,7 @@ class MachinePool {
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle_[2];
 };
 
-// Of what code is made by; empty if that is not known.
+// Returns the identity of the compiler and of LLVM; empty if it is not known.
 std::string IdentityOf(const Host& host, const void* llvm) {
   const std::string ours =
       BuildIdAt(reinterpret_cast<const void*>(&DetectHost));
@@ -75,10 +76,10 @@ std::string IdentityOf(const Host& host, const void* llvm) {
 
 class LlvmCompiler : public ObjectCompiler {
  public:
-  // machine: of full effort.
+  // machine: one of full effort.
   LlvmCompiler(Host host, std::unique_ptr<llvm::TargetMachine> machine)
       : host_(std::move(host)),
-        // The target's description lies in LLVM's library.
+        // The target's description is in LLVM's library, so it identifies that.
         identity_(IdentityOf(host_, &machine->getTarget())) {
     machines_.GiveBack(std::move(machine), Effort::kFull);
   }

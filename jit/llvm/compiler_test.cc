@@ -1,5 +1,5 @@
-// The compiler as its callers see it: memory of code, figures, texts; and that
-// the register tile of a matrix product becomes the code it is meant to be.
+// Tests the compiler's interface: memory of code, figures, texts. Also tests
+// that the register tile of a matrix product becomes the code that is expected.
 #include "jit/llvm/compiler.h"
 
 #include <cstdio>
@@ -26,7 +26,8 @@ constexpr const char* kScale = R"(loops @scale<N>(%x: input f32[N],
   }
 })";
 
-// Lines of /proc/self/maps, and the permissions of the one with an address.
+// Number of lines of /proc/self/maps, and the permissions of one with an
+// address.
 struct Maps {
   std::string permissions;
   bool has_writable_code = false;
@@ -72,8 +73,8 @@ TEST(CompilerTest, FiguresAndTexts) {
   EXPECT_EQ(plain->llvm + plain->assembly, "");
 }
 
-// The output may be the memory of an input: each element is read before it is
-// written, by vectors, by their masked rest, and one at a time.
+// The output may share the memory of an input: each element is read before it
+// is written, in vectors, in their masked rest, and one at a time.
 TEST(CompilerTest, InPlace) {
   const loops::LoopNest nest =
       ParseOrDie(R"(loops @add<N>(%x: input f32[N], %y: output f32[N]) {
@@ -175,8 +176,8 @@ std::string GemmText(const std::string& left) {
   })";
 }
 
-// The lines between a label and the branch back to it that has the most
-// multiply-adds.
+// Returns the lines from a label to the branch back to it, for the loop with
+// the most multiply-adds.
 std::string InnermostLoop(const std::string& assembly) {
   std::istringstream stream(assembly);
   std::vector<std::string> lines;
@@ -278,7 +279,7 @@ TEST(CompilerTest, PackedConstantsAreAskedForEarly) {
   })";
   ExpectAsEvaluated(text, {1});
   const auto code = CompileOrDie(ParseOrDie(text), {.keep_assembly = true});
-  // Once for all rows, and not where they are packed.
+  // Prefetches are emitted once for all rows, and not where rows are packed.
   EXPECT_GE(Count(code->assembly, "prefetch"), 1) << code->assembly;
   EXPECT_LE(Count(code->assembly, "prefetch"), 8) << code->assembly;
 }
@@ -338,7 +339,7 @@ TEST(CompilerTest, DotProductsAreExact) {
 }
 
 TEST(CompilerTest, SmallDotProductsAreExact) {
-  // Each byte's largest, with factors of one sign and of both.
+  // Most bytes are extreme values, with factors of one sign and of both.
   const auto extremes = [](const loops::Buffer&, size_t number,
                            int64_t element) -> uint64_t {
     constexpr uint64_t kSmall[] = {0x7f, 0x7f, 0x80, 0x80, 0x01};
@@ -366,7 +367,7 @@ TEST(CompilerTest, DotProductsAreInstructions) {
   };
   EXPECT_EQ(count("u8", "i8", 4, "vpdpbusd.*%zmm"), 6);
   EXPECT_EQ(count("i8", "u8", 4, "vpdpbusd.*%zmm"), 6);
-  // One for what the change of the sign adds.
+  // One more instruction computes the correction for the changed sign.
   EXPECT_EQ(count("i8", "i8", 4, "vpdpbusd.*%zmm"), 7);
   EXPECT_EQ(count("i8", "i8", 2, "(vpmaddwd|vpdpwssd).*%zmm"), 6);
 }

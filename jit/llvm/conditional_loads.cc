@@ -1,5 +1,5 @@
-// MemoryAccess's loads of elements that may lie outside of a buffer: on CPUs
-// the address is chosen, on GPUs the load is behind a branch.
+// Emits MemoryAccess's loads of elements that may be outside of a buffer: on
+// CPUs the address is selected, on GPUs the load is in a branch.
 #include <cstdint>
 #include <vector>
 
@@ -12,7 +12,8 @@ using llvm::Value;
 
 namespace {
 
-// Of the memory that is read for what lies outside of a buffer: some vectors.
+// Bytes of the memory, some vectors, that is read in place of elements outside
+// of a buffer.
 constexpr int64_t kOutsideBytes = 512;
 
 }  // namespace
@@ -45,8 +46,8 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
                     : llvm::dyn_cast<llvm::Constant>(ToMemory(b_, dtype, off));
   llvm::GlobalVariable* const outside =
       FullOf(constant ? constant : llvm::Constant::getNullValue(element));
-  // Those of a row have the choice in common. How far behind the row can be any
-  // number.
+  // Elements of one row share the selected address. The distance from the row
+  // can be any number, so it must fit the memory.
   const bool has_row =
       address.row != nullptr && address.behind_row > 0 &&
       address.behind_row <= kOutsideBytes / DTypeByteSize(dtype) - lanes;
@@ -60,7 +61,8 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
   llvm::Type* type = element;
   if (is_vector)
     type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
-  // What is said of the buffer holds outside: nothing is written there either.
+  // The buffer's alias marks hold for the outside memory, too: nothing writes
+  // to it either.
   Value* const loaded =
       ToRegister(b_, dtype,
                  Mark(b_.CreateAlignedLoad(type, pointer, AlignmentOf(buffer)),
@@ -73,8 +75,8 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
       IsVector(inside) ? Splat(b_, off, scopes_.lanes()) : off);
 }
 
-// Threads that take different ways wait for each other, but the address stays
-// one of a kind of memory that is known.
+// Threads on different paths wait for each other, but the address is always in
+// a known kind of memory.
 Value* MemoryAccess::LoadBehindBranch(const Address& address, Value* in_bounds,
                                       Value* off) {
   const auto block = [&](const char* name) {

@@ -5,8 +5,8 @@
 
 namespace ember::jit {
 
-// Where there is no arithmetic of f16, LLVM must not turn that of floats into
-// it: minima then are library calls.
+// Without arithmetic of f16, LLVM must not narrow that of floats to f16: minima
+// would become library calls.
 llvm::Value* Conversions::Opaque(llvm::Value* value) {
   if (target_.has_half_arithmetic) return value;
   return b_.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence,
@@ -37,7 +37,7 @@ llvm::Value* Conversions::FloatToFloat(DType from, DType to,
                                        llvm::Value* value) {
   llvm::Type* type = ShapedAs(RegisterType(b_.getContext(), to), value);
   llvm::Type* word = ShapedAs(b_.getInt32Ty(), value);
-  // The upper half of an f32, as an integer.
+  // A bf16 is the upper half of an f32, as an integer.
   if (from == DType::kBF16)
     return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(value, word), 16), type);
   if (to == DType::kBF16)

@@ -1,6 +1,6 @@
-// Casts and bitcasts between element types as LLVM IR, on values in registers
-// (jit/llvm/ir.h), scalars and vectors: what legalisation (jit/legalise) leaves
-// by jit/llvm/target_operations.h.
+// Emits casts and bitcasts between element types as LLVM IR, for scalars and
+// vectors in registers (jit/llvm/ir.h), as far as legalisation (jit/legalise)
+// leaves them according to jit/llvm/target_operations.h.
 #ifndef EMBER_JIT_LLVM_CONVERSIONS_H_
 #define EMBER_JIT_LLVM_CONVERSIONS_H_
 
@@ -14,15 +14,16 @@ class Conversions {
   Conversions(Builder& builder, TargetTraits target)
       : b_(builder), target_(target) {}
 
-  // Raw or not: where a raw cast of a float to an integer has no value, LLVM's
-  // has none either, and bf16 has no other casts from f32.
+  // Emits a cast, raw or not. If a raw cast of a float to an integer has no
+  // value, LLVM's has none either. bf16 has only raw casts from f32.
   llvm::Value* Cast(DType from, DType to, llvm::Value* value);
-  // Of the same width.
+  // The types have the same width.
   llvm::Value* Bitcast(DType to, llvm::Value* value);
 
  private:
   llvm::Value* FloatToFloat(DType from, DType to, llvm::Value* value);
-  // The float, of which LLVM does not know that it is or becomes an f16.
+  // Returns the float in a form that hides from LLVM that it is or becomes an
+  // f16.
   llvm::Value* Opaque(llvm::Value* value);
 
   Builder& b_;

@@ -1,4 +1,4 @@
-// A loop over an i64, at the builder's position:
+// Emits a loop over an i64, at the builder's position:
 //
 //   CountedLoop loop(builder, function, begin, end, "i");
 //   ... code that uses loop.value(); the builder is in the body
@@ -16,9 +16,9 @@ namespace ember::jit {
 
 class CountedLoop {
  public:
-  // The variable is complete from the start: the builder's folder looks
-  // through variables, and would take one that has no next value yet for its
-  // first value.
+  // The variable gets both incoming values here: the builder's folder looks
+  // through variables, and would take one without a next value for its first
+  // value.
   CountedLoop(Builder& builder, llvm::Function& function, llvm::Value* begin,
               llvm::Value* end, const std::string& name)
       : b_(builder), end_(end), header_(NewBlock(function, "loop")) {
@@ -41,7 +41,7 @@ class CountedLoop {
   llvm::Value* value() const { return value_; }
   llvm::BasicBlock* header() const { return header_; }
 
-  // Ends the body; goes on behind the loop, in `after`.
+  // Ends the body; the builder is then in `after`.
   void Finish(llvm::BasicBlock* after) {
     b_.CreateBr(latch_);
     b_.SetInsertPoint(latch_);

@@ -16,8 +16,8 @@ llvm::FixedVectorType* VectorOf(llvm::Type* element, int count) {
   return llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
 }
 
-// Whether all that the statements store to the buffer is in the range; found:
-// whether there is anything.
+// True if all values that the statements store to the buffer are in the range.
+// found: gets true if there is any such store.
 bool StoresWithin(const loops::LoopNest& nest, const loops::Block& block,
                   uint32_t buffer, tensor::Interval range, bool& found) {
   for (const Statement& statement : block) {
@@ -145,7 +145,7 @@ Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
   b = b_.CreateBitCast(b, bytes);
   if (!is_scalable)
     return b_.CreateIntrinsic(id, {sum->getType(), bytes}, {sum, a, b});
-  // Vectors of SVE hold them all, as code is for their size.
+  // SVE's vectors hold all lanes: the code is for one size of them.
   const auto scalable = [&](Value* value) {
     llvm::Type* const element = value->getType()->getScalarType();
     llvm::Type* const type = llvm::ScalableVectorType::get(
@@ -159,7 +159,7 @@ Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
   return b_.CreateExtractVector(sum->getType(), result, b_.getInt64(0));
 }
 
-// sum + a * b, a unsigned and b signed bytes.
+// Emits sum + a * b, where a has unsigned and b signed bytes.
 Value* DotProducts::UnsignedBySigned(Value* sum, Value* a, Value* b) {
   if (target_.is_neon) return ArmDot(ByteDot::kUnsignedBySigned, sum, a, b);
   const int lanes = expressions_.scopes().lanes();
@@ -171,8 +171,8 @@ Value* DotProducts::UnsignedBySigned(Value* sum, Value* a, Value* b) {
   return b_.CreateIntrinsic(id, {}, {sum, a, b});
 }
 
-// As that, b small: pairs of products fit 16 bits, and sums of two such pairs
-// are products by one.
+// Emits the same for small b: pairs of products fit 16 bits, and sums of two
+// such pairs are products by one.
 Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   const int lanes = expressions_.scopes().lanes();
   const llvm::Intrinsic::ID id =
@@ -186,10 +186,10 @@ Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   return b_.CreateAdd(sum, PairSums(pairs, ones));
 }
 
-// Where a product is of other signs than the machine's, another 128 in one
-// factor (or off it) makes its sign right; what that adds to the sum is taken
-// off. It is that of one operand only, so LLVM computes it once for all the
-// others that this one meets.
+// If the signs are not those of the machine's product, adding 128 to one factor
+// (or subtracting it) changes its sign. The correction is then subtracted from
+// the sum. It depends on one operand only, so LLVM computes it once for all the
+// operands that this one is multiplied with.
 Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
   const int lanes = expressions_.scopes().lanes();
   Value* a = Splat(

@@ -1,12 +1,12 @@
-// Dot loops (loops::LoopKind::kDot) in vector loops, as the instructions that
-// machines have for them:
+// Emits dot loops (loops::LoopKind::kDot) in vector loops with the machines'
+// instructions for them:
 //
 //   vector l < 16 {
 //     dot q < 4 { %y[i, l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
 //   }
 //
-// One factor is the same in all lanes; the elements of the other one lie behind
-// each other, those of a lane together, so that they are one load.
+// One factor is the same in all lanes. The elements of the other one are
+// contiguous, with those of a lane together, so that one load gets them.
 //
 //   products          x86                      aarch64
 //   4, u8 by i8       vpdpbusd (VNNI)          usdot (i8mm), sdot
@@ -15,11 +15,11 @@
 //   2, integers       vpmaddwd                 as a loop
 //   2, bf16           vdpbf16ps (AVX512-BF16)  as a loop
 //
-// Small are packed constants whose prologue can be seen to store nothing beyond
-// -64..64: vpmaddubsw, which saturates, then does not.
+// Small factors are packed constants whose prologue provably stores nothing
+// beyond -64..64, so that vpmaddubsw, which saturates, does not do so.
 //
-// Where a machine or a nest is different, the caller emits the loop as it
-// stands: results of integers are the same bit for bit.
+// For other machines or nests the caller emits the loop unchanged. Results of
+// integers are the same bit for bit.
 #ifndef EMBER_JIT_LLVM_DOT_PRODUCTS_H_
 #define EMBER_JIT_LLVM_DOT_PRODUCTS_H_
 
@@ -47,26 +47,27 @@ class DotProducts {
     Address a, b, store;  // a: the same in all lanes
   };
 
-  // Of a loop whose variable is bound to 0.
+  // Returns the addresses of a loop whose variable is bound to 0.
   std::optional<Operands> AddressesOf(const loops::DotProduct& dot);
   bool HasInstruction(const loops::DotProduct& dot, int lanes) const;
   bool HasSmallFactor(const loops::DotProduct& dot) const;
-  // sum plus the products, per kind.
+  // These return the sum plus the products, for each kind.
   llvm::Value* FourProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* TwoProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* BFloatProducts(const Operands& operands, llvm::Value* sum);
-  // `count` elements per lane, of the type: of a, the same for all.
+  // These load `count` elements of the type per lane; those of a are the same
+  // in all lanes.
   llvm::Value* LoadA(const Operands& operands, llvm::Type* element, int count);
   llvm::Value* LoadB(const Operands& operands, llvm::Type* element, int count);
-  // One i32 per lane, of 4 bytes.
+  // Returns an i32 per lane that holds the byte 4 times.
   llvm::Value* SplatByte(int byte);
   llvm::Value* UnsignedBySigned(llvm::Value* sum, llvm::Value* a,
                                 llvm::Value* b);
   llvm::Value* UnsignedBySmall(llvm::Value* sum, llvm::Value* a,
                                llvm::Value* b);
-  // Of vectors of i16, sums of 2 products of neighbours.
+  // Multiplies vectors of i16 and adds the products of 2 neighbours.
   llvm::Value* PairSums(llvm::Value* a, llvm::Value* b);
-  // Of NEON, or of SVE where there are more lanes.
+  // Emits an instruction of NEON, or of SVE if there are more lanes.
   enum class ByteDot : uint8_t { kSigned, kUnsigned, kUnsignedBySigned };
   llvm::Value* ArmDot(ByteDot dot, llvm::Value* sum, llvm::Value* a,
                       llvm::Value* b);

@@ -1,6 +1,6 @@
-// What jit/math makes of functions is computed as the evaluator does: nothing
-// is fused or reassociated. Every other arithmetic row is tested by
-// //tests/nests:conformance_test.
+// Tests that the functions which jit/math expands are computed as the evaluator
+// does: nothing is fused or reassociated. //tests/nests:conformance_test tests
+// every other arithmetic row.
 #include <string>
 #include <vector>
 

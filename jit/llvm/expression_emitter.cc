@@ -87,7 +87,7 @@ Value* ExpressionEmitter::EmitConstant(const Node& node) {
   const unsigned bits = 8 * static_cast<unsigned>(DTypeByteSize(node.type));
   if (node.type == DType::kBool)
     return b_.getInt1((node.immediate & 0xff) != 0);
-  // An immediate of a signed type may be extended or not.
+  // An immediate of a signed type may or may not be sign-extended.
   const llvm::APInt value = llvm::APInt(64, node.immediate).zextOrTrunc(bits);
   if (!type->isFloatingPointTy()) return b_.getInt(value);
   return llvm::ConstantFP::get(type,
@@ -168,12 +168,13 @@ Value* ExpressionEmitter::EmitUpdate(tensor::Update update, DType type,
 
 Value* ExpressionEmitter::EmitSelect(const Node& node) {
   Value* condition = Emit(node.operands[0]);
-  // As in unrolled loops: the other one may be large.
+  // The condition may be constant, in unrolled loops for example: the other
+  // operand is not emitted, as it may be large.
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition))
     return Emit(node.operands[known->isOne() ? 1 : 2]);
   Value* const a = Emit(node.operands[1]);
   Value* const b = Emit(node.operands[2]);
-  // One condition may choose between vectors.
+  // A scalar condition may choose between vectors.
   if (!IsVector(condition) && (IsVector(a) || IsVector(b))) {
     return b_.CreateSelect(condition, Splat(b_, a, scopes_.lanes()),
                            Splat(b_, b, scopes_.lanes()));

@@ -1,8 +1,8 @@
-// Expressions of a nest as LLVM IR, at the place where the builder is.
+// Emits expressions of a nest as LLVM IR, at the builder's current place.
 //
 // Nodes without loads are computed once, in the outermost scope that has their
-// variables; nodes with loads once per statement, as what they read may change
-// in between.
+// variables. Nodes with loads are computed once per statement, since memory may
+// change in between.
 #ifndef EMBER_JIT_LLVM_EXPRESSION_EMITTER_H_
 #define EMBER_JIT_LLVM_EXPRESSION_EMITTER_H_
 
@@ -25,35 +25,35 @@ namespace ember::jit {
 
 class ExpressionEmitter {
  public:
-  // For one phase, as MemoryAccess.
+  // Emits code for one phase, as MemoryAccess does.
   ExpressionEmitter(const loops::LoopNest& nest, bool is_prologue,
                     KernelArguments& arguments, llvm::Function& function,
                     TargetTraits target, Builder& builder, FirstError& error);
 
-  // What was loaded may have changed from here on.
+  // From here on, loaded values may have changed.
   void BeginStatement() { statement_.clear(); }
-  // The lanes in which code runs; some lane is on. Null: all.
+  // The active lanes, at least one; null: all.
   llvm::Value* mask() const { return mask_; }
   void SetMask(llvm::Value* mask) { mask_ = mask; }
 
-  // A scalar, or a vector if the value differs from lane to lane.
+  // Returns a scalar, or a vector if the value differs from lane to lane.
   llvm::Value* Emit(NodeId id);
-  // What an update computes of an element `a` and a value `b` of the type, both
-  // scalars or vectors of any number of lanes.
+  // Emits an update of an element `a` by a value `b` of the type. Both are
+  // scalars, or vectors of any number of lanes.
   llvm::Value* EmitUpdate(tensor::Update update, DType type, llvm::Value* a,
                           llvm::Value* b);
-  // Lanes (i1, or lanes x i1) where `index` is in 0..extent-1.
+  // Returns the lanes (i1, or lanes x i1) in which `index` is in 0..extent-1.
   llvm::Value* EmitInBounds(NodeId index, NodeId extent);
-  // The memory that a load or a pad reads, if its lanes are neighbours there:
-  // the address of lane 0, and whether all lanes are in the buffer (an i1;
-  // where it is false, none is, and the pad is zero). Nothing for values of any
-  // other kind, and where only some lanes are on or in the buffer.
+  // Memory that a load or a pad reads, if its lanes are neighbours there: the
+  // address of lane 0, and an i1 that is true if all lanes are in the buffer.
+  // If it is false, none is, and the pad is zero. No run is returned for other
+  // values, or if only some lanes are active or in the buffer.
   struct Run {
     llvm::Value* begin = nullptr;
     llvm::Value* in_bounds = nullptr;
   };
   std::optional<Run> RunOf(NodeId value);
-  // Nodes so far, a measure of the code's size.
+  // Number of nodes so far, a measure of the code's size.
   int64_t emitted() const { return emitted_; }
 
   Scopes& scopes() { return scopes_; }
@@ -65,7 +65,7 @@ class ExpressionEmitter {
   llvm::Value* EmitLoad(const tensor::Node& node);
   llvm::Value* EmitPad(const tensor::Node& node);
   llvm::Value* EmitSelect(const tensor::Node& node);
-  // An instruction, raw or not, on the values of its operands.
+  // Emits an instruction, raw or not, for the values of its operands.
   llvm::Value* EmitInstruction(const tensor::ExpressionPool& pool,
                                const tensor::Node& node,
                                llvm::SmallVector<llvm::Value*, 3> operands);

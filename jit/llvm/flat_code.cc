@@ -26,7 +26,7 @@ using llvm::object::SectionRef;
 
 constexpr uint32_t kPage = 4096;
 
-// How a relocation changes the bytes at its place.
+// The change that a relocation makes to the bytes at its place.
 enum class Fixup : uint8_t {
   kNone,
   kRelative32,      // S + A - P, in 4 bytes
@@ -53,7 +53,7 @@ struct Row {
   Fixup fixup;
 };
 
-// What position-independent kernels ask for.
+// The relocations that position-independent kernels use.
 constexpr Row kRows[] = {
     {llvm::Triple::x86_64, elf::R_X86_64_PC32, Fixup::kRelative32},
     {llvm::Triple::x86_64, elf::R_X86_64_PLT32, Fixup::kRelative32},
@@ -98,13 +98,13 @@ bool Fits(int64_t value, int bits) {
   return value >= -limit && value < limit;
 }
 
-// `bits` bits of `value` in bits `at` and up of the word.
+// Puts the low `bits` bits of `value` into the word at bit `at` and up.
 uint32_t Insert(uint32_t word, int64_t value, int at, int bits) {
   const uint32_t mask = ((uint32_t{1} << bits) - 1) << at;
   return (word & ~mask) | ((static_cast<uint32_t>(value) << at) & mask);
 }
 
-// The 16 bits of MOVW and MOVT: imm4 in bits 16..19, imm12 in 0..11.
+// Sets the 16 bits of MOVW and MOVT: imm4 in bits 16..19, imm12 in 0..11.
 uint32_t InsertMove(uint32_t word, int64_t value) {
   return Insert(Insert(word, value >> 12, 16, 4), value, 0, 12);
 }
@@ -112,7 +112,8 @@ int64_t MoveAddend(uint32_t word) {
   return static_cast<int16_t>(((word >> 4) & 0xf000) | (word & 0xfff));
 }
 
-// Of an instruction that reads so many bits of an address' offset in a page.
+// Sets the offset in a page of an instruction that drops `shift` low bits of
+// it.
 std::optional<uint32_t> InsertPageOffset(uint32_t word, int64_t target,
                                          int shift) {
   const int64_t offset = target & (kPage - 1);
@@ -120,15 +121,15 @@ std::optional<uint32_t> InsertPageOffset(uint32_t word, int64_t target,
   return Insert(word, offset >> shift, 10, 12);
 }
 
-// The word with a branch or address of `distance` bytes in units of 4.
+// Returns the word with a branch or address of `distance` bytes, in units of 4.
 std::optional<uint32_t> InsertDistance(uint32_t word, int64_t distance, int at,
                                        int bits) {
   if (distance % 4 != 0 || !Fits(distance / 4, bits)) return std::nullopt;
   return Insert(word, distance / 4, at, bits);
 }
 
-// The new word at `place`, or nothing if it does not reach. symbol: S, addend:
-// A, where the relocation has one.
+// Returns the new word at `place`, or nothing if the distance does not fit.
+// symbol: S; addend: A, if the relocation has one.
 std::optional<uint32_t> Apply(Fixup fixup, uint32_t word, int64_t symbol,
                               int64_t addend, int64_t place) {
   const int64_t target = symbol + addend;
@@ -165,7 +166,7 @@ std::optional<uint32_t> Apply(Fixup fixup, uint32_t word, int64_t symbol,
     case Fixup::kPageOffset12x16:
       return InsertPageOffset(word, target, 4);
     case Fixup::kArmBranch24: {
-      // Bits 0..23, in units of 4.
+      // The addend is in bits 0..23, in units of 4.
       const int64_t own = static_cast<int32_t>(word << 8) >> 6;
       return InsertDistance(word, symbol + own - place, 0, 24);
     }
@@ -185,7 +186,7 @@ Status Unexpected(std::string_view what, std::string_view found) {
               " '", found, "'"}));
 }
 
-// Tables for unwinding and notes are in memory of programs, too.
+// The flag also includes tables for unwinding and notes, which are left out.
 bool IsNeeded(const SectionRef& section, llvm::StringRef name) {
   return (ELFSectionRef(section).getFlags() & elf::SHF_ALLOC) != 0 &&
          section.getSize() > 0 && !name.starts_with(".eh_frame") &&
@@ -246,7 +247,7 @@ class Flattener {
     return OkStatus();
   }
 
-  // Within the piece; nothing of what is not in it.
+  // Returns the symbol's place in the piece; nothing if it is not in the piece.
   std::optional<int64_t> AddressOf(const llvm::object::SymbolRef& symbol) {
     llvm::Expected<llvm::object::section_iterator> section =
         symbol.getSection();
@@ -261,7 +262,7 @@ class Flattener {
     return found->second + static_cast<int64_t>(*value);
   }
 
-  // relocations: a section of them.
+  // relocations: a section of relocations.
   Status Relocate(const SectionRef& relocations) {
     llvm::Expected<llvm::object::section_iterator> section =
         relocations.getRelocatedSection();
@@ -318,7 +319,7 @@ class Flattener {
   const llvm::Triple::ArchType machine_;
   std::vector<uint8_t> bytes_;
   uint32_t alignment_ = 16;
-  std::map<uint64_t, int64_t> offsets_;  // of sections, by number
+  std::map<uint64_t, int64_t> offsets_;  // per section, by its number
   std::vector<uint32_t> entries_;
 };
 

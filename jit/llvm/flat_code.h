@@ -1,14 +1,14 @@
-// An object file that LLVM made, as code of a kernel image: its sections in one
-// piece, with all relocations resolved, so that whoever runs it needs no
-// linker. For each processor that kernels are made for, whatever this one is.
+// Converts an object file of LLVM to code of a kernel image: its sections in
+// one piece, with all relocations resolved, so that running it needs no linker.
+// Works for each processor that kernels are made for, whichever this one is.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::KernelCode code,
 //                          FlattenObject(object, {"phase0"}));
 //   code.entries[0]   // offset of phase0
 //
-// Kernels refer to themselves only, and relative to where they stand; what else
-// an object file may ask for is refused. Unwind tables are left out: nothing is
-// thrown through kernels. Thread-safe.
+// Kernels refer only to themselves, and relative to their place. Anything else
+// in an object file is refused. Unwind tables are left out: nothing is thrown
+// through kernels. Thread-safe.
 //
 // Source: the psABI supplements of x86-64, AArch64 ("ELF for the Arm 64-bit
 // Architecture") and Arm ("ELF for the Arm Architecture"), tables of
@@ -25,8 +25,8 @@
 
 namespace ember::jit {
 
-// symbols: of the entries, in order. kInternal if the object lacks one of
-// them, or has a section or a relocation that kernels have not.
+// symbols: those of the entries, in order. Returns kInternal if the object
+// lacks one of them, or has a section or a relocation that kernels never have.
 StatusOr<vm::KernelCode> FlattenObject(std::string_view object,
                                        std::span<const std::string> symbols);
 

@@ -46,7 +46,7 @@ std::string FromEnvironment(const char* name) {
   return value;
 }
 
-// The first buffer at the same place as this one.
+// Returns the number of the first buffer at the same place as this one.
 size_t FirstAt(const std::vector<ForeignBuffer>& buffers, size_t number) {
   size_t first = 0;
   while (buffers[first].data != buffers[number].data) ++first;
@@ -113,7 +113,7 @@ class Machine : public ForeignMachine {
 
  private:
   void StartServer(const std::string& emulator) {
-    // A kernel that crashes is seen where its answer is read.
+    // A crash of a kernel is detected where its answer is read.
     std::signal(SIGPIPE, SIG_IGN);
     std::istringstream words(emulator);
     std::vector<std::string> arguments;

@@ -1,13 +1,13 @@
-// Kernels for another processor, run in tests: a server (foreign_server.cc)
-// under qemu-user gets code as images have it and what is in the buffers, runs
-// it, and sends the buffers back.
+// Runs kernels for another processor in tests. A server (foreign_server.cc)
+// under qemu-user gets code in the form of images and the contents of the
+// buffers, runs it, and sends the buffers back.
 //
 //   auto foreign = ForeignMachine::Create(*FindProcessor("aarch64-dotprod"));
 //   auto code = foreign->compiler().Compile(nest, {});
 //   std::string error = foreign->Run(nest, **code, parameters, tasks, buffers);
 //
-// The environment names the server (EMBER_TEST_SERVER), as BUILD gives it.
-// Not thread-safe.
+// The environment variable EMBER_TEST_SERVER, which BUILD sets, names the
+// server. Not thread-safe.
 #ifndef EMBER_JIT_LLVM_FOREIGN_H_
 #define EMBER_JIT_LLVM_FOREIGN_H_
 
@@ -22,9 +22,9 @@
 
 namespace ember::jit {
 
-// Memory of a buffer; where in its page it lies is kept, so that its end or
-// begin is where the server's memory ends or begins, too. Buffers at the same
-// place are one there, too.
+// Memory of a buffer. The server keeps its offset in a page, so that its end or
+// begin is at the end or begin of the server's memory, too. Buffers at the same
+// place share their place there, too.
 struct ForeignBuffer {
   void* data = nullptr;
   int64_t bytes = 0;
@@ -34,15 +34,15 @@ class ForeignMachine {
  public:
   virtual ~ForeignMachine() = default;
 
-  // Dies with a message if something is missing.
+  // Ends the process with a message if something is missing.
   static std::unique_ptr<ForeignMachine> Create(const Processor& processor);
 
-  // What it compiles is for Run only: it has no functions.
+  // Code of this compiler is for Run only: it has no functions to call.
   virtual Compiler& compiler() = 0;
 
-  // Runs the phases, prologue first, phase i with tasks[i] tasks; in two calls
-  // each. False after a check failed, with `failure` filled. Dies, with the
-  // nest, if the kernel crashes.
+  // Runs the phases, prologue first, in two calls each; phase i has tasks[i]
+  // tasks. False if a check failed; then `failure` says which. If the kernel
+  // crashes, prints the nest and ends the process.
   virtual bool Run(const loops::LoopNest& nest, const CompiledNest& code,
                    const std::vector<int64_t>& parameters,
                    const std::vector<int64_t>& tasks,

@@ -1,10 +1,10 @@
-// Runs kernels as jit/llvm/foreign.cc asks for it: built for the other
-// processor, run under qemu-user.
+// Runs kernels for jit/llvm/foreign.cc. It is built for the other processor and
+// runs under qemu-user.
 //
 // Request, all numbers i64: alignment and bytes of the code (vm::KernelCode);
 // the parameters; the buffers' bytes, each with its offset in a page, or -1 - N
-// for the same memory as buffer N; entries and tasks of the functions.
-// Answer: 0, or 1 and what a check found; the buffers' bytes.
+// for the same memory as buffer N; entries and tasks of the functions. Answer:
+// 0, or 1 and the record of the failed check; the buffers' bytes.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 
-// The other side has gone, or does not keep to the protocol.
+// Ends the process: the client has gone, or violates the protocol.
 [[noreturn]] void Fail(const char* what) {
   std::fprintf(stderr, "foreign_server: %s\n", what);
   std::exit(1);
@@ -57,7 +57,7 @@ int64_t ReadNumber() {
   return number;
 }
 
-// Between two pages that cannot be touched.
+// Memory between two pages that cannot be accessed.
 struct Memory {
   char* base = nullptr;
   char* data = nullptr;

@@ -29,12 +29,12 @@ void SetOption(const char* name, const char* value) {
 }
 
 void DisablePasses() {
-  // Of a masked load whose lanes turn out to be all on, LLVM 19 makes one that
-  // says nothing of its size, and this pass ends the process when it asks.
+  // LLVM 19 replaces a masked load whose lanes all prove active by one without
+  // a size, and this pass ends the process when it asks for the size.
   SetOption("x86-disable-avoid-SFB", "true");
-  // It adds products of integers to each other before they are added to sums,
-  // so that registers hold both: tiles of 5 by two vectors with four steps
-  // written out take 1.4 times as long (Zen 3).
+  // This pass adds products of integers to each other before it adds them to
+  // sums, so that registers hold both. Tiles of 5 by two vectors with four
+  // steps written out then take 1.4 times as long (Zen 3).
   SetOption("x86-machine-combiner", "false");
 }
 
@@ -46,8 +46,9 @@ StatusOr<const llvm::Target*> FindTarget(const Host& host) {
   return target;
 }
 
-// The features in which this machine differs from the CPU of its name. All of
-// them would do as well, but LLVM reads the text once per kernel.
+// Returns the features in which this machine differs from the CPU that its name
+// means. A list of all features would do, but LLVM reads the text for each
+// kernel.
 std::string FeaturesBeside(const llvm::Target& target, const Host& host) {
   const std::unique_ptr<llvm::MCSubtargetInfo> named(
       target.createMCSubtargetInfo(host.triple, host.cpu, ""));
@@ -84,7 +85,7 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
   traits.has_fma = traits.has_half_conversion = true;
   traits.has_half_arithmetic = has("fullfp16");
   traits.is_neon = true;
-  // Of 128 bits it is no longer than NEON.
+  // SVE of 128 bits has no longer vectors than NEON.
   traits.sve_bits = sve_bits > 128 ? sve_bits : 0;
   const auto dots = [&](DotKind kind) {
     return WidestDot("aarch64", kind, has, std::max(128, sve_bits));
@@ -94,7 +95,7 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
   return traits;
 }
 
-// What is said of products of bytes on NEON is of its 64-bit kind.
+// The traits of products of bytes on NEON apply to 64-bit Arm only.
 template <typename Has>
 TargetTraits TraitsOfArm(const Has& has) {
   TargetTraits traits;
@@ -105,7 +106,7 @@ TargetTraits TraitsOfArm(const Has& has) {
   return traits;
 }
 
-// How many bits vectors of SVE have here; 0: there are none.
+// Returns the bits of SVE's vectors on this machine; 0 if it has none.
 int SveBitsHere() {
 #if defined(__aarch64__) && defined(__linux__)
   const int bytes = prctl(PR_SVE_GET_VL);
@@ -115,7 +116,7 @@ int SveBitsHere() {
 #endif
 }
 
-// The names in "triple:cpu+feature+feature".
+// Parses "triple:cpu+feature+feature".
 StatusOr<Host> ParseHost(const std::string& text) {
   Host host;
   host.triple = llvm::sys::getProcessTriple();
@@ -126,7 +127,8 @@ StatusOr<Host> ParseHost(const std::string& text) {
   }
   std::string_view rest = text;
   if (const size_t colon = rest.find(':'); colon != std::string_view::npos) {
-    // "aarch64-linux-gnu" has no vendor, which would be read as "linux".
+    // "aarch64-linux-gnu" lacks the vendor; without normalizing, "linux" would
+    // be it.
     host.triple = llvm::Triple::normalize(llvm::StringRef(rest.data(), colon));
     rest.remove_prefix(colon + 1);
   }

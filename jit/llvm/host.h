@@ -1,4 +1,4 @@
-// The machine that this runs on, for LLVM; or one that is like it, but older.
+// Describes the machine that this runs on, for LLVM, or an older one like it.
 #ifndef EMBER_JIT_LLVM_HOST_H_
 #define EMBER_JIT_LLVM_HOST_H_
 
@@ -15,27 +15,28 @@ namespace ember::jit {
 struct Host {
   std::string triple;
   std::string cpu;
-  std::string features;  // beside the CPU's: "+amx-tile,-avx512vp2intersect"
+  // in addition to the CPU's: "+amx-tile,-avx512vp2intersect"
+  std::string features;
   bool has_512_bits = false;
-  // Masks are signs of elements, not registers of their own.
+  // True if masks are signs of elements instead of registers of their own.
   bool has_sign_masks = false;
   bool has_sign_masks_of_integers = false;
   TargetTraits traits;
 };
 
-// cpu: a name that LLVM has, or empty for this machine with all it can do. With
-// more features behind it: "x86-64-v4+avx512vnni"; "+sve=256" says how long
-// vectors of SVE are, without it they are not used. With a triple and a colon
-// before it, of a machine of another kind, whose code can be looked at (its
-// back end has to be initialized): "arm-linux-gnueabihf:cortex-a9".
-// Thread-safe. Fails where LLVM has no back end or the CPU is too old.
+// cpu: a name that LLVM knows, or empty for this machine with all its features.
+// Further features may follow: "x86-64-v4+avx512vnni". "+sve=256" gives the
+// bits of SVE's vectors; without it they are not used. A triple and a colon
+// before the name mean a machine of another kind, whose back end has to be
+// initialized and whose code can be looked at: "arm-linux-gnueabihf:cortex-a9".
+// Thread-safe. Fails if LLVM has no back end or the CPU is too old.
 StatusOr<Host> DetectHost(const std::string& cpu);
 
-// What this machine lacks of it: "avx512f, avx512bw", or its architecture;
-// empty if its code runs here.
+// Returns the features that this machine lacks, "avx512f, avx512bw", or its
+// architecture; empty if code for the host runs here.
 StatusOr<std::string> MissingHere(const Host& host);
 
-// One machine serves one thread.
+// A machine must not be shared between threads.
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,
                                                              Effort effort);
 

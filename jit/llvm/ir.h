@@ -1,10 +1,10 @@
-// What the files of the code generator share about LLVM IR: the builder, and
-// how element types are held.
+// Defines what the code generator's files share: the builder of LLVM IR, and
+// the form of element types.
 //
 // A value of a dtype has a register type (bool is i1, f16 is half, bf16 and the
 // floats of 8 bits are their bits as integers) and a memory type (bool is i8,
-// f16 is i16); lanes of a vector loop are vectors of these. A value that is the
-// same in all lanes stays a scalar until it meets a vector.
+// f16 is i16). Lanes of a vector loop are vectors of these. A value that is the
+// same in all lanes stays a scalar until it is combined with a vector.
 #ifndef EMBER_JIT_LLVM_IR_H_
 #define EMBER_JIT_LLVM_IR_H_
 
@@ -15,47 +15,53 @@
 
 namespace ember::jit {
 
-// Folds what needs no new instruction, so that unrolled code is small from the
-// start.
+// This builder folds operations that need no new instruction, so that unrolled
+// code is small from the start.
 using Builder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
 
-// What the code generator asks about the machine.
+// Properties of the machine that the code generator depends on.
 struct TargetTraits {
   bool has_fma = false;
   bool has_half_conversion = false;  // between f16 and f32
   bool has_half_arithmetic = false;  // of f16
-  // To whole numbers as floats; and minima and maxima that pass over NaNs.
+  // True if it rounds to whole numbers as floats, and has minima and maxima
+  // that ignore NaNs.
   bool has_rounding = true;
-  // Minima and maxima of f32 that NaNs win, of zeros either.
+  // True if it has minima and maxima of f32 that return a NaN if an operand is
+  // one; of two zeros they may return either.
   bool has_nan_extremes = false;
-  // exp of f32, within 3 units in the last place, as llvm.exp.
+  // True if llvm.exp of f32 may be used, with an error of 3 units in the last
+  // place.
   bool has_exponential = false;
-  bool has_division = true;  // of integers of up to 32 bits
-  // Division of integers of 64 bits, conversions between them and floats.
+  bool has_division = true;  // for integers of up to 32 bits
+  // True if it divides integers of 64 bits and converts between them and
+  // floats.
   bool has_long_integers = true;
-  // Masks have registers of their own: an access of some lanes, or of none,
-  // takes no longer than one of all.
+  // True if masks have registers of their own: an access of some lanes, or of
+  // none, then takes no longer than one of all.
   bool has_masks = false;
-  // The widest vectors with instructions for sums of 4 products of bytes, of 2
-  // products of 16-bit integers, and of 2 products of bf16; 0: none.
+  // Bits of the widest vectors with instructions for sums of 4 products of
+  // bytes, of 2 products of 16-bit integers, and of 2 products of bf16; 0:
+  // none.
   int dot_product_bits = 0;
   int pair_product_bits = 0;
   int bfloat_product_bits = 0;
-  // Of 4 products of unsigned bytes by small ones (jit/loops/dot_product.h).
+  // The same for 4 products of unsigned bytes by small ones
+  // (jit/loops/dot_product.h).
   int small_product_bits = 0;
-  // Which products of bytes those are: unsigned by signed ones (x86), or of
-  // equal signs (NEON), and there perhaps of different ones, too.
+  // The signs in these products of bytes. False: unsigned by signed bytes
+  // (x86). True: equal signs (NEON), and possibly different ones, too.
   bool is_neon = false;
   bool has_neon_mixed_products = false;
-  // Of registers of SVE, exactly: such code is for one size. 0: none.
+  // Bits of SVE's registers, exactly: such code is for one size. 0: none.
   int sve_bits = 0;
-  // Code of one thread of many: what may not be loaded is behind a branch, and
-  // lanes have no instructions that mix them.
+  // True if the code is that of one thread of many. Loads that must not happen
+  // are then in a branch, and no instructions mix lanes.
   bool is_gpu = false;
 };
 
-// Code generation goes on after an error, with values that mean nothing; the
-// first error is reported.
+// Code generation continues after an error, with meaningless values; the first
+// error is reported.
 struct FirstError {
   Status status;
   void Set(Status error) {
@@ -65,25 +71,27 @@ struct FirstError {
 
 llvm::Type* RegisterType(llvm::LLVMContext& context, DType type);
 llvm::Type* MemoryType(llvm::LLVMContext& context, DType type);
-// From one to the other, scalars and vectors.
+// These convert scalars and vectors between memory and register types.
 llvm::Value* ToRegister(Builder& builder, DType type, llvm::Value* memory);
 llvm::Value* ToMemory(Builder& builder, DType type, llvm::Value* value);
 
 inline bool IsVector(const llvm::Value* value) {
   return value->getType()->isVectorTy();
 }
-// A vector of as many elements as `like` has, or the scalar if it has none.
+// Returns a vector type with as many elements as `like`, or the element if that
+// is a scalar.
 llvm::Type* ShapedAs(llvm::Type* element, const llvm::Value* like);
-// The value as `lanes` lanes; a vector stays as it is.
+// Returns the value in `lanes` lanes; a vector stays as it is.
 llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes);
-// lanes x i1: true in lanes [low, high). Both i64, in 0..lanes.
+// Returns lanes x i1 that are true in lanes [low, high). Both are i64, in
+// 0..lanes.
 llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
                        int lanes);
-// Integers without a sign, of which the 11 bits that a double may have no room
-// for become one, set if any of them is, where any is lost at all: rounded to
-// 53 bits or fewer the number is the same, and a double holds it exactly.
+// value: integers without a sign. If one has more than 53 bits, its lowest 11
+// bits are cleared, and bit 11 is set if any of them was. A double holds the
+// result exactly, and rounding it to 53 bits or fewer gives the same number.
 llvm::Value* GatherLostBits(Builder& builder, llvm::Value* value);
-// (0, step, 2 * step, ...) of an integer type.
+// Returns (0, step, 2 * step, ...) of an integer type.
 llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step = 1);
 
 }  // namespace ember::jit

@@ -1,5 +1,5 @@
-// Where the code of a phase finds the nest's parameters and buffers: what the
-// kinds of functions that phases become differ in.
+// Interface through which the code of a phase gets the nest's parameters and
+// buffers. The kinds of functions that phases become differ in this.
 //
 //   HostArguments arguments(nest, function);       // vm/format/kernel_abi.h
 //   MemoryAccess memory(nest, …, arguments, …);
@@ -19,48 +19,50 @@ class KernelArguments {
   explicit KernelArguments(const loops::LoopNest& nest) : nest_(nest) {}
   virtual ~KernelArguments() = default;
 
-  // i64. Called once per parameter, with the builder at the function's entry.
+  // Returns an i64. Called once per parameter, with the builder at the
+  // function's entry.
   virtual llvm::Value* Parameter(Builder& builder, uint64_t number) = 0;
-  // Where the first element of a buffer is that is not local: as Parameter.
+  // Returns the address of the first element of a buffer that is not local.
+  // Called like Parameter.
   virtual llvm::Value* Buffer(Builder& builder, uint32_t number) = 0;
-  // Of a buffer with slices side by side: which of them it is, an i64. Null:
-  // the first.
+  // Returns the slice to use, an i64, of a buffer that has slices side by side.
+  // Null: the first.
   virtual llvm::Value* Slice(uint32_t) { return nullptr; }
 
-  // Where an element would be if its buffer were row-major: `constant` elements
-  // behind `pointer`.
+  // The place that an element would have if its buffer were row-major:
+  // `constant` elements after `pointer`.
   struct RowMajorPlace {
-    llvm::Value* begin = nullptr;  // of the buffer
+    llvm::Value* begin = nullptr;  // begin of the buffer
     llvm::Value* pointer = nullptr;
     int64_t constant = 0;
-    // Neither the constant nor any other part of an index is negative, so each
-    // part by itself is within its dim.
+    // True if neither the constant nor any other part of an index is negative,
+    // so that each part by itself is within its dim.
     bool is_of_parts = false;
-    // Lanes of a vector, the first of which is this one.
+    // Number of lanes of the vector that begins with this element.
     int64_t lanes = 1;
   };
-  // Whether elements of the buffer lie as they do in memory.
+  // True if the buffer's elements are in row-major order.
   virtual bool IsRowMajor(uint32_t /*buffer*/) const { return true; }
-  // Where the element is, of a buffer that does not lie so.
+  // Returns the address of an element in a buffer with another order.
   virtual llvm::Value* PlaceOf(Builder&, uint32_t /*buffer*/,
                                const RowMajorPlace& at) {
     return at.pointer;
   }
 
-  // Whether who runs the code has the buffer by itself, as an array that is to
-  // become registers, where nothing has an address.
+  // True if each executor of the code has the buffer for itself, as an array
+  // that is to become registers, where nothing has an address.
   virtual bool IsLocal(uint32_t buffer) const {
     return nest_.buffers[buffer].scope == loops::MemoryScope::kRegister;
   }
-  // Whether the first index of a local buffer says whose it is, and counts for
-  // nothing.
+  // True if the first index of a local buffer is the number of its owner and
+  // does not count.
   virtual bool IgnoresFirstIndex(uint32_t) const { return false; }
 
  protected:
   const loops::LoopNest& nest_;
 };
 
-// Of functions as vm/format/kernel_abi.h has them.
+// Implements the arguments of functions of vm/format/kernel_abi.h.
 class HostArguments final : public KernelArguments {
  public:
   HostArguments(const loops::LoopNest& nest, llvm::Function& function)
@@ -76,7 +78,7 @@ class HostArguments final : public KernelArguments {
   }
 
  private:
-  // Element `number` of an array of 8-byte values that never changes.
+  // Loads element `number` of an array of 8-byte values that never changes.
   llvm::Value* Load(Builder& builder, llvm::Type* type, unsigned argument,
                     uint64_t number, const std::string& name) {
     auto* load = builder.CreateAlignedLoad(

@@ -11,12 +11,12 @@ using tensor::Interval;
 
 namespace {
 
-// Indices within this stay exact when the lanes are taken off them.
+// Indices in this range stay exact when the number of lanes is subtracted.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 }  // namespace
 
-// Whether the node is i + lane or i - lane, without wrapping.
+// True if the node is i + lane or i - lane, without wrapping.
 bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
   if (!pool_[id].range.Within(kSmall)) return false;
   index = linearizer_.Of(id);
@@ -24,8 +24,8 @@ bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
          (index.lane_constant == 1 || index.lane_constant == -1);
 }
 
-// x floordiv n + c is (x + c * n) floordiv n, which is below an extent where x
-// + c * n is below n times it.
+// x floordiv n + c is (x + c * n) floordiv n. That is below an extent if x + c
+// * n is below n times the extent.
 int64_t LaneMasks::LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index) {
   if (IsLaneStep(id, index)) return 1;
   const std::optional<ShiftedQuotient> quotient = linearizer_.QuotientOf(id);
@@ -70,7 +70,7 @@ Value* LaneMasks::ExtentOf(NodeId id) {
   });
 }
 
-// a - b within 0..lanes, of values that are not large.
+// Returns a - b clamped to 0..lanes, for values that are not large.
 Value* LaneMasks::ClampedDifference(Value* a, Value* b) {
   Value* difference = b_.CreateSub(a, b);
   Value* positive = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, difference,
@@ -159,7 +159,8 @@ void LaneMasks::AddInBounds(NodeId index_id, NodeId extent_id, LaneSet& set) {
     if (!not_above) AddBelow(index, bound, set);
     return;
   }
-  // As no extent is negative, all negative indices are above it.
+  // An unsigned comparison suffices: extents are not negative, and a negative
+  // index is above all of them.
   Value* extent = ExtentOf(extent_id);
   Value* value = emit_(index_id);
   const Scopes::At at(scopes_, set.depth);

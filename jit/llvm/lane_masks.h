@@ -1,6 +1,6 @@
-// Which lanes satisfy a condition on an index that moves with the lane. Bounds
-// on i + lane are ranges of lanes, computed with scalars and compared once, in
-// elements as narrow as may be.
+// Computes the lanes that satisfy a condition on an index that moves with the
+// lane. Bounds on i + lane are ranges of lanes: they are computed with scalars
+// and compared once, in the narrowest possible elements.
 //
 //   i * 16 + j < n, in lanes of j   ->   lane < clamp(n - i * 16, 0, 16)
 //   j floordiv 3 - 1 >= 0           ->   lane >= 3
@@ -17,14 +17,14 @@
 
 namespace ember::jit {
 
-// Lanes where all conditions that were added hold.
+// The lanes in which all added conditions hold.
 struct LaneSet {
   llvm::Value* uniform = nullptr;  // i1; null: true
-  // Lanes [low, high), i64 in 0..lanes; null: 0 and lanes.
+  // Lanes [low, high), i64 in 0..lanes; null means 0 and lanes.
   llvm::Value* low = nullptr;
   llvm::Value* high = nullptr;
   llvm::Value* mask = nullptr;  // lanes x i1; null: all
-  int depth = 0;                // the scope in which all that is computed
+  int depth = 0;                // the scope in which all of this is computed
 
   bool IsAll() const { return !uniform && IsUniform(); }
   bool IsUniform() const { return !low && !high && !mask; }
@@ -41,26 +41,28 @@ class LaneMasks {
         linearizer_(linearizer),
         emit_(std::move(emit)) {}
 
-  // a < b (or <=) of i64 nodes that vary by lane as a range of lanes; null if
-  // it is none.
+  // Returns a < b (or <=) of i64 nodes that vary by lane as a range of lanes;
+  // null if it is not a range.
   llvm::Value* Compare(NodeId a, NodeId b, bool or_equal);
-  // 0 <= index < extent; what ranges prove adds nothing.
+  // Adds 0 <= index < extent; parts that ranges prove add nothing.
   void AddInBounds(NodeId index, NodeId extent, LaneSet& set);
-  // lanes x i1.
+  // Returns lanes x i1.
   llvm::Value* MaskOf(const LaneSet& set);
 
  private:
-  // Lanes where index >= bound, index < bound.
+  // These add index >= bound, and index < bound.
   void AddNotBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
   void AddBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
   llvm::Value* ClampedDifference(llvm::Value* a, llvm::Value* b);
-  // The node's value; if it is large, another that no i + lane reaches.
+  // Returns the node's value; a large one is replaced by one that no i + lane
+  // reaches.
   llvm::Value* BoundOf(NodeId id);
-  // The node's value, or 0 if it is negative.
+  // Returns the node's value, or 0 if it is negative.
   llvm::Value* ExtentOf(NodeId id);
   bool IsLaneStep(NodeId id, LinearIndex& index);
-  // Whether 0 <= id < extent is 0 <= index < extent * result, and index is i +
-  // lane or i - lane without wrapping; 0: no.
+  // Returns a number n such that 0 <= id < extent is equivalent to 0 <= index <
+  // extent * n, where index is i + lane or i - lane without wrapping; 0 if
+  // there is none.
   int64_t LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index);
   void And(llvm::Value*& all, llvm::Value* one);
 

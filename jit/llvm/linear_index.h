@@ -1,11 +1,11 @@
-// Indices taken apart, to know how they move from lane to lane:
+// Takes indices apart to find how they move from lane to lane:
 //
 //   i0 * 64 + j * n + 3, in lanes of j   ->   (i0 * 64 + 3) + n * lane
 //   (j floordiv 2) + i0                  ->   i0 + an irregular vector
 //   (j floordiv 3) * 3 + (j mod 3)       ->   lane
 //
-// The parts are scalars, each computed in the outermost scope it can be (see
-// jit/llvm/scopes.h); vectors of indices appear only where lanes are irregular.
+// The parts are scalars, each computed in the outermost possible scope (see
+// jit/llvm/scopes.h). Vectors of indices appear only where lanes are irregular.
 #ifndef EMBER_JIT_LLVM_LINEAR_INDEX_H_
 #define EMBER_JIT_LLVM_LINEAR_INDEX_H_
 
@@ -32,19 +32,19 @@ struct Digit {
   Factor factor;
 };
 
-// Modulo 2^64, as i64 arithmetic is.
+// An index as a sum of terms, modulo 2^64 like i64 arithmetic.
 struct LinearIndex {
-  std::vector<Placed> uniform;  // to be added, and the constant
+  std::vector<Placed> uniform;  // terms besides the constant
   int64_t constant = 0;
-  std::vector<Placed> per_lane;  // to be added, and the constant
+  std::vector<Placed> per_lane;  // terms besides the constant
   int64_t lane_constant = 0;
-  std::vector<Placed> irregular;  // vectors, to be added
-  std::vector<Digit> digits;      // to be added, until they are joined
+  std::vector<Placed> irregular;  // terms that are vectors
+  std::vector<Digit> digits;      // terms that wait for JoinDigits
 
   bool IsUniform() const {
     return per_lane.empty() && lane_constant == 0 && irregular.empty();
   }
-  // uniform + constant * lane
+  // True if the index is uniform + constant * lane.
   bool HasConstantStride() const {
     return per_lane.empty() && irregular.empty();
   }
@@ -59,26 +59,27 @@ struct ShiftedQuotient {
 
 class IndexLinearizer {
  public:
-  // emit: the value of a node, placed where the scopes say.
+  // emit: returns the value of a node, placed according to the scopes.
   IndexLinearizer(const tensor::ExpressionPool& pool, Scopes& scopes,
                   Builder& builder, std::function<llvm::Value*(NodeId)> emit)
       : pool_(pool), scopes_(scopes), b_(builder), emit_(std::move(emit)) {}
 
-  // index += factor * id, an i64 node. Digits of it wait for others: those of
-  // one value in several dims of a buffer may be steps through it.
+  // Does index += factor * id, for an i64 node. Its digits wait for others:
+  // digits of one value in several dims of a buffer may be steps through the
+  // buffer.
   void Add(NodeId id, const Factor& factor, LinearIndex& index);
-  // Adds the digits that wait: those of one value together where they are it
-  // again, times something; else each as it is.
+  // Adds the waiting digits. Digits that add up to a multiple of their value
+  // are joined; others are added as they are.
   void JoinDigits(LinearIndex& index);
-  // Of one node, its digits joined.
+  // Returns the index of one node, with its digits joined.
   LinearIndex Of(NodeId id);
-  // nullopt: the node has no such form.
+  // Returns nothing if the node has no such form.
   std::optional<ShiftedQuotient> QuotientOf(NodeId id);
 
   Factor Times(const Factor& a, int64_t constant);
   Factor Times(const Factor& a, Placed value);
   Placed ValueOf(const Factor& factor);
-  // Outer scopes first, so that what is added further out stays there.
+  // Adds terms of outer scopes first, so that their sums stay in those scopes.
   Placed Sum(std::vector<Placed> terms, int64_t constant);
   Placed Rest(const LinearIndex& index) {
     return Sum(index.uniform, index.constant);
@@ -91,7 +92,7 @@ class IndexLinearizer {
   void AddProduct(NodeId id, const Factor& factor, LinearIndex& index);
   void AddAtom(NodeId id, const Factor& factor, LinearIndex& index);
   bool IsDigit(NodeId id);
-  // The value in outer * id = in the sum: an atom of it.
+  // Returns the node's value as an indivisible term of the sum.
   Placed Atom(NodeId id);
   Placed Product(Placed a, Placed b);
 

@@ -23,7 +23,7 @@ class Column {
          const std::function<Value*(int)>& load_row)
       : b_(b), rows_(rows), chunk_(chunk), load_row_(load_row) {}
 
-  // Chunks of the rows first, first + step, ...: `count` of them in a vector.
+  // Concatenates the chunks of `count` rows: first, first + step, ...
   Value* Chunks(int first, int step, int count) {
     if (count == 1) return load_row_(first);
     const int half = count / 2;
@@ -31,18 +31,18 @@ class Column {
                        Chunks(first + half * step, step, half), half * chunk_);
   }
 
-  // Row `first` + i * stride of each part of `chunk_` rows, for i < count; the
-  // elements `column` of them, side by side in each part's chunk.
+  // Takes rows `first` + i * stride, for i < count, of each part of `chunk_`
+  // rows. Returns their elements `column`, side by side in each part's chunk.
   Value* Of(int first, int stride, int count, int column) {
     if (count == 1) return Chunks(first, chunk_, rows_ / chunk_);
-    // What precedes the last interleaving holds two columns.
+    // The operands of the last interleaving hold two columns.
     Value* const even = Of(first, 2 * stride, count / 2, column / 2);
     Value* const odd = Of(first + stride, 2 * stride, count / 2, column / 2);
     return Interleave(even, odd, column % 2 != 0);
   }
 
  private:
-  // In each chunk, the first or last halves of both in turns.
+  // Alternates the first or last halves of both in each chunk.
   Value* Interleave(Value* a, Value* b, bool last) {
     std::vector<int> places;
     for (int part = 0; part < rows_; part += chunk_) {

@@ -22,14 +22,14 @@ bool IsMaskedAccess(const llvm::Instruction& instruction) {
          call->getIntrinsicID() == llvm::Intrinsic::masked_store;
 }
 
-// One access, as accesses of registers of 128 or 256 bits.
+// Lowers one access to accesses of registers of 128 or 256 bits.
 class MaskedAccess {
  public:
   MaskedAccess(llvm::IntrinsicInst& call, bool has_avx2)
       : call_(call), has_avx2_(has_avx2), b_(&call) {
     is_load_ = call.getIntrinsicID() == llvm::Intrinsic::masked_load;
-    // load(pointer, alignment, mask, off), store(value, pointer, alignment,
-    // mask)
+    // The operands are load(pointer, alignment, mask, off) and store(value,
+    // pointer, alignment, mask).
     pointer_ = call.getArgOperand(is_load_ ? 0 : 1);
     alignment_ = call.getArgOperand(is_load_ ? 1 : 2);
     mask_ = call.getArgOperand(is_load_ ? 2 : 3);
@@ -52,7 +52,7 @@ class MaskedAccess {
   }
 
  private:
-  // Lanes of the whole; behind its end, lanes of `rest`.
+  // Returns lanes of the vector; beyond its end, lanes of `rest`.
   Value* Slice(Value* vector, int begin, int lanes, Value* rest) {
     std::vector<int> which;
     for (int lane = begin; lane < begin + lanes; ++lane)
@@ -76,8 +76,8 @@ class MaskedAccess {
     return StoreWholeOrSome(pointer, mask, value);
   }
 
-  // Stores of some lanes take tens of cycles on some machines (Zen 3), and most
-  // are of all: a mask cuts off the end of a row.
+  // Stores of some lanes take tens of cycles on some machines (Zen 3). Most
+  // stores are of all lanes: a mask cuts off the end of a row.
   Value* StoreWholeOrSome(Value* pointer, Value* mask, Value* value) {
     llvm::Instruction* whole = nullptr;
     llvm::Instruction* some = nullptr;
@@ -104,7 +104,7 @@ class MaskedAccess {
         b_.CreateIntrinsic(Instruction(off->getType()), {},
                            {pointer, Signs(mask, off->getType())});
     Value* value = b_.CreateBitCast(Marked(loaded), off->getType());
-    // Lanes that are off are 0.
+    // The instruction sets masked lanes to 0.
     const auto* known = llvm::dyn_cast<llvm::Constant>(off);
     const bool any = known != nullptr && (llvm::isa<llvm::UndefValue>(known) ||
                                           known->isNullValue());
@@ -119,7 +119,7 @@ class MaskedAccess {
                            {pointer, signs, b_.CreateBitCast(value, type)}));
   }
 
-  // The mask as the signs of integers as wide as the elements.
+  // Returns the mask as the signs of integers as wide as the elements.
   Value* Signs(Value* mask, llvm::Type* like) {
     return b_.CreateSExt(
         mask, llvm::VectorType::getInteger(llvm::cast<llvm::VectorType>(like)));
@@ -128,7 +128,7 @@ class MaskedAccess {
   bool IsOfFloats() const {
     return element_->isFloatingPointTy() || !has_avx2_;
   }
-  // The type that the instruction has for elements of the type.
+  // Returns the type that the instruction has for elements of the type.
   llvm::Type* InstructionType(llvm::Type* type) {
     if (!IsOfFloats()) return type;
     llvm::Type* element = element_->getScalarSizeInBits() == 32
@@ -139,7 +139,8 @@ class MaskedAccess {
   }
 
   ID Instruction(llvm::Type* type) const {
-    // By floats or not, load or store, 32 or 64 bits, 128 or 256 bits.
+    // The indices are: floats or not, load or store, 32 or 64 bits, 128 or 256
+    // bits.
     using namespace llvm::Intrinsic;  // NOLINT: a table of its names
     static constexpr ID kTable[2][2][2][2] = {
         {{{x86_avx2_maskload_d, x86_avx2_maskload_d_256},
@@ -161,7 +162,7 @@ class MaskedAccess {
     return instruction;
   }
 
-  // The first lanes of all parts.
+  // Returns the first lanes of all parts.
   Value* Joined(std::vector<Value*> parts) {
     while (parts.size() > 1) {
       std::vector<Value*> pairs;
@@ -188,7 +189,7 @@ class MaskedAccess {
   Value* pointer_;
   Value* alignment_;
   Value* mask_;
-  Value* value_;  // to be stored, or what lanes have that are off
+  Value* value_;  // the value to store, or that of masked lanes
   llvm::Type* element_;
   int lanes_;
 };

@@ -24,7 +24,7 @@ namespace {
 
 using Lanes = std::vector<int64_t>;
 
-// What a vector of i64 holds, if it is constant.
+// Returns the elements of a constant vector of i64.
 std::optional<Lanes> ConstantLanes(Value* value) {
   const auto* vector = llvm::dyn_cast<llvm::ConstantDataVector>(value);
   if (vector == nullptr) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<Lanes> ConstantLanes(Value* value) {
   return lanes;
 }
 
-// Of all that is the same for the lanes, each part by itself.
+// True if no uniform part of the index is negative by itself.
 bool AreNotNegative(const LinearIndex& index) {
   const auto is_known = [](const Placed& part) {
     const llvm::DataLayout layout("");
@@ -44,7 +44,7 @@ bool AreNotNegative(const LinearIndex& index) {
 }
 
 constexpr uint64_t kMaximumLanes = 64;
-// That anything asks for.
+// The largest alignment that any access needs.
 constexpr uint64_t kMostAlignment = 128;
 
 }  // namespace
@@ -67,10 +67,11 @@ MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
   CreateAliasScopes();
 }
 
-// Each buffer but inputs has a scope, and all say of which others they are
-// apart. Inputs do not say it of outputs, even where they are (see
-// may_share_memory.h): what LLVM then loads ahead of loops had no registers on
-// CPUs, and on GPUs it is marked as constant.
+// Each buffer except inputs has an alias scope, and lists the scopes of other
+// buffers that it cannot alias. Inputs do not list outputs, even if they cannot
+// alias (see may_share_memory.h): on CPUs LLVM would then hoist more loads out
+// of loops than there are registers, and on GPUs such loads are marked as
+// constant.
 void MemoryAccess::CreateAliasScopes() {
   llvm::LLVMContext& context = b_.getContext();
   llvm::MDBuilder metadata(context);
@@ -111,8 +112,8 @@ llvm::Instruction* MemoryAccess::Mark(llvm::Instruction* instruction,
   if (!is_load || is_prologue_) return instruction;
   const bool is_packed = nest_.buffers[buffer].scope == MemoryScope::kPacked;
   if (target_.is_gpu) {
-    // Assemblers of GPUs know no scopes, but have loads of what never changes,
-    // which they begin before stores that stand in front of them.
+    // GPU assemblers know no alias scopes, but have loads of memory that never
+    // changes, which they may begin before earlier stores.
     if (is_packed || loops::IsNeverWritten(nest_, buffer))
       MarkConstant(*instruction);
   } else if (is_packed) {
@@ -133,7 +134,7 @@ void MemoryAccess::MarkLargeConstant(llvm::Instruction& load, uint32_t number) {
     bytes *= nest_.pool.IntegerConstant(extent).value_or(0);
     if (bytes > kPrefetchDistance) break;
   }
-  // The mark is also what asks for prefetches, and all passes keep it.
+  // The mark also requests prefetches, and all passes keep it.
   if (bytes > kPrefetchDistance) MarkConstant(load);
 }
 
@@ -158,7 +159,7 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
     uint64_t elements = 1;
     for (size_t dim = FirstDim(number); dim < buffer.extents.size(); ++dim)
       elements *= static_cast<uint64_t>(RegisterExtent(number, dim));
-    elements += kMaximumLanes;  // of a vector that starts at the last element
+    elements += kMaximumLanes;  // a vector may start at the last element
     llvm::AllocaInst* memory =
         b_.CreateAlloca(llvm::ArrayType::get(ElementOf(number), elements),
                         nullptr, buffer.name);
@@ -175,8 +176,9 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
   return pointer;
 }
 
-// The extent, of the last dim rounded up, so that rows of vectors do not
-// overlap, whose last lanes are off (see StatementEmitter::EmitVector).
+// Returns the dim's extent. That of the last dim is rounded up to a power of
+// two, so that rows of vectors with masked last lanes do not overlap (see
+// BlockEmitter::EmitVector).
 int64_t MemoryAccess::RegisterExtent(uint32_t number, size_t dim) const {
   const std::vector<NodeId>& extents = nest_.buffers[number].extents;
   const int64_t extent = *nest_.pool.IntegerConstant(extents[dim]);
@@ -185,7 +187,7 @@ int64_t MemoryAccess::RegisterExtent(uint32_t number, size_t dim) const {
       llvm::PowerOf2Ceil(static_cast<uint64_t>(extent)));
 }
 
-// Elements from one index of the dim to the next.
+// Returns the elements from one index of the dim to the next.
 Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
   std::vector<Factor>& strides = strides_[buffer];
   const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
@@ -225,11 +227,11 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     if (!scopes_.VariesByLane(indices[dim])) continue;
     const LinearIndex index = linearizer_.Of(indices[dim]);
     address.is_distinct |= index.HasConstantStride() && !index.IsUniform();
-    // One index that varies, as others would be in each other's way.
+    // An address with several varying indices does not count as whole.
     address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
   linearizer_.JoinDigits(offset);
-  // Outer scopes first, the constant last, where it costs nothing.
+  // Terms of outer scopes come first, and the constant last, where it is free.
   std::stable_sort(
       offset.uniform.begin(), offset.uniform.end(),
       [](const Placed& a, const Placed& b) { return a.depth < b.depth; });
@@ -245,7 +247,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     Value* constant = b_.getInt64(static_cast<uint64_t>(elements));
     address.pointer = Advance(address.pointer, buffer, {constant, 0}, depth);
   };
-  // Modulo 2^64, as all of an address that is used only where it is in bounds.
+  // This wraps modulo 2^64, like all parts of an address that is only used if
+  // it is in bounds.
   address.behind_row =
       static_cast<int64_t>(static_cast<uint64_t>(offset.constant) -
                            static_cast<uint64_t>(before_row));
@@ -274,7 +277,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
       offsets = b_.CreateAdd(offsets, term.value);
     }
     address.offsets = offsets;
-    // Digits of the lane may add up to it again.
+    // Digits of the lane may add up to the lane.
     if (const std::optional<Lanes> known = ConstantLanes(offsets)) {
       address.kind = Address::Kind::kContiguous;
       for (size_t lane = 0; lane < known->size(); ++lane) {
@@ -298,7 +301,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   return address;
 }
 
-// LLVM finds it as well, but not behind many additions.
+// LLVM finds the alignment as well, but not through many additions.
 uint64_t MemoryAccess::FindAlignment(uint32_t buffer,
                                      const LinearIndex& offset) {
   const llvm::DataLayout& layout = function_.getParent()->getDataLayout();
@@ -364,14 +367,15 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
   }
 }
 
-// Lanes that are known to lie in a few runs of neighbours, as those of
-// transposed tiles: a load for each run, and one instruction that brings its
-// lanes to their places. A gather would load each lane. Null: too many runs.
+// Loads lanes that are known to form a few runs of neighbours, as those of
+// transposed tiles do: one load for each run, and one instruction that shuffles
+// its lanes to their places. A gather would load each lane. Null if there are
+// too many runs.
 Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
   if (address.offsets == nullptr || target_.is_gpu) return nullptr;
   const std::optional<Lanes> offsets = ConstantLanes(address.offsets);
   if (!offsets) return nullptr;
-  std::map<int64_t, int64_t> runs;  // by their first offset: how many
+  std::map<int64_t, int64_t> runs;  // number of elements, by the first offset
   for (int64_t offset : std::set<int64_t>(offsets->begin(), offsets->end())) {
     if (!runs.empty() && runs.rbegin()->first + runs.rbegin()->second == offset)
       ++runs.rbegin()->second;
@@ -407,10 +411,9 @@ Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
   return result;
 }
 
-// Lanes in neighbouring rows of a tile: see jit/llvm/load_column.h. Other
-// elements of the rows are read, too, so the memory has to be the task's own,
-// where they may be anything.
-// Null: it is something else.
+// Loads lanes in neighbouring rows of a tile (see jit/llvm/load_column.h).
+// Other elements of the rows are read, too, so the memory has to be the task's
+// own, where reading them is harmless. Null if the address has another form.
 Value* MemoryAccess::LoadColumnOf(const Address& address, llvm::Type* type) {
   const loops::Buffer& buffer = nest_.buffers[address.buffer];
   const auto* const stride =
@@ -458,11 +461,11 @@ Value* MemoryAccess::LoadAs(const Address& address, llvm::Type* type) {
 }
 
 void MemoryAccess::Prefetch(uint32_t buffer, Value* element) {
-  // Not inbounds: the element need not exist.
+  // The address is not inbounds: the element need not exist.
   Value* const pointer =
       b_.CreateGEP(ElementOf(buffer), PointerOf(buffer), element);
-  // To read; to a cache that holds more than the first. Without the mark, it
-  // would keep what other buffers hold out of registers.
+  // The prefetch is for reading, into a larger cache than the first. Without
+  // the mark, it would keep values of other buffers out of registers.
   Mark(b_.CreateIntrinsic(
            llvm::Intrinsic::prefetch, {pointer->getType()},
            {pointer, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)}),
@@ -488,7 +491,7 @@ void MemoryAccess::Store(const Address& address, Value* value, Value* mask) {
       return StoreVector(FirstOf(address), Reverse(value),
                          mask ? Reverse(mask) : nullptr);
     default:
-      // Lanes are stored from the first to the last.
+      // A scatter stores lanes from the first to the last.
       Mark(b_.CreateMaskedScatter(value, LanePointers(address),
                                   AlignmentOf(buffer), mask),
            buffer, false);
@@ -500,7 +503,7 @@ void MemoryAccess::StoreVector(const Address& address, Value* value,
   const uint32_t buffer = address.buffer;
   const llvm::Align alignment = AlignmentOf(address);
   if (mask != nullptr && IsRegister(buffer)) {
-    // Plain loads and stores only, so that the buffer becomes registers.
+    // Only plain loads and stores allow the buffer to become registers.
     Value* old =
         b_.CreateAlignedLoad(value->getType(), address.pointer, alignment);
     value = b_.CreateSelect(mask, value, old);
@@ -542,7 +545,7 @@ Value* MemoryAccess::Reverse(Value* value) {
   return b_.CreateShuffleVector(value, order);
 }
 
-// The lowest element of reversed lanes.
+// Returns the lowest element of reversed lanes.
 Address MemoryAccess::FirstOf(const Address& reversed) {
   Address first = reversed;
   first.pointer =

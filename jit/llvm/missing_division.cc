@@ -25,7 +25,8 @@ bool IsMissing(const TargetTraits& target, const Instruction& instruction) {
   if (division == nullptr || !division->isIntDivRem()) return false;
   const bool is_long = division->getType()->getScalarSizeInBits() > 32;
   if (is_long ? target.has_long_integers : target.has_division) return false;
-  // Powers of two are shifts; other constants that fit a register products.
+  // Powers of two become shifts; other constants that fit a register become
+  // products.
   const llvm::APInt* divisor = nullptr;
   if (!llvm::PatternMatch::match(division->getOperand(1),
                                  llvm::PatternMatch::m_APInt(divisor)))
@@ -93,7 +94,8 @@ class Divider {
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, value, b.getFalse());
   }
 
-  // type(type a, type b): a / b without signs.
+  // Returns the function type(type a, type b), which computes a / b without
+  // signs.
   llvm::Function* Function(llvm::Type* type) {
     const bool is_long = type->isIntegerTy(64);
     llvm::Function*& function = functions_[is_long];
@@ -137,7 +139,7 @@ class Divider {
 
   const TargetTraits& target_;
   llvm::Module& module_;
-  llvm::Function* functions_[2] = {};  // of 32 and of 64 bits
+  llvm::Function* functions_[2] = {};  // for 32 and 64 bits
 };
 
 }  // namespace

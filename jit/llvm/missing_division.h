@@ -1,5 +1,5 @@
-// Divisions of integers that a machine has no instruction for: those of 64 bits
-// on one of 32 bits, or all. Part of missing_instructions.h.
+// Expands divisions of integers that a machine has no instruction for: those of
+// 64 bits on a 32-bit machine, or all. Part of missing_instructions.h.
 #ifndef EMBER_JIT_LLVM_MISSING_DIVISION_H_
 #define EMBER_JIT_LLVM_MISSING_DIVISION_H_
 
@@ -8,8 +8,9 @@
 
 namespace ember::jit {
 
-// By a function of the module that divides numbers without a sign, a bit at a
-// time; those of 64 bits that have only 32 are divided as such.
+// Replaces them by calls of a function in the module that divides numbers
+// without a sign, a bit at a time. Numbers of 64 bits that fit in 32 are
+// divided as such.
 void ExpandMissingDivisions(const TargetTraits& target, llvm::Module& module);
 
 }  // namespace ember::jit

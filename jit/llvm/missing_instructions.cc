@@ -23,7 +23,7 @@ bool IsHalf(const Value* value) {
   return value->getType()->getScalarType()->isHalfTy();
 }
 
-// Writes one operation as others.
+// Expresses one operation by others.
 class Expansion {
  public:
   explicit Expansion(Instruction& instruction)
@@ -33,7 +33,7 @@ class Expansion {
     b_.SetInsertPoint(&instruction);
   }
 
-  // Null: the machine has it.
+  // Returns null if the machine has the operation.
   Value* Of(const TargetTraits& target) {
     switch (instruction_.getOpcode()) {
       case Instruction::FNeg:
@@ -88,7 +88,7 @@ class Expansion {
 
   // --- 64-bit integers
 
-  // Rounded once, by the sum; exact for numbers of 53 bits.
+  // The sum rounds once; the result is exact for numbers of 53 bits.
   Value* LongToDouble(Value* value, bool is_signed) {
     llvm::Type* const word = ShapedAs(b_.getInt32Ty(), value);
     llvm::Type* const number = ShapedAs(b_.getDoubleTy(), value);
@@ -114,7 +114,7 @@ class Expansion {
     return b_.CreateSelect(negative, b_.CreateFNeg(result), result);
   }
 
-  // Numbers that fit, others are as undefined as they were.
+  // Numbers that do not fit are as undefined as before.
   Value* FloatToLong() {
     llvm::Type* const type = instruction_.getType();
     llvm::Type* const word = ShapedAs(b_.getInt32Ty(), A());

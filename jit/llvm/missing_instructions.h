@@ -1,13 +1,13 @@
-// Operations on values of 64 bits, divisions and signs of f16 that a machine
-// has no instructions for, and that LLVM would call a library for: kernels call
-// none (vm/format/kernel_abi.h). They are written as operations that the
-// machine has, with the same results bit for bit. Others legalisation has
-// written so before (jit/legalise).
+// Expands operations on 64-bit values, divisions and signs of f16 that a
+// machine has no instructions for. LLVM would call a library for them, which
+// kernels must not do (vm/format/kernel_abi.h). They are replaced by operations
+// that the machine has, with the same results bit for bit. Legalisation
+// (jit/legalise) has already replaced others.
 //
 //   Optimize(...);
 //   ExpandMissingInstructions(host.traits, module);
 //
-// Behind LLVM's passes, as these would make of the longer forms what they were.
+// This runs after LLVM's passes, which would restore the shorter forms.
 #ifndef EMBER_JIT_LLVM_MISSING_INSTRUCTIONS_H_
 #define EMBER_JIT_LLVM_MISSING_INSTRUCTIONS_H_
 
@@ -16,7 +16,7 @@
 
 namespace ember::jit {
 
-// Functions that are added have no attributes of a target.
+// Functions that this adds have no attributes of a target.
 void ExpandMissingInstructions(const TargetTraits& target,
                                llvm::Module& module);
 

@@ -26,7 +26,7 @@
 namespace ember::jit {
 namespace {
 
-// What ARMv7's linkers can still place within 32 bits.
+// Largest size that ARMv7's linkers can still place within 32 bits.
 constexpr uint64_t kMostBytes32 = uint64_t{1} << 30;
 constexpr unsigned kFieldBytes = 8;
 
@@ -42,7 +42,7 @@ class ObjectWriter {
   StatusOr<std::string> Write(const std::string& symbol) {
     EMBER_RETURN_IF_ERROR(Start());
     const bool is_elf = triple_.isOSBinFormatELF();
-    // For ELF, this also says that no stack has to be executable.
+    // For ELF, this also marks the stack as not executable.
     streamer_->initSections(/*NoExecStack=*/is_elf, *subtarget_);
     if (triple_.isOSDarwin()) {
       streamer_->emitVersionForTarget(triple_, llvm::VersionTuple(), nullptr,
@@ -50,7 +50,8 @@ class ObjectWriter {
     }
     streamer_->switchSection(info_->getTextSection());
     streamer_->emitValueToAlignment(llvm::Align(library_.code_alignment));
-    // Visible to the linkers of Mach-O files, whose relocations need that.
+    // The symbol is visible to linkers of Mach-O files, whose relocations need
+    // that.
     llvm::MCSymbol* const code = context_->createLinkerPrivateTempSymbol();
     streamer_->emitLabel(code);
     EmitPadded(library_.code, 0, library_.code_size);
@@ -118,7 +119,7 @@ class ObjectWriter {
                                       }));
   }
 
-  // The table's bytes, with relocations for the places of code.
+  // Emits the table's bytes, with relocations for the places of code.
   void EmitTable(llvm::MCSymbol* code) {
     const std::span<const uint8_t> table = library_.table;
     uint64_t position = 0;
@@ -133,7 +134,7 @@ class ObjectWriter {
               llvm::MCSymbolRefExpr::create(code, *context_),
               llvm::MCConstantExpr::create(offset, *context_), *context_),
           llvm::MCSymbolRefExpr::create(field, *context_), *context_);
-      // Where pointers have 32 bits, so have relocations.
+      // Relocations have 32 bits where pointers do.
       const unsigned size = triple_.isArch32Bit() ? 4 : kFieldBytes;
       streamer_->emitValue(value, size);
       streamer_->emitZeros(kFieldBytes - size);

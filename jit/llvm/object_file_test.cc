@@ -1,5 +1,5 @@
-// Object files, as LLVM's readers see them. That linkers take ELF's and
-// programs find the kernels is seen in tests/native.
+// Tests object files with LLVM's readers. tests/native tests that linkers
+// accept those of ELF and that programs find the kernels.
 #include "jit/llvm/object_file.h"
 
 #include <cstring>
@@ -22,7 +22,7 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Two targets, with heads, code and weights of their own.
+// A library for two targets, each with a head, code and weights.
 class Library {
  public:
   Library() {
@@ -56,7 +56,7 @@ TEST_P(ObjectFileTest, HasTheSymbolAndDistancesToTheCode) {
   const std::string triple = GetParam();
   const auto object = WriteObjectFile(library.get(), triple, "kernels");
   ASSERT_TRUE(object.ok()) << object.status().ToString();
-  // LLVM's readers want it aligned.
+  // LLVM's readers need aligned memory.
   const auto buffer = llvm::MemoryBuffer::getMemBufferCopy(*object);
   auto file = ObjectFile::createObjectFile(buffer->getMemBufferRef());
   ASSERT_TRUE(static_cast<bool>(file)) << toString(file.takeError());
@@ -99,7 +99,7 @@ TEST_P(ObjectFileTest, HasTheSymbolAndDistancesToTheCode) {
     }
   }
   EXPECT_TRUE(has_code);
-  // Mach-O has two for a difference.
+  // Mach-O has two relocations for a difference.
   EXPECT_EQ(relocations, is_macho ? 4u : 2u);
 }
 
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "arm64-apple-ios14.0-simulator", "arm64-apple-macos11.0",
                       "x86_64-apple-macos11.0"));
 
-// Linkers refuse, or guess at, files that do not say whose they are.
+// Linkers refuse files without a platform, or guess it.
 TEST(MachOTest, SaysWhichPlatformItIsFor) {
   UseAllTargets();
   for (const auto& [triple, platform] :

@@ -1,5 +1,5 @@
-// Code for machines that this one is not: which instructions are chosen. What
-// they compute is tested by random_test for each processor.
+// Tests which instructions are chosen for other machines than this one.
+// random_test tests the results for each processor.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -12,7 +12,7 @@
 namespace ember::jit {
 namespace {
 
-// A tile of 2 rows by a vector of `lanes`, of sums of `count` products.
+// Returns a tile of 2 rows by a vector of `lanes`, of sums of `count` products.
 std::string DotText(const std::string& a, const std::string& b,
                     const std::string& sum, int lanes, int count) {
   std::string text = R"(loops @dot<K>(%a: input AA[2, K * C],
@@ -63,25 +63,25 @@ int Count(const std::string& text, const std::string& pattern) {
 }
 
 TEST(OtherTargets, Vnni) {
-  // AVX-512 VNNI, and the VEX form of it.
+  // AVX-512 VNNI has a wide form; the VEX form is narrower.
   const std::string wide =
       AssemblyFor("sapphirerapids", DotText("u8", "i8", "i32", 16, 4));
   EXPECT_EQ(Count(wide, "vpdpbusd[^\n]*%zmm"), 2) << wide;
   const std::string narrow =
       AssemblyFor("alderlake", DotText("u8", "i8", "i32", 8, 4));
   EXPECT_EQ(Count(narrow, "vpdpbusd[^\n]*%ymm"), 2) << narrow;
-  // One more for what the other sign adds.
+  // One more instruction computes the correction for the other sign.
   const std::string both =
       AssemblyFor("sapphirerapids", DotText("i8", "i8", "i32", 16, 4));
   EXPECT_EQ(Count(both, "vpdpbusd[^\n]*%zmm"), 3) << both;
-  // 16-bit integers: the sum is part of the instruction, too.
+  // For 16-bit integers the sum is part of the instruction, too.
   const std::string pairs =
       AssemblyFor("sapphirerapids", DotText("i16", "i16", "i32", 16, 2));
   EXPECT_EQ(Count(pairs, "vpdpwssd[^\n]*%zmm"), 2) << pairs;
 }
 
 TEST(OtherTargets, SmallBytes) {
-  // Two products in 16 bits, where nothing is packed beyond -64..64.
+  // Sums of two products fit in 16 bits if all packed values are in -64..64.
   const auto text = [](int lanes, int low, int high) {
     return WithSmallFactor(DotText("u8", "i8", "i32", lanes, 4), lanes, low,
                            high);
@@ -100,7 +100,7 @@ TEST(OtherTargets, BFloat) {
   const std::string wide =
       AssemblyFor("sapphirerapids", DotText("bf16", "bf16", "f32", 16, 2));
   EXPECT_EQ(Count(wide, "vdpbf16ps[^\n]*%zmm"), 2) << wide;
-  // Without it, products of what is widened.
+  // Without it the factors are widened and multiplied.
   const std::string widened =
       AssemblyFor("skylake-avx512", DotText("bf16", "bf16", "f32", 16, 2));
   EXPECT_EQ(Count(widened, "vdpbf16ps"), 0);
@@ -114,7 +114,8 @@ TEST(OtherTargets, Neon) {
   };
   EXPECT_EQ(Count(code("neoverse-n1", "i8", "i8"), "\tsdot\t"), 2);
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "u8"), "\tudot\t"), 2);
-  // Of different signs: with i8mm, or one more for what 128 adds.
+  // Different signs need i8mm, or one more instruction for the correction by
+  // 128.
   EXPECT_EQ(Count(code("neoverse-v1", "u8", "i8"), "\tusdot\t"), 2);
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "i8"), "\tsdot\t"), 3);
   // Without dotprod it is a loop.
@@ -122,7 +123,7 @@ TEST(OtherTargets, Neon) {
 }
 
 TEST(OtherTargets, Sve) {
-  // Vectors of 256 bits; with four lanes it is NEON's.
+  // SVE's vectors have 256 bits; four lanes use NEON.
   const auto code = [](const char* a, const char* b, int lanes) {
     return AssemblyFor("aarch64-linux-gnu:neoverse-v1+sve=256",
                        DotText(a, b, "i32", lanes, 4));
@@ -131,7 +132,7 @@ TEST(OtherTargets, Sve) {
   EXPECT_EQ(Count(code("u8", "u8", 8), "\tudot\tz"), 2);
   EXPECT_EQ(Count(code("u8", "i8", 8), "\tusdot\tz"), 2);
   EXPECT_EQ(Count(code("i8", "i8", 4), "\tsdot\tv"), 2);
-  // Without it, two registers of NEON are no dot product.
+  // Without SVE, two registers of NEON are not a dot product.
   EXPECT_EQ(Count(AssemblyFor("aarch64-linux-gnu:neoverse-v1",
                               DotText("i8", "i8", "i32", 8, 4)),
                   "\t[su]dot\t[vz]"),
@@ -152,10 +153,10 @@ TEST(OtherTargets, Arm32) {
   const std::string fused = AssemblyFor(triple + "cortex-a15+neon", sums);
   EXPECT_EQ(Count(fused, "vfma\\.f32\tq"), 1) << fused;
   const std::string plain = AssemblyFor(triple + "cortex-a9+neon", sums);
-  // Which rounds twice.
+  // This instruction rounds twice.
   EXPECT_EQ(Count(plain, "vmla\\.f32\tq"), 1) << plain;
-  // 64 bits by a function in the kernel; indices that fit 32 bits are divided
-  // as products.
+  // Numbers of 64 bits are divided by a function in the kernel; indices that
+  // fit 32 bits are divided by multiplying.
   const std::string divided =
       AssemblyFor(triple + "cortex-a15+neon",
                   "loops @divide(%a: input i64[64], %b: input i64[64],\n"
@@ -181,7 +182,7 @@ TEST(OtherTargets, HalfWithoutInstructions) {
 }
 
 TEST(OtherTargets, PartsOfVectors) {
-  // With mask registers nobody asks whether any lane is on.
+  // On machines with mask registers no code tests if any lane is active.
   const std::string nest =
       R"(loops @part(%x: input f32[100], %y: output f32[100]) {
     phase t < 4 {
@@ -198,7 +199,7 @@ TEST(OtherTargets, PartsOfVectors) {
   EXPECT_EQ(Count(masked, "kortest|ktest"), 0) << masked;
   EXPECT_EQ(Count(masked, "vmov[^\n]*%zmm[0-9]+, [^\n]*\\(.*\\) \\{%k"), 2)
       << masked;
-  // What all lanes share is read only where one of them is on.
+  // An element that all lanes share is read only if one of them is active.
   const std::string shared = AssemblyFor(
       "skylake-avx512",
       std::regex_replace(nest, std::regex("\\* 2.0"), "* %x[t * 32 + i * 16]"));

@@ -17,9 +17,10 @@
 namespace ember::jit {
 namespace {
 
-// What loops are, the nest has decided: no vectoriser, no unroller. Values that
-// depend on nothing further in are outside already, so loop-invariant code
-// motion is for loads and what the other passes uncover.
+// The nest has decided about loops, so there is no vectoriser or unroller.
+// Values that depend on nothing further in are already outside of loops, so
+// loop-invariant code motion is for loads and for values that other passes
+// uncover.
 constexpr const char* kFullPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,broadcast-indices,"
@@ -88,7 +89,7 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
   if (host.has_sign_masks)
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   ExpandMissingInstructions(host.traits, module);
-  AddTargetAttributes(host, module);  // of what was added
+  AddTargetAttributes(host, module);  // for functions that were added
   return OkStatus();
 }
 
@@ -136,7 +137,7 @@ Status CheckNeedsNothing(const llvm::MemoryBuffer& object) {
     llvm::Expected<llvm::StringRef> name = symbol.getName();
     if (!flags || !name)
       return InternalError("expected an object file with symbols");
-    // The tables of ELF begin with a symbol without a name.
+    // The symbol tables of ELF begin with a symbol without a name.
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 || name->empty())
       continue;
     return InternalError(

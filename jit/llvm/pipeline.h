@@ -1,4 +1,4 @@
-// LLVM's part: optimisation of a module, and its machine code.
+// Runs LLVM's part: optimisation of a module, and its machine code.
 #ifndef EMBER_JIT_LLVM_PIPELINE_H_
 #define EMBER_JIT_LLVM_PIPELINE_H_
 
@@ -14,28 +14,29 @@
 
 namespace ember::jit {
 
-// LLVM's passes by their names, in order, as its PassBuilder reads them, and
-// our own `broadcast-indices` (broadcast_indices.h); LLVM verifies the module
-// first. kInternal if the module is none that LLVM accepts: our bug.
+// Runs LLVM's passes, given by their names in order, as its PassBuilder reads
+// them, and our own `broadcast-indices` (broadcast_indices.h). LLVM verifies
+// the module first. Returns kInternal if LLVM does not accept the module: our
+// bug.
 Status RunPasses(llvm::TargetMachine& machine, const char* pipeline,
                  llvm::Module& module);
 
-// Those of the effort, and ours. The functions get the attributes of the CPU.
-// Errors as RunPasses.
+// Runs the passes for the effort, and ours. The functions get the attributes of
+// the CPU. Errors are those of RunPasses.
 Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
                 llvm::Module& module);
 
-// The module is used up by it.
+// Consumes the module.
 StatusOr<std::unique_ptr<llvm::MemoryBuffer>> EmitObject(
     llvm::TargetMachine& machine, llvm::Module& module);
 StatusOr<std::string> EmitAssembly(llvm::TargetMachine& machine,
                                    const llvm::Module& module);
 
 std::string ModuleText(const llvm::Module& module);
-// kInternal, with a name, if the object file needs a symbol of another: LLVM
-// has called a library.
+// Returns kInternal, with a name, if the object file needs an outside symbol:
+// LLVM has called a library.
 Status CheckNeedsNothing(const llvm::MemoryBuffer& object);
-// Bytes of machine code in an object file.
+// Returns the bytes of machine code in an object file.
 int64_t CodeBytes(const llvm::MemoryBuffer& object);
 
 }  // namespace ember::jit

@@ -13,11 +13,11 @@
 namespace ember::jit {
 namespace {
 
-constexpr uint64_t kLeastBytes = 32;  // of a vector
+constexpr uint64_t kLeastBytes = 32;  // smallest vector to prefetch
 
 constexpr int64_t kLineBytes = 64;
 
-// The line that a load touches, relative to others from the same pointer.
+// The cache line that a load touches, relative to others from the same pointer.
 using Line = std::pair<const llvm::Value*, int64_t>;
 
 Line LineOf(const llvm::LoadInst& load, const llvm::DataLayout& layout) {
@@ -30,7 +30,7 @@ Line LineOf(const llvm::LoadInst& load, const llvm::DataLayout& layout) {
   return {base, (bytes - (bytes < 0 ? kLineBytes - 1 : 0)) / kLineBytes};
 }
 
-// One for each line.
+// Returns one load for each cache line.
 std::vector<llvm::LoadInst*> StreamedLoads(llvm::Function& function) {
   const llvm::DominatorTree tree(function);
   const llvm::LoopInfo loops(tree);
@@ -60,7 +60,7 @@ void PrefetchConstants(llvm::Module& module) {
     if (function.isDeclaration()) continue;
     for (llvm::LoadInst* load : StreamedLoads(function)) {
       llvm::IRBuilder<> b(load);
-      // Not inbounds: the end of the constant may come before.
+      // The address is not inbounds: it may be beyond the end of the constant.
       llvm::Value* const ahead =
           b.CreateGEP(b.getInt8Ty(), load->getPointerOperand(),
                       b.getInt64(kPrefetchDistance));

@@ -2,7 +2,7 @@
 
 load("//bazel:ember.bzl", "ember_cc_test")
 
-# Name -> what calls kernels under the emulator; None: this machine, where it can.
+# Name -> the command that calls kernels under the emulator; None: this machine, if it can run them.
 PROCESSORS = {
     "x86-64-v2": None,
     "x86-64-v3": None,

@@ -1,5 +1,5 @@
-// The rows of jit/target/processors.cc: what they say to schedules is what LLVM
-// knows of the processor, and each has tests.
+// Tests the rows of jit/target/processors.cc: schedules and LLVM know the same
+// features of each processor, and each has tests.
 #include "jit/target/processors.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(ProcessorsTest, EachHasTests) {
   EXPECT_EQ(found, expected) << "the list in jit/llvm/processors.bzl";
 }
 
-// What schedules are told of a machine, and what LLVM makes code for.
+// Expects that the features for schedules are those that LLVM makes code for.
 void ExpectSame(std::string_view target, const StatusOr<Host>& host) {
   ASSERT_TRUE(host.ok()) << host.status().ToString();
   const TargetTraits& traits = host->traits;
@@ -82,7 +82,7 @@ TEST(ProcessorsTest, WhatThisMachineLacks) {
 #if defined(__x86_64__)
   EXPECT_EQ(missing("aarch64-linux-gnu:cortex-a72"), "aarch64");
   EXPECT_EQ(missing("x86-64-v2"), "");
-  // No machine has both.
+  // No machine has both features.
   EXPECT_NE(missing("x86-64-v2+fma4+avx512vp2intersect"), "");
 #endif
 }

@@ -1,6 +1,6 @@
-// Random dispatches under the default schedules of several machines, and under
-// random ones, against the definition of the dispatch. Random nests are tested
-// by //tests/nests:conformance_test.
+// Compares random dispatches with their definition, under the default schedules
+// of several machines and under random schedules.
+// //tests/nests:conformance_test tests random nests.
 //
 //   EMBER_SEEDS=1000 bazel-bin/jit/llvm/random_test
 //   ./dev processors --seeds=1000
@@ -40,8 +40,8 @@ namespace {
 
 using Bytes = std::vector<std::vector<uint8_t>>;
 
-// How to run the seed again. It is shown too if the code that was made, or
-// LLVM, ends the process.
+// Returns the command that runs the seed again. It is also shown if the
+// compiled code or LLVM ends the process.
 std::string ReplayOf(const char* test, uint64_t seed) {
   std::string suffix;
   if (TestProcessor() != nullptr) suffix += "_";
@@ -54,7 +54,7 @@ std::string ReplayOf(const char* test, uint64_t seed) {
   return replay;
 }
 
-// Inputs, and what they give.
+// Inputs and their results.
 struct Expected {
   Bytes initial;
   Bytes final;
@@ -62,8 +62,8 @@ struct Expected {
   std::function<std::string(const Bytes& found)> difference;
 };
 
-// As vm::CpuKernel::Run does: the first buffers of the nest have the contents
-// of these, and are one where these are.
+// Runs the code as vm::CpuKernel::Run does: the first buffers of the nest have
+// the contents of `given`, and share memory where these do.
 Status RunOnBuffers(const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters,
                     const CompiledNest& code, std::span<void* const> given,
@@ -90,7 +90,7 @@ Status RunOnBuffers(const loops::LoopNest& nest,
   return OkStatus();
 }
 
-// "" or what is wrong.
+// Returns "" or what is wrong.
 std::string RunOnce(const Expected& expected, const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters,
                     const CompiledNest& code, bool is_at_end) {
@@ -104,7 +104,7 @@ std::string RunOnce(const Expected& expected, const loops::LoopNest& nest,
   return expected.difference(bytes);
 }
 
-// What a test compiles and runs for a seed.
+// Compiles and runs nests for the seeds of a test, and counts outcomes.
 class SeedTest {
  public:
   SeedTest(const char* name, tensor::SeedRange seeds)
@@ -123,7 +123,8 @@ class SeedTest {
   const RunCounts& counts() const { return counts_; }
   void Refuse(const Status& status) { counts_.Refuse(status.message()); }
 
-  // With each effort, unless the nest is declined. run: "" or what is wrong.
+  // Compiles with each effort, unless the nest is declined. run: returns "" or
+  // what is wrong.
   void Compile(const loops::LoopNest& nest, const std::string& origin,
                const std::function<std::string(const CompiledNest& code,
                                                bool is_at_end)>& run) {
@@ -145,7 +146,7 @@ class SeedTest {
   }
 
  private:
-  // The others are named only.
+  // Only the first failure is shown in full; the others are named.
   void Wrong(const std::string& what, const std::string& text) {
     if (counts_.wrong++ == 0) {
       ADD_FAILURE() << replay_ << what << text;
@@ -160,7 +161,8 @@ class SeedTest {
   RunCounts counts_;
 };
 
-// Few where each processor has a test of its own, as ./dev test runs them all.
+// Processors with a test of their own get few seeds, as ./dev test runs them
+// all.
 tensor::SeedRange SeedsOf(uint64_t count) {
   return tensor::Seeds(TestProcessor() == nullptr ? count : count / 8);
 }
@@ -173,8 +175,8 @@ Expected Define(const tensor::RandomCase& random) {
   return expected;
 }
 
-// Those whose default schedules are tried: the processor that the test is for,
-// or others than this machine.
+// Returns the models whose default schedules are tried: that of the test's
+// processor, or those of several others than this machine.
 std::vector<CpuModel> Models(const std::vector<const char*>& others) {
   if (TestProcessor() != nullptr) return {TestCpuModel()};
   std::vector<CpuModel> models;
@@ -190,7 +192,7 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
   schedule::Computation computation = schedule::Disassemble(
       random.dispatch,
       is_specialised ? random.parameters : std::vector<int64_t>());
-  // As kernels are made, with weights that are constants now and then.
+  // Some weights are constants, as in kernels of models.
   for (size_t i = 1; i < random.dispatch.input_count(); ++i) {
     if (random.parameters.empty() && random.seed % 2 == 0)
       schedule::MakeConstant(computation.buffers[i], expected.initial[i]);
@@ -205,7 +207,7 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
                          << nest.status().ToString() << "\n"
                          << tensor::Print(random.dispatch) << schedule.ToText();
   if (!nest.ok()) return;
-  // As before each kernel.
+  // The JIT verifies each nest, too.
   if (const Status status = loops::Verify(*nest); !status.ok())
     return test.Refuse(Decline(DeclineReason::kNoProof, status.message()));
   test.Compile(*nest, tensor::Print(random.dispatch) + schedule.ToText(),
@@ -232,13 +234,15 @@ TEST(RandomTest, DispatchesUnderDefaultSchedules) {
   EXPECT_LE(test.counts().all_refused(), test.counts().run + 2);
 }
 
-// What models consist of: register tiles, dot loops, copies that widen.
+// The dispatches are typical of models: register tiles, dot loops, copies that
+// widen.
 TEST(RandomTest, ModelsUnderDefaultSchedules) {
   SeedTest test("ModelsUnderDefaultSchedules", SeedsOf(40));
   test.Run([&](uint64_t seed) {
     const tensor::RandomCase random = schedule::MakeRandomModelDispatch(seed);
     Expected expected = Define(random);
-    // Where functions are polynomials, results differ by their errors.
+    // Functions that are polynomials differ from the definition by their
+    // errors.
     expected.difference = [&](const Bytes& found) {
       return tensor::FirstDifference(random, expected.final, found, 1e-4, 1e-4);
     };
@@ -247,13 +251,13 @@ TEST(RandomTest, ModelsUnderDefaultSchedules) {
       RunScheduled(expected, random, cpu, false, {.exact = true}, test);
     }
   });
-  // Loops over several extents that are products of parameters are taken apart
-  // by quotients of quotients, which no proof of bounds follows yet.
+  // Loops over several extents that are products of parameters are split by
+  // quotients of quotients, which no proof of bounds follows yet.
   EXPECT_LE(test.counts().all_refused() * 15, test.counts().run);
 }
 
-// Results in place, too. What is wrong with their lowering or verification,
-// jit/schedule/testing:random_schedule_test sees without machine code.
+// Results may be in place, too. jit/schedule/testing:random_schedule_test finds
+// errors of their lowering or verification without machine code.
 TEST(RandomTest, RandomSchedules) {
   SeedTest test("RandomSchedules", SeedsOf(40));
   test.Run([&](uint64_t seed) {

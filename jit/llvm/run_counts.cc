@@ -13,7 +13,7 @@ constexpr DeclineReason kReasons[] = {
 #undef EMBER_ROW
 };
 
-// Where it happened stands before the reason.
+// The message gives the place before the reason.
 std::string ReasonOf(std::string_view message) {
   for (const DeclineReason reason : kReasons) {
     const std::string text(DeclineText(reason));

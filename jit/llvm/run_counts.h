@@ -1,5 +1,5 @@
-// What became of the kernels that a test made for a processor, as its last
-// line says it:
+// Counts the outcomes of the kernels that a test made for a processor. The
+// test's last line prints them:
 //
 //   armv7-neon: Nests, seeds 0..5: 24 kernels run, 0 wrong; refused: 2 (2
 //   float-remainder)
@@ -18,10 +18,11 @@ struct RunCounts {
   int64_t wrong = 0;
   std::map<std::string, int64_t> refused;  // by reason
 
-  // By the row of jit/decline_reasons.h in the message; else as "not lowered".
+  // Counts by the row of jit/decline_reasons.h in the message; else as "not
+  // lowered".
   void Refuse(std::string_view message);
   int64_t all_refused() const;
-  // where: "armv7-neon", or what else ran them.
+  // `where`: "armv7-neon", or another name of the executor.
   void Print(std::string_view where, std::string_view what) const;
 };
 

@@ -1,9 +1,9 @@
-// The loops around the place where code is being emitted: what their variables
-// are bound to, and where values go that depend on nothing further in
+// Tracks the loops around the current place of code: the values of their
+// variables, and the scopes for values that depend on nothing further in
 // (jit/loops/placement.h).
 //
-// A scope has a prologue block, which dominates its body and in which values
-// are put before the terminator. Those of variables that are constants (of
+// A scope has a prologue, a block that dominates its body. Values are put
+// before the prologue's terminator. Scopes of variables that are constants (of
 // unrolled loops, and lanes) have none.
 #ifndef EMBER_JIT_LLVM_SCOPES_H_
 #define EMBER_JIT_LLVM_SCOPES_H_
@@ -22,7 +22,7 @@ namespace ember::jit {
 
 using loops::NodeId;
 
-// The place of code that must stay where the statement is.
+// Depth of code that must stay at the place of its statement.
 inline constexpr int kHere = loops::kNoPlace;
 
 // A value and the scope in which it was computed; constants: 0.
@@ -31,7 +31,7 @@ struct Placed {
   int depth = 0;
 };
 
-// What Scopes::Once makes of two values.
+// Operations that Scopes::Once applies to two values.
 enum class Made : uint8_t { kAdd, kMultiply, kAdvance, kBound, kExtent };
 
 class Scopes {
@@ -39,19 +39,19 @@ class Scopes {
   Scopes(const tensor::ExpressionPool& pool, Builder& builder)
       : b_(builder), placement_(pool) {}
 
-  // The first scope is the entry, without a variable. `lanes` 0: a variable
-  // with one value at a time.
+  // The first scope is the entry, which has no variable. If `lanes` is 0, the
+  // variable has one value at a time.
   void Enter(llvm::BasicBlock* prologue);
   void Enter(llvm::BasicBlock* prologue, NodeId variable, llvm::Value* value,
              int lanes = 0);
-  // A variable whose value is there from the entry on, and not constant: the
-  // number of a thread.
+  // Enters a variable whose value is available from the entry on, and not
+  // constant: the number of a thread.
   void EnterBound(NodeId variable, llvm::Value* value);
-  // A part that may be skipped.
+  // Enters a part that may be skipped.
   void EnterBranch(llvm::BasicBlock* prologue);
   void Leave();
 
-  // Lanes of the vector loop that this is in, or 0.
+  // Number of lanes of the vector loop around, or 0.
   int lanes() const { return lanes_; }
   llvm::Value* ValueOf(NodeId variable) const;
   bool IsLane(NodeId variable) const { return lanes_ && variable == lane_; }
@@ -60,21 +60,23 @@ class Scopes {
   bool DependsOn(NodeId id, NodeId variable) {
     return placement_.DependsOn(id, variable);
   }
-  // Whether the node differs from lane to lane.
+  // True if the node differs from lane to lane.
   bool VariesByLane(NodeId id) { return lanes_ != 0 && DependsOn(id, lane_); }
-  // The scope in which the value is computed; kHere if it has loads.
+  // Returns the scope in which the value is computed; kHere if it has loads.
   int PlaceOf(NodeId id) { return placement_.PlaceOf(id); }
 
-  // The value of a node without loads, if it was computed; and that it was.
+  // Known returns the value of a node without loads, if it was computed;
+  // Remember records it.
   llvm::Value* Known(NodeId id);
   void Remember(NodeId id, llvm::Value* value);
-  // The value that make() gives in the scope, made once for the operands and,
-  // where that counts, a type: buffers of several may be in one place.
+  // Returns the value of make() in the scope. It is made once for each pair of
+  // operands and, where that matters, each type: buffers of several types may
+  // share a place.
   template <typename Make>
   llvm::Value* Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
                     Make&& make, llvm::Type* type = nullptr);
 
-  // While it lives, the builder is in the prologue of a scope.
+  // While it exists, the builder is in the prologue of a scope.
   class At {
    public:
     At(Scopes& scopes, int depth) : guard_(scopes.b_) {

@@ -17,7 +17,7 @@ using loops::Statement;
 
 namespace {
 
-// A function that runs tasks one after the other, and their invocations, too.
+// Emits a function that runs tasks, and their invocations, one after the other.
 class HostPhaseEmitter final : public BlockEmitter {
  public:
   using BlockEmitter::BlockEmitter;
@@ -34,7 +34,7 @@ class HostPhaseEmitter final : public BlockEmitter {
                   Value* extent);
   void EmitFailure();
 
-  // Where all failed checks meet; null as long as there are none.
+  // The block to which all failed checks branch; null if there are none yet.
   BasicBlock* failed_ = nullptr;
   llvm::PHINode* failed_fields_[4] = {};
 };

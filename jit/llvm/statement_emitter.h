@@ -1,4 +1,4 @@
-// The statements of one phase as the body of its function.
+// Emits the statements of one phase as the body of its function.
 #ifndef EMBER_JIT_LLVM_STATEMENT_EMITTER_H_
 #define EMBER_JIT_LLVM_STATEMENT_EMITTER_H_
 
@@ -8,7 +8,7 @@
 
 namespace ember::jit {
 
-// function: as PhaseFunction, without a body. Errors: reasons to decline, and
+// function: a PhaseFunction without a body. Errors: reasons to decline, and
 // instructions that should have been expanded.
 Status EmitPhase(const loops::LoopNest& nest, const loops::Phase& phase,
                  bool is_prologue, TargetTraits target,

@@ -13,7 +13,7 @@ using tensor::Update;
 
 namespace {
 
-// The bits of a value x with combine(x, y) = y for all y that are no NaN.
+// Returns the bits of a value x with combine(x, y) = y for all y except NaNs.
 uint64_t IdentityBits(Update update, DType type) {
   switch (update) {
     case Update::kMultiply:
@@ -25,7 +25,7 @@ uint64_t IdentityBits(Update update, DType type) {
     default:
       break;
   }
-  // -0, as 0 + -0 is 0.
+  // The identity is -0, as 0 + -0 is 0.
   return IsFloat(type) ? uint64_t{1} << (8 * DTypeByteSize(type) - 1) : 0;
 }
 
@@ -160,8 +160,8 @@ Value* StoreEmitter::Reduce(const Pending& pending) {
   return ReduceLanes(*pending.store, value);
 }
 
-// Halves are combined until one lane is left; of an odd count the last lane
-// comes to the end.
+// Combines halves until one lane is left; if their number is odd, the last lane
+// is combined at the end.
 Value* StoreEmitter::ReduceLanes(const Store& store, Value* lanes) {
   Value* odd = nullptr;
   int count = expressions_.scopes().lanes();

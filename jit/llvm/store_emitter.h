@@ -1,4 +1,4 @@
-// Assignments and updates, of one element or of all lanes.
+// Emits assignments and updates, of one element or of all lanes.
 #ifndef EMBER_JIT_LLVM_STORE_EMITTER_H_
 #define EMBER_JIT_LLVM_STORE_EMITTER_H_
 
@@ -24,22 +24,23 @@ class StoreEmitter {
         expressions_(expressions) {}
 
   void Emit(std::span<const loops::Store> stores);
-  // Assigns or combines the value instead of the store's own.
+  // Assigns or combines this value instead of the store's own.
   void EmitValue(const loops::Store& store, llvm::Value* value);
-  // Where `condition(buffer)` is not null (i1), only who it holds for stores to
-  // the buffer, and reads what is updated.
+  // If `condition(buffer)` (i1) is not null, only threads for which it holds
+  // store to the buffer, and read what is updated.
   void StoreOnlyIf(std::function<llvm::Value*(uint32_t buffer)> condition) {
     condition_ = std::move(condition);
   }
 
-  // a and b combined as the store's update does.
+  // Combines a and b by the store's update.
   llvm::Value* Combine(const loops::Store& store, llvm::Value* a,
                        llvm::Value* b);
-  // What changes nothing when it is combined with a value that is no NaN.
+  // Returns the value that changes nothing when it is combined with another,
+  // except a NaN.
   llvm::Constant* Identity(const loops::Store& store);
 
  private:
-  // A store with its operands computed: value, or factor * other_factor.
+  // A store whose operands are computed: value, or factor * other_factor.
   struct Pending {
     const loops::Store* store = nullptr;
     Address address;
@@ -53,10 +54,10 @@ class StoreEmitter {
   void Write(const Pending& pending);
   void StoreNow(const Pending& pending);
   void Update(const Pending& pending);
-  // All lanes count; several may have the same element.
+  // Updates lane by lane: several lanes may have the same element.
   void UpdateLaneByLane(const Pending& pending);
   llvm::Value* Combined(const Pending& pending, llvm::Value* old);
-  // The lanes that are on combined to one value.
+  // Combines the active lanes to one value.
   llvm::Value* Reduce(const Pending& pending);
   llvm::Value* ReduceLanes(const loops::Store& store, llvm::Value* lanes);
   llvm::Value* ValueOf(const Pending& pending);

@@ -1,4 +1,5 @@
-// What LLVM has for a machine, for legalisation (jit/legalise).
+// Lists the operations that LLVM has for a machine, for legalisation
+// (jit/legalise).
 #ifndef EMBER_JIT_LLVM_TARGET_OPERATIONS_H_
 #define EMBER_JIT_LLVM_TARGET_OPERATIONS_H_
 
@@ -10,13 +11,14 @@ namespace ember::jit {
 inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
   return {
       .half_conversions = traits.has_half_conversion,
-      // In f32, of which LLVM's passes make it where has_half_arithmetic is.
+      // Sums are in f32; LLVM's passes make f16 of them where
+      // has_half_arithmetic is set.
       .half_sums = false,
       .wide_halves = false,
       .narrow_integers = true,
       .bool_casts = true,
       .signed_remainders = true,
-      // fptosi.sat of vectors goes through their lanes one by one on x86.
+      // On x86, fptosi.sat of vectors handles their lanes one by one.
       .saturating_casts = false,
       .number_extremes = traits.has_rounding,
       .nan_extremes = traits.has_nan_extremes,

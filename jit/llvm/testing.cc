@@ -31,7 +31,7 @@ using tensor::Opcode;
 
 namespace {
 
-// A value of constants and parameters.
+// Evaluates an expression of constants and parameters.
 uint64_t Evaluate(const LoopNest& nest, NodeId id,
                   const std::vector<int64_t>& parameters) {
   const tensor::Node& node = nest.pool[id];
@@ -94,7 +94,7 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
 
 namespace {
 
-// Of the processor, where it has an emulator; else null.
+// Returns the processor's machine if it has an emulator; else null.
 ForeignMachine* TestMachine() {
   static ForeignMachine* const machine = []() -> ForeignMachine* {
     const Processor* const processor = TestProcessor();
@@ -106,13 +106,14 @@ ForeignMachine* TestMachine() {
   return machine;
 }
 
-// The processor that tests are for, as LLVM knows it; "" is this machine.
+// Returns LLVM's name of the processor that tests are for; "" is this machine.
 std::string TestCpu() {
   const Processor* const processor = TestProcessor();
   return processor == nullptr ? "" : std::string(processor->llvm);
 }
 
-// Not an environment that skips: its tests would be reported as completed.
+// This is a listener, since an environment that skips would report its tests as
+// completed.
 class SkipWhereItCannotRun : public ::testing::EmptyTestEventListener {
  public:
   void OnTestProgramStart(const ::testing::UnitTest&) override {

@@ -107,7 +107,7 @@ bool IsSubnormal(DType type, uint64_t bits) {
 }
 
 const std::vector<uint64_t>& BitPatterns(DType type) {
-  // Tests ask for each element that they compare.
+  // Made once: tests ask for the patterns at each element that they compare.
   static const auto* const patterns = [] {
     auto* const all = new std::vector<std::vector<uint64_t>>(kDTypeCount);
     for (const DType each : kTypes)
@@ -141,11 +141,11 @@ std::vector<ArithmeticCase> RowCases(InstructionGroup group) {
       if (!AcceptsType(InfoOf(opcode).kinds, type)) continue;
       if (IsForOthers(opcode, type)) continue;
       const DType result = is_bool ? DType::kBool : type;
-      cases.push_back({type, type, DType::kBool, result, CallOf(opcode),
-                       [=](uint64_t a, uint64_t b, uint64_t) {
-                         return tensor::EvaluateScalar(opcode, type, result,
-                                                       {a, b});
-                       }});
+      cases.push_back(
+          {type, type, DType::kBool, result, CallOf(opcode),
+           [=](uint64_t a, uint64_t b, uint64_t) {
+             return tensor::EvaluateScalar(opcode, type, result, {a, b});
+           }});
     }
   }
   return cases;

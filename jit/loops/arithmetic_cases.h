@@ -1,5 +1,6 @@
-// Every arithmetic row on every type, as a case that back ends are tested with:
-// an expression of elements, and the bits that it gives for bits of operands.
+// Test cases for back ends: every row of arithmetic instructions on every type.
+// A case is an expression over elements, and the bits of its result for given
+// bits of the operands.
 //
 //   for (const ArithmeticCase& test : CastCases()) {
 //     test.ExpressionAt("i * 16 + l");   // "f32(%a[i * 16 + l])"
@@ -18,33 +19,36 @@
 
 namespace ember::loops {
 
-// Bits of values at and around all limits, and a few random ones, the same at
-// each call.
+// Returns the bits of values at and around all limits of the type, and of a few
+// random values. Every call returns the same bits.
 const std::vector<uint64_t>& BitPatterns(DType type);
 
-// Of the types whose arithmetic is done in f32 or f64; f16 is kept by what
-// takes subnormal numbers of f32 for zero.
+// True if the bits are a subnormal number of a type whose arithmetic a device
+// does in f32 or f64. Always false for f16: devices that flush subnormal
+// numbers of f32 to zero keep those of f16.
 bool IsSubnormal(DType type, uint64_t bits);
 
 struct ArithmeticCase {
   // Types of the elements of %a, %b, %c.
   DType a, b, c, result;
-  std::string expression;  // of %a[$], %b[$], %c[$]
-  // Bits of the result; of NaNs any.
+  std::string expression;  // over %a[$], %b[$], %c[$]
+  // Returns the bits of the result. Where they are a NaN, any NaN is right.
   std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)> expected;
 
   std::string ExpressionAt(const std::string& index) const;
 };
 
-// Of a group that has arithmetic, without those below.
+// Returns the cases of an instruction group that has arithmetic. Leaves out the
+// rows for which IsForOthers holds.
 std::vector<ArithmeticCase> RowCases(tensor::InstructionGroup group);
-// Rows and types that jit/math expands, or that may be declined.
+// True if jit/math expands the row for this type, or back ends may decline it.
 bool IsForOthers(tensor::Opcode opcode, DType type);
 
 std::vector<ArithmeticCase> CastCases();
 std::vector<ArithmeticCase> BitcastCases();
 std::vector<ArithmeticCase> SelectCases();
-// Constants on either side may take other paths than values in registers.
+// Cases with a constant operand, which back ends may compile in another way
+// than an operand in a register.
 std::vector<ArithmeticCase> ConstantDivisionCases();
 std::vector<ArithmeticCase> ConstantExtremeCases();
 

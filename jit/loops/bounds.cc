@@ -20,9 +20,10 @@ using tensor::Opcode;
 constexpr int kMaximumSteps = 2000;
 constexpr int kMaximumDepth = 6;
 
-// What is more than the node whatever iteration runs, where the node is a
-// loop's variable, or its quotient by factors of the loop's extent, one behind
-// the other: t floordiv M in a loop t < N * M is less than N.
+// Returns an exclusive upper bound of the node that holds in every iteration,
+// or nullopt. The node must be a loop's variable, or a chain of its quotients
+// by factors of the loop's extent: in a loop t < N * M, t floordiv M is less
+// than N.
 std::optional<Product> LimitOf(const ExpressionPool& pool, const Facts& facts,
                                NodeId id) {
   const Node& node = pool[id];
@@ -33,7 +34,8 @@ std::optional<Product> LimitOf(const ExpressionPool& pool, const Facts& facts,
   const std::optional<Product> divisor = FactorsOf(pool, node.operands[1]);
   if (!limit || !divisor || facts.RangeOf(node.operands[1]).low < 0)
     return std::nullopt;
-  // Each part divides that of the whole, which is exact, so nothing overflows.
+  // The divisor's constant and factors divide those of the limit. The limit is
+  // exact, so no part of the quotient overflows.
   if (divisor->constant <= 0 || limit->constant <= 0 ||
       limit->constant % divisor->constant != 0 ||
       !std::ranges::includes(limit->factors, divisor->factors)) {
@@ -62,7 +64,7 @@ class Prover {
   }
 
  private:
-  // In at most `depth` steps.
+  // Tries to prove that goal >= 0 in at most `depth` steps.
   bool Prove(const LinearSum& goal, int depth) {
     const std::optional<int64_t> least = facts_.LowerBound(goal);
     if (least && *least >= 0) return true;
@@ -73,7 +75,7 @@ class Prover {
     return false;
   }
 
-  // Proves the goal by getting rid of one term.
+  // Proves the goal by eliminating one term.
   bool ProveWithout(const LinearSum& goal, const LinearTerm& term, int depth) {
     for (const LinearSum* fact : known_) {
       if (ProveBy(goal, term, *fact, depth)) return true;
@@ -91,8 +93,8 @@ class Prover {
     return 0;
   }
 
-  // goal >= 0 if g * goal + (g - 1) - f * fact >= 0, for g, f > 0 (and whole
-  // numbers) that cancel the term.
+  // goal >= 0 follows from g * goal + (g - 1) - f * fact >= 0, where g and f
+  // are positive integers that cancel the term.
   bool ProveBy(const LinearSum& goal, const LinearTerm& term,
                const LinearSum& fact, int depth) {
     int64_t wanted = term.coefficient;
@@ -110,8 +112,8 @@ class Prover {
     return rest && Prove(*rest, depth - 1);
   }
 
-  // A minimum, maximum or select is one of its operands. As a bound of the
-  // goal from the wrong side, it is enough that one operand serves.
+  // A minimum, maximum or select equals one of its operands: the goal holds if
+  // it can be proved with each operand in its place.
   bool ProveByCases(const LinearSum& goal, const LinearTerm& term, int depth) {
     const Node& node = pool_[term.node];
     size_t first = 0;
@@ -134,7 +136,7 @@ class Prover {
     return prove(first) && prove(first + 1);
   }
 
-  // Sums with the node in them that are never negative.
+  // Returns sums that contain the node and are never negative.
   std::vector<LinearSum> RulesOf(NodeId id) {
     std::vector<LinearSum> rules;
     // left - right - constant >= 0
@@ -191,7 +193,8 @@ class Prover {
     }
   }
 
-  // Of limits that are sums: a number, or one factor.
+  // Adds the rule that the node is below its limit. Only limits that are sums
+  // serve: a number, or a multiple of one factor.
   template <typename Add>
   void AddLimitRule(NodeId id, const LinearSum& self, Add&& add) {
     const std::optional<Product> limit = LimitOf(pool_, facts_, id);

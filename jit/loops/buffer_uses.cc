@@ -23,7 +23,7 @@ void ForEachStore(const Block& block, int depth, Visitor&& visit) {
   }
 }
 
-// Loads and stores of the block, with their indices.
+// Calls `visit` for each load and store of the block, with its indices.
 template <typename Visitor>
 void ForEachAccess(const LoopNest& nest, const Block& block, int depth,
                    Visitor&& visit) {

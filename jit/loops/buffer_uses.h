@@ -1,11 +1,11 @@
-// Which buffers a block stores to and how invocations share them. Of nests that
-// are not verified yet, too: buffers that do not exist and blocks deeper than
-// kMaximumNesting are passed over. Internal to the verifier.
+// Finds the buffers that a block stores to, and how invocations share them.
+// Works on nests that are not verified yet: it skips buffers that do not exist
+// and blocks deeper than kMaximumNesting. Internal to the verifier.
 //
 //   invocation i < 8 { %r[i] = %x[i]; %t[0] = %r[i] }
 //
-// %r, if it is a register buffer, is one of each invocation (first index i), %t
-// is shared.
+// If %r is a register buffer, each invocation has its own element of it (first
+// index i). %t is shared.
 //
 // Sets of buffers have an entry per buffer of the nest. Thread-safe.
 #ifndef EMBER_JIT_LOOPS_BUFFER_USES_H_
@@ -17,19 +17,19 @@
 
 namespace ember::loops {
 
-// Whether the node loads from a buffer.
+// True if the node loads from a buffer.
 bool IsAccess(const tensor::Node& node);
 
 // The buffers that the block stores to.
 std::vector<bool> StoredIn(const LoopNest& nest, const Block& block);
 
-// Of those the ones of which the invocations of a loop with this variable and
-// body do not have parts of their own, by the first index.
+// The stored buffers that the invocations of a loop with this variable and body
+// share: some access does not have the variable as its first index.
 std::vector<bool> SharedIn(const LoopNest& nest, NodeId variable,
                            const Block& body);
 
-// The register buffers that are accessed somewhere with the variable of the
-// invocation loop around as their first index.
+// The register buffers that some access in an invocation loop indexes with that
+// loop's variable first.
 std::vector<bool> BuffersOfInvocations(const LoopNest& nest);
 
 }  // namespace ember::loops

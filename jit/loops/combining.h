@@ -1,12 +1,13 @@
-// Invocation loops in which all invocations update one element together: how a
-// workgroup combines what each of its invocations has.
+// Recognises combining loops: invocation loops in which all invocations update
+// one element together. A workgroup uses them to combine the values of its
+// invocations.
 //
 //   invocation i < 64 { %sum[t] += %part[i] }
 //
-// Every value of the loop counts, in an order that is not specified. So such a
-// loop has nothing else in it: a device makes of it what combines values of
-// invocations best. The verifier refuses updates of one element by several
-// invocations elsewhere.
+// The update counts every value of the loop, in an unspecified order. Such a
+// loop contains nothing else, so that a device may replace it by its own
+// reduction over invocations. Elsewhere the verifier refuses updates of one
+// element by several invocations.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_LOOPS_COMBINING_H_
@@ -16,13 +17,13 @@
 
 namespace ember::loops {
 
-// Whether the store's element is the same for all values of the loop over
-// `variable`: no load and not that variable is in its indices.
+// True if the store's element is the same for all values of the loop over
+// `variable`: its indices contain neither a load nor that variable.
 bool IsOfAllInvocations(const tensor::ExpressionPool& pool, const Store& store,
                         NodeId variable);
 
-// Whether the statement is an invocation loop that does nothing but update
-// elements that are the same for all of its values.
+// True if the statement is an invocation loop that only updates elements that
+// are the same for all of its values.
 bool IsCombining(const tensor::ExpressionPool& pool,
                  const Statement& statement);
 

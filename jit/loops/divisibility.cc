@@ -10,7 +10,8 @@ using tensor::Opcode;
 
 namespace {
 
-// Expressions are graphs: a node may be reached by many ways.
+// Expressions are graphs in which many paths may reach one node, so the depth
+// of the search is bounded.
 constexpr int kDeepest = 12;
 
 int64_t Divisor(const ExpressionPool& pool, NodeId id, int depth) {
@@ -33,7 +34,8 @@ int64_t Divisor(const ExpressionPool& pool, NodeId id, int depth) {
     case Opcode::kMultiply:
       return std::min(of(0) * of(1), kLargestDivisor);
     case Opcode::kModulo: {
-      // x - m * (x floordiv m); but x mod 0 is what the table says.
+      // x mod m = x - m * (x floordiv m). The instruction table defines x mod 0
+      // otherwise, so the modulus must be a positive constant.
       const auto modulus = pool.IntegerConstant(node.operands[1]);
       if (!modulus || *modulus <= 0) return 1;
       return std::min(of(0), PowerOfTwoIn(*modulus));

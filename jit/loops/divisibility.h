@@ -1,5 +1,5 @@
-// What a value is divisible by for sure, wherever it is computed: for proofs
-// that an access is aligned.
+// Finds a power of two that divides a value wherever it is computed. Used for
+// proofs that an access is aligned.
 //
 //   DivisorOf(pool, i * 8 + mod(j * 4, 12))   // 4
 #ifndef EMBER_JIT_LOOPS_DIVISIBILITY_H_
@@ -11,14 +11,14 @@
 
 namespace ember::loops {
 
-// Of 0, and the largest of others.
+// The divisor reported for 0, and the largest one reported for any value.
 inline constexpr int64_t kLargestDivisor = int64_t{1} << 30;
 
 // The largest power of two, up to kLargestDivisor, that divides the number.
 int64_t PowerOfTwoIn(int64_t number);
 
-// A power of two, up to kLargestDivisor, that divides every value of the i64
-// node; also where it wraps. 1 where nothing is known.
+// Returns a power of two, up to kLargestDivisor, that divides every value of
+// the i64 node, even where it wraps. 1 if nothing is known.
 int64_t DivisorOf(const tensor::ExpressionPool& pool, tensor::NodeId node);
 
 }  // namespace ember::loops

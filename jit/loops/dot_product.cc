@@ -12,7 +12,7 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// Whether the elements of the load at 0, 1, ... are neighbours.
+// True if consecutive values of the variable load neighbouring elements.
 bool RunsWith(const tensor::ExpressionPool& pool, const Node& load,
               NodeId variable) {
   if (load.operands.empty()) return false;

@@ -1,14 +1,15 @@
-// What the body of a dot loop is (LoopKind::kDot): the one place that says so,
-// for the verifier, lowering, and back ends.
+// Recognises the body of a dot loop (LoopKind::kDot). The verifier, lowering
+// and back ends all rely on this one definition.
 //
 //   dot q < 4 { %y[l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
 //
-//   - the loop has 4 values, and the factors are i8 or u8, in any pairing, or
-//     2, and they are i8, u8 or i16, in any pairing: i32, or both bf16: f32;
-//   - each factor is a cast of a load; neighbouring values of the loop read
+//   - Types: 4 values with factors i8 or u8 in any pairing, or 2 values with
+//     factors i8, u8 or i16 in any pairing, sum to i32; 2 values with bf16
+//     factors sum to f32.
+//   - Each factor is a cast of a load. Neighbouring values of the loop read
 //     neighbouring elements along the last dim: the last index is the variable
-//     plus something that does not depend on it, and no other index does;
-//   - neither does the element that is updated, by +.
+//     plus something that does not depend on it, and no other index depends on it.
+//   - The updated element does not depend on the variable. The update is +.
 #ifndef EMBER_JIT_LOOPS_DOT_PRODUCT_H_
 #define EMBER_JIT_LOOPS_DOT_PRODUCT_H_
 
@@ -21,22 +22,23 @@
 
 namespace ember::loops {
 
-// Signed bytes in -kSmallByte..kSmallByte are small: a sum of two products of
-// them by any unsigned bytes fits 16 bits, which is what x86 without VNNI has
-// an instruction for.
+// Signed bytes in -kSmallByte..kSmallByte are small: the sum of two products of
+// small bytes and any unsigned bytes fits 16 bits. x86 without VNNI has an
+// instruction for such sums.
 inline constexpr int64_t kSmallByte = 64;
 
 struct DotProduct {
   int64_t count = 4;
-  const Store* store = nullptr;  // of the statement's body
+  const Store* store = nullptr;  // the store in the statement's body
   NodeId a = 0;                  // the loads; may be the same one
   NodeId b = 0;
 };
 
-// kInvalidArgument with what is wrong where the loop is none.
+// Errors: kInvalidArgument that says what is wrong if the loop is no dot
+// product.
 StatusOr<DotProduct> DotProductOf(const LoopNest& nest, const Statement& loop);
 
-// Whether there are sums of `count` products of the types in the type.
+// True if dot loops exist that add `count` products of a and b to the sum type.
 bool IsDotProductType(int64_t count, DType a, DType b, DType sum);
 
 }  // namespace ember::loops

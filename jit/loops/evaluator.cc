@@ -30,25 +30,27 @@ using tensor::Update;
 // Buffers of the nest larger than this are refused before they are allocated.
 constexpr int64_t kMaximumBytes = int64_t{1} << 32;
 
-// A value of each lane that runs a statement.
+// One value for each lane that runs a statement.
 using Values = std::vector<uint64_t>;
 
-// Which iteration runs: values of the variables, by their numbers. One in code
-// outside of vector loops, one for each active lane within.
+// An iteration: the values of the variables, indexed by their numbers. Code
+// outside of vector loops runs one lane; code inside runs one per active lane.
 using Lane = std::vector<int64_t>;
 using Lanes = std::vector<Lane>;
-// Of a variable outside of its loop.
+// The value of a variable outside of its loop.
 constexpr int64_t kOutside = INT64_MIN;
 
-// Who accessed the elements of buffers, of many that run at once: tasks of a
-// phase, or invocations of a loop.
+// Remembers which runner accessed which element of a buffer, to detect data
+// races. Runners run concurrently: the tasks of a phase, or the invocations of
+// a loop.
 class AccessLog {
  public:
-  // What follows is another phase or loop.
+  // Starts another phase or loop: earlier accesses no longer count.
   void Begin() { ++round_; }
 
-  // The other one that accesses the element too, where one of them stores; -1
-  // if there is none. Buffers of one memory are one.
+  // Notes an access. Returns another runner that accesses the same element if
+  // one of the two accesses is a store, else -1. Buffers that share memory
+  // count as one.
   int64_t Note(const void* memory, size_t count, int64_t position,
                int64_t runner, bool stores) {
     std::vector<Access>& log = logs_[memory];
@@ -176,7 +178,8 @@ class Evaluator {
     }
   }
 
-  // The position of an element, or an error that names what is outside.
+  // Returns the position of an element, or an error that names the index that
+  // is out of bounds.
   StatusOr<int64_t> Position(uint32_t buffer,
                              std::span<const int64_t> indices) const {
     int64_t position = 0;
@@ -198,14 +201,14 @@ class Evaluator {
 
   // --- expressions ---
 
-  // A node of a program, and where the values of its operands stand: from
-  // `first` on in the program's list.
+  // A node of a program. The positions of its operands' values begin at `first`
+  // in the program's list.
   struct Step {
     const Node* node = nullptr;
     size_t first = 0, count = 0;
     bool is_raw = false;
   };
-  // A node and what it is made of, operands before users.
+  // A node and all nodes that it is computed from, operands before users.
   struct Program {
     std::vector<Step> steps;
     std::vector<size_t> operands;
@@ -234,7 +237,7 @@ class Evaluator {
     return lane[nest_.pool[variable].immediate];
   }
 
-  // The values of a node in each lane.
+  // Computes the value of the node in each lane.
   Status Evaluate(NodeId root, const Lanes& lanes, Values& values) {
     const Program& program = ProgramOf(root);
     values.clear();
@@ -331,7 +334,8 @@ class Evaluator {
       const int64_t first = is_own ? invocation_ : 0;
       const char* const what = "invocations that have not met,";
       EMBER_RETURN_IF_ERROR(note(since_meeting_, first, what));
-      // By all of them, of which two will do.
+      // Outside of invocation loops every invocation performs the access.
+      // Recording two of them is enough to detect a race.
       if (invocation_ < 0 && !stores)
         EMBER_RETURN_IF_ERROR(note(since_meeting_, 1, what));
     }
@@ -398,7 +402,7 @@ class Evaluator {
   }
 
   Status RunLoop(const Statement& loop, const Lanes& lanes) {
-    // No extent depends on the lane.
+    // Extents do not depend on the lane.
     Values extents;
     EMBER_RETURN_IF_ERROR(
         Evaluate(ExtentOf(nest_.pool, loop.variable), {lanes[0]}, extents));
@@ -429,8 +433,8 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Register buffers that the invocation loop stores to, but not by its
-  // variable: what they hold is for one value of the loop.
+  // Returns the register buffers that the loop stores to without its variable
+  // as the first index. Their contents belong to one value of the loop.
   const std::vector<uint32_t>& OwnRegisters(const Statement& loop) {
     const auto [known, is_new] =
         own_registers_.emplace(&loop, std::vector<uint32_t>());
@@ -477,7 +481,7 @@ class Evaluator {
     return OkStatus();
   }
 
-  // All values of all lanes, then all stores.
+  // Computes all values in all lanes before the first store.
   Status RunStore(const std::vector<Store>& stores, const Lanes& lanes) {
     std::vector<Values>& values = values_;
     std::vector<std::vector<int64_t>>& positions = positions_;
@@ -502,7 +506,8 @@ class Evaluator {
     return OkStatus();
   }
 
-  // As late as may be; each by who began it, which is an access, too.
+  // Performs asynchronous stores as late as they may happen. Each counts as an
+  // access by the invocation that began it.
   Status RunAwait(int64_t groups) {
     on_their_way_.push_back(std::exchange(begun_, {}));
     const int64_t invocation = invocation_;
@@ -556,11 +561,13 @@ class Evaluator {
   const bool backwards_;
   const bool refuse_races_;
   const std::unordered_set<const Statement*>* const meetings_;
-  bool meets_ = false;       // the phase has invocation loops
-  int64_t task_ = -1;        // which runs; -1: none does
-  int64_t invocation_ = -1;  // which of the loop around runs; -1: none is
-  bool combines_ = false;    // the invocations update one element together
-  // Asynchronous stores of the task: of no group yet, and groups.
+  bool meets_ = false;  // the phase has invocation loops
+  int64_t task_ = -1;   // the running task, or -1
+  // The running value of the invocation loop around, or -1.
+  int64_t invocation_ = -1;
+  bool combines_ = false;  // the invocations update one element together
+  // The task's asynchronous stores: `begun_` holds those that no await has put
+  // into a group yet, `on_their_way_` the groups that are not stored yet.
   struct AsyncStore {
     const Store* store = nullptr;
     int64_t position = 0;
@@ -572,17 +579,18 @@ class Evaluator {
   AccessLog by_tasks_;
   AccessLog by_invocations_;
   AccessLog since_meeting_;
-  std::vector<std::vector<int64_t>> extents_;     // per buffer
-  std::vector<void*> memory_;                     // per buffer
-  std::map<size_t, std::vector<uint8_t>> owned_;  // not inputs and outputs
+  std::vector<std::vector<int64_t>> extents_;  // per buffer
+  std::vector<void*> memory_;                  // per buffer
+  // Memory of buffers that are neither inputs nor outputs.
+  std::map<size_t, std::vector<uint8_t>> owned_;
   std::unordered_map<NodeId, Program> programs_;  // by root
-  // Memory of what is evaluated now, kept for what is next: of a step of a
-  // program, of an access' dims, and of a statement's stores.
+  // Scratch memory that is reused: for a program's steps, for the dims of an
+  // access, and for a statement's stores.
   Values known_, operands_;
   std::vector<int64_t> indices_;
   std::vector<Values> of_dims_, values_;
   std::vector<std::vector<int64_t>> positions_;
-  // By invocation loop.
+  // Key: an invocation loop.
   std::unordered_map<const Statement*, std::vector<uint32_t>> own_registers_;
   std::mt19937_64 random_;
 };

@@ -1,6 +1,6 @@
-// How the evaluator finds code that relies on what nobody stored, and errors.
-// What it computes is in tests/cases/definitions, and on every executor the
-// same.
+// Tests that the evaluator finds errors, and code that relies on memory that
+// was never stored to. The values that it computes are tested in
+// tests/cases/definitions, which every executor shares.
 #include "jit/loops/evaluator.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string ErrorOf(const std::string& text, std::vector<int64_t> parameters,
   return status.ok() ? "no error" : std::string(status.message());
 }
 
-// Contents of task and register buffers do not come from the task before.
+// A task does not find the task and register contents of the previous task.
 TEST(EvaluatorTest, TaskBuffersStartRandom) {
   std::vector<uint64_t> y(4);
   EXPECT_EQ(ErrorOf(R"(loops @t(%y: output u64[4]) {
@@ -58,7 +58,7 @@ TEST(EvaluatorTest, WhoseErrorItIs) {
   EXPECT_EQ(code("%y[1] = 0"), StatusCode::kInternal);
 }
 
-// The last to store to the element stays.
+// The last store to an element wins.
 TEST(EvaluatorTest, Backwards) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[2]) {
@@ -72,7 +72,7 @@ TEST(EvaluatorTest, Backwards) {
   EXPECT_EQ(y, (std::vector<int64_t>{0, 0}));
 }
 
-// A value of the loop finds nothing of another one in its registers.
+// A value of the loop does not find another value's registers in its own.
 TEST(EvaluatorTest, RegistersOfOneInvocationStartRandom) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[64]) {

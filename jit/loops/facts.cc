@@ -22,7 +22,7 @@ bool IsLoad(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
 }
 
-// Types whose ranges are intervals of i64.
+// True for types whose ranges are intervals of i64.
 bool IsOrdered(DType type) { return IsInteger(type) && type != DType::kU64; }
 
 int64_t SaturatedAdd(int64_t a, int64_t b) {
@@ -30,7 +30,7 @@ int64_t SaturatedAdd(int64_t a, int64_t b) {
   return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
-// Division and remainder where the divisor may be 0, which gives 0.
+// Range of a division or remainder whose divisor may be 0, which gives 0.
 Interval DivideOrZero(Opcode opcode, Interval a, Interval divisor) {
   if (a.low < 0 || divisor.low < 0) return Interval::Full();
   if (opcode == Opcode::kFloorDivide) return {0, a.high};
@@ -122,8 +122,8 @@ void Facts::NoteExtents(const Buffer& buffer) {
   shapes_.push_back(std::move(shape));
 }
 
-// Nothing in the node's computation overflows, so a range of it is one of what
-// it is computed from.
+// The node's computation cannot overflow, so its range also bounds the nodes
+// that it is computed from.
 void Facts::NoteExactRange(NodeId id, Interval range) {
   while (true) {
     NoteRange(id, range, {});
@@ -203,7 +203,7 @@ void Facts::NoteRange(NodeId node, Interval range,
 void Facts::NoteInequality(LinearSum sum, const std::vector<uint32_t>& loads) {
   const std::optional<int64_t> most = UpperBound(sum);
   const bool is_impossible = most && *most < 0;
-  // Each term is bounded by what the others can reach at most.
+  // Each term is bounded by the extreme values of the others.
   for (const LinearTerm& term : sum.terms) {
     LinearSum others = sum;
     std::erase_if(others.terms, [&](const LinearTerm& other) {
@@ -364,8 +364,8 @@ Interval Facts::Compute(NodeId id) const {
   return range;
 }
 
-// Whether the product is at most the number of elements of an input or output:
-// of some of its extents, each taken as a whole.
+// True if the product is at most the number of elements of an input or output:
+// it is a product of some of the extents, each used whole.
 bool Facts::FitsBuffer(const Product& product) const {
   for (const std::vector<Product>& shape : shapes_) {
     std::vector<NodeId> left = product.factors;
@@ -386,7 +386,7 @@ std::optional<Product> Facts::ExactProduct(NodeId node) const {
   for (NodeId factor : product->factors) {
     const Interval range = RangeOf(factor);
     if (range.low < 0) return std::nullopt;
-    exact = exact * range;  // full from where it may overflow
+    exact = exact * range;  // the full range if it may overflow
   }
   if (exact.low >= 0 || FitsBuffer(*product)) return product;
   return std::nullopt;
@@ -414,7 +414,8 @@ std::optional<int64_t> Facts::UpperBound(const LinearSum& sum) const {
 LinearSum Facts::ExactSum(NodeId node) const {
   if (std::optional<LinearSum> sum =
           tensor::Linearize(nest_.pool, node, /*by_ranges=*/false)) {
-    // What fits for all values of the terms is congruent and so equal.
+    // The sum is congruent to the node modulo 2^64. If it fits 64 bits for all
+    // values of its terms, it equals the node.
     if (LowerBound(*sum) && UpperBound(*sum)) return std::move(*sum);
   }
   return {{{node, 1}}, 0};

@@ -1,6 +1,6 @@
-// What is known about integer values at a place in a nest: from the ranges of
-// variables, from the conditions around and the checks before. For the proofs
-// of jit/loops/bounds.h.
+// Knowledge about integer values at a place in a nest: from the ranges of
+// variables, from the conditions around, and from the checks before. For the
+// proofs of jit/loops/bounds.h.
 //
 //   Facts facts(nest);
 //   const size_t mark = facts.Mark();
@@ -9,19 +9,20 @@
 //   facts.RangeOf(i);
 //   facts.Rollback(mark);             // behind the bodies
 //
-// Nothing that the pool has noted as the range of a node is used: a fact is
-// what the nest itself says, and this contract:
+// The ranges that the pool has noted for its nodes are not used. Facts come
+// from the nest itself, and from this contract:
 //
 //   A nest is never executed with parameters for which an extent of an input
 //   or output overflows or is outside of 0..2^40, or for which such a buffer has
 //   more than 2^62 elements (where extents of 0 count as 1). The caller of the
 //   nest checks this and refuses such parameters.
 //
-// What a load gives is the same later only if nothing was written meanwhile. So
-// a fact about a value with loads in it is not noted if any task of the phase
-// stores to the buffer and others see that (outputs, kCall; kPacked in the
-// prologue; kTask for the invocations of a loop that stores to it), and it ends
-// at a store of the task itself (Forget).
+// A load gives the same value again only if the element was not written in
+// between. So a fact about a value with loads in it ends at a store of the task
+// to that buffer (Forget). It is not noted at all if another task of the phase
+// or another invocation may store to the buffer and this one sees it: outputs
+// and kCall; kPacked in the prologue; kTask in an invocation loop that stores
+// to it.
 //
 // Not thread-safe. The nest must outlive it.
 #ifndef EMBER_JIT_LOOPS_FACTS_H_
@@ -39,9 +40,10 @@
 
 namespace ember::loops {
 
-// The limits of that contract. A test may assume tighter ones.
+// The limits of the contract above. A test may assume tighter ones.
 struct FactLimits {
-  int64_t extent = tensor::kMaximumExtent;  // of inputs and outputs
+  // Largest extent of an input or output.
+  int64_t extent = tensor::kMaximumExtent;
   int64_t elements = int64_t{1} << 62;
 };
 
@@ -55,50 +57,52 @@ class Facts {
  public:
   explicit Facts(const LoopNest& nest, FactLimits limits = {});
 
-  // Which buffers tasks of the phase that follows store to.
+  // stored: the buffers that tasks of the phase that begins store to.
   void BeginPhase(std::vector<bool> stored);
-  // Which buffers several invocations of the loop that follows access and some
-  // store to, up to its end.
+  // shared: the buffers that several invocations of the loop that begins access
+  // and some of them store to. Holds until EndInvocations.
   void BeginInvocations(std::vector<bool> shared);
   void EndInvocations() { BeginInvocations({}); }
 
   size_t Mark() const { return facts_.size(); }
   void Rollback(size_t mark);
 
-  // The body of a loop over the Axis node runs.
+  // Assumes that the body of a loop over the Axis node runs.
   void AssumeIterates(NodeId variable);
   void AssumeHolds(NodeId condition);
   void AssumeInBounds(NodeId index, NodeId extent);
-  // The node has no loads in it.
+  // Assumes that the node, which has no loads in it, is in the range.
   void AssumeRange(NodeId node, tensor::Interval range) {
     NoteRange(node, range, {});
   }
-  // The task stores to the buffer.
+  // Drops the facts that a store of the task to the buffer ends.
   void Forget(uint32_t buffer);
 
-  // Values of an integer node that is not u64; full where nothing is known.
+  // Range of an integer node that is not u64; the full range if nothing is
+  // known.
   tensor::Interval RangeOf(NodeId node) const;
-  // An i64 node as a sum over the integers: nothing in it wraps.
+  // Returns an i64 node as a sum over the integers, in which nothing wraps.
   tensor::LinearSum ExactSum(NodeId node) const;
   // Bounds of a sum over the integers; nullopt if they do not fit 64 bits.
   std::optional<int64_t> LowerBound(const tensor::LinearSum& sum) const;
   std::optional<int64_t> UpperBound(const tensor::LinearSum& sum) const;
-  // What is known cannot be: nothing runs here.
+  // True if the facts contradict each other: this place is never reached.
   bool IsUnreachable() const;
-  // Sums that are not negative.
+  // Sums that are known not to be negative.
   std::vector<const tensor::LinearSum*> Inequalities() const;
 
-  // The node as a product, if that is not negative and does not wrap, and no
-  // factor is negative.
+  // Returns the node as a product if the product is not negative, does not wrap
+  // and has no negative factor; else nullopt.
   std::optional<Product> ExactProduct(NodeId node) const;
 
  private:
   struct Fact {
     bool holds = true;
-    std::vector<uint32_t> loads;  // from buffers
-    std::optional<NodeId> node;   // in `range`; or else
+    // Buffers that the fact's values are loaded from.
+    std::vector<uint32_t> loads;
+    std::optional<NodeId> node;  // if set: the node is in `range`
     tensor::Interval range;
-    tensor::LinearSum sum;  // is not negative
+    tensor::LinearSum sum;  // if no node is set: the sum is not negative
     bool is_impossible = false;
   };
 
@@ -107,13 +111,13 @@ class Facts {
   void NotePositive(NodeId node);
   void NoteRange(NodeId node, tensor::Interval range,
                  const std::vector<uint32_t>& loads);
-  // a <= b, or a < b.
+  // Notes that a <= b, or that a < b.
   void NoteOrder(NodeId a, NodeId b, bool strict);
   void NoteInequality(tensor::LinearSum sum,
                       const std::vector<uint32_t>& loads);
   void NoteComparison(const tensor::Node& comparison, bool holds);
-  // The buffers that the nodes load from; nullopt if such a load cannot be
-  // trusted to give the same again.
+  // Returns the buffers that the nodes load from, or nullopt if one of these
+  // loads may give another value when repeated.
   std::optional<std::vector<uint32_t>> StableLoads(
       std::vector<NodeId> nodes) const;
 
@@ -123,16 +127,17 @@ class Facts {
 
   const LoopNest& nest_;
   const FactLimits limits_;
-  std::vector<bool> stored_;                 // per buffer, in this phase
-  std::vector<bool> shared_by_invocations_;  // empty: no loop is around
+  std::vector<bool> stored_;  // per buffer, by tasks of this phase
+  // Empty outside of invocation loops.
+  std::vector<bool> shared_by_invocations_;
   std::vector<Fact> facts_;
-  // Of the inputs and outputs, by dim.
+  // Extents of the inputs and outputs.
   std::vector<std::vector<Product>> shapes_;
-  mutable std::unordered_map<NodeId, tensor::Interval> ranges_;  // known so far
+  mutable std::unordered_map<NodeId, tensor::Interval> ranges_;  // cache
 };
 
-// A node as a product; a node that is none is its own factor. nullopt if the
-// constant is not positive or overflows.
+// Returns the node as a product; a node that is no product is its own factor.
+// nullopt if the constant is not positive or overflows.
 std::optional<Product> FactorsOf(const tensor::ExpressionPool& pool,
                                  NodeId node);
 

@@ -1,5 +1,5 @@
-// How often the loops of one invocation turn in a task: an upper bound, for
-// drivers that end loops after some number of turns.
+// Bounds how many iterations the loops of one invocation make in a task. For
+// drivers that end loops after a fixed number of iterations.
 //
 //   MostIterations(nest, phase.body, parameters);   // of this call
 //   MostIterations(nest, phase.body, {});           // of any call
@@ -15,14 +15,17 @@
 
 namespace ember::loops {
 
-// Of all serial loops, one in another counted as often as it runs; unrolled
-// loops and lanes are written out, matrices are one instruction, and each value
-// of an invocation or subgroup loop is another invocation's. The turn in which
-// a loop ends is counted, too: lanes of a CPU's vectors, which are the
-// invocations of such a driver, go through its body being off, and so once
-// through each loop in there, as they do behind a condition that does not hold.
-// So `for a < N { for b < 1 }` is 3 * N + 2. parameters: the nest's, or none if
-// they are not known. At most 2^40.
+// Returns an upper bound of the iterations of all serial loops, where an inner
+// loop counts each time it runs. At most 2^40. parameters: those of the nest,
+// or none if they are not known.
+//
+// Unrolled loops and lanes are written out, matrices are one instruction, and
+// each value of an invocation or subgroup loop belongs to another invocation:
+// these do not count. The iteration that finds a loop's end counts too. On
+// drivers whose invocations are lanes of a CPU's vectors, a lane that has left
+// a loop goes through its body masked off, and so once through each loop in
+// there, as it does behind a condition that does not hold. So `for a < N { for
+// b < 1 }` counts 3 * N + 2.
 int64_t MostIterations(const LoopNest& nest, const Block& block,
                        std::span<const int64_t> parameters);
 

@@ -19,15 +19,15 @@ int64_t Most(const std::string& body, const std::vector<int64_t>& parameters) {
 
 TEST(IterationsTest, LoopsInEachOtherAndBehindEachOther) {
   EXPECT_EQ(Most("%y[t] = 1.0", {}), 0);
-  // The inner one's and its own, and once more each: the turn that ends the
-  // outer one goes through the inner one.
+  // The inner loop's iterations, the outer loop's, and one more of each: the
+  // iteration that ends the outer loop passes through the inner one.
   EXPECT_EQ(Most("for i < 10 { for j < 5 { %y[t] = 1.0 } } "
                  "for k < 7 { %y[t] = 1.0 }",
                  {}),
             10 * (1 + 6) + 2 + 8);
   EXPECT_EQ(Most("for i < 9 { for j < 1 { for k < 1 { %y[t] = 1.0 } } }", {}),
             9 * 6 + 3);
-  // Also where no turn is made.
+  // A loop without iterations counts, too.
   EXPECT_EQ(Most("for i < 0 { for j < 100 { %y[t] = 1.0 } }", {}), 2);
   EXPECT_EQ(
       Most("unroll i < 3 { vector v < 4 { for j < 5 { %y[t] = 1.0 } } }", {}),
@@ -41,7 +41,8 @@ TEST(IterationsTest, OpenExtents) {
       "}";
   EXPECT_EQ(Most(loops, {80}), 10 * (1 + 9) + 2);
   EXPECT_GT(Most(loops, {}), int64_t{1} << 30);
-  // As many as any value of the outer variable has.
+  // The inner loop counts with the largest extent over all values of the outer
+  // variable.
   EXPECT_EQ(Most("for i < N { for j < N - i { %y[t] = 1.0 } }", {10}),
             10 * (1 + 11) + 2);
   EXPECT_EQ(Most("for i < N { %y[t] = 1.0 }", {0}), 1);

@@ -1,4 +1,5 @@
-// Nests with matrix loops for any product of matrices, for tests of back ends.
+// Nests with matrix loops for any type of matrix product, for tests of back
+// ends.
 //
 //   std::string text = TextOf(MatrixNest::kByColumns, type);
 //   std::string text = ForMatrices("loops @p(%a: input TA[M, K], …", type);
@@ -14,30 +15,31 @@
 namespace ember::loops {
 
 enum class MatrixNest : uint8_t {
-  // Two subgroups of two tiles each, from device memory and back.
+  // Two subgroups of two tiles each; operands and results are in device memory.
   kFromDeviceMemory,
-  // Each matrix by columns, from device memory.
+  // All matrices are stored by columns in device memory.
   kByColumns,
-  // By columns, from memory that invocations share.
+  // All matrices are stored by columns in memory that invocations share.
   kByColumnsFromSharedMemory,
-  // Slices that all invocations load, more of them than the subgroups have; a
-  // condition around a product; results that invocations change in memory that
-  // they share.
+  // Invocations load three slices one after the other into two slots of shared
+  // memory. A condition is around a product. Invocations read results from
+  // shared memory and change them.
   kFromSharedMemory,
-  // Fewer subgroups than invocations need; vectors of what may lie in words.
+  // One subgroup, but 40 invocations, which copy vectors of four elements.
   kOfVectors,
-  // Phases without matrices beside one that has them.
+  // One phase has matrices, other phases have none.
   kInOnePhase,
-  // 127 * 127 and 128 * 128, added to large numbers: sums of i32, for products
-  // with such sums alone.
+  // Sums of i32 that wrap: 127 * 127 and 128 * 128 are added to large numbers.
+  // Only for products with sums of i32.
   kSumsThatWrap,
 };
 
 std::string TextOf(MatrixNest form, const MatrixType& type);
 
-// Replaces in a text: M, N, K, 2M, 2N, 3K by the numbers of rows, columns and
-// depth, or so many times them; TA, TB, SUM by the types; CAST by what factors
-// are cast to the type of the sum with, which may be nothing.
+// Replaces names in a text. M, N and K become the numbers of rows, columns and
+// depth; 2M, 2N and 3K become multiples of them. TA, TB and SUM become the
+// types. CAST becomes the cast from a factor to the type of the sum, which may
+// be empty.
 std::string ForMatrices(std::string_view text, const MatrixType& type);
 
 }  // namespace ember::loops

@@ -160,7 +160,7 @@ class Finder {
     return OkStatus();
   }
 
-  // row, column: variables of the matrix in memory.
+  // row, column: the variables that run over the matrix in memory.
   Status FindInMemory(uint32_t number, std::span<const NodeId> indices,
                       NodeId row, NodeId column, MatrixInMemory& matrix) {
     const Buffer& buffer = nest_.buffers[number];
@@ -170,7 +170,8 @@ class Finder {
     }
     matrix.buffer = number;
     matrix.indices = indices;
-    // Elements from one index of a dim to the next, and a divisor of that.
+    // `step`: number of elements between neighbouring indices of a dim.
+    // `step_divisor`: a power of two that divides it.
     std::optional<int64_t> step = 1;
     int64_t step_divisor = 1, begin_divisor = kLargestDivisor;
     const auto note = [&](int64_t divisor) {
@@ -241,7 +242,7 @@ class Finder {
     });
   }
 
-  // Of powers of two.
+  // Multiplies powers of two.
   static int64_t Times(int64_t a, int64_t b) {
     return std::min(a * b, kLargestDivisor);
   }
@@ -249,7 +250,7 @@ class Finder {
   const LoopNest& nest_;
   const ExpressionPool& pool_;
   const NodeId subgroup_;
-  std::vector<NodeId> variables_;  // of the loops, outermost first
+  std::vector<NodeId> variables_;  // the loops' variables, outermost first
   MatrixOperation result_;
 };
 

@@ -1,5 +1,5 @@
-// What a matrix loop is (LoopKind::kMatrix): the one place that says so, for
-// the verifier, lowering, and back ends.
+// Recognises what a matrix loop does (LoopKind::kMatrix). The verifier,
+// lowering and back ends all rely on this one definition.
 //
 //   matrix m < 16 { matrix n < 16 { %acc[s, 1, m, n] = 0.0 } }         // fill
 //
@@ -11,13 +11,13 @@
 //   matrix m < 16 { matrix n < 16 { %y[t * 16 + m, n] = %acc[s, 1, m, n] } }
 //
 // Two or three loops, each the only statement of the one around it, m, n and k
-// in this order; in the innermost one store to one element. `s` is the variable
-// of the subgroup loop around.
+// in this order. The innermost contains one store to one element. `s` is the
+// variable of the subgroup loop around.
 //   accumulator  a register buffer; its first index is s, its last two are m and
-//                n, whose extents are the buffer's: a whole matrix. What is
-//                between is the same for all of m, n and k. Nothing else
-//                accesses the buffer: which invocation of a subgroup holds which
-//                element is the device's
+//                n, whose extents are the buffer's: a whole matrix. The indices
+//                in between are the same for all of m, n and k. Nothing else
+//                accesses the buffer: the device decides which invocation of a
+//                subgroup holds which element
 //   fill         the value is a constant
 //   product      an update by + of the product of two factors, casts of loads:
 //                f16 in f32 or, without casts, in f16; bf16 in f32; i8 and u8
@@ -25,20 +25,23 @@
 //                f32; f32 in f32, without casts. One moves with m and k, the
 //                other with k and n
 //   store        an assignment of the accumulator, without a cast
-// A device may round factors of f32 to tf32 before it multiplies: it ignores
-// the low 13 bits of each, so that 10 bits of mantissa are left and a factor is
-// less than 2^-10 of itself nearer to zero. Only devices whose targets allow
-// that have such products (jit/target/matrix_instructions.h); the evaluator and
-// code for CPUs round no factor. Nor is it specified how the sum is rounded on
-// its way: NVIDIA's sm_90 adds up products of floats of 8 bits with about 14
-// bits of mantissa instead of f32's 24 ("DeepSeek-V3 Technical Report", 3.3.2,
-// measured it; PTX says nothing). Of matrices in memory, those of factors and
-// what is stored to, one dim moves by 1 and the other by a constant stride
-// (which of them: both layouts), the rows of what is stored do not overlap, and
-// rows begin at multiples of 16 bytes, or of their own size where that is less.
-// The nest cannot prove where a buffer itself begins: the code that binds
-// buffers to a kernel guarantees it. A buffer of a task that matrix loops
-// access has its elements in memory as an input has.
+//
+// Rounding: a device may round factors of f32 to tf32 before it multiplies. It
+// ignores the low 13 bits of each, which leaves 10 bits of mantissa and moves a
+// factor towards zero by less than 2^-10 of itself. Only devices whose targets
+// allow that have such products (jit/target/matrix_instructions.h); the
+// evaluator and code for CPUs round no factor. How a sum is rounded on its way
+// is not specified either: NVIDIA's sm_90 adds up products of floats of 8 bits
+// with about 14 bits of mantissa instead of f32's 24 ("DeepSeek-V3 Technical
+// Report", 3.3.2, measured it; PTX does not specify it).
+//
+// Memory: in the matrices of factors and of a store, one dim moves by 1 and the
+// other by a constant stride; either dim may be the one that moves by 1. The
+// rows of a stored matrix do not overlap. Rows begin at multiples of 16 bytes,
+// or of their own size if that is less. The nest cannot prove where a buffer
+// itself begins: the code that binds buffers to a kernel guarantees it. A
+// task's buffer that matrix loops access has its elements in memory as an input
+// has.
 #ifndef EMBER_JIT_LOOPS_MATRIX_OPERATION_H_
 #define EMBER_JIT_LOOPS_MATRIX_OPERATION_H_
 
@@ -53,18 +56,19 @@
 
 namespace ember::loops {
 
-// Where rows begin, in bytes, if they are not smaller.
+// Alignment of rows in bytes, unless the rows are smaller.
 inline constexpr int64_t kMatrixAlignment = 16;
 
-// Of the loops.
+// Largest extent of a matrix loop.
 inline constexpr int64_t kMaximumMatrixExtent = 256;
 
-// A matrix in memory; it begins at the element with 0 for the variables of the
+// A matrix in memory. Its first element has index 0 for the variables of the
 // loops.
 struct MatrixInMemory {
   uint32_t buffer = 0;
   std::span<const NodeId> indices;
-  // Elements to the next row and to the next column; one is 1.
+  // Number of elements to the next row and to the next column; one of them is
+  // 1.
   int64_t row_stride = 0;
   int64_t column_stride = 0;
 
@@ -76,15 +80,15 @@ struct MatrixOperation {
   enum class Kind : uint8_t { kFill, kProduct, kStore };
 
   Kind kind = Kind::kFill;
-  // Extents and variables of the loops; depth and k: of products.
+  // Extents and variables of the loops; only products have depth and k.
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t depth = 0;
   NodeId m = 0;
   NodeId n = 0;
   NodeId k = 0;
-  const Store* store = nullptr;  // of the innermost store
-  // s, what is the same for the matrix, m, n.
+  const Store* store = nullptr;  // the innermost store
+  // Indices: s, those that are the same for the whole matrix, m, n.
   uint32_t accumulator = 0;
   std::span<const NodeId> accumulator_indices;
   NodeId value = 0;            // kFill: a constant of the accumulator's type
@@ -93,14 +97,15 @@ struct MatrixOperation {
   MatrixInMemory destination;  // kStore
 };
 
-// loop: the outermost of the loops. subgroup: the variable of the subgroup loop
-// around. kInvalidArgument with what is wrong where the loop is none. The
-// result refers to both arguments.
+// Returns the operation of a matrix loop. loop: the outermost of the loops.
+// subgroup: the variable of the subgroup loop around. Errors: kInvalidArgument
+// that says what is wrong if the loop is no matrix operation. The result refers
+// to both `nest` and `loop`.
 StatusOr<MatrixOperation> MatrixOperationOf(const LoopNest& nest,
                                             const Statement& loop,
                                             NodeId subgroup);
 
-// Sizes and types of a product: which there are is a matter of the device.
+// Sizes and types of a product. Each device has some of them.
 struct MatrixType {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -112,16 +117,16 @@ struct MatrixType {
   bool operator==(const MatrixType&) const = default;
 };
 
-// As features of targets name them: 16x8x32:i8:u8:i32, which is rows x columns
-// x depth and the types of the factors and of the sum. Nothing if that is not
-// what the text says, or there are no such products.
+// Reads and writes a product as features of targets name it: 16x8x32:i8:u8:i32
+// is rows x columns x depth, the types of the factors, and the type of the sum.
+// nullopt if the text has another form or no such products exist.
 std::optional<MatrixType> ParseMatrixType(std::string_view text);
 std::string ToText(const MatrixType& type);
 
-// Of a product.
+// Returns the sizes and types of a product.
 MatrixType TypeOf(const LoopNest& nest, const MatrixOperation& product);
 
-// Whether there are products of the types in the type.
+// True if matrix products of types a and b with this type of sum exist.
 bool IsMatrixProductType(DType a, DType b, DType sum);
 
 }  // namespace ember::loops

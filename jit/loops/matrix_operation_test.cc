@@ -14,7 +14,8 @@
 namespace ember::loops {
 namespace {
 
-// %a and %b are f16, %u and %v bytes, %y is f32 and %z i32; accumulators.
+// Adds a signature: %a and %b are f16, %u and %v bytes, %y is f32, %z is i32,
+// and there are accumulators.
 std::string With(const std::string& body) {
   return R"(loops @t<N>(%a: input f16[64, 32], %b: input f16[32, 64],
                         %u: input u8[64, 32], %v: input i8[64, 32],
@@ -36,7 +37,8 @@ std::string ErrorOfBody(const std::string& body) {
   return WithoutContext(std::move(error), "phase 0: ");
 }
 
-// In a subgroup loop, with values in the accumulators.
+// Returns the error of a body in a subgroup loop, with values in the
+// accumulators.
 std::string ErrorIn(const std::string& body) {
   return ErrorOfBody(
       R"(subgroup s < 4 {
@@ -47,7 +49,7 @@ std::string ErrorIn(const std::string& body) {
       body + "} }");
 }
 
-// The operation of the first matrix loop.
+// Finds the operation of the first matrix loop.
 class MatrixOperationTest : public ::testing::Test {
  protected:
   MatrixOperation Find(const std::string& body) {
@@ -94,7 +96,8 @@ TEST_F(MatrixOperationTest, ProductByRows) {
   EXPECT_EQ(product.b.stride(), 64);
 }
 
-// The factors in the other order, both by columns; bytes of two signs.
+// The factors are in the other order, both by columns, one signed and one
+// unsigned.
 TEST_F(MatrixOperationTest, ProductByColumns) {
   const MatrixOperation product = Find(
       "matrix m < 16 { matrix n < 16 { matrix k < 32 { %n[s, m, n] += "
@@ -278,7 +281,8 @@ TEST(MatrixVerifierTest, WhatStandsWhere) {
             "loop, found N");
 }
 
-// Who may access accumulators, and what a loop stores to.
+// Checks which code may access accumulators, and which buffers a subgroup loop
+// may store to.
 TEST(MatrixVerifierTest, Accesses) {
   const std::string fill =
       "subgroup s < 4 { matrix m < 8 { matrix n < 8 { %p[s, m, n] = 0.0 } } } ";

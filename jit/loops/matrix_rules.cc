@@ -74,7 +74,8 @@ class Checker {
     read_.assign(nest_.buffers.size(), false);
     EMBER_RETURN_IF_ERROR(CheckBlock(loop.body));
     subgroup_.reset();
-    // Invocations of a subgroup would have to wait for each other.
+    // If a subgroup loop read a buffer that it stores to, its subgroups would
+    // have to wait for each other.
     for (size_t i = 0; i < nest_.buffers.size(); ++i) {
       if (!stored_[i] || !read_[i]) continue;
       return InvalidArgumentError(
@@ -112,7 +113,7 @@ class Checker {
     return opcode == Opcode::kLoad || opcode == Opcode::kPad;
   }
 
-  // Of statements that are no matrix loops.
+  // Notes the accesses of a statement that is no matrix loop.
   Status NoteAccesses(const Statement& statement) {
     for (const Store& store : statement.stores)
       is_accessed_[store.buffer] = true;
@@ -133,9 +134,11 @@ class Checker {
 
   const LoopNest& nest_;
   std::optional<NodeId> subgroup_;   // variable of the subgroup loop around
-  std::vector<bool> stored_, read_;  // by that loop
-  std::vector<bool> accumulates_;    // in a matrix loop
-  std::vector<bool> is_accessed_;    // outside of matrix loops
+  std::vector<bool> stored_, read_;  // per buffer, by the subgroup loop around
+  // Accessed as an accumulator by a matrix loop, per buffer.
+  std::vector<bool> accumulates_;
+  // Accessed outside of matrix loops, per buffer.
+  std::vector<bool> is_accessed_;
 };
 
 }  // namespace

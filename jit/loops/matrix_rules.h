@@ -1,5 +1,6 @@
-// The rules of matrix loops: what stands in subgroup loops, and who accesses
-// accumulators. A part of the verifier, which lowering asks, too.
+// Checks the rules of matrix loops: which statements a subgroup loop may
+// contain, and which may access accumulators. A part of the verifier that
+// lowering uses, too.
 //
 //   CheckMatrices(nest)   // "phase 0: a matrix loop: expected one store of one
 //                         // value"
@@ -13,7 +14,8 @@
 
 namespace ember::loops {
 
-// Of a nest that is right in everything else. kInvalidArgument with one line.
+// Expects a nest that obeys all other rules. Errors: kInvalidArgument with one
+// line.
 Status CheckMatrices(const LoopNest& nest);
 
 }  // namespace ember::loops

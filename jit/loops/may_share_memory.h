@@ -1,6 +1,6 @@
-// Which buffers of a nest may be the same memory: an output may be that of an
-// input that dies there, of the same type and shape (vm::MayAlias, in
-// vm/interpreter/plan.h). No others are.
+// Says which buffers of a nest may share memory: an output may reuse the memory
+// of an input of the same type and shape that is not used afterwards
+// (vm::MayAlias, in vm/interpreter/plan.h). No other buffers share memory.
 //
 //   if (MayShareMemory(nest, loaded, stored)) Forget(loaded);
 //
@@ -14,12 +14,12 @@
 
 namespace ember::loops {
 
-// Of two buffers, in any order; of one and the same as well. What is not known
-// of their shapes counts as equal.
+// True if the two buffers, in any order, may share memory; also true if a is b.
+// Shapes that may be equal count as equal.
 bool MayShareMemory(const LoopNest& nest, uint32_t a, uint32_t b);
 
-// Whether what is loaded from the buffer stays what it was while the nest runs:
-// it is an input, and no output may be its memory.
+// True if loads from the buffer give the same values throughout the nest: it is
+// an input whose memory no output may share.
 bool IsNeverWritten(const LoopNest& nest, uint32_t buffer);
 
 }  // namespace ember::loops

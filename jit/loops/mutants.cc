@@ -16,7 +16,7 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// What is changed: a root of a statement, from one expression to another.
+// A possible change: a root of a statement gets another expression.
 struct Change {
   std::string what;
   std::function<void()> apply;
@@ -48,7 +48,7 @@ class Mutator {
     return nest_.pool.Intern(node.opcode, node.type, operands, node.immediate,
                              node.scope, node.buffer);
   }
-  // The root with `from` as `to`, wherever it is in it.
+  // Returns the root with every occurrence of `from` replaced by `to`.
   NodeId Replaced(NodeId root, NodeId from, NodeId to) {
     std::map<NodeId, NodeId> done = {{from, to}};
     for (const NodeId id : NodesUnder(nest_.pool, {&root, 1})) {
@@ -162,7 +162,8 @@ class Mutator {
     if (const auto next = Next(index, extent)) Offer(root, index, *next);
   }
 
-  // The index with the lanes the other way round, and with all of them one on.
+  // Returns the index with the order of lanes reversed, and with all lanes
+  // moved by one.
   std::vector<NodeId> OtherLanes(NodeId index) {
     if (!has_vector_) return {};
     const auto lanes =
@@ -183,7 +184,7 @@ class Mutator {
     for (const NodeId lanes : OtherLanes(index)) Offer(root, index, lanes);
   }
 
-  // An element that exists instead of the default.
+  // Loads an element that exists where the pad gives its default.
   void OfferClamped(NodeId& root, NodeId id) {
     const Node node = nest_.pool[id];
     std::vector<NodeId> indices;
@@ -222,7 +223,7 @@ class Mutator {
       case Opcode::kMultiply:
       case Opcode::kMinimum:
       case Opcode::kMaximum:
-        if (node.type == DType::kI64) return;  // an index, as a rule
+        if (node.type == DType::kI64) return;  // most likely an index
         Offer(root, id, WithOperands(id, {node.operands[0], node.operands[0]}));
         Offer(root, id, WithOperands(id, {node.operands[1], node.operands[1]}));
         return;
@@ -238,7 +239,7 @@ class Mutator {
                             nest_.buffers[store.buffer].name + " is lost",
                         [&store] { store.update = tensor::Update::kAssign; }});
     if (!IsFloat(type)) return;
-    // (value + c) - c, with a c that leaves few digits.
+    // (value + c) - c, with a c so large that few digits of the value remain.
     const NodeId large =
         nest_.pool.Constant(tensor::DoubleToBits(16384, type), type);
     const NodeId sum = Make(Opcode::kAdd, type, {store.value, large});
@@ -281,7 +282,7 @@ class Mutator {
 
   LoopNest& nest_;
   const MutantKind kind_;
-  NodeId vector_ = 0;  // of the vector loop around
+  NodeId vector_ = 0;  // variable of the vector loop around
   bool has_vector_ = false;
   std::vector<Change> changes_;
 };

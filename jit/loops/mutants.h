@@ -1,13 +1,13 @@
-// Miscompilations on purpose: one thing in a loop nest is made wrong, as a bug
-// of a schedule, of lowering or of a back end would. For tests of what must
-// notice wrong kernels.
+// Makes a loop nest wrong in one place, as a bug of a schedule, of lowering or
+// of a back end would. For tests of the checks that have to notice wrong
+// kernels.
 //
 //   LoopNest wrong = *BuildNest(request, {}, nullptr);
 //   const auto what = Mutate(wrong, MutantKind::kWrongLane, seed);
 //   if (what.has_value() && Verify(wrong).ok()) ...   // compile it
 //
 // Equal nests, kinds and seeds give equal mutants. A mutant may access memory
-// out of bounds (ask Verify), or compute what the nest does.
+// out of bounds (Verify finds out), or compute the same as the nest.
 #ifndef EMBER_JIT_LOOPS_MUTANTS_H_
 #define EMBER_JIT_LOOPS_MUTANTS_H_
 
@@ -22,11 +22,11 @@ namespace ember::loops {
 // Rows: (name, text).
 // clang-format off
 #define EMBER_FOR_EACH_MUTANT_KIND(row) \
-  row(WrongIndex, "wrong index")           /* of a load or store, by one */ \
-  row(DroppedGuard, "dropped guard")       /* of an if, a select or a pad */ \
-  row(SwappedOperand, "swapped operand")   /* or the same one twice */ \
-  row(WrongLane, "wrong lane")             /* of a vector loop */ \
-  row(OffByOne, "off-by-one bound")        /* of a loop or the tasks */ \
+  row(WrongIndex, "wrong index")           /* load or store, off by one */ \
+  row(DroppedGuard, "dropped guard")       /* if, select or pad */ \
+  row(SwappedOperand, "swapped operand")   /* swaps two, or uses one twice */ \
+  row(WrongLane, "wrong lane")             /* in a vector loop */ \
+  row(OffByOne, "off-by-one bound")        /* loop or number of tasks */ \
   row(ReassociatedSum, "reassociated sum") /* digits or terms are lost */
 // clang-format on
 
@@ -43,8 +43,8 @@ inline constexpr const char* kMutantTexts[] = {
 inline constexpr int kMutantKindCount =
     sizeof(kMutantTexts) / sizeof(kMutantTexts[0]);
 
-// Changes a place of the nest, chosen by the seed, and says what; nothing if
-// there is no place for that kind.
+// Changes one place of the nest, chosen by the seed, and returns a description
+// of the change. nullopt if the nest has no place for that kind.
 std::optional<std::string> Mutate(LoopNest& nest, MutantKind kind,
                                   uint64_t seed);
 

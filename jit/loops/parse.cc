@@ -22,7 +22,7 @@ using tensor::Expression;
 using tensor::NameScope;
 using tensor::Opcode;
 
-// Everything that a variable or a load enters.
+// Scope of the nodes that depend on a variable or a load.
 constexpr int kBodyScope = 1;
 
 // The keyword's position in the list, if the token is one.
@@ -104,7 +104,7 @@ class NestParser {
   }
 
   Status ParseBufferType(const Token& name, MemoryScope scope) {
-    // The draft needs the buffer for loads, and nothing of its kind.
+    // The draft needs the buffer only for loads, so any kind serves.
     EMBER_RETURN_IF_ERROR(ParseTypeAndExtents(
         lexer_, name, tensor::BufferKind::kTemporary, header_, draft_));
     const tensor::DraftBuffer& parsed = draft_.buffers.back();
@@ -146,7 +146,7 @@ class NestParser {
     return OkStatus();
   }
 
-  // Loops that are not within each other may share a name, and then a number.
+  // Loops that are not within each other may share a name, and so a number.
   uint64_t VariableNumber(std::string_view name) {
     const auto [it, is_new] =
         variables_.emplace(std::string(name), nest_.variables.size());
@@ -156,7 +156,7 @@ class NestParser {
 
   // --- statements ---
 
-  // '{' statements '}'; its lets are known in it only.
+  // '{' statements '}'. Its lets are known only within it.
   Status ParseBlock(Block& block) {
     if (++nesting_ > kMaximumNesting) {
       return ErrorAt(lexer_.Peek(),
@@ -297,9 +297,9 @@ class NestParser {
   Lexer lexer_;
   tensor::ExpressionParser expressions_;
   LoopNest nest_;
-  Draft draft_;  // pool, parameters and buffers: what expressions refer to
+  Draft draft_;  // pool, parameters and buffers that expressions refer to
   NameScope header_;
-  NameScope names_;  // where the parser is
+  NameScope names_;  // the names known at this place
   std::map<std::string, uint64_t> variables_;
   int nesting_ = 0;
 };

@@ -1,17 +1,17 @@
-// Where values belong while a back end writes the code of a nest: which of the
-// loops and branches around a statement a value depends on, and how far out it
-// can be computed.
+// Decides where a back end computes a value when it writes the code of a nest:
+// which of the loops and branches around a statement the value depends on, and
+// how far out it can be hoisted.
 //
 //   depth 0           the function's entry: constants, parameters
 //   depth 1           a task
 //   depth 2, 3, ...   loops and branches, from the outermost
 //
 // A node without loads is computed once, in the scope of its innermost variable
-// (its place), but within a branch that is directly in it: what is skipped
-// should cost nothing. Variables whose values are there further out (constants,
-// as those of unrolled loops; the number of an invocation) count as far out as
-// those are; but a node's value is known only as long as all of its variables
-// are (its home).
+// (its place). If a branch is directly in that scope, the node stays within the
+// branch, so that code which is skipped costs nothing. A variable whose value
+// is known further out counts as bound there: a constant of an unrolled loop,
+// or the number of an invocation. A node's value is known only as long as all
+// of its variables are (its home).
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_LOOPS_PLACEMENT_H_
@@ -25,7 +25,7 @@
 
 namespace ember::loops {
 
-// The place of nodes with loads, which must stay where the statement is.
+// The place of nodes with loads, which must stay at their statement.
 inline constexpr int kNoPlace = INT32_MAX;
 
 class Placement {
@@ -34,21 +34,21 @@ class Placement {
 
   // The first scope is the entry.
   void EnterEntry() { scopes_.push_back({}); }
-  // The body of a loop, whose variable has a value in it.
+  // Enters the body of a loop, which gives the variable a value.
   void EnterLoop(NodeId variable);
-  // A part in which the variable has a value that is there from depth `place`
-  // on.
+  // Enters code in which the variable has a value that is known from depth
+  // `place` on.
   void EnterBinding(NodeId variable, int place);
-  // A part that may be skipped.
+  // Enters code that may be skipped.
   void EnterBranch();
   void Leave();
 
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
   bool HasLoad(NodeId id) { return FactsOf(id).has_load; }
   bool DependsOn(NodeId id, NodeId variable);
-  // The scope of the innermost variable.
+  // Returns the depth of the innermost variable's scope.
   int HomeOf(NodeId id);
-  // The scope in which the value is computed; kNoPlace if it has loads.
+  // Returns the depth at which the value is computed; kNoPlace if it has loads.
   int PlaceOf(NodeId id);
 
  private:

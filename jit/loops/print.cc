@@ -79,7 +79,7 @@ class NestPrinter : private tensor::ExpressionSource {
     const std::vector<std::string>& names =
         leaf.opcode == Opcode::kParameter ? nest_.parameters : nest_.variables;
     if (leaf.immediate < names.size()) return names[leaf.immediate];
-    return "?" + std::to_string(leaf.immediate);  // of a nest that is wrong
+    return "?" + std::to_string(leaf.immediate);  // only if the nest is wrong
   }
   std::string_view BufferName(uint32_t buffer) const override {
     if (buffer >= nest_.buffers.size()) return "?";
@@ -133,8 +133,8 @@ class NestPrinter : private tensor::ExpressionSource {
 
   // --- statements ---
 
-  // Names are of one statement: a value with loads in it is another one after
-  // the next store.
+  // Prints a let for each value that gets a name. A name holds for one
+  // statement only: a value with loads in it may differ after the next store.
   std::vector<uint32_t> PrintLets(std::span<const NodeId> roots) {
     std::vector<uint32_t> named = ChooseNames(roots, "t");
     for (uint32_t value : named) {
@@ -235,7 +235,7 @@ class NestPrinter : private tensor::ExpressionSource {
   const LoopNest& nest_;
   Printer printer_;
   tensor::ExpressionPrinter expressions_;
-  uint32_t next_ = 0;  // let
+  uint32_t next_ = 0;  // number of the next let
 };
 
 }  // namespace

@@ -117,7 +117,7 @@ Block RandomExpressions::Guarded(Statement statement) {
 
 // --- indices ---
 
-// Somewhere around 0..extent, from variables and constants.
+// Returns an index somewhere around 0..extent, from variables and constants.
 NodeId RandomExpressions::RoughIndex() {
   const auto with = [&](Opcode opcode, NodeId a, int b) {
     return Make(opcode, DType::kI64, {a, Integer(b)});
@@ -135,7 +135,7 @@ NodeId RandomExpressions::RoughIndex() {
   return index;
 }
 
-// An element of an integer buffer that no other task changes.
+// Loads an index from an integer buffer that no other task changes.
 std::optional<NodeId> RandomExpressions::GatheredIndex(
     const RandomExtent& extent) {
   const RandomBuffer& source = Pick(readable);
@@ -146,7 +146,7 @@ std::optional<NodeId> RandomExpressions::GatheredIndex(
   const std::optional<NodeId> load = Load(source);
   if (!load) return std::nullopt;
   NodeId index = Make(Opcode::kCast, DType::kI64, {*load});
-  // Now and then it fails.
+  // In 1 of 60 cases the value is left as it is, and the check may fail.
   if (!Chance(60)) {
     index = Make(Opcode::kModulo, DType::kI64,
                  {index, Integer(1 + Below(static_cast<int>(extent.value)))});
@@ -162,7 +162,7 @@ std::optional<NodeId> RandomExpressions::GatheredIndex(
 }
 
 NodeId RandomExpressions::Index(const RandomExtent& extent) {
-  std::vector<RandomVariable> fitting;  // whatever the parameters are
+  std::vector<RandomVariable> fitting;  // in bounds for all parameters
   for (const RandomVariable& variable : variables) {
     const bool same =
         extent.parameter >= 0 && variable.extent.parameter == extent.parameter;
@@ -216,8 +216,9 @@ NodeId RandomExpressions::Index(const RandomExtent& extent) {
   return index;
 }
 
-// Constants and unrolled variables, and a vector variable at last; before them
-// the invocation, if each has registers of its own.
+// Indices of registers: constants and unrolled variables, and in the last dim
+// maybe a vector variable. If each invocation has its own registers, the
+// invocation's variable comes first.
 std::optional<std::vector<NodeId>> RandomExpressions::RegisterIndices(
     const RandomBuffer& buffer) {
   std::vector<NodeId> indices;
@@ -290,7 +291,7 @@ NodeId RandomExpressions::SmallValue(DType type) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const RandomBuffer& source = Pick(readable);
     if (source.scope != MemoryScope::kInput) continue;
-    // The default of a pad would not be small.
+    // The default of a pad may be large.
     const std::optional<NodeId> load = Load(source);
     if (!load || nest_.pool[*load].opcode != Opcode::kLoad) continue;
     return Make(Opcode::kCast, type, {*load});
@@ -348,7 +349,8 @@ NodeId RandomExpressions::Value(DType type, int depth) {
   }
 }
 
-// From an integer of the same width: the bits of a NaN are not specified.
+// Casts from an integer of the same width, because the bits of a NaN are not
+// specified.
 NodeId RandomExpressions::BitcastValue(DType type, int depth) {
   while (true) {
     const DType from = AnyType();

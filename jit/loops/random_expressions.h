@@ -1,5 +1,5 @@
-// Random expressions of a nest in the making, and the guards that their loads
-// need. Internal to jit/loops/random_nest.h.
+// Random expressions for a nest that is being generated, and the guards that
+// their loads need. Internal to jit/loops/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_RANDOM_EXPRESSIONS_H_
 #define EMBER_JIT_LOOPS_RANDOM_EXPRESSIONS_H_
 
@@ -13,13 +13,13 @@
 
 namespace ember::loops {
 
-// An extent, and the number that it will be. What is done with it must not
-// depend on what its node was simplified to.
+// An extent, and its value with the chosen parameters. The generator's choices
+// must not depend on the form that the node was simplified to.
 struct RandomExtent {
   NodeId node = 0;
   int64_t value = 0;
   bool is_constant = false;
-  int parameter = -1;  // if it is one
+  int parameter = -1;  // the parameter's number if the extent is one
 };
 
 struct RandomVariable {
@@ -33,11 +33,11 @@ struct RandomBuffer {
   DType type = DType::kF32;
   MemoryScope scope = MemoryScope::kInput;
   std::vector<RandomExtent> extents;
-  // The leading indices, if this phase stores to it and others see it: a task
-  // sees its own rows only.
+  // Number of leading indices that are the task's own, if this phase stores to
+  // the buffer and other tasks see it: a task may access its own rows only.
   size_t own_rows = 0;
-  bool changes = false;  // by other tasks of this phase
-  // kRegister: the first index is that of the invocation.
+  bool changes = false;  // other tasks of this phase store to it
+  // kRegister: the first index is the invocation's.
   bool per_invocation = false;
 };
 
@@ -57,7 +57,7 @@ class RandomExpressions : public tensor::RandomChoices {
   // --- what expressions may use ---
 
   std::vector<RandomExtent> parameters;
-  std::vector<RandomVariable> variables;  // of the loops around
+  std::vector<RandomVariable> variables;  // the variables of the loops around
   std::vector<RandomBuffer> readable;
   std::vector<NodeId> rows;  // see RandomBuffer::own_rows
 
@@ -72,29 +72,30 @@ class RandomExpressions : public tensor::RandomChoices {
   RandomExtent ConstantExtent(int64_t value) {
     return {Integer(value), value, true};
   }
-  // A constant, a parameter or made of one.
+  // Returns a constant, a parameter, or an extent made of one.
   RandomExtent AnyExtent(int64_t largest);
-  // With about `room` points at the most.
+  // Returns extents whose product is about `room` at most.
   std::vector<RandomExtent> Extents(int rank, int64_t room);
   RandomExtent Times(const RandomExtent& a, const RandomExtent& b);
-  // How many steps of a constant size reach over the extent.
+  // Returns the number of steps of a constant size that cover the extent.
   RandomExtent Steps(const RandomExtent& extent, const RandomExtent& step);
   NodeId Value(DType type, int depth);
-  // An integer of at most 4 bits and a sign; never -0.
+  // Returns a cast of an integer of at most 4 bits and a sign; never -0.
   NodeId SmallValue(DType type);
-  // A load along the last dim with a variable of `count` values, which nothing
-  // else knows of.
+  // Returns a load whose last index is the variable, which has `count` values,
+  // plus a constant. No other expression uses this variable.
   NodeId LoadAlong(const RandomBuffer& buffer, NodeId variable, int64_t count);
   NodeId Condition(int depth);
-  // Within the extent, if the guards hold.
+  // Returns an index that is within the extent if the guards hold.
   NodeId Index(const RandomExtent& extent);
-  // `index` in 0..extent-1 as a condition, written in one of several ways.
+  // Returns the condition that `index` is in 0..extent-1, written in one of
+  // several ways.
   NodeId InBounds(NodeId index, NodeId extent);
-  // The same as a guard.
+  // Adds that condition as a guard.
   void Guard(NodeId index, const RandomExtent& extent);
 
   bool NeedsGuards() const { return !guards_.empty(); }
-  // Puts what the expressions made so far need around a statement.
+  // Puts the guards that the expressions made so far need around the statement.
   Block Guarded(Statement statement);
 
  private:

@@ -33,7 +33,7 @@ void Append(Block& block, Block&& more) {
   std::move(more.begin(), more.end(), std::back_inserter(block));
 }
 
-// Numbers are used again by loops that are not within each other.
+// Loops that are not within each other may have the same number.
 uint64_t RandomLoops::NewNumber() {
   if (!free_numbers_.empty() && make_.Chance(2)) {
     const uint64_t number = free_numbers_.back();
@@ -146,7 +146,7 @@ Block RandomLoops::RegisterLoop(const RandomDim& dim,
   });
 }
 
-// An invocation of registers of its own has all of the extent.
+// If invocations have registers of their own, the loop covers the whole extent.
 Block RandomLoops::InvocationLoop(const RandomDim& dim,
                                   const MakeLoopBody& inner) {
   const MakeLoopBody body = [&](NodeId variable) {
@@ -176,8 +176,8 @@ Block RandomLoops::FusedLoop(
   });
 }
 
-// An outer loop over steps of a constant size, the last of which may reach too
-// far: guarded, or cut short.
+// An outer loop over steps of a constant size. The last step may reach too far:
+// it is guarded, or cut short.
 Block RandomLoops::SplitLoop(const RandomExtent& extent,
                              const MakeLoopBody& inner) {
   constexpr int64_t kSteps[] = {2, 3, 4, 8, 16};
@@ -201,7 +201,7 @@ Block RandomLoops::SplitLoop(const RandomExtent& extent,
   });
 }
 
-// One step of them all, guarded where it may reach too far.
+// A loop over one step, with a guard if the step may reach past the extent.
 Block RandomLoops::StepLoop(LoopKind kind, const RandomExtent& extent,
                             const RandomExtent& step, NodeId begin,
                             const MakeLoopBody& inner) {

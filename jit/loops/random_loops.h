@@ -1,4 +1,5 @@
-// Random loops of a nest in the making. Internal to jit/loops/random_nest.h.
+// Random loops for a nest that is being generated. Internal to
+// jit/loops/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_RANDOM_LOOPS_H_
 #define EMBER_JIT_LOOPS_RANDOM_LOOPS_H_
 
@@ -13,9 +14,9 @@ namespace ember::loops {
 // An index that loops run over.
 struct RandomDim {
   RandomExtent extent;
-  bool in_register = false;  // of a register buffer
-  bool is_last = false;      // of its buffer
-  // Its loop, or one that it is split to, is an invocation loop.
+  bool in_register = false;  // the index of a register buffer
+  bool is_last = false;      // the last index of its buffer
+  // Its loop, or one of the loops that it is split into, is an invocation loop.
   bool in_invocations = false;
 };
 
@@ -34,15 +35,14 @@ class RandomLoops {
               LoopNest& nest)
       : options_(options), make_(make), nest_(nest) {}
 
-  // Every point of the dims, in any order and form.
+  // Loops over every point of the dims, in any order and form.
   Block Over(const std::vector<RandomDim>& dims, const MakeBody& make_body);
-  // The same without vector loops.
+  // Like Over, but in order: without vector loops.
   Block InOrder(const std::vector<RandomDim>& dims, const MakeBody& make_body);
 
-  // One loop.
   Block Loop(LoopKind kind, const RandomExtent& extent,
              const MakeLoopBody& make_body);
-  // The body of a loop over a new variable, which is returned.
+  // Makes the body of a loop over a new variable, and returns the variable.
   NodeId InLoop(LoopKind kind, const RandomExtent& extent,
                 const MakeLoopBody& make_body, Block& body);
 
@@ -76,7 +76,8 @@ class RandomLoops {
   std::vector<uint64_t> free_numbers_;
   bool in_vector_ = false;
   bool no_vectors_ = false;
-  bool before_invocations_ = false;  // they are still to come, further in
+  // An invocation loop will be made further in.
+  bool before_invocations_ = false;
 };
 
 }  // namespace ember::loops

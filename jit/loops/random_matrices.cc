@@ -12,7 +12,8 @@ namespace {
 using tensor::Opcode;
 using tensor::Update;
 
-// SmallValue has magnitudes below 16, and f16 is exact up to 2048.
+// Longest sum of products in f16. SmallValue has magnitudes below 16, and f16
+// holds integers up to 2048 exactly.
 constexpr int64_t kLongestHalfSum = 9;
 
 RandomBuffer Matrix(RandomExpressions& make, DType type, int64_t rows,
@@ -38,7 +39,7 @@ class Multiplier {
     const auto store = [&] {
       return Tiles([&](NodeId t) { return StoreTile(t); });
     };
-    // In one loop, or in several.
+    // Fill, sum and store are in one subgroup loop, or each in its own.
     const bool together = make_.Chance(2);
     if (together) {
       Append(block, Subgroups([&] {
@@ -161,7 +162,7 @@ class Multiplier {
   RandomExpressions& make_;
   RandomLoops& loops_;
   LoopNest& nest_;
-  NodeId subgroup_ = 0;  // of the loop around
+  NodeId subgroup_ = 0;  // variable of the subgroup loop around
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Random products of small matrices of a nest in the making: subgroup loops
-// with matrix loops. Internal to jit/loops/random_nest.h.
+// Random products of small matrices for a nest that is being generated:
+// subgroup loops with matrix loops. Internal to jit/loops/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_RANDOM_MATRICES_H_
 #define EMBER_JIT_LOOPS_RANDOM_MATRICES_H_
 
@@ -12,27 +12,28 @@
 
 namespace ember::loops {
 
-// result = a * b in matrices: each subgroup has so many rows of them, and all
-// the columns, in as many tiles; the sum has so many steps.
+// A plan of result = a * b, in units of matrices of the type: each subgroup
+// computes one row of `tiles` matrices, and the sum has `steps` steps.
 struct RandomMatrices {
   MatrixType type;
   int64_t subgroups = 1;
   int64_t tiles = 1;
   int64_t steps = 1;
-  // Or by columns.
+  // False: by columns.
   bool a_by_rows = true;
   bool b_by_rows = true;
   bool result_by_rows = true;
-  // Of the task; accumulators are registers.
+  // Task buffers; the accumulators are registers.
   RandomBuffer a, b, accumulators, result;
 };
 
-// Of the types, or of small ones where there are none. Sums of what SmallValue
-// gives are exact in every order. The buffers have no numbers yet.
+// Plans a product of one of the types, or of small sizes if there are none.
+// Sums of SmallValues are exact in every order. The buffers have no numbers
+// yet.
 RandomMatrices PlanMatrices(RandomExpressions& make,
                             std::span<const MatrixType> types);
 
-// Fills %a and %b before, and %result is stored to whole.
+// Expects that %a and %b are filled. Stores to every element of %result.
 Block MultiplyMatrices(const RandomMatrices& plan, RandomExpressions& make,
                        RandomLoops& loops, LoopNest& nest);
 

@@ -15,7 +15,8 @@ namespace {
 using tensor::Opcode;
 using tensor::Update;
 
-// What a phase stores to, and its tasks: each stores to its own rows.
+// The tasks of a phase and the buffers that they store to. Each task stores to
+// its own rows.
 struct PhasePlan {
   MemoryScope scope = MemoryScope::kOutput;
   std::vector<RandomExtent> rows;
@@ -66,7 +67,8 @@ class Generator {
           {node, Chance(20) ? 0 : 1 + Below(9), false, i});
       nest_.parameters.emplace_back(1, static_cast<char>('N' + i));
       result_.parameters.push_back(make_.parameters.back().value);
-      // What is known of a parameter comes from buffers with that extent.
+      // Buffers with this extent give the verifier its knowledge about the
+      // parameter.
       AddBuffer(
           {0, DType::kI32, MemoryScope::kInput, {make_.parameters.back()}, 0});
     }
@@ -88,7 +90,7 @@ class Generator {
     }
   }
 
-  // A phase, its buffers without numbers.
+  // Plans a phase; its buffers have no numbers yet.
   PhasePlan Plan(MemoryScope scope) {
     PhasePlan plan;
     plan.scope = scope;
@@ -212,7 +214,7 @@ class Generator {
     make_.rows.clear();
     (plan.scope == MemoryScope::kPacked ? nest_.prologue : nest_.phases)
         .push_back(std::move(phase));
-    // The next phases see everything, but what was this task's.
+    // Later phases may read all rows of these buffers.
     for (RandomBuffer& buffer : plan.shared) {
       buffer.own_rows = 0;
       buffer.changes = false;
@@ -230,7 +232,8 @@ class Generator {
       Append(block, MultiplyMatrices(*plan.matrices, make_, loops_, nest_));
       make_.readable.push_back(plan.matrices->result);
     }
-    // Both at once where there are two: they have the same extents.
+    // If there are two buffers, which have equal extents, it may store to both
+    // at once.
     if (plan.shared.size() == 2 && Chance(2)) {
       Append(block, statements_.Map(plan.shared, Update::kAssign));
       make_.readable.insert(make_.readable.end(), plan.shared.begin(),

@@ -1,5 +1,5 @@
-// Random legal loop nests, with parameters and inputs, for tests: of the text
-// form, of the verifier, and of back ends against the evaluator.
+// Generates random legal loop nests with parameters and inputs. For tests of
+// the text form, of the verifier, and of back ends against the evaluator.
 //
 //   RandomNest random = MakeRandomNest(seed, {});
 //   auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
@@ -9,8 +9,8 @@
 //   std::string difference = FirstDifference(random, expected, actual);
 //
 // Equal seeds and options give equal nests. Results do not depend on the order
-// of tasks, invocations and lanes. Used are all dtypes, all scopes and kinds of
-// loops, splits with guards, loops over several dims at once, registers of
+// of tasks, invocations and lanes. Nests use all dtypes, all scopes and kinds
+// of loops, splits with guards, loops over several dims at once, registers of
 // invocations, memory that they share, values that they combine, matrices of
 // subgroups, conditions, checks, pads, gathers, scatters, reductions into
 // registers, several stores at once, and sometimes extents of 0.
@@ -30,23 +30,23 @@ namespace ember::loops {
 
 struct RandomNestOptions {
   int maximum_phases = 3;
-  int maximum_depth = 3;  // of expressions
-  // Only what every back end must compute bit for bit: no transcendental
-  // functions and powers, sums of floats only where they are exact in every
-  // order and fused or not.
+  int maximum_depth = 3;  // largest depth of an expression
+  // Only operations that every back end must compute bit for bit: no
+  // transcendental functions and powers; sums of floats only if they are exact
+  // in every order, with and without fused multiply-adds.
   bool exact = true;
-  // mod and rem of floats, which back ends may decline.
+  // Use mod and rem of floats, which back ends may decline.
   bool float_remainders = true;
-  // Bits of integers as floats, most of which are subnormal: devices may take
-  // those for zero.
+  // Cast bits of integers to floats. Most of those are subnormal, and devices
+  // may take them for zero.
   bool bits_as_floats = true;
-  // Whether expressions are simplified as they are made.
+  // Simplify expressions as they are made.
   bool simplify = true;
-  // Without it some conditions and checks are left out that accesses need: the
-  // verifier has to find that out.
+  // False: leave out some conditions and checks that accesses need, which the
+  // verifier has to find.
   bool guarded = true;
-  // Sizes and types of the products of matrix loops: empty for no such loops,
-  // which devices may lack; nothing for any.
+  // Sizes and types of the products of matrix loops. Empty: no matrix loops,
+  // which devices may lack. nullopt: any products.
   std::optional<std::vector<MatrixType>> matrices;
 };
 
@@ -54,17 +54,17 @@ struct RandomNest {
   uint64_t seed = 0;
   LoopNest nest;
   std::vector<int64_t> parameters;
-  std::vector<int64_t> element_counts;  // of inputs and outputs
+  std::vector<int64_t> element_counts;  // elements of each input and output
 
-  // Memory for inputs and outputs, in order, of random contents, the same each
-  // time.
+  // Returns memory for inputs and outputs, in order. Its contents are random,
+  // but the same at each call.
   std::vector<std::vector<uint8_t>> MakeBuffers() const;
 };
 
 RandomNest MakeRandomNest(uint64_t seed, const RandomNestOptions& options);
 
-// Where the outputs first differ; empty if they are equal bit for bit, all NaNs
-// and both zeros counted as equal.
+// Describes the first place where the outputs differ. Empty if they are equal
+// bit for bit, where all NaNs are equal and both zeros are equal.
 std::string FirstDifference(const RandomNest& random,
                             const std::vector<std::vector<uint8_t>>& expected,
                             const std::vector<std::vector<uint8_t>>& actual);

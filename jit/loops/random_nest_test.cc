@@ -1,5 +1,5 @@
-// Properties of the loop nests over generated ones. EMBER_SEED=n replays one
-// seed; EMBER_SEEDS=n tries that many.
+// Tests properties of generated loop nests. EMBER_SEED=n replays one seed;
+// EMBER_SEEDS=n tries n seeds.
 #include "jit/loops/random_nest.h"
 
 #include <string>
@@ -17,7 +17,7 @@ std::string Replay(const RandomNest& random) {
          " bazel run //jit/loops:random_nest_test\n" + ToText(random.nest);
 }
 
-// Nests are made in many ways.
+// Options depend on the seed.
 RandomNest Make(uint64_t seed) {
   return MakeRandomNest(seed,
                         {.exact = seed % 3 != 0, .simplify = seed % 2 == 0});
@@ -44,8 +44,9 @@ TEST(RandomNestTest, IsLegal) {
   }
 }
 
-// The order of tasks and lanes and what buffers held before do not matter; the
-// text is all there is of a nest.
+// Results depend neither on the order of tasks and lanes nor on previous
+// contents of buffers. A nest that is parsed from its text gives the same
+// results.
 TEST(RandomNestTest, EvaluatesToOneResult) {
   const tensor::SeedRange seeds = tensor::Seeds(300);
   int failed_checks = 0;
@@ -87,7 +88,7 @@ TEST(RandomNestTest, SimplificationKeepsEveryBit) {
   }
 }
 
-// What the verifier lets pass never accesses anything out of bounds.
+// A nest that the verifier accepts never accesses anything out of bounds.
 TEST(RandomNestTest, VerifierIsSound) {
   const tensor::SeedRange seeds = tensor::Seeds(400);
   int verified = 0, refused = 0;
@@ -137,7 +138,7 @@ TEST(RandomNestTest, CoversTheInstructionTable) {
   for (int i = static_cast<int>(tensor::Opcode::kPad); i < tensor::kOpcodeCount;
        ++i) {
     const tensor::Opcode opcode = static_cast<tensor::Opcode>(i);
-    // Written as types.
+    // These are written as types, without a name.
     if (opcode == tensor::Opcode::kCast || opcode == tensor::Opcode::kBitcast) {
       continue;
     }

@@ -14,13 +14,13 @@ using tensor::Update;
 
 namespace {
 
-// More than this many additions of SmallValue round in bf16.
+// Sums of more SmallValues than this may round in bf16.
 constexpr int64_t kSmallSum = 16;
-// The same for products of two in f32.
+// Sums of more products of two SmallValues than this may round in f32.
 constexpr int64_t kSmallProductSum = 1000;
 
-// Whether sums of small values are exact in the type in every order: floats of
-// 8 bits hold all integers up to 16, or 8, only.
+// True if sums of small values are exact in the type in every order. Floats of
+// 8 bits hold all integers only up to 16, or up to 8.
 bool HasExactSums(DType type) {
   return !IsNarrowFloat(type) || DTypeByteSize(type) > 1;
 }
@@ -34,7 +34,8 @@ Update RandomStatements::AnyUpdate(DType type) {
   return static_cast<Update>(Below(5));
 }
 
-// One of them in invocations, sometimes.
+// Dims of the buffer that loops run over. Sometimes one of them becomes an
+// invocation loop.
 std::vector<RandomDim> RandomStatements::DimsOf(const RandomBuffer& buffer) {
   std::vector<RandomDim> dims;
   for (size_t i = buffer.own_rows; i < buffer.extents.size(); ++i) {
@@ -50,8 +51,9 @@ std::vector<RandomDim> RandomStatements::DimsOf(const RandomBuffer& buffer) {
   return dims;
 }
 
-// Loops over the dims that store to the buffers. In invocation loops they do
-// not read what others store, nor registers that hold nothing there.
+// Makes loops over the dims that store to the buffers. Bodies of invocation
+// loops may not read buffers that other invocations store to, nor registers
+// that hold nothing there.
 Block RandomStatements::Over(const std::vector<RandomDim>& dims,
                              const std::vector<RandomBuffer>& stored,
                              const RandomLoops::MakeBody& make_body) {
@@ -127,7 +129,8 @@ Block RandomStatements::Map(const std::vector<RandomBuffer>& buffers,
     std::vector<Store> stores;
     for (const RandomBuffer& buffer : buffers) {
       NodeId value = make_.Value(buffer.type, options_.maximum_depth);
-      // A product may be fused with the sum.
+      // A back end may fuse a product with the sum, so the value may not be a
+      // product.
       if (update == Update::kAdd && options_.exact && IsFloat(buffer.type)) {
         value = make_.Make(Opcode::kAbsolute, buffer.type, {value});
       }
@@ -199,7 +202,7 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
   for (RandomDim& dim : dims) dim.in_invocations = false;
   Block block;
   if (is_float) {
-    // Of which sums are exact.
+    // Starts from 1, for which sums are exact.
     block = loops_.Over(dims, [&](const Indices& indices) {
       const NodeId start = make_.Make(Opcode::kCast, type, {Integer(1)});
       return BlockOf(
@@ -218,7 +221,8 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
         loops_.Loop(LoopKind::kInvocation, extent, [&](NodeId invocation) {
           NodeId value =
               is_float ? make_.SmallValue(type) : make_.Value(type, 2);
-          // Nothing else may stand in the loop.
+          // The loop may contain nothing else, so the value may not need
+          // guards.
           if (make_.NeedsGuards()) {
             make_.Guarded({});
             value = make_.Make(Opcode::kCast, type, {invocation});
@@ -252,7 +256,7 @@ Block RandomStatements::Reduce(const RandomBuffer& buffer) {
   return ReduceExactly(buffer, dims, steps);
 }
 
-// Of floats: small integers, starting from one.
+// Reduces floats: small integers, starting from one.
 Block RandomStatements::ReduceExactly(const RandomBuffer& buffer,
                                       const std::vector<RandomDim>& dims,
                                       int64_t steps) {

@@ -12,31 +12,34 @@
 
 namespace ember::loops {
 
-// Expressions read what RandomExpressions::readable has. A block may be empty,
-// where nothing fits.
+// Expressions read the buffers in RandomExpressions::readable. A block may be
+// empty if no statement fits.
 class RandomStatements {
  public:
   RandomStatements(const RandomNestOptions& options, RandomExpressions& make,
                    RandomLoops& loops, LoopNest& nest)
       : options_(options), make_(make), loops_(loops), nest_(nest) {}
 
-  // Any that elements of the type have, a plain store too.
+  // Returns any update that the type supports, including a plain store.
   tensor::Update AnyUpdate(DType type);
 
   // --- every element ---
 
-  // Once; buffers of the same extents. No element is left out of a plain store.
+  // Stores to each element once. The buffers have equal extents. A plain store
+  // leaves no element out.
   Block Map(const std::vector<RandomBuffer>& buffers, tensor::Update update);
-  // Of values whose sums are exact (RandomExpressions::SmallValue).
+  // Stores values whose sums are exact (RandomExpressions::SmallValue).
   Block FillSmall(const RandomBuffer& buffer);
-  // Several times, or by all invocations of a loop together.
+  // Updates each element several times, or by all invocations of a loop
+  // together.
   Block Reduce(const RandomBuffer& buffer);
-  // Adds short sums of products to an i32 buffer, where there are factors.
+  // Adds short sums of products to an i32 buffer, if there are inputs that can
+  // be factors.
   Block SumOfDots(const RandomBuffer& buffer);
 
   // --- some elements ---
 
-  // In any order: updates, or a plain store by one after the other.
+  // Updates elements in any order, or stores to elements one after the other.
   Block Scatter(const RandomBuffer& buffer);
 
  private:

@@ -1,19 +1,19 @@
 // Raw instructions: what machines do, without the cases that the instruction
 // table adds (division by 0, shifts by too much, saturation, NaNs).
-// jit/legalise writes what the table says with them, so that a back end only
-// has to print; neither dispatches nor schedules nor lowering know them.
+// jit/legalise writes the table's instructions in terms of them, so that a back
+// end only has to print. Dispatches, schedules and lowering do not use them.
 //
 //   %y[i] = select(%b[i] == 0, 0, raw(%a[i] / select(%b[i] == 0, 1, %b[i])))
 //
-// A node is raw if its immediate is kRaw, which is 0 of all other arithmetic
-// nodes. Its operands and its type are those of the instruction, and so is its
-// value where the operands are what the row wants. Else it is either undefined,
-// so that it must not be computed at all, or unspecified: any value, which a
-// select may pass over. Back ends compute values before the conditions that
-// they are needed under; an undefined operation has to be guarded by its
-// operands.
+// A node is raw if its immediate is kRaw; the immediate of all other arithmetic
+// nodes is 0. It has the operands and the type of the instruction, and the same
+// value if the operands are as the row requires. Otherwise it is either
+// undefined, so that it must not be computed at all, or unspecified: any value,
+// which a select may discard. Back ends may compute values before the
+// conditions that guard them, so the operands of an undefined operation must be
+// made valid.
 //
-// Rows: (instruction, what it is raw of, operand it wants, otherwise).
+// Rows: (instruction, types, required operands, otherwise).
 //
 //   a / b           signed integers    b not 0; b not -1 where a is the
 //                                      smallest value        undefined
@@ -43,18 +43,19 @@ namespace ember::loops {
 // The immediate of a raw node.
 inline constexpr uint64_t kRaw = 1;
 
-// Whether the table above has the instruction, of such operands and result.
+// True if the table above has the instruction for these types.
 bool HasRawForm(tensor::Opcode opcode, DType operand, DType result);
 
-// Whether there are such nodes; of others the immediate is something else.
+// True if nodes of the opcode may be raw. The immediate of other nodes has
+// another meaning.
 constexpr bool MayBeRaw(tensor::Opcode opcode) {
   return tensor::RegisterOperandCount(opcode) > 0;
 }
-// Of a node that may be.
+// True if the node is raw. Its opcode must satisfy MayBeRaw.
 inline bool IsRaw(const tensor::Node& node) { return node.immediate == kRaw; }
 
-// The value in bits, as tensor::EvaluateScalar gives it. What is unspecified
-// gets a value that is most likely wrong; what is undefined is kInternal.
+// Returns the value in bits, as tensor::EvaluateScalar does. An unspecified
+// result is a value that is most likely wrong; an undefined one is kInternal.
 StatusOr<uint64_t> EvaluateRaw(tensor::Opcode opcode, DType operand,
                                DType result, tensor::ScalarOperands operands);
 

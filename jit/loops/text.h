@@ -1,4 +1,4 @@
-// The text form of loop nests: prints, and parses back to an equal nest. See
+// The text form of loop nests: printing, and parsing back to an equal nest. See
 // jit/loops/GRAMMAR.md.
 //
 //   std::string text = loops::ToText(nest);
@@ -19,11 +19,11 @@ namespace ember::loops {
 
 std::string ToText(const LoopNest& nest);
 
-// One expression, for messages. Large parts that occur in it more than once are
-// left out: %t0.
+// Prints one expression, for messages. Large parts that occur more than once
+// are abbreviated: %t0.
 std::string ToText(const LoopNest& nest, NodeId expression);
 
-// The keyword of a scope: "task".
+// Returns the keyword of a scope: "task".
 std::string_view ToText(MemoryScope scope);
 
 // Errors name the line and column. The nest is not verified.

@@ -11,10 +11,10 @@
 
 namespace ember::loops {
 
-// The text with each `from` replaced. What is put in is not looked at again.
+// Returns the text with each `from` replaced. Does not search the replacements.
 std::string Replaced(std::string text, const std::string& from,
                      const std::string& to);
-// One after the other.
+// Performs the replacements one after the other.
 std::string Replaced(
     std::string text,
     const std::vector<std::pair<std::string, std::string>>& all);

@@ -112,7 +112,7 @@ TEST(TextTest, SharedExpressionsGetNames) {
 )");
 }
 
-// Everything is in the grammar of tensor expressions; a let is only a name.
+// Lets may be anywhere in a block; a let is only a name for an expression.
 TEST(TextTest, LetsMayStandAnywhere) {
   const StatusOr<LoopNest> nest = Parse(R"(
       loops @lets<N>(%y: output i64[N]) {

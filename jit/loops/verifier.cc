@@ -34,14 +34,14 @@ constexpr int64_t kMaximumUnroll = 4096;
 constexpr int64_t kMaximumLanes = 64;
 constexpr int64_t kMaximumInvocations = int64_t{1} << 20;
 
-// What binds a variable.
+// The kinds of loops that bind a variable.
 enum class Binder : uint8_t {
   kTask,
   kSerial,
   kUnrolled,
   kVector,
-  kInvocation,  // or a subgroup
-  kMatrix       // as an unrolled one; matrix_rules.h does the rest
+  kInvocation,  // an invocation or subgroup loop
+  kMatrix       // checked like an unrolled loop; matrix_rules.h checks the rest
 };
 
 Status Error(std::string message) {
@@ -120,7 +120,7 @@ class Verifier {
                   in_vector_ ? "a vector" : "an invocation", " loop"}));
     }
     const size_t mark = facts_.Mark();
-    // What the body stores, an earlier iteration has stored.
+    // An earlier iteration may have performed the stores of the body.
     ForgetStores(body);
     bound_.emplace(variable, binder);
     facts_.AssumeIterates(variable);
@@ -137,8 +137,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Registers that are no invocation's for longer hold nothing when the loop
-  // begins, and those that it stores to nothing behind it.
+  // Registers that live only for one value of the loop hold nothing when it
+  // begins. Those that the loop stores to hold nothing after it.
   Status CheckInvocations(NodeId variable, const Block& body) {
     const std::vector<bool> stored = StoredIn(nest_, body);
     std::vector<bool> before = has_value_;
@@ -243,7 +243,7 @@ class Verifier {
     return OkStatus();
   }
 
-  // Its expressions are checked as those of any loop are.
+  // The expressions of a dot loop are checked like those of any loop.
   Status CheckDot(const Statement& loop) {
     const bool is_dot = loop.loop == LoopKind::kDot &&
                         nest_.pool[loop.variable].opcode == Opcode::kAxis;
@@ -355,7 +355,7 @@ class Verifier {
     return OkStatus();
   }
 
-  // Updates of one element by all invocations of the loop around.
+  // Checks updates of one element by all invocations of the loop around.
   Status CheckCombining(const Statement& statement) {
     for (const Store& store : statement.stores) {
       if (store.update == Update::kAssign ||
@@ -431,7 +431,7 @@ class Verifier {
 
   // --- expressions ---
 
-  // Types first: everything else relies on them.
+  // Types come first: all other checks rely on them.
   Status CheckExpressions(std::span<const NodeId> roots) {
     const std::vector<NodeId> nodes = NodesUnder(nest_.pool, roots);
     for (NodeId id : nodes) {
@@ -496,7 +496,7 @@ class Verifier {
     return OkStatus();
   }
 
-  // Of registers that each invocation has its own of.
+  // Checks the first index of registers that each invocation has its own of.
   Status CheckInvocationIndex(NodeId index, NodeId extent) const {
     const std::optional<int64_t> wanted = nest_.pool.IntegerConstant(extent);
     const bool fits =
@@ -509,7 +509,7 @@ class Verifier {
                 Text(extent), ", as elsewhere, found ", Text(index)}));
   }
 
-  // A constant once unrolled variables are; if it is the last, maybe with a
+  // True if the index is a constant after unrolling. The last index may have a
   // vector variable added.
   bool IsRegisterIndex(NodeId index, bool is_last) const {
     const std::optional<tensor::LinearSum> sum =
@@ -546,14 +546,14 @@ class Verifier {
   bool in_prologue_ = false;
   bool in_vector_ = false;
   int nesting_ = 0;
-  std::unordered_map<NodeId, Binder> bound_;  // by the loops around
-  std::unordered_set<uint64_t> numbers_;      // of the bound variables
+  std::unordered_map<NodeId, Binder> bound_;  // variables of the loops around
+  std::unordered_set<uint64_t> numbers_;      // numbers of the bound variables
   std::unordered_set<NodeId> has_types_;      // nodes whose types are right
-  std::optional<NodeId> invocation_;          // of the invocation loop around
-  bool combines_ = false;  // whether the innermost loop around is combining
-  // Per buffer: an input, or stored to before.
+  std::optional<NodeId> invocation_;  // variable of the invocation loop around
+  bool combines_ = false;  // the innermost loop around is a combining loop
+  // Per buffer: it is an input, or was stored to before.
   std::vector<bool> has_value_;
-  // Per buffer: only kRegister, with registers for each invocation.
+  // Per buffer: it is a register buffer with elements of each invocation.
   const std::vector<bool> per_invocation_;
 };
 

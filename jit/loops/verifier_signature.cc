@@ -20,7 +20,8 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::TypeFault;
 
-// Of all invocations; those of one are counted where accesses are known.
+// Largest number of elements of all invocations together. Elements per
+// invocation are counted later, where accesses are known.
 constexpr int64_t kMaximumElements =
     kMaximumRegisterElements * kMaximumRegisterElements;
 
@@ -57,7 +58,7 @@ Status CheckNames(const LoopNest& nest) {
   return OkStatus();
 }
 
-// Inputs, outputs, others.
+// Rank in the order of buffers: inputs, outputs, others.
 int OrderOf(MemoryScope scope) {
   if (scope == MemoryScope::kInput) return 0;
   return scope == MemoryScope::kOutput ? 1 : 2;

@@ -1,5 +1,5 @@
-// What the verifier refuses of nests that no text gives; those that a text
-// gives are in tests/cases/verifier.
+// Tests errors of nests that no text can express. tests/cases/verifier holds
+// the others.
 #include "jit/loops/verifier.h"
 
 #include <string>
@@ -181,7 +181,7 @@ TEST_F(TypesTest, OfLoadsAndStores) {
 
 // --- invocations ---
 
-// Of the noted ranges of the pool nothing is believed.
+// The ranges that the pool has noted are not used.
 TEST(VerifierTest, NotedRangesAreNotBelieved) {
   StatusOr<LoopNest> nest = Parse(WithBody("for i < N { %s[i] = 0 }"));
   ASSERT_TRUE(nest.ok());

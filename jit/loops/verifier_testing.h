@@ -1,5 +1,5 @@
-// What tests of the verifier have in common: errors of nests, and of bodies in
-// a nest with some buffers.
+// Helpers for tests of the verifier: errors of nests, and of bodies in a nest
+// with some buffers.
 //
 //   EXPECT_EQ(BodyError("%s[t + 16] = 0"), "store to %s: index 0: ...");
 #ifndef EMBER_JIT_LOOPS_VERIFIER_TESTING_H_
@@ -12,17 +12,17 @@
 
 namespace ember::loops {
 
-// What Verify says; empty if the nest is right.
+// Returns the message of Verify; empty if the nest is right.
 std::string ErrorOf(const LoopNest& nest);
 std::string ErrorOf(const std::string& text);
 
-// Some buffers, then the statements of one phase of 4 tasks t.
+// Returns a nest with some buffers and one phase of 4 tasks t with this body.
 std::string WithBody(const std::string& body);
 
-// The error without its context.
+// Returns the error without its context.
 std::string WithoutContext(std::string error,
                            std::string_view context = "loops @t: phase 0: ");
-// Of WithBody, without the context.
+// Returns the error of WithBody(body), without the context.
 std::string BodyError(const std::string& body);
 void ExpectNoProof(const std::string& body);
 

@@ -14,7 +14,7 @@ Expansion::Expansion(Opcode opcode, DType type,
   const bool is_binary = tensor::RegisterOperandCount(opcode) == 2;
   std::vector<NodeId> operands;
   for (uint32_t i = 0; i < 2; ++i) {
-    // A load stands for an unknown value.
+    // A load is an unknown value.
     const NodeId unknown = pool_.Intern(Opcode::kLoad, type, {}, 0, 1, i);
     position_of_.resize(unknown + 1);
     position_of_[unknown] = steps_.size();
@@ -38,8 +38,8 @@ size_t Expansion::Flatten(NodeId id) {
   for (size_t i = 0; i < node.operands.size(); ++i)
     step.operands[i] = Flatten(node.operands[i]);
   if (!node.operands.empty()) {
-    // The condition of a Select is a bool; its operand type is that of the
-    // others.
+    // The operand type of a Select is that of its values, not of its condition,
+    // which is a bool.
     step.operand_type =
         pool_[node.operands[node.opcode == Opcode::kSelect ? 1 : 0]].type;
   }

@@ -1,5 +1,5 @@
-// For tests of jit/math: evaluates an expansion, and measures how far a result
-// is from the true one.
+// For tests of jit/math: evaluates an expansion, and measures the error of a
+// result.
 //
 //   Expansion exp(Opcode::kExp, DType::kF32);
 //   exp.Evaluate(bits);                          // by tensor::EvaluateScalar
@@ -22,15 +22,17 @@ namespace ember::jit {
 
 class Expansion {
  public:
-  // With a constant second operand if `constant` is given (as bits).
+  // Expands the instruction. If `constant` is given (as bits), the second
+  // operand is that constant.
   Expansion(tensor::Opcode opcode, DType type,
             std::optional<uint64_t> constant = std::nullopt);
 
   uint64_t Evaluate(uint64_t a, uint64_t b = 0);
 
-  // Without constants and bitcasts, which cost nothing or little.
+  // Number of instructions, without constants and bitcasts, which cost little
+  // or nothing.
   int instruction_count() const;
-  // Types that operands and results of the instructions have.
+  // True if an operand or the result of an instruction has the type.
   bool Uses(DType type) const;
   bool Uses(tensor::Opcode opcode) const;
 
@@ -47,13 +49,14 @@ class Expansion {
   tensor::ExpressionPool pool_;
   std::vector<Step> steps_;
   size_t root_ = 0;  // the step that is the result
-  std::vector<std::optional<size_t>> position_of_;  // by node
-  std::vector<uint64_t> values_;  // by step; of constants from the beginning
+  std::vector<std::optional<size_t>> position_of_;  // position of a node's step
+  // Results of the steps; constants are set at the beginning.
+  std::vector<uint64_t> values_;
 };
 
-// The distance in units of the last place that T has at the true value. For
-// zeros, infinities and NaN: 0 or infinite. An infinite result counts as the
-// first power of 2 that T does not have.
+// Returns the error in units of the last place that T has at the true value.
+// For zeros, infinities and NaN it is 0 or infinite. An infinite result counts
+// as the first power of 2 that T cannot represent.
 template <typename T, typename Wide>
 double UlpError(T result, Wide expected) {
   using Limits = std::numeric_limits<T>;

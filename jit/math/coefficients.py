@@ -127,8 +127,8 @@ def main():
         polynomial("Atan", kind, degree, 0, mp.mpf("0.1717"), *odd(mp.atan))
     for kind, degree in (("F32", 3), ("F64", 7)):
         polynomial("Sinh", kind, degree, 0, 1, *odd(mp.sinh))
-    # |x| < 0.9: erf(x) = x + x P(x^2); above, erfc(x) = 2^(x P(x)). Both of one
-    # degree.
+    # |x| < 0.9: erf(x) = x + x P(x^2). Otherwise erfc(x) = 2^(x P(x)). Both polynomials have the
+    # same degree.
     polynomial("Erf", "F32", 5, 0, mp.mpf("0.9")**2,
                lambda t: mp.erf(mp.sqrt(t)) / mp.sqrt(t) - 1,
                lambda t: mp.sqrt(t) / mp.erf(mp.sqrt(t)))

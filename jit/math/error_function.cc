@@ -6,10 +6,11 @@
 namespace ember::jit {
 namespace {
 
-// |x| < 0.9: x + x P(x^2), else 1 - 2^(|x| P(|x|)). Both polynomials have one
-// degree, so one evaluation serves, with coefficients chosen at run time.
+// |x| < 0.9: x + x P(x^2), else 1 - 2^(|x| P(|x|)). Both polynomials have the
+// same degree, so one evaluation is enough, with coefficients chosen at run
+// time.
 Term ErfF32(Term x) {
-  const Term a = AtMost(Absolute(x), 4);  // where the result rounds to 1
+  const Term a = AtMost(Absolute(x), 4);  // from here on the result rounds to 1
   const Term is_near = a < 0.9;
   const Term position = Select(is_near, a * a, a);
   const auto coefficient = [&](size_t i) {

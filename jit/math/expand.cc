@@ -20,7 +20,7 @@ bool IsTranscendental(Opcode opcode) {
   }
 }
 
-// a and b: f32 or f64; b is a where the function has one operand.
+// a and b: f32 or f64. If the function has one operand, b is a.
 Term ExpandFloat(Opcode opcode, Term a, Term b) {
   switch (opcode) {
     case Opcode::kExp:

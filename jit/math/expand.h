@@ -1,6 +1,7 @@
-// Functions that machines do not have as instructions, as expressions of those
-// they have: back ends of machines without them compute the same, and kernels
-// call no library. jit/legalise writes them into nests.
+// Expands functions that machines do not have as instructions into expressions
+// of instructions that they have. All back ends of such machines then compute
+// the same result, and kernels call no library. jit/legalise applies it to
+// nests.
 //
 //   NodeId y = ExpandMath(pool, Opcode::kExp, DType::kF32, {{x}});
 //   // 2^n * p(r), in floats, shifts and bitcasts
@@ -29,12 +30,13 @@ namespace ember::jit {
   row(Asinh) row(Acosh) row(Atanh) row(Erf) row(Power) row(Atan2)
 // clang-format on
 
-// Whether the instruction, on operands of the type, is one that ExpandMath
-// replaces: transcendental functions and powers.
+// True if ExpandMath replaces the instruction on operands of the type:
+// transcendental functions and powers.
 bool IsExpanded(tensor::Opcode opcode, DType type);
 
-// An expression with the value of the instruction, without such instructions.
-// IsExpanded must hold.
+// Returns an expression that has the instruction's value and contains no
+// instruction for which IsExpanded holds. IsExpanded must hold for the
+// operands.
 tensor::NodeId ExpandMath(tensor::ExpressionPool& pool, tensor::Opcode opcode,
                           DType type, std::span<const tensor::NodeId> operands);
 

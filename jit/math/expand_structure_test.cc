@@ -1,5 +1,5 @@
-// Powers of integers, and what expansions are made of. Random numbers have the
-// fixed seed 1.
+// Tests powers of integers, and which instructions expansions consist of.
+// Random numbers have the fixed seed 1.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -79,7 +79,7 @@ TEST(Expand, UsesOnlyInstructionsThatRemain) {
           EXPECT_FALSE(expansion.Uses(other)) << Name(opcode) << Name(other);
         }
       });
-      // These would need functions of a library.
+      // These would call functions of a library.
       EXPECT_FALSE(expansion.Uses(Opcode::kModulo)) << Name(opcode);
       EXPECT_FALSE(expansion.Uses(Opcode::kRemainder)) << Name(opcode);
     }

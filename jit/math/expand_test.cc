@@ -1,4 +1,5 @@
-// The errors of all expansions, measured and compared with jit/math/README.md.
+// Measures the errors of all expansions and compares them with
+// jit/math/README.md.
 //
 //   bazel run //jit/math:expand_test -- --points=400   # longer; default 12
 //   bazel run //jit/math:expand_test -- --every=1      # all f32 (hours)
@@ -44,7 +45,7 @@ struct UnaryCase {
   Bounds bounds;  // in ULP
   double (*f32)(double);
   long double (*f64)(long double);
-  // The bounds hold for arguments up to these.
+  // The bounds hold for arguments of at most this magnitude.
   double f32_range = INFINITY;
   double f64_range = INFINITY;
 };
@@ -167,8 +168,8 @@ TEST(Expand, BinaryErrorsAreWithinTheBounds) {
   }
 }
 
-// Constant exponents have formulas of their own, with the same values where
-// the result is special.
+// Powers with constant exponents have their own formulas, with the same special
+// values.
 TEST(Expand, PowersOfConstantExponents) {
   for (double exponent : {0.0, 1.0, 2.0, 3.0, 4.0, -1.0, 0.5, -2.0, 2.5}) {
     const float y = static_cast<float>(exponent);
@@ -221,7 +222,7 @@ TEST(Expand, ResultsThatNeverExceedOne) {
 
 // --- 16-bit floats ---
 
-// Half an ULP for the rounding, and what the f32 function errs.
+// The bound is half an ULP for the rounding plus the error of the f32 function.
 TEST(Expand, NarrowFloatsRoundOnce) {
   for (DType type : {DType::kF16, DType::kBF16}) {
     const int digits = type == DType::kF16 ? 11 : 8;
@@ -238,7 +239,8 @@ TEST(Expand, NarrowFloatsRoundOnce) {
             tensor::BitsToDouble(tensor::DoubleToBits(expected, type), type);
         if (found == rounded || (std::isnan(found) && std::isnan(rounded)))
           continue;
-        // Another neighbour: then both must be about as near.
+        // If the result is the other neighbour, both must be about equally
+        // near.
         ASSERT_TRUE(std::isfinite(found) && std::isfinite(expected)) << x;
         const int exponent =
             std::max(std::ilogb(expected) - digits + 1, lowest);

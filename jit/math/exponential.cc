@@ -1,9 +1,9 @@
 // e^x = 2^n * e^r with n = round(x / ln 2), |r| <= ln 2 / 2.
 //
 // Adding a magic number rounds x / ln 2 to an integer and leaves it in the low
-// bits of the sum; the magic number also contains exponent biases, so that a
-// shift makes the powers of 2. n * ln 2 is subtracted in two parts, of which
-// the first product is exact.
+// bits of the sum. The magic number also contains exponent biases, so that one
+// shift makes the powers of 2. n * ln 2 is subtracted in two parts; the product
+// with the first part is exact.
 #include <cmath>
 
 #include "jit/math/coefficients.h"
@@ -15,7 +15,7 @@ namespace {
 struct Reduced {
   Term bits;  // n + bias in the lowest bits, zeros above up to the exponent
   Term r;
-  Term rest;  // what is lost in the rounding of r
+  Term rest;  // the part of r that rounding loses
 };
 
 Reduced ReduceByLog2(Term x, int bias) {
@@ -30,19 +30,19 @@ Reduced ReduceByLog2(Term x, int bias) {
   return {AsBits(sum), r, (high - r) - low};
 }
 
-// e^r - 1 - r, from r^2 / 2 on.
+// e^r - 1 - r: the series from r^2 / 2 on.
 Term Curve(Term r) {
   return r * r * Polynomial(r, Pick(r, kExpm1F32, kExpm1F64));
 }
 
-// The power of 2 whose biased exponent is in the low bits.
+// Returns the power of 2 whose biased exponent is in the low bits.
 Term PowerOfTwo(Term biased_exponent, Term x) {
   return AsFloat(biased_exponent << FormatOf(x).mantissa_bits);
 }
 
-// 2^(n + shift) * e^r in two steps: the first power of 2 is always a normal
-// number, the product with the second rounds only where the result is
-// subnormal or infinite.
+// 2^(n + shift) * e^r in two steps. The first power of 2 is always a normal
+// number. The product with the second rounds only if the result is subnormal or
+// infinite.
 Term ScaledExp(Term x, int shift) {
   const Reduced reduced = ReduceByLog2(x, 2 * FormatOf(x).bias + shift);
   const Term half = reduced.bits >> 1;
@@ -75,7 +75,7 @@ Term Exp2OfSmall(Term x) {
   return power * PowerOfTwo(AsBits(sum), x);
 }
 
-// 2^n (r + s) + (2^n - 1), the largest terms added first.
+// 2^n (r + s) + (2^n - 1). The largest terms are added first.
 Term Expm1OfSmall(Term x) {
   const Reduced reduced = ReduceByLog2(x, FormatOf(x).bias);
   const Term power = PowerOfTwo(reduced.bits, x);
@@ -83,8 +83,9 @@ Term Expm1OfSmall(Term x) {
   return (power * reduced.r + (power - 1.0)) + power * s;
 }
 
-// Half of it, so that 2^(n-1) does not overflow, doubled. Tiny x are their own
-// result: halves of subnormal numbers and the sign of 0 would be lost.
+// Computes half the result, so that 2^(n-1) does not overflow, and doubles it.
+// Tiny x are returned as they are: halving would lose the low bits of subnormal
+// numbers and the sign of 0.
 Term ExpandExpm1(Term x) {
   const Term bounded = AtMost(AtLeast(x, Pick(x, -20, -40)), Pick(x, 89, 710));
   const Reduced reduced = ReduceByLog2(bounded, FormatOf(x).bias - 1);

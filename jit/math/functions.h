@@ -1,5 +1,5 @@
 // The formulas that ExpandMath chooses from, for f32 and f64. Internal to
-// jit/math; each file says how its functions work.
+// jit/math. Each source file explains its functions.
 #ifndef EMBER_JIT_MATH_FUNCTIONS_H_
 #define EMBER_JIT_MATH_FUNCTIONS_H_
 
@@ -26,13 +26,15 @@ Term ExpandLog1p(Term x);
 // low between 1/2 and 1.
 struct Mantissa {
   Term m;
-  Term exponent;       // as a float
-  Term exponent_bits;  // with its bias, where a float has it
+  Term exponent;  // the exponent as a float
+  // The biased exponent, at the place of a float's exponent.
+  Term exponent_bits;
 };
 Mantissa SplitMantissa(Term x, double low, Term exponent_bias);
 // The exponent_bias of SplitMantissa for an x that was not scaled.
 double ExponentBias(Term x);
-// x, or x * 2^mantissa_bits if it is subnormal, and the bias for it.
+// x, or x * 2^mantissa_bits if it is subnormal, and the exponent bias to use
+// then.
 struct Normalized {
   Term x;
   Term exponent_bias;

@@ -9,7 +9,7 @@ namespace ember::jit {
 namespace {
 
 constexpr double kLog2 = 0x1.62e42fefa39efp-1;
-// Above this, a + sqrt(a^2 + 1) is 2 a, and a * a could overflow.
+// Above this, a + sqrt(a^2 + 1) rounds to 2 a, and a * a could overflow.
 constexpr double kLarge = 0x1p60;
 
 }  // namespace
@@ -28,9 +28,9 @@ Term ExpandCosh(Term x) {
   return half + 0.25 / half;
 }
 
-// q = e / (e + 2) with e = exp(2 |x|) - 1. (With exp(-2 |x|) errors of e would
-// weigh twice where the result is near 1.) For smaller e it is better as
-// e / 2 - q e / 2, where the rounding of e + 2 weighs little.
+// q = e / (e + 2) with e = exp(2 |x|) - 1. (With exp(-2 |x|), errors of e would
+// count twice where the result is near 1.) For smaller e, e / 2 - q e / 2 is
+// more exact, because the rounding of e + 2 matters less in it.
 Term ExpandTanh(Term x) {
   const Term a = Absolute(x);
   const Term e = Expm1OfSmall(AtMost(a + a, Pick(x, 20, 44)));

@@ -1,5 +1,5 @@
-// log x = k ln 2 + log m with m near 1; log m = log(1 + f) = f + y, where f is
-// exact and y small, so that the sum of the three rounds little.
+// log x = k ln 2 + log m with m near 1. log m = log(1 + f) = f + y, where f is
+// exact and y is small, so that rounding loses little in the sum of the three.
 #include <cmath>
 #include <limits>
 
@@ -13,12 +13,12 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Where the mantissas begin. The polynomial of f32 is fitted to f from -1/3 to
+// Lower end of the mantissas. The polynomial of f32 is fitted to f from -1/3 to
 // 1/3, that of f64 to m from sqrt(1/2) to sqrt(2).
 double LowestMantissa(Term x) { return Pick(x, 2.0 / 3, std::sqrt(0.5)); }
 
-// log(1 + f) - f. In f32 a polynomial, in f64 one in s = f / (2 + f), which is
-// much shorter there.
+// log(1 + f) - f. f32 uses a polynomial in f. f64 uses one in s = f / (2 + f),
+// which is much shorter there.
 Term LogLessArgument(Term f) {
   if (f.is_f32()) {
     const Term square = f * f;
@@ -34,9 +34,9 @@ Term AddExponent(Term f, Term y, Term k) {
   return k * log2[0] + (f + (y + k * log2[1]));
 }
 
-// The result for x > 0 that is finite, and what else there is: infinity and
-// NaN are their own logarithms, and 0 and negative numbers have no real one.
-// offset is 1 for log1p.
+// Returns `result` for positive finite x, and otherwise the special values:
+// infinity and NaN are their own logarithms, and 0 and negative numbers have no
+// real one. offset is 1 for log1p.
 Term WithSpecialValues(Term x, Term result, double offset) {
   return Select(-offset < x, Select(x < kInfinity, result, x),
                 Select(x == -offset, -kInfinity, x.Number(kNan)));
@@ -66,7 +66,7 @@ Mantissa SplitMantissa(Term x, double low, Term exponent_bias) {
   const uint64_t one_bits = tensor::DoubleToBits(1, x.type());
   const Term shifted =
       Binary(tensor::Opcode::kAdd, bits, bits.Bits(one_bits - low_bits));
-  // The biased exponent as the low bits of 2^mantissa_bits + exponent.
+  // The low bits of 2^mantissa_bits + exponent are the biased exponent.
   const uint64_t magic =
       tensor::DoubleToBits(std::ldexp(1.0, format.mantissa_bits), x.type());
   const Term exponent =
@@ -85,15 +85,15 @@ Term ExpandLog(Term x) {
   return WithSpecialValues(x, result, 0);
 }
 
-// The logarithm of u = 1 + x, where what u loses, scaled as the mantissa of u
-// is, joins f.
+// The logarithm of u = 1 + x. The part of 1 + x that rounding loses is scaled
+// like the mantissa of u and added to f.
 Term ExpandLog1p(Term x) {
   const FloatFormat& format = FormatOf(x);
   const Term u = x + 1.0;
   const Term lost = x - (u - 1.0);
   const Mantissa split =
       SplitMantissa(u, LowestMantissa(x), x.Number(ExponentBias(x)));
-  // 2^(1-k): 0, not infinite, for the largest k, where nothing is lost.
+  // 2^(1-k). For the largest k it is 0, not infinite: there nothing is lost.
   const uint64_t two_bits = tensor::DoubleToBits(2, x.type());
   const uint64_t bias_bits = static_cast<uint64_t>(format.bias)
                              << format.mantissa_bits;

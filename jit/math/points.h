@@ -1,5 +1,5 @@
-// Where tests of jit/math measure errors: points of f32 and f64 that are
-// special, at the edges of formulas, or random over all binades. T: float or
+// Points at which tests of jit/math measure errors, for f32 and f64: special
+// values, edges of formulas, and random points of all binades. T: float or
 // double.
 #ifndef EMBER_JIT_MATH_POINTS_H_
 #define EMBER_JIT_MATH_POINTS_H_
@@ -78,7 +78,7 @@ std::vector<T> SpecialValues() {
   return values;
 }
 
-// `value` and its neighbours, of both signs.
+// Adds `value` and its neighbours, with both signs.
 template <typename T>
 void AddNeighbours(double value, std::vector<T>& points) {
   T x = static_cast<T>(value);
@@ -89,7 +89,8 @@ void AddNeighbours(double value, std::vector<T>& points) {
   }
 }
 
-// All exponents; small intervals densely; where reductions and formulas change.
+// Returns points with all exponents, dense points of small intervals, and
+// points where reductions and formulas change.
 template <typename T>
 std::vector<T> Points(std::mt19937_64& random, int points_per_binade) {
   std::vector<T> points = SpecialValues<T>();
@@ -138,7 +139,7 @@ std::vector<T> Points(std::mt19937_64& random, int points_per_binade) {
 
 // --- pairs ---
 
-// A number of random magnitude, now and then near 1.
+// Returns a number of random magnitude, sometimes one near 1.
 template <typename T>
 T RandomNumber(std::mt19937_64& random) {
   std::uniform_real_distribution<double> mantissa(1, 2);
@@ -161,7 +162,7 @@ T RandomNumber(std::mt19937_64& random) {
   }
 }
 
-// An exponent such that x^y is neither 0 nor infinite, mostly.
+// Returns an exponent y such that x^y is mostly neither 0 nor infinite.
 template <typename T>
 T RandomExponent(T x, std::mt19937_64& random) {
   const double range = std::numeric_limits<T>::max_exponent * 1.2;

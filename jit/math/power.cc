@@ -1,6 +1,6 @@
-// x^y = 2^(y log2 |x|), where the logarithm and the product with y have one and
-// a half times the precision of the type: sums of two numbers, of which the
-// first has half of the bits, so that products of first parts are exact.
+// x^y = 2^(y log2 |x|). The logarithm and the product with y have one and a
+// half times the precision of the type. They are sums of two numbers, of which
+// the first has half of the bits, so that products of first parts are exact.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -16,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Sum {
-  Term high;  // half of the bits
+  Term high;  // has half of the bits
   Term low;
 };
 
@@ -27,7 +27,8 @@ Sum Log2(Term x) {
   const auto [m, exponent, unused] =
       SplitMantissa(normalized.x, std::sqrt(0.5), normalized.exponent_bias);
   const Term f = m - 1.0;
-  // The divisor in two parts: m + 1 needs a bit more than the type has.
+  // The divisor has two parts, because m + 1 needs one bit more than the type
+  // has.
   const Term divisor = m + 1.0;
   const Term divisor_high = UpperHalf(divisor);
   const Term divisor_low = m - (divisor_high - 1.0);
@@ -63,7 +64,7 @@ Term Exp2(Term high, Term low) {
   const Term bounded = AtMost(AtLeast(high + low, -bound), bound);
   const Term sum = bounded + magic;
   const Term n = sum - magic;
-  // Beyond the bounds it may be anything: too large is harmless.
+  // Beyond the bounds any r serves, except that it must not be too small.
   const Term r = AtLeast((high - n) + low, -1);
   const Term power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));
   const Term bits = AsBits(sum);
@@ -73,10 +74,10 @@ Term Exp2(Term high, Term low) {
          AsFloat(other << format.mantissa_bits);
 }
 
-// |x|^y for y other than 0. NaN of x is lost.
+// |x|^y for y other than 0. Does not propagate a NaN in x.
 Term PowerOfMagnitude(Term magnitude, Term y) {
   const Sum log = Log2(magnitude);
-  // Beyond this bound every power but that of 1 is 0 or infinite.
+  // Beyond this bound every power is 0 or infinite, except powers of 1.
   const double bound = Pick(y, 0x1p32, 0x1p64);
   const Term exponent = AtMost(AtLeast(y, -bound), bound);
   const Term y_high = UpperHalf(exponent);
@@ -89,7 +90,7 @@ Term PowerOfMagnitude(Term magnitude, Term y) {
   return Select(is_zero | is_infinite, extreme, finite);
 }
 
-// Powers that are worth more than the general formula.
+// Constant exponents with a formula better than the general one.
 std::optional<Term> PowerOfConstant(Term x, Term y) {
   if (!y.pool().IsConstant(y.id())) return std::nullopt;
   const double exponent =
@@ -100,7 +101,7 @@ std::optional<Term> PowerOfConstant(Term x, Term y) {
   if (exponent == 3) return x * x * x;
   if (exponent == 4) return (x * x) * (x * x);
   if (exponent == -1) return 1.0 / x;
-  if (exponent == 0.5) {  // of -0 it is 0, and of -infinity infinite
+  if (exponent == 0.5) {  // -0 gives 0, and -infinity gives infinity
     return Select(x == -kInfinity, kInfinity, Sqrt(x + 0.0));
   }
   return std::nullopt;
@@ -122,7 +123,7 @@ Term ExpandPower(Term x, Term y) {
   return Select((y == 0.0) | (x == 1.0), 1.0, or_nan);
 }
 
-// By squaring, one step for each bit of the exponent.
+// Exponentiation by squaring, one step for each bit of the exponent.
 Term ExpandIntegerPower(Term x, Term y) {
   using tensor::Opcode;
   const int bits = 8 * DTypeByteSize(x.type());
@@ -135,7 +136,7 @@ Term ExpandIntegerPower(Term x, Term y) {
     if (i + 1 < steps) square = square * square;
   }
   if (!IsSigned(x.type())) return result;
-  // 1 / x^|y|: only 1 and -1 leave something.
+  // Negative y: 1 / x^|y|, which is not 0 only for 1 and -1.
   const Term minus_one = x.Bits(tensor::IntegerToBits(-1, x.type()));
   const Term is_odd = (y & 1) != zero;
   const Term of_minus_one = Select(is_odd, x, one);

@@ -1,10 +1,11 @@
-// Expressions written as formulas: how the expansions of jit/math are made.
+// Terms let the expansions of jit/math be written as formulas.
 //
 //   Term Sigmoid(Term x) { return 1.0 / (1.0 + Exp(-x)); }
 //
-// A Term is a node of a pool; operators make nodes through the Simplifier.
-// Doubles beside a Term are constants of its type. A comparison is a Term of
-// bool, for Select. Internal to jit/math. Thread-compatible, as the pool is.
+// A Term is a node of a pool; operators make nodes through the Simplifier. A
+// double that is combined with a Term becomes a constant of its type. A
+// comparison is a Term of bool, for Select. Internal to jit/math.
+// Thread-compatible, as the pool is.
 #ifndef EMBER_JIT_MATH_TERM_H_
 #define EMBER_JIT_MATH_TERM_H_
 
@@ -26,7 +27,8 @@ class Term {
   DType type() const { return (*pool_)[id_].type; }
   bool is_f32() const { return type() == DType::kF32; }
 
-  // A constant of this value's type: a number, or bits (the lowest ones).
+  // Returns a constant of this value's type, from a number or from its lowest
+  // bits.
   Term Number(double number) const;
   Term Bits(uint64_t bits) const;
 
@@ -87,8 +89,8 @@ Term Select(Term condition, double if_true, Term if_false);
 Term Select(Term condition, Term if_true, double if_false);
 Term Cast(Term a, DType type);
 
-// NaN stays NaN. Made of Select, because Minimum and Maximum promise more about
-// NaN and zeros than one machine instruction does.
+// NaN stays NaN. Made of Select, because Minimum and Maximum define results for
+// NaN and zeros that one machine instruction does not give.
 Term AtMost(Term a, double limit);
 Term AtLeast(Term a, double limit);
 
@@ -97,31 +99,35 @@ Term Polynomial(Term x, std::span<const double> coefficients);
 
 // --- the bits of floats ---
 
-// What the bits of f32 and f64 are, as far as the formulas want to know.
+// The parts of the bits of f32 and f64 that the formulas need.
 struct FloatFormat {
   DType bits;         // the unsigned type of this width
   int mantissa_bits;  // 23, 52
   int bias;           // 127, 1023
   uint64_t sign;
-  uint64_t mantissa;     // mask
-  uint64_t upper;        // mask of the upper half of the precision, and all
-                         // above: products of two such are exact
-  double integer_magic;  // 1.5 * 2^mantissa_bits: x + magic - magic rounds x
-                         // to an integer, and it stands in the bits
+  uint64_t mantissa;  // mask
+  // Mask of the upper half of the precision and of all bits above it; products
+  // of two values masked with it are exact.
+  uint64_t upper;
+  // 1.5 * 2^mantissa_bits: x + magic - magic rounds x to an integer, and the
+  // low bits of x + magic hold that integer
+  double integer_magic;
   double smallest_normal;
 };
 const FloatFormat& FormatOf(DType type);
 inline const FloatFormat& FormatOf(Term x) { return FormatOf(x.type()); }
 
-Term AsBits(Term x);               // float to unsigned
-Term AsFloat(Term bits);           // and back
-Term UpperHalf(Term x);            // x less its lower half of bits, toward zero
+Term AsBits(Term x);      // bitcast from float to unsigned
+Term AsFloat(Term bits);  // the inverse of AsBits
+// x without the lower half of its bits: rounded towards zero
+Term UpperHalf(Term x);
 Term SignOf(Term x);               // the sign bit, as unsigned
-Term FlipSign(Term x, Term sign);  // sign: as of SignOf
-// The magnitude, which must not be of the other sign, with the sign of x.
+Term FlipSign(Term x, Term sign);  // sign: a result of SignOf
+// Returns the magnitude with the sign of x. The magnitude must not have the
+// opposite sign of x.
 Term WithSign(Term magnitude, Term x);
 
-// One of two arrays by the type of x.
+// Chooses one of two arrays by the type of x.
 template <size_t m, size_t n>
 std::span<const double> Pick(Term x, const double (&f32)[m],
                              const double (&f64)[n]) {

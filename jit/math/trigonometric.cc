@@ -1,10 +1,10 @@
-// sin x = (-1)^n sin r with r = x - n pi, and one polynomial up to |r| = pi
-// / 2. cos x shifts by pi / 2, that is, n is half of an odd number. tan reduces
-// by pi / 2.
+// sin x = (-1)^n sin r with r = x - n pi, and one polynomial for |r| up to pi /
+// 2. cos x is shifted by pi / 2: n is half of an odd number. tan reduces by pi
+// / 2.
 //
-// r must have few errors even where it is tiny, so n pi is subtracted in parts
-// whose products with (parts of) n are exact, and roundings of the later
-// differences are collected.
+// r needs a small relative error even where it is tiny. So n pi is subtracted
+// in parts whose products with (parts of) n are exact, and the roundings of the
+// later differences are collected.
 #include <cmath>
 
 #include "jit/math/coefficients.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kPi = 0x1.921fb54442d18p1;
 
-// Subtracts products one by one and keeps what is rounded away.
+// Subtracts products one by one and collects the rounding errors.
 class Difference {
  public:
   explicit Difference(Term start) : value_(start), lost_(start) {}
@@ -30,7 +30,7 @@ class Difference {
     value_ = next;
   }
 
-  // Written so that -0 stays -0.
+  // The parentheses keep -0 as it is.
   Term Finish(Term last_product) const {
     return value_ - (last_product - lost_);
   }
@@ -41,8 +41,8 @@ class Difference {
   bool loses_ = false;
 };
 
-// x - n * (the sum of four parts), at most `bound`, which only arguments beyond
-// the documented range exceed.
+// x - n * (the sum of four parts), at most `bound`. Only arguments beyond the
+// documented range exceed the bound.
 Term SubtractMultiple(Term x, Term n, std::span<const double> parts,
                       double bound) {
   Difference rest(x);
@@ -64,13 +64,14 @@ Term SubtractMultiple(Term x, Term n, std::span<const double> parts,
   return AtMost(AtLeast(rest.Finish(n * parts[3]), -bound), bound);
 }
 
-// The lowest bit of the integer in a sum with a magic number, as a sign.
+// Returns a sign bit: the lowest bit of the integer in a sum with a magic
+// number.
 Term ParityAsSign(Term sum) {
   return AsBits(sum) << (FormatOf(sum).bits == DType::kU32 ? 31 : 63);
 }
 
-// r + c0 r^3 + c1 r^5 + ... The first coefficient stands apart: near pi / 2 it
-// weighs most, and so it is rounded once less.
+// r + c0 r^3 + c1 r^5 + ... The first coefficient is added separately: near pi
+// / 2 it matters most, and so it is rounded once less.
 Term OddSeries(Term r, std::span<const double> coefficients) {
   const Term z = r * r;
   const Term rest = Polynomial(z, coefficients.subspan(1));
@@ -91,12 +92,14 @@ Term ExpandSin(Term x) {
   return Select(x == 0.0, x, FlipSign(SinOfReduced(r), ParityAsSign(sum)));
 }
 
-// cos(pi (k + 1/2) + r) = (-1)^(k+1) sin r; the magic number adds the 1.
+// cos(pi (k + 1/2) + r) = (-1)^(k+1) sin r. The magic number adds the 1 of k +
+// 1.
 Term ExpandCos(Term x) {
   const double magic = FormatOf(x).integer_magic + 1;
   const Term sum = (x * (1 / kPi) - 0.5) + magic;
   const Term n = (sum - magic) + 0.5;
-  // Half-integers have a bit more than integers, so these parts have one less.
+  // Half-integers need one bit more than integers, so these parts have one bit
+  // less.
   const Term r = SubtractMultiple(
       x, n * 2.0, Pick(x, kHalfPiPartsF32, kHalfPiPartsF64), kSinBound);
   return FlipSign(SinOfReduced(r), ParityAsSign(sum));

@@ -7,10 +7,10 @@
 namespace ember::jit {
 namespace {
 
-// Each is compared with all others, so their number is bounded.
+// Largest number of boxes: each is compared with all others.
 constexpr size_t kMostBoxes = 64;
 
-// Indices from low (included) to high (not included), per dim.
+// A range of indices per dim, from low (included) to high (excluded).
 struct Box {
   std::vector<int64_t> low, high;
 
@@ -27,7 +27,8 @@ struct Box {
   }
 };
 
-// What the store reaches, if that is a box that it reaches all of.
+// Returns the box of elements that the store writes, or nullopt if it does not
+// write every element of a box.
 std::optional<Box> BoxOf(const tensor::StageAnalysis& analysis,
                          const tensor::Store& store) {
   const std::span<const int64_t> extents = analysis.axis_extents();

@@ -1,4 +1,4 @@
-// Whether a dispatch stores every element of a buffer.
+// Finds out if a dispatch stores every element of a buffer.
 //
 //   if (StoresEveryElement(dispatch, header, output)) ...
 #ifndef EMBER_JIT_ORACLE_COVERAGE_H_
@@ -11,9 +11,9 @@
 
 namespace ember::jit {
 
-// False where it is not seen: stores are seen whose indices are axes, with
-// offsets, and that together are a partition of the buffer into boxes, not too
-// many of them.
+// Returns false if it cannot be shown. It is shown if the indices of the stores
+// are axes with offsets, and the stores together partition the buffer into a
+// small number of boxes.
 bool StoresEveryElement(const tensor::Dispatch& dispatch,
                         const tensor::ConcreteHeader& header, uint32_t buffer);
 

@@ -20,12 +20,13 @@
 namespace ember::jit {
 namespace {
 
-// What is left to say where an element cannot be computed once more: executors
-// are rarely that far apart, relative to an element and to the largest one.
-constexpr double kRare = 64;          // times the usual difference
-constexpr double kRareOfSize = 0.25;  // of an element's share of that
-// What is beyond telling may be right: one of so many elements, and some of
-// results of few.
+// Tolerance for elements that cannot be computed once more. Right executors
+// rarely differ by more than this, relative to the element and to the largest
+// one.
+constexpr double kRare = 64;          // multiple of the usual difference
+constexpr double kRareOfSize = 0.25;  // weight of the largest element
+// Suspects that cannot be judged may be right if there are few: kSome, plus one
+// of every kOneOf elements.
 constexpr int64_t kOneOf = 8;
 constexpr int64_t kSome = 8;
 
@@ -35,7 +36,8 @@ bool HasFloats(const tensor::Dispatch& dispatch) {
       [](const tensor::Instruction& i) { return IsFloat(i.type); });
 }
 
-// Of the floats that it computes with: results are no more exact.
+// Returns the least exact float type of the dispatch's instructions. Results
+// are no more exact.
 DType CoarsestFloat(const tensor::Dispatch& dispatch) {
   DType coarsest = DType::kF64;
   for (const tensor::Instruction& instruction : dispatch.instructions) {
@@ -62,7 +64,7 @@ std::string NumberText(uint64_t bits, DType type) {
   return std::to_string(tensor::BitsToInteger(bits, type));
 }
 
-// "[0, 3]".
+// Returns an index like "[0, 3]".
 std::string PlaceText(std::span<const int64_t> extents, int64_t element) {
   std::string text;
   for (size_t i = extents.size(); i-- > 0;) {
@@ -97,8 +99,9 @@ class Comparison {
  private:
   enum class Verdict { kRight, kWrong, kUntold };
 
-  // A tensor from data whose elements are all equal, as states are at the
-  // beginning: which of them a kernel reads makes no difference.
+  // True if an input from data has only equal elements, as states do at the
+  // beginning. A kernel that reads the wrong ones of them gives the same
+  // results.
   bool HasPlainInput() const {
     for (uint32_t i = 0; i < call_.inputs.size(); ++i) {
       if (i < call_.constant_inputs.size() && call_.constant_inputs[i])
@@ -113,7 +116,8 @@ class Comparison {
     return false;
   }
 
-  // Whether each element is equal to the one before, in pieces.
+  // True if each element equals the one before. Compares in pieces, so that it
+  // can be interrupted.
   bool IsPlain(const char* data, size_t size, size_t bytes) const {
     constexpr size_t kAtOnce = size_t{1} << 20;
     for (size_t begin = 0; begin + size < bytes; begin += kAtOnce) {
@@ -159,7 +163,8 @@ class Comparison {
   Verdict VerdictOn(uint32_t buffer, int64_t element, uint64_t got,
                     uint64_t want, double size) {
     const DType type = dispatch_.buffers[buffer].type;
-    // Errors of other products are as large as results around allow.
+    // A kernel that sums other products (growth_ > 1) has errors proportional
+    // to the largest results.
     const double distance = std::abs(tensor::BitsToDouble(got, type) -
                                      tensor::BitsToDouble(want, type));
     if (growth_ > 1 && IsFloat(type) &&
@@ -174,7 +179,7 @@ class Comparison {
   Verdict WithoutTelling(DType type, uint64_t got, uint64_t want,
                          const Suspects& suspects, int64_t count) const {
     const bool are_few = (suspects.count - kSome) * kOneOf <= count;
-    // What may be anything may be so now and then, not everywhere.
+    // Values that may be anything occur now and then, but not everywhere.
     if (bounds_.steps_left() > 0 && are_few) return Verdict::kRight;
     if (!IsFloat(type))
       return has_floats_ && are_few ? Verdict::kRight : Verdict::kWrong;

@@ -1,16 +1,17 @@
-// The live oracle: says whether the first call of a kernel, on a user's own
-// operands, gave what the dispatch means.
+// The live oracle: judges if the first call of a kernel, on a user's own
+// operands, gave the results that the dispatch defines.
 //
 //   auto oracle = std::make_shared<Oracle>(OracleOptions{});
 //   JitOptions options{.oracle = oracle};   // or KernelProvider::judge
 //
-// All elements are compared with tier 0's. Those that differ by more than
-// rounding usually makes them are suspects (suspects.h); of these some are
-// computed once more, in intervals that hold whatever an executor may round to
-// (tensor/element_bounds.h), with the error bound of sums as their width. So
-// sums that cancel, and steps that rounding decides, withdraw nobody, and what
-// rounding cannot explain does. Cost: about that of reading all results, and
-// most_steps where there are suspects.
+// It compares all elements with those of tier 0. Elements that differ by more
+// than rounding usually explains are suspects (suspects.h). Some suspects are
+// computed once more in interval arithmetic (tensor/element_bounds.h): the
+// intervals contain every result that an executor may round to, and sums widen
+// them by their error bound. So sums that cancel, and steps that rounding
+// decides, do not cause a withdrawal, but differences that rounding cannot
+// explain do. Cost: about that of reading all results, plus most_steps if there
+// are suspects.
 //
 // Thread-safe. Links no LLVM.
 #ifndef EMBER_JIT_ORACLE_ORACLE_H_
@@ -26,21 +27,23 @@
 namespace ember::jit {
 
 struct OracleOptions {
-  // Told of each kernel that is wrong, and why, before it is withdrawn; gives
-  // where to read on, or nothing. May be called by several threads at once.
+  // Called for each wrong kernel, with the reason, before it is withdrawn.
+  // Returns where to read on, or an empty text. Several threads may call it at
+  // once.
   std::function<std::string(const vm::ComparedCall& call,
                             const std::string& difference)>
       report;
-  // Of tensor::BoundsOptions, for each call.
+  // Limit of tensor::BoundsOptions, for each call.
   int64_t most_steps = int64_t{1} << 20;
 };
 
 struct OracleTotals {
-  int64_t calls = 0;     // that were compared
-  int64_t wrong = 0;     // kernels that were withdrawn
-  int64_t suspects = 0;  // calls of right kernels with elements that were
-                         // computed once more
-  int64_t untold = 0;    // of those, with some that could not be
+  int64_t calls = 0;  // compared calls
+  int64_t wrong = 0;  // withdrawn kernels
+  // Calls of right kernels in which elements were computed once more.
+  int64_t suspects = 0;
+  // Calls among `suspects` in which some elements could not be judged.
+  int64_t untold = 0;
 };
 
 class Oracle final : public vm::KernelJudge {
@@ -58,8 +61,8 @@ class Oracle final : public vm::KernelJudge {
   OracleTotals totals_;
 };
 
-// What a check finds in one call, as Oracle::Judge: empty, or one line about
-// the first result that is wrong.
+// The result of comparing one call, as in Oracle::Judge. `difference` is empty,
+// or one line about the first wrong result.
 struct Finding {
   std::string difference;
   bool has_suspects = false;

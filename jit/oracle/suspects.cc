@@ -9,11 +9,12 @@
 namespace ember::jit {
 namespace {
 
-// Elements that are looked at together, and compared with the largest of them.
+// Number of elements that are examined together and compared with the largest
+// of them.
 constexpr int64_t kBlock = 256;
-// Elements between questions whether to go on.
+// Number of elements between two checks for an interruption.
 constexpr int64_t kAtOnce = 1024 * kBlock;
-// Of the memory, each with suspects of its own.
+// Number of parts of the memory. Each part has its own suspects.
 constexpr int64_t kParts = 8;
 
 template <NarrowFloat T>
@@ -54,7 +55,7 @@ class Search {
         break;
       LookAt(begin, std::min(begin + kBlock, count_));
     }
-    // By how suspicious they are, each once.
+    // Sorts the suspects by distance and drops duplicates.
     std::vector<std::pair<double, int64_t>> found;
     for (int64_t part = 0; part < kParts; ++part) {
       for (const Worst& worst : {absolute_[part], relative_[part]}) {

@@ -1,6 +1,6 @@
-// Where two executors' results of a dispatch differ by more than rounding
-// usually makes them: a quick look at all elements, which finds the few that
-// are worth a slow one.
+// Finds elements in which two executors' results of a dispatch differ by more
+// than rounding usually explains. A quick look at all elements finds the few
+// that are worth a slow one.
 //
 //   const Suspects suspects = FindSuspects(type, got, want, count, true);
 //   for (const int64_t element : suspects.elements) ...
@@ -17,21 +17,24 @@ namespace ember::jit {
 
 struct Suspects {
   int64_t count = 0;
-  double largest = 0;  // distance; infinite where one side is NaN or infinite
-  // Of the elements that differ at all: the largest finite one that is wanted.
+  // Largest distance; infinite if one side is NaN or infinite.
+  double largest = 0;
+  // Largest finite wanted value among the elements that differ at all.
   double size = 0;
-  // Some of them, the most suspicious first: from each part of the memory
-  // those that are farthest apart, absolutely and for what they are.
+  // Some of the suspects, the most suspicious first: from each part of the
+  // memory the one with the largest absolute and the one with the largest
+  // relative distance.
   std::vector<int64_t> elements;
 };
 
-// By how much floats may differ without being suspicious, relative: some units
-// in the last place. 0 for what is no float.
+// Returns the relative difference that is not suspicious for the type: some
+// units in the last place. 0 if the type is no float.
 double UsualDifference(DType type);
 
-// sums: results are sums, whose rounding errors are as large as those of sums
-// around them, however much terms cancel. Two NaNs are equal. interrupt: where
-// it says stop not all has been looked at; may be null.
+// sums: the results are sums. Their rounding errors may be as large as those of
+// neighbouring sums, however much the terms cancel. Two NaNs are equal.
+// interrupt: if it asks to stop, the rest of the elements is not examined; may
+// be null.
 Suspects FindSuspects(DType type, const void* got, const void* want,
                       int64_t count, bool sums,
                       const Interrupt* interrupt = nullptr);

@@ -1,5 +1,6 @@
-// PTX as text; and NVIDIA's assembler, on machines that have the CUDA toolkit:
-// whether it takes it, and what it says of registers and spills.
+// Looks into PTX text and, on machines that have the CUDA toolkit, runs
+// NVIDIA's assembler: does it accept the text, and how many registers and
+// spills are there?
 //
 //   EXPECT_EQ(CountIn(ptx, "bar.sync"), 2u);
 //   if (!HasAssembler()) GTEST_SKIP() << kNoAssembler;
@@ -33,12 +34,13 @@ inline size_t CountIn(std::string_view text, std::string_view what) {
 
 inline bool HasAssembler() { return ::access(kAssembler, X_OK) == 0; }
 
-// Empty, or what is wrong: also that products of warpgroups wait for each
-// other, as ptxas has them do where it finds no place for what they need in
-// between. says: what `ptxas -v` prints; may be null.
+// Returns an empty string, or what is wrong. Serialized products of warpgroups
+// count as wrong: ptxas makes them wait for each other if it finds no place for
+// what they need in between. says: the output of `ptxas -v`; may be null.
 inline std::string Assemble(std::string_view ptx, const std::string& processor,
                             std::string* says = nullptr) {
-  // Of this process alone: tests that are run by hand share a folder.
+  // The name contains the process id: tests that are run by hand share a
+  // folder.
   const std::string file =
       testing::TempDir() + "/kernel." + std::to_string(::getpid()) + ".ptx";
   if (!WriteFileAtomically(file, ptx).ok()) return "cannot write " + file;

@@ -1,6 +1,7 @@
-// Copies to a workgroup's memory that nobody waits for: which stores become
-// cp.async, and what they leave, against the evaluator of nests. What other
-// nests compute is tested by //tests/nests:conformance_test and tests/cases.
+// Tests asynchronous copies to a workgroup's memory: which stores become
+// cp.async, and that memory then is as the evaluator of nests has it. The
+// results of other nests are tested by //tests/nests:conformance_test and
+// tests/cases.
 #include <optional>
 #include <string>
 
@@ -43,7 +44,8 @@ void ExpectAsEvaluated(const std::string& text) {
   }
 }
 
-// A ring of slots. value: what is copied, of turn `k` and element `i * 4 + l`.
+// Returns a nest with a ring of slots. value: the expression that is copied in
+// iteration `k` for element `i * 4 + l`.
 std::string Ring(const std::string& type, int slots, const std::string& value,
                  int row = 256) {
   const std::string ahead = std::to_string(slots - 1);
@@ -75,8 +77,8 @@ std::string Ring(const std::string& type, int slots, const std::string& value,
   return text;
 }
 
-// How many copies threads made that nobody waited for; nothing on a GPU, which
-// does not count them.
+// Runs the nest and returns the number of asynchronous copies that threads
+// made; nothing on a GPU, which does not count them.
 std::optional<uint64_t> AsyncCopiesOf(const std::string& text) {
   const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
   ExpectAsEvaluated(text);
@@ -90,7 +92,7 @@ TEST(AsyncCopiesTest, Rings) {
         AsyncCopiesOf(Ring("f32", slots, "%x[t, TURN * 32 + i * 4 + l]"));
     EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
   }
-  // Rows of 250 are not aligned to what is copied at once.
+  // Rows of 250 elements are not aligned to the size of a copy.
   AsyncCopiesOf(Ring("f16", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
   AsyncCopiesOf(Ring("i8", 3, "%x[t, TURN * 32 + i * 4 + l]", 250));
 }
@@ -99,7 +101,8 @@ TEST(AsyncCopiesTest, OfWhatIsOutside) {
   const auto copies =
       AsyncCopiesOf(Ring("f32", 3, "pad(%x[t + TURN - 3, i * 4 + l], 0.0)"));
   EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
-  // Of another value, and where lanes differ: by loads and stores.
+  // Padding by another value than zero, and copies that differ between lanes,
+  // are loads and stores.
   const auto others =
       AsyncCopiesOf(Ring("f32", 3, "pad(%x[t + TURN - 3, i * 4 + l], 1.0)"));
   EXPECT_EQ(others.value_or(0u), 0u);

@@ -1,6 +1,6 @@
-// Attention under the default schedules of CUDA's devices, in one phase: on the
-// emulated grid beside the evaluator of nests, and through ptxas without
-// spills.
+// Tests attention under the default schedules of CUDA's devices, in one phase:
+// the emulated grid is compared with the evaluator of nests, and ptxas must not
+// spill.
 //
 // EMBER_SEEDS=100 draws more random shapes, EMBER_SEED=N one again.
 #include <cstdint>
@@ -49,15 +49,16 @@ struct Shape {
   int depth = 1;
   std::string type = "f16";
   bool is_rows_first = false;  // [rows, heads, depth], as models project them
-  bool is_wide = false;        // the sums are the results, in f32
-  // Not 0: keys and values lie in a cache of 9 blocks of so many, and a table
-  // says which; an index of the table is any number, or is checked.
+  bool is_wide = false;        // the results are the sums, in f32
+  // If not 0, keys and values are in a cache of 9 blocks of this many rows, and
+  // a table says in which block. An index of the table is any number, or is
+  // checked.
   int block = 0;
   bool is_checked = false;
-  int processors = 1;  // of the GPU
+  int processors = 1;  // number in the GPU
 };
 
-// score: of %raw[h, i, j], and maybe %mask[j].
+// score: an expression of %raw[h, i, j] and possibly %mask[j].
 std::string Attention(const Shape& shape, const std::string& score) {
   const auto dims = [&](int heads, const std::string& rows) {
     const std::string h = std::to_string(heads);
@@ -131,7 +132,7 @@ const char kCausal[] = "select(j <= i, %raw[h, i, j] * 0.25, -inf)";
 const char kBehindOthers[] = "select(j < i + 40, %raw[h, i, j] * 0.25, -inf)";
 // Rows 0 to 69 see nothing.
 const char kBeforeOthers[] = "select(j <= i - 70, %raw[h, i, j] * 0.25, -inf)";
-// What is hidden by a finite number counts where all scores are -inf.
+// Keys that a finite number hides count where all scores are -inf.
 const char kLowered[] = "select(j <= i, %raw[h, i, j] * 0.25, -1.0e30)";
 const char kMasked[] = "%raw[h, i, j] * 0.125 + f32(%mask[j])";
 
@@ -160,7 +161,7 @@ TEST(PtxAttention, IsOnePhase) {
 }
 
 // Expects that blocks are skipped by default, and that results are the same bit
-// for bit without that.
+// for bit if they are not.
 void ExpectSkipsTheSame(const std::string& dispatch_text, const GpuModel& gpu) {
   const auto dispatch = tensor::Parse(dispatch_text);
   ASSERT_TRUE(dispatch.ok());
@@ -184,7 +185,7 @@ void ExpectSkipsTheSame(const std::string& dispatch_text, const GpuModel& gpu) {
 }
 
 // Blocks of keys that a causal mask hides from all rows of a tile are not
-// computed; also of rows that see no key.
+// computed, also where some rows see no key.
 TEST(PtxAttention, SkipsHiddenBlocks) {
   for (const char* const mask : {kCausal, kBehindOthers, kBeforeOthers}) {
     SCOPED_TRACE(mask);
@@ -193,7 +194,8 @@ TEST(PtxAttention, SkipsHiddenBlocks) {
   }
 }
 
-// Nor of parts of the keys, of which a tile may see none at all.
+// Hidden blocks are also skipped if the keys are split into parts, of which a
+// tile may see none.
 TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
   GpuModel gpu = SmallGpu(kTarget);
   gpu.processors = 32;
@@ -215,26 +217,26 @@ TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
       products("select(j < i + 1500, %raw[h, i, j], -inf)");
   const std::optional<uint64_t> all =
       products("select(j < i + 1500, %raw[h, i, j], -1.0e30)");
-  if (!some || !all) return;  // a GPU does not count
+  if (!some || !all) return;  // a GPU counts nothing
   EXPECT_LE(*some * 4, *all * 3);
   EXPECT_GE(*some * 2, *all);
 }
 
-// 256 keys in blocks of 64 or 128, for tiles of 64 rows or fewer.
+// There are 256 keys in blocks of 64 or 128, for tiles of 64 rows or fewer.
 TEST(PtxAttention, ComputesHalfOfCausalScores) {
   const Shape shape{1, 1, "256", "256", 16};
   const std::optional<uint64_t> causal =
       ExpectOnGrid(Attention(shape, kCausal), nullptr, {.within = 1e-2});
   const std::optional<uint64_t> lowered =
       ExpectOnGrid(Attention(shape, kLowered), nullptr, {.within = 1e-2});
-  if (!causal || !lowered) return;  // a GPU does not count
+  if (!causal || !lowered) return;  // a GPU counts nothing
   EXPECT_LE(*causal * 4, *lowered * 3);
   EXPECT_GE(*causal * 2, *lowered);
 }
 
-// Keys and values that a table looks up in blocks of a cache are copied to a
-// workgroup's memory from there, asynchronously where there are several slices,
-// behind a check of the index.
+// Keys and values that a table looks up in blocks of a cache are copied from
+// there to a workgroup's memory, after a check of the index. With several
+// slices the copies are asynchronous.
 TEST(PtxAttention, LooksUpBlocks) {
   int in_blocks = 0, ahead = 0;
   for (Shape shape : {Shape{2, 1, "32", "64", 32}, Shape{2, 2, "17", "48", 64},
@@ -252,7 +254,7 @@ TEST(PtxAttention, LooksUpBlocks) {
       EXPECT_THAT(loops, HasSubstr("task %v: "));
       const std::string ptx = PtxOf(*nest, kTarget);
       if (loops.find("async %v[") != std::string::npos) {
-        // 16 bytes at once.
+        // Each copy is of 16 bytes.
         EXPECT_THAT(ptx, HasSubstr("cp.async.cg.shared.global"));
         EXPECT_THAT(ptx, Not(HasSubstr("cp.async.ca.shared.global")));
         ++ahead;
@@ -265,9 +267,9 @@ TEST(PtxAttention, LooksUpBlocks) {
   EXPECT_GT(ahead, 0);
 }
 
-// A sum of 40 steps goes on over zeros, which are read from beside a cache that
-// a table looks up: such a load has no slices, so no product of matrices is
-// made of it, and something else has to be found.
+// A sum of 40 steps is padded with zeros, and a table looks up the blocks of
+// the cache. Such a load has no slices, so the schedule finds something else
+// than a product of matrices.
 TEST(PtxAttention, FactorsWithoutSlices) {
   Shape shape{1, 1, "32", "64", 40};
   shape.block = 32;
@@ -275,8 +277,8 @@ TEST(PtxAttention, FactorsWithoutSlices) {
                {.within = 2e-3, .has_matrices = false});
 }
 
-// Keys that blocks do not divide are as many more as a block wants, which no
-// row sees: of boxes, zeros beyond the tensor.
+// When the number of keys is not a multiple of the block size, the last block
+// is padded with masked keys. Boxes read zeros beyond the tensor.
 TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
   for (const char* const score : {kScaled, kMasked, kCausal}) {
     const auto nest = NestByDefault(
@@ -287,14 +289,15 @@ TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
     const std::string loops = loops::ToText(*nest);
     EXPECT_THAT(loops, HasSubstr("= pad(%k["));
     EXPECT_THAT(loops, HasSubstr("= pad(%v["));
-    // Tiles of rows skip what they do not see by the mask, not by the end.
+    // A causal mask also hides the padding, so tiles of rows skip blocks by the
+    // mask alone.
     EXPECT_EQ(loops.find("for j_part < 16 {") == std::string::npos,
               score == kCausal);
     EXPECT_NE(PtxOf(*nest, kTarget), "");
   }
 }
 
-// Nobody knows whether rows of open extents have room in a workgroup.
+// It is not known if rows with open extents fit into a workgroup.
 TEST(PtxAttention, OfOpenExtents) {
   std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
   text.replace(text.find("@attention"), 10, "@attention<N>");
@@ -303,26 +306,26 @@ TEST(PtxAttention, OfOpenExtents) {
   EXPECT_GT(nest->phases.size(), 1u);
 }
 
-// The maximum and total that an invocation keeps for each result of a row are
-// the same for all of them: their powers are computed once.
+// An invocation keeps a maximum and a total for each result of a row, but they
+// are the same for all of them: their powers are computed once.
 TEST(PtxAttention, RunningMaximaOfARowAreOne) {
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
   ASSERT_TRUE(nest.has_value());
   EXPECT_TRUE(IsInBlocks(*nest));
   const std::string ptx = PtxOf(*nest, kTarget);
-  // Those of an invocation's 16 scores, and two to scale sums by; for each of
-  // its 16 results they would be 32 more.
+  // These are the powers of an invocation's 16 scores, and two that scale sums.
+  // Scaling each of its 16 results separately would take 32 instead of two.
   EXPECT_EQ(CountIn(ptx, "ex2.approx"), 16u + 2u);
   EXPECT_THAT(ptx, HasSubstr("ld.shared.v4.f32"));
-  // As many blocks as the schedule plans for are there at once.
+  // A processor runs as many blocks at once as the schedule plans for.
   EXPECT_THAT(ptx, HasSubstr(".minnctapersm 2"));
 }
 
-// An invocation has its part of a row in registers: of a block it reads each
+// An invocation keeps its part of a row in registers. Of a block it reads each
 // score once, by vectors, and stores a maximum, a total and the weights.
-// Readers of maxima and totals combine those of a row's parts themselves, so
-// that all meet for no more than that.
+// Readers of maxima and totals combine those of a row's parts themselves, so no
+// other barriers are needed.
 TEST(PtxAttention, KeepsRowsInRegisters) {
   std::string unscaled = Attention({16, 1, "1024", "1024", 64}, kScaled);
   const auto replace = [&](std::string_view what, std::string_view by) {
@@ -348,7 +351,7 @@ TEST(PtxAttention, KeepsRowsInRegisters) {
            {is_scaled ? "score" : "raw", "power", "sum"}) {
         EXPECT_THAT(loops, HasSubstr(Concat({"register %", kept, ": f32["})));
       }
-      // Stored once and read once.
+      // Scores are stored once and read once.
       EXPECT_EQ(CountIn(loops, is_scaled ? "%raw[" : "%raw.tile["), 2u);
       for (const char* const whole : {"%top[", "%total["})
         EXPECT_EQ(CountIn(loops, whole), 0u);
@@ -358,8 +361,8 @@ TEST(PtxAttention, KeepsRowsInRegisters) {
   }
 }
 
-// Queries are copied once for a tile of rows; keys and values a block ahead,
-// while the one before is computed.
+// Queries are copied once for a tile of rows. Keys and values are copied a
+// block ahead, while the previous one is computed.
 TEST(PtxAttention, CopiesKeysABlockAhead) {
   for (const std::string_view target : {kTarget, kAmpere}) {
     const auto nest = NestByDefault(
@@ -380,9 +383,9 @@ TEST(PtxAttention, CopiesKeysABlockAhead) {
   }
 }
 
-// Both products are those of warpgroups where the device has them, and queries
-// or weights in registers nowhere. Stores are ordered for them where something
-// was stored that they read: copies, of queries too, and weights.
+// Both products are those of warpgroups if the device has them, and neither
+// queries nor weights are in registers. Stores are ordered for them after
+// stores to memory that they read: copies, also of queries, and weights.
 TEST(PtxAttention, MultipliesByWarpgroups) {
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
@@ -393,7 +396,7 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
   EXPECT_EQ(CountIn(ptx, "ldmatrix"), 0u);
   EXPECT_EQ(CountIn(ptx, "fence.proxy.async"), 2u);
   EXPECT_GT(CountIn(ptx, "bar.sync"), 2u);
-  // What an invocation stores to panels are vectors.
+  // An invocation stores vectors to panels.
   EXPECT_GE(CountIn(ptx, "st.shared.v4.b16"), 4u);
   for (const Shape& shape :
        {Shape{2, 1, "64", "256", 64}, Shape{3, 1, "100", "192", 64, "bf16"},
@@ -406,10 +409,10 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
   }
 }
 
-// Where the device copies boxes, one thread copies keys and values for all, a
-// block ahead, and nothing is copied in another way. Keys are free for the next
-// block before values are. Of causal attention tiles of rows have as many
-// blocks as they see.
+// One thread copies keys and values for all, a block ahead, if the device
+// copies boxes, and nothing is copied in another way. The slot of keys is free
+// for the next block before that of values is. In causal attention each tile of
+// rows has only the blocks that it sees.
 TEST(PtxAttention, CopiesKeysAsBoxes) {
   const std::string target = Concat({kTarget, "+tensor_maps"});
   for (const char* const score : {kScaled, kCausal}) {
@@ -419,12 +422,12 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     const std::string ptx = PtxOf(*nest, target);
     EXPECT_EQ(CountIn(ptx, "cp.async.bulk.tensor.3d"), 4u);
     EXPECT_THAT(ptx, Not(HasSubstr("cp.async.c")));
-    // Two slots for each, of 64 keys, which four warps read.
+    // Keys and values have two slots of 64 keys each, which four warps read.
     EXPECT_EQ(CountIn(ptx, "mbarrier.init"), 8u);
     EXPECT_EQ(CountIn(ptx, "mbarrier.arrive.expect_tx"), 4u);
-    // Where both are read; and where they are filled.
+    // There are two waits before reading and four before filling.
     EXPECT_EQ(CountIn(ptx, "mbarrier.try_wait"), 2u + 4u);
-    // Registers are for two workgroups of 256 threads.
+    // The limit of registers is that for two workgroups of 256 threads.
     EXPECT_THAT(ptx, HasSubstr(".maxntid 256"));
   }
   if (TestDevice()->target().find("+tensor_maps") == std::string::npos)
@@ -442,8 +445,9 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     EXPECT_GT(after.box_copies, before.box_copies);
     EXPECT_EQ(after.async_copies, before.async_copies);
   }
-  // Of a cache whose blocks are as long as those of keys, the table says where
-  // a box begins, but for an index that is checked: who fails would leave it.
+  // If blocks of the cache are as long as blocks of keys, the table gives the
+  // begin of a box. If the index is checked, no boxes are copied: a thread that
+  // fails the check would leave the copy.
   Shape paged{2, 1, "64", "256", 64};
   paged.block = 64;
   for (const bool is_checked : {false, true}) {
@@ -460,8 +464,8 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
   EXPECT_GT(hal::cuda::TotalStatistics().box_copies, before.box_copies);
 }
 
-// Where few rows of queries leave processors idle, keys are shared out among
-// workgroups: parts of their softmax are combined by a second phase.
+// Keys are distributed among workgroups if few rows of queries leave processors
+// idle. A second phase combines the parts of their softmax.
 TEST(PtxAttention, SharesOutKeysOfFewRows) {
   for (const auto& [shape, score] : std::vector<std::pair<Shape, const char*>>{
            {{1, 1, "16", "2048", 32}, kScaled},
@@ -479,7 +483,7 @@ TEST(PtxAttention, SharesOutKeysOfFewRows) {
       EXPECT_THAT(loops, HasSubstr(Concat({"%sum.running.parts", part, "["})));
     ExpectOnGrid(text, nullptr, {.within = 2e-2, .processors = 32});
   }
-  // Tiles of rows that fill a device are enough.
+  // Keys are not distributed if tiles of rows fill a device.
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "4096", 64}, kScaled), GpuModel::Of(kTarget));
   ASSERT_TRUE(nest.has_value());
@@ -503,7 +507,7 @@ Shape RandomShape(tensor::RandomChoices& choices) {
     shape.keys =
         std::to_string(shape.block * (1 + choices.Below(256 / shape.block)));
   } else if (choices.Chance(5)) {
-    // Of which workgroups may have parts.
+    // Workgroups may have parts of the keys of these shapes.
     shape.processors = choices.Pick(std::vector<int>{16, 132});
     shape.rows =
         std::to_string(choices.Pick(std::vector<int>{8, 12, 16, 33, 64}));
@@ -514,7 +518,7 @@ Shape RandomShape(tensor::RandomChoices& choices) {
   return shape;
 }
 
-// Whatever the sizes are: results are right, and there is code for the GPU.
+// For all sizes results are right, and there is code for the GPU.
 TEST(PtxAttention, OfRandomShapes) {
   const tensor::SeedRange seeds = tensor::Seeds(4);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

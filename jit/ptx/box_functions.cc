@@ -18,7 +18,8 @@ namespace {
 
 constexpr unsigned kSharedSpace = 3;
 
-// What an operand is to assembly: a letter each.
+// One function and the assembly that replaces it. The operands are a letter
+// each:
 //   s  a pointer to shared memory, as 32 bits
 //   g  a generic pointer
 //   r  an i32
@@ -42,10 +43,11 @@ constexpr Row kRows[] = {
     {kArrive, "ember.arrive", "s", "mbarrier.arrive.shared::cta.b64 _, [$0];"},
     {kArrive, "ember.arrive_expecting", "sr",
      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;"},
-    // Each try waits for a while itself. What has not come after millions of
-    // them never will: then the kernel ends with an error, instead of holding
-    // the device, and whoever waits for it, for ever. With a branch around the
-    // trap ptxas serialized the products of the kernel.
+    // Each try waits for a while itself. A phase that has not ended after
+    // millions of them never will, so the kernel then ends with an error.
+    // Otherwise it would occupy the device, and its caller would wait, forever.
+    // With a branch around the trap ptxas serialized the products of the
+    // kernel.
     {kAwaitPhase, "ember.await_phase", "sr",
      "{ .reg .pred is_over, is_late; .reg .u32 tries; "
      "mov.u32 tries, 4194304; AWAIT_${:uid}: "
@@ -84,8 +86,8 @@ const Row* RowOf(const llvm::CallBase& call) {
   return nullptr;
 }
 
-// What goes on behind the call may touch any memory, so LLVM is told nothing of
-// which.
+// Calls the function. Asynchronous work after the call may touch any memory, so
+// the function has no attributes that would limit its accesses.
 void Call(Builder& builder, std::string_view name,
           const std::vector<Value*>& operands) {
   llvm::Module& module = *builder.GetInsertBlock()->getModule();

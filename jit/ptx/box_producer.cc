@@ -11,7 +11,7 @@ namespace ember::jit::ptx {
 using llvm::Value;
 using loops::NodeId;
 
-// A box begins where the loop's first element is.
+// A box begins at the loop's first element.
 void EmitBoxes(const loops::LoopNest& nest, const gpu::WarpRoles::Copy& of_ring,
                SlotBarriers& slots, PtxArguments& arguments,
                ExpressionEmitter& expressions, Builder& builder) {

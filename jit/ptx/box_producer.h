@@ -1,6 +1,6 @@
-// The code by which the producer (jit/gpu/warp_roles.h) begins to copy one box
-// to a ring's slot. Where the copy is the first of the slot's fill, the code
-// waits before it until the consumers have emptied the slot.
+// Emits the code with which the producer (jit/gpu/warp_roles.h) begins to copy
+// one box to a ring's slot. If the copy is the first of the slot's fill, the
+// code first waits until the consumers have emptied the slot.
 //
 //   EmitBoxes(nest, roles.copies.at(&statement), slots, arguments, expressions,
 //             builder);   // in code of one thread, in the order of the nest

@@ -1,6 +1,6 @@
-// Products whose slices a warp of its own copies as boxes of tensors, on an
-// emulated sm_90a: that they are right, that the others meet no more than they
-// have to, and that workgroups go on to further tasks.
+// Tests products whose slices a warp of its own copies as boxes of tensors, on
+// an emulated sm_90a: their results are right, the other warps have no more
+// barriers than they need, and kernels are persistent.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -22,7 +22,7 @@ using ::testing::Not;
 
 class BoxProducts : public ::testing::Test {
  protected:
-  // Before anything opens the device.
+  // This must run before anything opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/1);
   }
@@ -40,8 +40,8 @@ size_t CountOf(std::string_view text, std::string_view part) {
   return count;
 }
 
-// Tiles of so many rows and columns, of which each turn takes 64 steps, in so
-// many slots; results are stored as they are (%y), or through memory of the
+// Sizes of a product's tiles. Each iteration takes 64 steps of the sum, in this
+// many slots. Results are stored as they are (%y), or through memory of the
 // workgroup, where invocations finish them (%sum, %y).
 struct Tiles {
   int rows = 64;
@@ -109,10 +109,11 @@ std::string ScheduleOf(const Tiles& tiles) {
   return text;
 }
 
-// A warp copies for the others, and goes on to the next of the workgroup's
-// tasks while they finish one: as the one processor has room for three
-// workgroups of the four tiles, one has two. Five turns of four slots: tasks
-// begin with phases of the slots' barriers that differ. Two boxes for a slice.
+// A producer warp copies for the others and begins the workgroup's next task
+// while they finish one. The one processor has room for three workgroups for
+// the four tiles, so one workgroup has two. With five iterations and four
+// slots, tasks begin in different phases of the slots' barriers. A slice has
+// two boxes.
 TEST_F(BoxProducts, ProducersGoOnToFurtherTasks) {
   for (const int slots : {4, 3}) {
     const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
@@ -129,7 +130,8 @@ TEST_F(BoxProducts, ProducersGoOnToFurtherTasks) {
     EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.2d"));
     EXPECT_THAT(ptx, HasSubstr("%nctaid.y"));
     EXPECT_THAT(ptx, HasSubstr("wgmma.wait_group.sync.aligned 1;"));
-    // All meet once, when the barriers are made.
+    // The only barrier of all threads follows the initialisation of slots'
+    // barriers.
     EXPECT_EQ(CountOf(ptx, "bar.sync"), 1u);
     const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
     EXPECT_EQ(after.box_copies - before.box_copies, 5u * 5 * 2);
@@ -137,8 +139,8 @@ TEST_F(BoxProducts, ProducersGoOnToFurtherTasks) {
   }
 }
 
-// Results that others finish go through memory of the workgroup that slices
-// were in, before: there is no next task.
+// Results that invocations finish go through memory of the workgroup that
+// slices were in before, so the producer begins no next task.
 TEST_F(BoxProducts, ProducersOfResultsThatOthersFinish) {
   const std::string schedule = ScheduleOf({.is_finished = true});
   std::string ptx;
@@ -166,8 +168,8 @@ TEST_F(BoxProducts, BoxesOfImages) {
   EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.4d"));
 }
 
-// A convolution of so many images of lines of pixels, 64 channels to 64, by a
-// window of zeros around them.
+// A convolution of this number of images with lines of pixels, 64 channels to
+// 64, by a window with zeros around the images.
 struct Images {
   int count = 32;
   int lines = 1;
@@ -201,9 +203,9 @@ std::string ConvolutionOf(const Images& images) {
               : "%y" + sum + "}");
 }
 
-// Rows are images, of which each subgroup has a pixel or two: the slice has
-// them pixel by pixel, other than the tensor, and so has its box. Tiles of
-// pixels and of images that end beyond the last.
+// Rows are images, of which each subgroup has a pixel or two. The slice has
+// them pixel by pixel, in another order than the tensor, and so has its box.
+// Tiles of pixels and of images reach beyond the last one.
 TEST_F(BoxProducts, BoxesOfManyImages) {
   for (const Images& images :
        {Images{.lines = 2, .pixels = 3, .window_lines = 2, .window_pixels = 2},
@@ -226,8 +228,8 @@ TEST_F(BoxProducts, BoxesOfManyImages) {
   }
 }
 
-// Between the pixels that a step of two reads are others: rows are not in one
-// panel.
+// A step of two leaves pixels out between those that it reads, so rows are not
+// in one panel.
 TEST_F(BoxProducts, StepsOfWindowsLeaveGaps) {
   std::string ptx;
   ExpectOnGrid(ConvolutionOf({.pixels = 4, .window_pixels = 4, .step = 2}),
@@ -236,8 +238,8 @@ TEST_F(BoxProducts, StepsOfWindowsLeaveGaps) {
   EXPECT_THAT(ptx, HasSubstr("ldmatrix"));
 }
 
-// Products of sizes that fill boxes or do not, of many turns or few, whichever
-// way their factors lie; all have boxes.
+// All these products have boxes: their sizes fill boxes or do not, they have
+// many iterations or few, and their factors have any layout.
 TEST_F(BoxProducts, AtRandom) {
   const tensor::SeedRange seeds = tensor::Seeds(4);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -247,7 +249,7 @@ TEST_F(BoxProducts, AtRandom) {
                          .columns = choices.Chance(3) ? 128 : 64,
                          .slots = choices.Chance(2) ? 3 : 4,
                          .is_finished = choices.Chance(3)};
-    // What is stored as it is has whole matrices.
+    // Results that are stored as they are need sizes of whole matrices.
     const auto pick = [&](const std::vector<int>& odd,
                           const std::vector<int>& whole) {
       return std::to_string(choices.Pick(tiles.is_finished ? odd : whole));

@@ -24,7 +24,7 @@ Value* Combiner::ShuffleXor(DType type, Value* value, int mask) {
         {b_.getInt32(kAllLanes), word, b_.getInt32(static_cast<uint32_t>(mask)),
          b_.getInt32(kWholeWarp)});
   };
-  // As it is in memory, in words.
+  // The value in the form of memory, as words.
   Value* const memory =
       b_.CreateBitCast(ToMemory(b_, type, value), b_.getIntNTy(bits));
   Value* other = nullptr;

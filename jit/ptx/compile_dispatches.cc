@@ -1,18 +1,20 @@
-// Kernels of CUDA's devices, made and written to a folder without a device:
-// what the default schedules make of dispatches, as PTX.
+// Compiles dispatches under the default schedules of CUDA's devices to PTX,
+// without a device, and writes the kernels to a folder.
 //
 //   compile_dispatches --target=sm_80+subgroup32+shared166912+… -o DIR FILE...
 //       [--schedules=DIR]   not the default ones but DIR/NAME.schedule
 //       [--constants=w,b]   inputs of these names never change; of the phases
 //                           that pack them once nothing is printed
 //
-// FILE has dispatches as text (tensor/GRAMMAR.md). Of each, DIR gets NAME.ptx,
-// NAME.loops and NAME.schedule. Prints JSON, a line for the dispatch's buffers,
-// then one for each phase: threads of a block, bytes of its shared memory,
-// number of blocks, numbers of the buffers that it takes (then come, as
-// vm/format/device_abi.h says, the record of checks, the first task and tensor
-// maps, which are "boxes"). Exits 1 where a dispatch is declined, with the
-// reason. tools/cuda_kernels.py and tools/compare_torch.py run it.
+// FILE has dispatches as text (tensor/GRAMMAR.md). For each one, DIR gets
+// NAME.ptx, NAME.loops and NAME.schedule. The tool prints JSON: a line for the
+// dispatch's buffers, then one for each phase. A phase's line has the threads
+// of a block, the bytes of its shared memory, the number of blocks, and the
+// numbers of the buffers that it takes. According to vm/format/device_abi.h,
+// these arguments are followed by the record of checks, the first task and the
+// tensor maps, which are "boxes". The tool exits with 1 and a reason if a
+// dispatch is declined. tools/cuda_kernels.py and tools/compare_torch.py run
+// it.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -115,7 +117,7 @@ struct Options {
   std::vector<std::string> files;
 };
 
-// That of the folder, or the default one.
+// Returns the schedule in the folder, or the default one.
 StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
                                         const Options& options) {
   schedule::Computation computation = schedule::Disassemble(dispatch, {});
@@ -125,7 +127,7 @@ StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
       buffer.is_constant =
           constants.find(Concat({",", buffer.name, ","})) != std::string::npos;
   }
-  // As the JIT does before it schedules (jit/kernel/build_nest.cc).
+  // The JIT does the same before it schedules (jit/kernel/build_nest.cc).
   schedule::CollapseAxes(computation);
   schedule::SplitDims(computation);
   schedule::Schedule schedule(std::move(computation));

@@ -41,24 +41,25 @@ namespace {
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 
-// That of CPUs (jit/llvm/pipeline.cc), and what no machine has left out.
-// newgvn: counters and sums that are equal in every turn of a loop, as the
-// maxima of a row that an invocation keeps for each of its results
-// (online_softmax), become one, which gvn does not see.
-// sink: what is needed behind a loop alone, as where a tile's results go, has
-// no register meanwhile.
+// The passes for CPUs (jit/llvm/pipeline.cc), without those that depend on a
+// machine, and these two. newgvn merges counters and sums that are equal in
+// every iteration of a loop, which gvn does not see: online_softmax keeps the
+// maximum of a row for each result of an invocation. sink moves values that
+// only code after a loop needs out of the loop's way, such as the place of a
+// tile's results, so that they take no register in the loop.
 constexpr const char* kPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,newgvn,"
     "broadcast-indices,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
     "scalarize-masked-mem-intrin,early-cse,sink)";
-// Which accesses are of shared memory, and how far they are aligned: it makes
-// vectors of loads and stores. The emulated grid wants plain addresses.
+// These find out which accesses are of shared memory and how they are aligned,
+// which allows vectors of loads and stores. The emulated grid needs plain
+// addresses instead.
 constexpr const char* kPtxPipeline =
     "function(infer-address-spaces,infer-alignment)";
 
 // PTX 8.4 was the first to have matrix products of floats of 8 bits, on sm_89
-// and later. Other code is of an older version, which older drivers take.
+// and later. Other code uses an older version, which older drivers accept.
 std::string VersionOf(const loops::LoopNest& nest, const Target& target) {
   const bool has_float8 = std::ranges::any_of(
       nest.buffers,
@@ -84,7 +85,7 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-// Fences of arithmetic have done their work in the passes, and NVPTX has no
+// Removes fences of arithmetic. The passes have run, and NVPTX has no
 // instruction for them.
 void RemoveFences(llvm::Function& function) {
   for (llvm::Instruction& instruction :
@@ -98,9 +99,9 @@ void RemoveFences(llvm::Function& function) {
   }
 }
 
-// LLVM 19 folds the cast of a vector of floats to f64 into their load, which
-// PTX does not have: its assembler refuses `ld.v2.f32 {%fd1, %fd2}`. A freeze
-// between them ends that and costs no instruction.
+// LLVM 19 folds a cast of a vector of floats to f64 into the load of the
+// vector. PTX has no such load: its assembler refuses `ld.v2.f32 {%fd1, %fd2}`.
+// A freeze between them prevents that and costs no instruction.
 void SeparateCastsFromLoads(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (!llvm::isa<llvm::FPExtInst>(instruction) ||

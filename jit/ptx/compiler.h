@@ -1,12 +1,12 @@
-// Loop nests to PTX, through LLVM; or, for the emulated grid, to code of this
-// process that is made of the same LLVM IR.
+// Compiles loop nests through LLVM to PTX or, for the emulated grid, the same
+// LLVM IR to code of this process.
 //
 //   EMBER_ASSIGN_OR_RETURN(gpu::DeviceCode code,
 //                          CompileNest(nest, Target::Of("sm_80"), nullptr));
 //   device->LoadExecutable({.format = code.format, .code = code.code, …});
 //
-// Code generation decides nothing: which loops are of invocations, vectors or
-// unrolled is the nest's. Thread-safe.
+// Code generation decides nothing: the nest says which loops are of
+// invocations, of vectors or unrolled. Thread-safe.
 #ifndef EMBER_JIT_PTX_COMPILER_H_
 #define EMBER_JIT_PTX_COMPILER_H_
 
@@ -19,15 +19,16 @@
 
 namespace ember::jit::ptx {
 
-// For people.
+// Texts of a nest's code for people.
 struct CodeTexts {
   std::string llvm;
   std::string ptx;
 };
 
-// The nest is verified. texts, which may be null, get the code as text, PTX
-// also where the code is for the emulated grid. kUnimplemented with a reason of
-// jit/decline_reasons.h for what this back end leaves to others.
+// The nest must be verified. texts, which may be null, gets the code as text;
+// it gets PTX even if the code is for the emulated grid. Returns kUnimplemented
+// with a reason of jit/decline_reasons.h if this back end does not support the
+// nest.
 StatusOr<gpu::DeviceCode> CompileNest(const loops::LoopNest& nest,
                                       const Target& target, CodeTexts* texts);
 

@@ -1,6 +1,6 @@
-// What the default schedules of CUDA's devices make of products that tensor
-// cores multiply: on the emulated grid beside the evaluator of nests, without
-// conflicts of banks, and through ptxas without spills.
+// Tests the default schedules of CUDA's devices for products that tensor cores
+// multiply. The emulated grid must agree with the evaluator of nests and have
+// no bank conflicts, and ptxas must not spill.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,7 +40,7 @@ TEST(PtxDefaultSchedules, ProductsOfEachType) {
   }
 }
 
-// Results that invocations finish, and edges that tiles do not fill.
+// Invocations finish the results, and tiles do not fill the edges.
 TEST(PtxDefaultSchedules, EpiloguesAndRaggedEdges) {
   ExpectOnGrid(R"(
     dispatch @dense(%a: f16[40, 64], %b: f16[64, 72], %bias: f32[72])
@@ -72,8 +72,8 @@ TEST(PtxDefaultSchedules, BatchesOfProducts) {
     })");
 }
 
-// Products of f32 get matrices only where the target allows tf32, whichever way
-// factors lie: together along the sum, or not.
+// Products of f32 use matrices only where the target allows tf32, with any
+// layout of the factors: contiguous along the sum, or not.
 TEST(PtxDefaultSchedules, Tf32) {
   constexpr struct {
     const char* inputs;
@@ -98,12 +98,12 @@ TEST(PtxDefaultSchedules, Tf32) {
   }
 }
 
-// Products of bytes that would leave matrices mostly empty are dp4a.
+// Products of bytes that would leave matrices mostly empty use dp4a.
 TEST(PtxDefaultSchedules, DotsOfBytes) {
   for (const char* a : {"i8", "u8"}) {
     for (const char* b : {"i8", "u8"}) {
-      // A factor that lies along the sum, and one that does not; the sum is
-      // four times something, or not.
+      // One factor is contiguous along the sum, and one is not; the length of
+      // the sum is a multiple of four, or not.
       for (const char* steps : {"96", "70"}) {
         for (const bool by_rows : {false, true}) {
           const std::string text =
@@ -122,7 +122,7 @@ TEST(PtxDefaultSchedules, DotsOfBytes) {
       }
     }
   }
-  // Three channels: a convolution's first.
+  // A convolution's first layer has three channels.
   std::string ptx;
   ExpectOnGrid(R"(
     dispatch @conv(%x: u8[1, 10, 18, 3], %w: i8[3, 3, 3, 32])
@@ -135,8 +135,9 @@ TEST(PtxDefaultSchedules, DotsOfBytes) {
                                     HasSubstr("dp4a.s32.u32")));
 }
 
-// LLVM selects the instructions of a kernel (where it cannot, the process
-// ends), and the assembler knows them, of each architecture that has some.
+// LLVM selects the instructions of a kernel (the process ends if it cannot),
+// and the assembler knows them, for each architecture that has such
+// instructions.
 TEST(PtxDefaultSchedules, Architectures) {
   constexpr std::string_view kProduct =
       "dispatch @product(%a: f16[64, 96], %b: f16[96, 64]) -> (%y: f32[64, 64])"
@@ -152,7 +153,7 @@ TEST(PtxDefaultSchedules, Architectures) {
     ASSERT_TRUE(nest.has_value());
     const std::string ptx = PtxOf(*nest, target);
     const bool is_wide = std::string_view(name) == "sm_90a";
-    // The table has those since 8.0.
+    // The table has matrices of bytes since 8.0.
     const bool has_byte_matrices = std::string_view(name) != "sm_75";
     EXPECT_THAT(ptx, HasSubstr(is_wide ? "wgmma.mma_async" : "mma.sync"));
     if (HasAssembler()) {

@@ -1,5 +1,5 @@
-// The names of the functions of device_functions.h, and what is known of each:
-// for who makes their calls, and for who replaces them.
+// Tables of the names and properties of the functions of device_functions.h.
+// The code that emits their calls and the code that replaces them share these.
 #ifndef EMBER_JIT_PTX_DEVICE_FUNCTION_TABLES_H_
 #define EMBER_JIT_PTX_DEVICE_FUNCTION_TABLES_H_
 
@@ -35,8 +35,8 @@ inline constexpr LoadMatrices kLoadMatrices[] = {
      llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16},
 };
 
-// Asynchronous copies, by their bytes. Those of 16 bytes do not go through the
-// processor's own cache (cp.async.cg).
+// Asynchronous copies, one row for each number of bytes. Those of 16 bytes
+// bypass the processor's own cache (cp.async.cg).
 struct CopyAsync {
   const char* name;
   int bytes;
@@ -52,7 +52,7 @@ inline constexpr CopyAsync kCopiesAsync[] = {
      llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s},
 };
 
-// LLVM 19 has no intrinsics of these.
+// Products of words of bytes, for which LLVM 19 has no intrinsics.
 struct DotOfWords {
   const char* name;
   bool a_signed;
@@ -79,7 +79,7 @@ inline constexpr std::string_view kAwaitGroupsBefore =
 inline constexpr std::string_view kOrderStores = "ember.order_stores";
 inline constexpr std::string_view kPowerOfTwo = "ember.power_of_two";
 
-// The row whose function the call calls; null: none.
+// Returns the row whose function the call calls, or null.
 template <typename Row, size_t kCount>
 const Row* RowOf(const Row (&table)[kCount], const llvm::CallBase& call) {
   const llvm::Function* const function = call.getCalledFunction();

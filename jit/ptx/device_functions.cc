@@ -30,7 +30,8 @@ llvm::Function* FunctionOf(llvm::Module& module, const LoadMatrices& row) {
       llvm::FunctionType::get(result, {llvm::PointerType::getUnqual(context)},
                               false),
       llvm::Function::ExternalLinkage, row.name, module);
-  // Lanes read what others point at, so it is no matter of the argument alone.
+  // The function reads any memory, not only its argument's: lanes read what
+  // other lanes' arguments point to.
   function->setOnlyReadsMemory();
   function->setConvergent();
   function->addFnAttr(llvm::Attribute::NoUnwind);
@@ -47,14 +48,15 @@ llvm::Function* FunctionOf(llvm::Module& module, const CopyAsync& row) {
           llvm::Type::getVoidTy(context),
           {pointer, pointer, llvm::Type::getInt32Ty(context)}, false),
       llvm::Function::ExternalLinkage, row.name, module);
-  // The copy goes on when the call has returned, so the function may access any
-  // memory at any time, as far as LLVM knows: then no access moves across it.
+  // The copy is still in progress when the call has returned. So the function
+  // has no attribute that limits its accesses, and LLVM moves no access across
+  // it.
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::WillReturn);
   return function;
 }
 
-// A function of nothing but its operands.
+// Returns a function whose result depends on its operands only.
 llvm::Function* PureFunction(llvm::Module& module, std::string_view name,
                              llvm::FunctionType* type) {
   if (llvm::Function* known = module.getFunction(name)) return known;
@@ -73,7 +75,8 @@ llvm::Function* FunctionOf(llvm::Module& module, const DotOfWords& row) {
                       llvm::FunctionType::get(word, {word, word, word}, false));
 }
 
-// Of all threads of a warp, and LLVM knows nothing of which memory.
+// Calls a function that all threads of a warp execute together. It has no
+// attribute that limits its accesses to memory.
 Value* CallFunction(Builder& builder, const std::string& name,
                     llvm::Type* result, const std::vector<Value*>& operands) {
   llvm::Module& module = *builder.GetInsertBlock()->getModule();
@@ -88,9 +91,9 @@ Value* CallFunction(Builder& builder, const std::string& name,
   return builder.CreateCall(callee, operands);
 }
 
-// The descriptor of a matrix in panels, without its address: bytes from one
-// panel to the next, bytes from one block of rows to the next, swizzling by 128
-// bytes.
+// Returns the descriptor of a matrix in panels, without its address. It holds
+// the bytes from one panel to the next, the bytes from one block of rows to the
+// next, and swizzling by 128 bytes.
 uint64_t DescriptorOf(int64_t panel_bytes) {
   constexpr uint64_t kSwizzled128 = uint64_t{1} << 62;
   const auto units = [](int64_t bytes) {

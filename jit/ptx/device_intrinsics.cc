@@ -1,4 +1,4 @@
-// ReplaceByIntrinsics: what functions of device_functions.h are made of.
+// ReplaceByIntrinsics: replaces the functions of device_functions.h.
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,7 +20,7 @@ using llvm::Value;
 constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kSharedSpace = 3;
 
-// Names of operands `first` to `first` + `count`.
+// Returns the list of operands `first` to `first` + `count` - 1.
 std::string OperandList(size_t first, size_t count) {
   std::string list = "{";
   for (size_t i = 0; i < count; ++i)
@@ -28,13 +28,13 @@ std::string OperandList(size_t first, size_t count) {
   return list + "}";
 }
 
-// What a register of the type is to assembly: one of floats, or of bits.
+// Returns the assembly's constraint for registers of the type: floats, or bits.
 std::string_view ConstraintOf(const llvm::Type* type) {
   return type->isFloatTy() ? "f" : "r";
 }
 
-// Assembly whose results are the operands `sums`, changed in place.
-// is_pure: of registers alone, and nothing goes on behind it.
+// Emits assembly whose results are the operands `sums`, changed in place.
+// is_pure: it uses registers only, and is complete when it returns.
 Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
                   const std::vector<Value*>& others,
                   const std::string& constraints_of_others,
@@ -70,9 +70,9 @@ std::vector<Value*> OperandsFrom(const llvm::CallInst& call, unsigned first) {
   return operands;
 }
 
-// What follows the descriptors in wgmma's operands: whether sums are added to;
-// of floats, the signs of both factors; and whether those in shared memory are
-// transposed, where the instruction can do that.
+// Returns the operands of wgmma after the descriptors: one that adds to the
+// sums; for floats, the signs of both factors; and for factors in shared
+// memory, where the instruction can transpose, if they are transposed.
 std::string FlagsOf(const DeviceCall& what) {
   const loops::MatrixType& type = what.row->type;
   const auto flag = [](bool is_set) { return is_set ? ", 1" : ", 0"; };
@@ -95,7 +95,7 @@ void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
       OperandsFrom(call, static_cast<unsigned>(begin));
   std::string constraints;
   for (size_t i = 0; i < begin; ++i) constraints += "r,";
-  // Of mma.m16n8k32.f32.e4m3.e5m2: its sizes, the types.
+  // The name of mma.m16n8k32.f32.e4m3.e5m2 holds its sizes and types.
   std::string_view types = what.row->name;
   types.remove_prefix(types.find('.') + 1);
   const std::string_view sizes = types.substr(0, types.find('.'));
@@ -111,22 +111,22 @@ void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
   call.eraseFromParent();
 }
 
-// The matrix descriptor of the factor at the address.
+// Returns the matrix descriptor of the factor at the address.
 Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
                     Value* begin) {
   Value* const address = builder.CreatePtrToInt(
       builder.CreateAddrSpaceCast(begin, builder.getPtrTy(kSharedSpace)),
       builder.getInt32Ty());
-  // Bits 4 to 17 of the address.
+  // The descriptor has bits 4 to 17 of the address.
   Value* const units = builder.CreateZExt(
       builder.CreateAnd(builder.CreateLShr(address, 4), 0x3fff),
       builder.getInt64Ty());
   return builder.CreateOr(without_address, units);
 }
 
-// Whether the product adds to the sums of one of its form which begins right in
-// front of it: of these, all but the first need no fence. A factor in registers
-// may have been loaded between the two.
+// True if the product adds to the sums of one of the same form in the same
+// block. Of such a sequence only the first needs a fence. Products with factor
+// a in registers need one each: a may have been loaded between the two.
 bool ContinuesProduct(const llvm::CallInst& call, const DeviceCall& what) {
   if (!what.has_shared_a) return false;
   const std::vector<Value*> sums =
@@ -173,7 +173,7 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   const std::string a = what.has_shared_a
                             ? Concat({"$", static_cast<int64_t>(sums.size())})
                             : OperandList(sums.size(), of_a);
-  // Registers, a's too, are as the code before left them: hence the fence.
+  // The fence makes earlier writes of the registers, also of a's, visible.
   const std::string text = Concat(
       {"{ .reg .pred add; setp.eq.u32 add, 0, 0; ",
        continues ? "" : "wgmma.fence.sync.aligned; ",
@@ -184,8 +184,9 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   call.eraseFromParent();
 }
 
-// The assembly has the sums as registers, before which ptxas wants a fence: it
-// would put one there, or serialize all products where it finds no place.
+// Replaces the wait for products. Its assembly has the sums as registers, and
+// ptxas requires a fence before it. Without this one ptxas would insert one, or
+// serialize all products where it finds no place for it.
 void ReplaceAwait(llvm::CallInst& call) {
   llvm::IRBuilder<> builder(&call);
   call.replaceAllUsesWith(
@@ -196,7 +197,7 @@ void ReplaceAwait(llvm::CallInst& call) {
   call.eraseFromParent();
 }
 
-// Assembly that orders what is done with memory.
+// Replaces the call by assembly that orders accesses to memory.
 void ReplaceByOrder(llvm::CallInst& call, const char* text) {
   llvm::IRBuilder<> builder(&call);
   llvm::CallInst* const order = builder.CreateCall(
@@ -256,7 +257,7 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         calls.push_back(call);
     }
   }
-  // Asked before any is replaced.
+  // This is evaluated before any call is replaced.
   std::set<const llvm::CallInst*> continuing;
   for (const llvm::CallInst* call : calls) {
     const DeviceCall what = DeviceCallOf(*call);

@@ -1,11 +1,11 @@
-// The device that tests of this folder run kernels on: the emulated grid, or
-// the one that EMBER_CUDA_TEST_DEVICE names, so that the same tests check a GPU
-// where there is one.
+// The device on which tests of this folder run kernels: the emulated grid, or
+// the device that EMBER_CUDA_TEST_DEVICE names, so that the same tests check a
+// GPU where there is one.
 //
-//   EMBER_CUDA_TEST_DEVICE=cuda bazel-bin/jit/ptx/nest_test
+//   EMBER_CUDA_TEST_DEVICE=cuda bazel-bin/jit/ptx/attention_test
 //
-// One device for the whole process. Ends it, with the reason, where that cannot
-// be opened: a test that was asked for must not pass unseen.
+// The whole process shares one device. The process ends with the reason if the
+// device cannot be opened: a test that was asked for must not silently pass.
 #ifndef EMBER_JIT_PTX_DEVICE_TESTING_H_
 #define EMBER_JIT_PTX_DEVICE_TESTING_H_
 

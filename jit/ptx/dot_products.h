@@ -1,10 +1,11 @@
-// Dot loops (loops::LoopKind::kDot) of four bytes as dp4a: four products of the
-// bytes of two words, and their sum, in each lane of a vector loop around.
+// Emits dot loops (loops::LoopKind::kDot) of four bytes as dp4a: in each lane
+// of a vector loop around, four products of the bytes of two words, and their
+// sum.
 //
 //   dot q < 4 { %y[l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
 //     // y = dp4a(a, b, y), of any signs, for each l
 //
-// The sum wraps in 32 bits as that of a serial loop does: results are the same
+// The sum wraps in 32 bits like that of a serial loop, so results are the same
 // bit for bit. Words that are not proved to be aligned are loaded byte by byte.
 // Not thread-safe.
 #ifndef EMBER_JIT_PTX_DOT_PRODUCTS_H_
@@ -25,14 +26,14 @@ class DotProducts {
               ExpressionEmitter& expressions)
       : nest_(nest), b_(builder), expressions_(expressions) {}
 
-  // What the loop is, if dp4a computes it.
+  // Returns the loop's product if dp4a can compute it.
   std::optional<loops::DotProduct> Find(const loops::Statement& loop) const;
-  // Emits the loop. False where lanes are off, or words of lanes are no
-  // constant stride apart: it is written out then.
+  // Emits the loop. False if lanes are masked, or if the words of lanes do not
+  // have a constant stride: the caller then writes the loop out.
   bool Emit(const loops::DotProduct& dot, loops::NodeId variable);
 
  private:
-  // Four bytes of each lane; null where lanes have no stride.
+  // Returns four bytes for each lane; null if lanes have no stride.
   llvm::Value* WordsOf(loops::NodeId load);
 
   const loops::LoopNest& nest_;

@@ -36,7 +36,8 @@ using loops::MatrixType;
 
 namespace {
 
-// One kernel of the module: its body gets the GridThread as one more argument.
+// Rewrites one kernel of the module: its body gets the GridThread as one more
+// argument.
 class KernelRewriter {
  public:
   explicit KernelRewriter(llvm::Function& kernel)
@@ -81,7 +82,7 @@ class KernelRewriter {
     thread_->setName("thread");
   }
 
-  // What the driver calls: takes the arguments from where they are.
+  // Emits the function that the driver calls, which loads the arguments.
   void EmitEntry(const std::string& name) {
     llvm::Function* const entry = llvm::Function::Create(
         llvm::FunctionType::get(b_.getVoidTy(), {Pointer(), Pointer()}, false),
@@ -153,7 +154,7 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // Null: not known.
+  // Returns null if the intrinsic is not known.
   Value* ValueOf(llvm::IntrinsicInst& call) {
     using namespace llvm::Intrinsic;
     const auto number = [&](size_t array, size_t dim) {
@@ -204,14 +205,14 @@ class KernelRewriter {
   Value* WordAt(Value* words, unsigned number) {
     return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words, number);
   }
-  // Operands `begin` to `end` - 1 of the call.
+  // Stores operands `begin` to `end` - 1 of the call to an array.
   Value* WordsOf(const llvm::CallInst& call, unsigned begin, unsigned end) {
     Value* const words = Words(end - begin);
     for (unsigned i = begin; i < end; ++i)
       b_.CreateStore(call.getArgOperand(i), WordAt(words, i - begin));
     return words;
   }
-  // A value of the type of the call from the words of its result.
+  // Makes a value of the type of the call from the words of its result.
   Value* ResultFrom(Value* words, llvm::Type* type) {
     auto* const parts = llvm::dyn_cast<llvm::StructType>(type);
     if (parts == nullptr) return b_.CreateLoad(type, words);
@@ -469,19 +470,20 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // What the rewriting itself added: of the thread, and calls.
+  // True for instructions that the rewriting itself added: accesses to the
+  // thread, and calls.
   bool IsOfGrid(const llvm::Instruction& instruction) const {
     if (llvm::isa<llvm::CallBase>(instruction)) {
       const auto* const call =
           llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      // Marks of lifetimes and the like.
+      // Marks of lifetimes and the like access no memory.
       return call == nullptr || call->isAssumeLikeIntrinsic();
     }
     const Value* const pointer = llvm::getLoadStorePointerOperand(&instruction);
     if (pointer == nullptr) return false;
     const Value* const object = llvm::getUnderlyingObject(pointer);
     if (object == thread_ || llvm::isa<llvm::AllocaInst>(object)) return true;
-    // The grid's functions.
+    // The load may be of the grid's functions.
     const auto* const load = llvm::dyn_cast<llvm::LoadInst>(object);
     return load != nullptr &&
            llvm::getUnderlyingObject(load->getPointerOperand()) == thread_ &&
@@ -552,11 +554,12 @@ StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module) {
   const vm::KernelCode* const codes[] = {&code};
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::CodeMemory> memory,
                          vm::CodeMemory::Load(codes));
-  // Where phases of CPUs' kernels would begin; these take other arguments.
+  // The functions are where phases of CPUs' kernels would be, but take other
+  // arguments.
   const std::vector<vm::PhaseFunction> functions = memory->Functions(code, 0);
   for (size_t i = 0; i < entries.size(); ++i) {
-    // By way of a number: compilers warn of a cast from one type of functions
-    // to another.
+    // The cast goes through a number: compilers warn of a cast from one type of
+    // functions to another.
     entries[i].function = reinterpret_cast<hal::cuda::GridKernel>(
         reinterpret_cast<uintptr_t>(functions[i]));
   }

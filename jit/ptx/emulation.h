@@ -1,7 +1,7 @@
-// Kernels for NVPTX as code of this process, for the emulated grid
-// (hal/cuda/emulated/grid.h): their LLVM IR, behind the passes, with calls of
-// the grid where NVVM has intrinsics, and a call before each access of memory
-// that says what is accessed.
+// Compiles kernels for NVPTX to code of this process, for the emulated grid
+// (hal/cuda/emulated/grid.h). It takes their LLVM IR after the passes and
+// replaces NVVM's intrinsics by calls of the grid. Before each access of memory
+// it inserts a call that reports the access.
 //
 //   EMBER_ASSIGN_OR_RETURN(EmulatedCode code, EmulateOnHost(module));
 //   // {.format = "emulated-grid", .code = code.image}
@@ -24,7 +24,8 @@ struct EmulatedCode {
   std::shared_ptr<const void> resources;  // must outlive executables
 };
 
-// Uses the module up. kInternal for what the emulation does not know.
+// Consumes the module. Returns kInternal if the emulation does not know
+// something in it.
 StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module);
 
 }  // namespace ember::jit::ptx

@@ -13,18 +13,18 @@ namespace {
 
 using llvm::Value;
 
-// 1 / ln 2 as an f32, and what that lacks.
+// 1 / ln 2 as an f32, and the rest of it.
 constexpr double kLog2E = 0x1.715476p+0;
 constexpr double kRestOfLog2E = 0x1.4ae0bfp-26;
 
-// A sum with it is rounded to a whole number, whose low bits are that number
-// and the bias of exponents.
+// A sum with this is rounded to a whole number: its low bits are that number
+// plus the bias of exponents.
 constexpr double kMagic = 0x1.8p+23 + 127;
 
-// e^x = 2^n * 2^(x / ln 2 - n), n from -126 to 127. n is x / ln 2 rounded where
-// that is in between, so the second exponent is half a unit at most. Beyond,
-// the second power is what makes the product subnormal or infinite; and where x
-// is a NaN, so is that.
+// Emits e^x = 2^n * 2^(x / ln 2 - n), with n from -126 to 127. Where x / ln 2
+// is in this range, n is that rounded, so the second exponent is at most one
+// half. Outside the range the second power makes the product subnormal or
+// infinite. If x is a NaN, so is the second power.
 Value* Exponential(Builder& b, Value* x) {
   llvm::Type* const type = x->getType();
   const auto constant = [&](double value) {
@@ -35,7 +35,7 @@ Value* Exponential(Builder& b, Value* x) {
                              {factor, constant(by), sum});
   };
   Value* sum = fused(x, kLog2E, constant(kMagic));
-  // Of a NaN and a number these give the number.
+  // For a NaN and a number, these return the number.
   sum = b.CreateMaxNum(sum, constant(kMagic - 126));
   sum = b.CreateMinNum(sum, constant(kMagic + 127));
   Value* const minus_n = b.CreateFSub(constant(kMagic), sum);

@@ -1,6 +1,6 @@
-// How far e^x of f32 is off on the grid, whose powers of 2 are off by a unit
-// where the instruction may be, or on the GPU that EMBER_CUDA_TEST_DEVICE
-// names.
+// Tests the error of e^x of f32 on the emulated grid, or on the GPU that
+// EMBER_CUDA_TEST_DEVICE names. Powers of 2 on the grid are off by a unit where
+// the instruction may be.
 #include "jit/ptx/exponential.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What the device makes of x, as many as a nest of 64 invocations takes.
+// Returns the device's results for x, padded to what a nest of 64 invocations
+// takes.
 std::vector<float> Exponentials(std::vector<float> x, CodeTexts& texts) {
   const size_t count = x.size();
   x.resize((count + 255) / 256 * 256);
@@ -54,7 +55,7 @@ std::vector<float> Exponentials(std::vector<float> x, CodeTexts& texts) {
 TEST(ExponentialTest, IsAsExactAsItSays) {
   std::mt19937_64 random(tensor::Seeds(1).begin);
   std::vector<float> x = Points<float>(random, 40);
-  // Where results are numbers.
+  // These have results that are neither zero nor infinite.
   std::uniform_real_distribution<float> of_results(-104.0f, 89.0f);
   for (int i = 0; i < 20000; ++i) x.push_back(of_results(random));
   CodeTexts texts;
@@ -66,7 +67,7 @@ TEST(ExponentialTest, IsAsExactAsItSays) {
     ASSERT_LE(error, 3.0) << "exp(" << x[i] << ") is " << y[i];
     largest = std::max(largest, error);
   }
-  // Else nothing was measured.
+  // A smaller error would mean that nothing was measured.
   EXPECT_GT(largest, 0.4);
   EXPECT_THAT(texts.ptx, HasSubstr("ex2.approx.ftz.f32"));
 }
@@ -88,7 +89,7 @@ TEST(ExponentialTest, Limits) {
   EXPECT_EQ(y[6], kInfinity);
   EXPECT_EQ(y[7], kInfinity);
   EXPECT_EQ(y[8], 0.0f);
-  // Below the normal numbers.
+  // The results are below the normal numbers.
   EXPECT_EQ(y[9], std::exp(-103.0f));
   EXPECT_EQ(std::fpclassify(y[10]), FP_SUBNORMAL);
 }

@@ -1,6 +1,6 @@
-// Products of floats of 8 bits by mma.sync, on an emulated sm_89, the first
-// architecture that has them: which default schedules choose, that they are
-// right, and that LLVM and ptxas know their code.
+// Tests products of floats of 8 bits by mma.sync, on an emulated sm_89, the
+// first architecture that has them: default schedules choose them, their
+// results are right, and LLVM and ptxas accept their code.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -23,7 +23,7 @@ using ::testing::Not;
 
 class Float8Products : public ::testing::Test {
  protected:
-  // Before anything opens the device.
+  // This must run before anything opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_89", /*replace=*/1);
   }
@@ -51,8 +51,8 @@ TEST_F(Float8Products, OfEachPairOfTypes) {
   }
 }
 
-// Factors that lie the other way, edges that tiles do not fill, results that
-// are rounded to 8 bits again.
+// Factors have the other layouts, tiles do not fill the edges, and results are
+// rounded to 8 bits again.
 TEST_F(Float8Products, LayoutsEdgesAndEpilogues) {
   ExpectOnGrid(R"(
     dispatch @by_rows(%a: f8e4m3fn[32, 96], %b: f8e4m3fn[96, 40])

@@ -18,15 +18,16 @@ using gpu::PhasePlan;
 
 namespace {
 
-// Of the binding of each buffer, which devices see to.
+// Alignment of each buffer's binding, which devices ensure.
 constexpr uint64_t kBindingAlignment = 16;
 
-// Of kernels that multiply matrices, how many blocks a processor is to have at
-// least: two, as schedules plan for (gpu_matrix_tiles.cc), where its memory
-// allows. Not told that, ptxas spills a few registers for more of them. 0: it
-// decides, as for a warpgroups' product, whose schedule plans for one block and
-// all its registers; but two products with what stands between them, attention,
-// are planned for two blocks (gpu_row_tile.cc) if their sums are few.
+// Returns the smallest number of blocks that a processor is to have at once,
+// for kernels that multiply matrices. It is two where memory allows that, since
+// schedules plan for two (gpu_matrix_tiles.cc). Without this number ptxas
+// spills a few registers to fit more blocks. 0 leaves the choice to ptxas: a
+// warpgroups' product is scheduled for one block that has all registers.
+// Attention, which is two products with a computation between them, is planned
+// for two blocks (gpu_row_tile.cc) if its sums are few.
 int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
                           const Target& target) {
   constexpr int64_t kMostSumsOfTwo = 64;
@@ -45,8 +46,8 @@ int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
   return has_room && products > 1 && sums <= kMostSumsOfTwo ? 2 : 0;
 }
 
-// Tensor maps are arguments by value, which have an address: the first is
-// number 1 to the annotation.
+// Adds tensor maps as arguments by value, which have an address. In the
+// annotation the first argument has number 1.
 llvm::Metadata* AddBoxes(const Layout& layout, llvm::Function& function) {
   llvm::LLVMContext& context = function.getContext();
   llvm::Type* const type =

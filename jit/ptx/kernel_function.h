@@ -1,5 +1,5 @@
-// The function of a kernel, and the memory of its workgroups, in a module for
-// NVPTX: what drivers and ptxas see of it.
+// Creates the function of a kernel, and the memory of its workgroups, in a
+// module for NVPTX, with the attributes that drivers and ptxas see.
 //
 //   llvm::Function* kernel = CreateKernel(nest, layout, plan, "phase0",
 //                                         /*threads=*/256, target, module);
@@ -22,14 +22,15 @@
 
 namespace ember::jit::ptx {
 
-// threads: of a block. Arguments: those of vm/format/device_abi.h, with types
-// and names.
+// threads: per block. The arguments are those of vm/format/device_abi.h, with
+// types and names.
 llvm::Function* CreateKernel(const loops::LoopNest& nest, const Layout& layout,
                              const gpu::PhasePlan& plan,
                              const std::string& name, int64_t threads,
                              const Target& target, llvm::Module& module);
 
-// The dynamic memory of workgroups, which all kernels of the module declare.
+// Returns the dynamic memory of workgroups, which all kernels of the module
+// declare.
 llvm::GlobalVariable* SharedOf(llvm::Module& module, int64_t alignment);
 
 }  // namespace ember::jit::ptx

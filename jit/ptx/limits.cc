@@ -15,7 +15,7 @@ namespace {
 struct Limit {
   llvm::Value* x = nullptr;
   llvm::Value* limit = nullptr;
-  bool is_least = false;  // results are no less than it
+  bool is_least = false;  // true: results are at least the limit
 };
 
 std::optional<Limit> LimitOf(const llvm::SelectInst& select) {
@@ -31,7 +31,8 @@ std::optional<Limit> LimitOf(const llvm::SelectInst& select) {
       number->isNaN() || number->isZero()) {
     return std::nullopt;
   }
-  // A NaN is x, so the comparison fails for one where the limit is chosen.
+  // If x is a NaN, the result must be x: so the comparison is false for a NaN
+  // if it chooses the limit.
   const bool takes_limit =
       select.getTrueValue() == found.limit && select.getFalseValue() == found.x;
   const bool takes_x =

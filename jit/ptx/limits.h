@@ -1,7 +1,8 @@
-// Limits of floats (x < c ? c : x), of which transcendental functions have two
-// each, as one instruction: max.NaN, which gives a NaN where x is one, as the
-// comparison does. PTX has it since sm_80; LLVM makes none of a comparison by
-// itself, as it does not know that no c is a zero, whose sign would matter.
+// Emits limits of floats (x < c ? c : x), of which transcendental functions
+// have two each, as one instruction. That is max.NaN, which returns a NaN if x
+// is one, as the comparison does. PTX has it since sm_80. LLVM does not use it
+// for a comparison by itself, since it does not know that c is not a zero,
+// whose sign would matter.
 //
 //   UseExtremes(function);
 //
@@ -13,7 +14,7 @@
 
 namespace ember::jit::ptx {
 
-// Of f32 by constants other than 0, lanes of vectors too.
+// Replaces limits of f32 by constants other than 0, also in lanes of vectors.
 void UseExtremes(llvm::Function& function);
 
 }  // namespace ember::jit::ptx

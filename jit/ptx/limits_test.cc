@@ -1,4 +1,4 @@
-// Which comparisons become which extremes, by the text of LLVM's IR.
+// Tests which comparisons become max or min, by the text of LLVM's IR.
 #include "jit/ptx/limits.h"
 
 #include <memory>
@@ -19,7 +19,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What is made of a comparison of %x with the constant, and of what it selects.
+// Returns the code for a comparison of %x with the constant and a selection by
+// it.
 std::string Made(std::string_view compare, std::string_view select,
                  std::string_view type = "float") {
   const std::string t(type);
@@ -67,8 +68,8 @@ TEST(LimitsTest, Extremes) {
       HasSubstr("@llvm.maximum.v2f32"));
 }
 
-// NaNs would be limited; the sign of a zero, the type and what is selected are
-// others.
+// These stay: NaNs would be limited, or the sign of a zero, the type or the
+// selected values are others.
 TEST(LimitsTest, OtherSelects) {
   for (const std::string& made :
        {Made("ult float %x, -2.0", "float -2.0, float %x"),

@@ -17,12 +17,12 @@ using loops::Statement;
 
 namespace {
 
-// Rows of a matrix that ldmatrix loads.
+// Rows of a matrix that ldmatrix loads, and their bytes.
 constexpr int64_t kLoadedRows = 8;
 constexpr int64_t kLoadedRowBytes = 16;
 constexpr int64_t kThreads = 4;
 
-// Elements from one place of a matrix in memory to another.
+// Returns the elements from one place of a matrix in memory to another.
 int64_t OffsetOf(const MatrixInMemory& matrix, MatrixStep step) {
   return step.row * matrix.row_stride + step.column * matrix.column_stride;
 }
@@ -75,8 +75,8 @@ llvm::Type* Matrices::SumType(DType sum) {
 
 Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
   const loops::Buffer& buffer = nest_.buffers[operation.accumulator];
-  // Which of the buffer's matrices: the indices between the subgroup's and the
-  // last two.
+  // The number of the matrix in the buffer comes from the indices between the
+  // subgroup's and the last two.
   uint64_t number = 0;
   const size_t rank = operation.accumulator_indices.size();
   for (size_t d = 1; d + 2 < rank; ++d) {
@@ -94,7 +94,7 @@ Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
   }
   Registers& registers = accumulators_[{operation.accumulator, number}];
   if (!registers.empty()) return registers;
-  // Any row with such sums has the layout that all of them have.
+  // All rows with such sums have the same layout, so any row will do.
   const MatrixInstruction* const row =
       FindMatrixSums(operation.rows, operation.columns, buffer.type);
   Builder::InsertPointGuard guard(b_);
@@ -156,8 +156,9 @@ Value* Matrices::Multiply(llvm::Intrinsic::ID id, DType type,
   return b_.CreateIntrinsic(id, {}, operands);
 }
 
-// Products that stand together go on together, beside what follows them and
-// does not need them: no more than the order of their sums is asked for.
+// Begins a product. Successive products in one block are in flight together,
+// and alongside following code that does not need them: only the order of their
+// sums matters.
 void Matrices::BeginProduct(const Operation& operation,
                             const MatrixInstruction& row) {
   if (begun_in_ != b_.GetInsertBlock()) Await();
@@ -176,7 +177,8 @@ void Matrices::BeginProduct(const Operation& operation,
                         .is_transposed = operation.b.IsRowMajor()};
   Value* result = nullptr;
   if (rows.Any()) {
-    // The one matrix of all four warps, which begins with the first one's rows.
+    // The instruction takes the one matrix of all four warps, which begins with
+    // the rows of the first warp.
     Value* const before =
         b_.CreateMul(b_.CreateAnd(warp_, Long(row.warps - 1)),
                      Long(-gpu::BytesToNextWarp(nest_, operation)));
@@ -208,8 +210,9 @@ void Matrices::AwaitAll() {
   Await();
 }
 
-// Other invocations store to what this turn's products read behind the barrier
-// of the turn after the next one: there the next turn has waited for them.
+// Ends a body. Other invocations overwrite what this iteration's products read
+// only after the barrier of the iteration after the next one. By then the next
+// iteration has waited for these products.
 void Matrices::LeaveBody() {
   if (go_on_in_ == begun_before_.size()) EmitAwaitGroupsBefore(b_);
   if (products_ != begun_before_.back()) Await();
@@ -219,7 +222,8 @@ void Matrices::LeaveBody() {
 void Matrices::Await() {
   if (awaited_.empty() || go_on_in_) return;
   Builder::InsertPointGuard guard(b_);
-  // A body within that in which they began may run several times, or not.
+  // A body inside the one in which they began may run several times, or never,
+  // so the wait is put where they began.
   if (begun_before_.size() != begun_depth_)
     b_.SetInsertPoint(begun_in_->getTerminator());
   std::vector<llvm::AllocaInst*> variables;
@@ -267,9 +271,9 @@ std::vector<Value*> Matrices::LoadFactor(const MatrixInMemory& matrix,
       plan_.places[matrix.buffer].kind == gpu::PhasePlan::Kind::kShared;
   const int64_t bytes = DTypeByteSize(nest_.buffers[matrix.buffer].type);
   const bool has_runs = OffsetOf(matrix, fragment.by_element) == 1;
-  // Rows that ldmatrix loads are of 16 bytes and begin at multiples of that
-  // (CheckAlignment in matrix_operation.cc); transposed, of elements of 16
-  // bits.
+  // ldmatrix loads rows of 16 bytes that begin at multiples of that
+  // (CheckAlignment in matrix_operation.cc). Transposed rows must have elements
+  // of 16 bits.
   if (is_shared && (has_runs || bytes == kLoadedRowBytes / kLoadedRows) &&
       matrix.stride() * bytes % kLoadedRowBytes == 0) {
     return LoadFromShared(matrix, fragment, begin);
@@ -281,8 +285,8 @@ std::vector<Value*> Matrices::LoadFactor(const MatrixInMemory& matrix,
   return registers;
 }
 
-// Lane l points at row l mod 8 of the part of the fragment that register l / 8
-// has.
+// Lane l passes the address of row l mod 8 of the part of the fragment that is
+// in register l / 8.
 std::vector<Value*> Matrices::LoadFromShared(const MatrixInMemory& matrix,
                                              const MatrixFragment& fragment,
                                              Value* begin) {
@@ -293,7 +297,8 @@ std::vector<Value*> Matrices::LoadFromShared(const MatrixInMemory& matrix,
   const size_t count = fragment.registers.size();
   Value* offset =
       b_.CreateMul(b_.CreateAnd(lane_, Long(kLoadedRows - 1)), Long(row_step));
-  // Registers are numbered by one bit for each direction that they go in.
+  // A register's number has one bit for each direction in which registers
+  // continue.
   for (size_t bit = 1, shift = 3; bit < count; bit *= 2, ++shift) {
     Value* const is_set = b_.CreateAnd(
         b_.CreateLShr(lane_, Long(static_cast<int64_t>(shift))), Long(1));
@@ -333,7 +338,8 @@ Value* Matrices::LoadRegister(const MatrixInMemory& matrix,
   return word;
 }
 
-// A lane's neighbours in a row are stored together where they lie together.
+// Neighbours in a row that one lane holds are stored together if they are
+// contiguous in memory.
 void Matrices::EmitStore(const Operation& operation) {
   const MatrixInMemory& to = operation.destination;
   const DType type = nest_.buffers[to.buffer].type;
@@ -343,7 +349,8 @@ void Matrices::EmitStore(const Operation& operation) {
       FindMatrixSums(operation.rows, operation.columns, type);
   if (row == nullptr) return;
   const MatrixFragment fragment = row->Sum();
-  // All elements that this lane has, and where they are from its first one.
+  // These are all elements that this lane has, with their distances from the
+  // first.
   std::vector<std::pair<int64_t, Value*>> elements;
   for (size_t r = 0; r < sums.size(); ++r) {
     Value* const value = b_.CreateLoad(sums[r]->getAllocatedType(), sums[r]);

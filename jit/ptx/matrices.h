@@ -1,17 +1,17 @@
-// Matrix loops (jit/loops/matrix_operation.h) as instructions of warps:
-// mma.sync with the fragments of jit/target/matrix_instructions.h, ldmatrix
-// where factors lie in shared memory; or wgmma, of four warps at once, for
-// which one factor lies in panels (jit/gpu/shared_panels.h).
+// Emits matrix loops (jit/loops/matrix_operation.h) as instructions of warps:
+// mma.sync with the fragments of jit/target/matrix_instructions.h, and ldmatrix
+// for factors in shared memory; or wgmma, of four warps at once, which reads a
+// factor in panels (jit/gpu/shared_panels.h).
 //
 //   Matrices matrices(nest, plan, target, builder, function, expressions, error);
 //   matrices.SetInvocation(invocation);   // at the function's entry
 //   matrices.Emit(loop, subgroup_variable);
 //   matrices.Await();   // before a barrier, and at the end
-//   matrices.LetGoOn();     // behind the products of a turn: beyond barriers
-//   matrices.AwaitAll();    // behind the loop (jit/gpu/products_in_flight.h)
+//   matrices.LetGoOn();     // after an iteration's products: across barriers
+//   matrices.AwaitAll();    // after the loop (jit/gpu/products_in_flight.h)
 //
 // An accumulator is a register for each part of its fragment that a lane holds.
-// All that is emitted stands where whole warps come. Not thread-safe.
+// All that is emitted must be where whole warps execute it. Not thread-safe.
 #ifndef EMBER_JIT_PTX_MATRICES_H_
 #define EMBER_JIT_PTX_MATRICES_H_
 
@@ -46,56 +46,57 @@ class Matrices {
         expressions_(expressions),
         error_(error) {}
 
-  // The number of the thread in its block, an i64; the builder is at the
-  // function's entry.
+  // invocation: the number of the thread in its block, an i64. The builder is
+  // at the function's entry.
   void SetInvocation(llvm::Value* invocation);
-  // Which warp of the block this is, an i64.
+  // Number of the warp in its block, an i64.
   llvm::Value* warp() const { return warp_; }
-  // And which thread of it, likewise.
+  // Number of the thread in its warp, an i64.
   llvm::Value* lane() const { return lane_; }
 
-  // loop: the outermost of the loops. subgroup: the variable of the subgroup
-  // loop around.
+  // loop: the outermost of the matrix loops. subgroup: the variable of the
+  // subgroup loop around.
   void Emit(const loops::Statement& loop, loops::NodeId subgroup);
 
-  // Waits for products that go on, so that other warps may store to their
-  // factors: before each barrier, and at the end of the phase. Not for those
-  // that were let go on.
+  // Waits for products in flight, so that other warps may store to their
+  // factors: before each barrier, and at the end of the phase. Does not wait
+  // for products after LetGoOn.
   void Await();
-  // What began since the last call goes on in the next turn of the loop around:
-  // the end of this turn waits for what began before it. Behind the loop, waits
-  // for all.
+  // LetGoOn keeps the products since its last call in flight in the next
+  // iteration of the loop around. The end of the current iteration waits for
+  // those that began before. AwaitAll, after the loop, waits for all.
   void LetGoOn();
   void AwaitAll();
-  // Around bodies of loops and branches: products that begin in one do not go
-  // on behind it, or in its next turn.
+  // These are called around bodies of loops and branches. Other products that
+  // begin in a body end before the body does.
   void EnterBody() { begun_before_.push_back(products_); }
   void LeaveBody();
 
-  // Instructions that multiply, so far.
+  // Number of multiplying instructions so far.
   int64_t products() const { return products_; }
 
  private:
   using Operation = loops::MatrixOperation;
-  // A variable for each register of a fragment.
+  // The variables for the registers of a fragment.
   using Registers = std::vector<llvm::AllocaInst*>;
 
   void EmitFill(const Operation& operation);
   void EmitProduct(const Operation& operation);
-  // NVVM's intrinsic for factors of the type: a struct of the new sums.
+  // Calls NVVM's intrinsic for factors of the type. Returns a struct of the new
+  // sums.
   llvm::Value* Multiply(llvm::Intrinsic::ID id, DType type,
                         const std::vector<llvm::Value*>& a,
                         const std::vector<llvm::Value*>& b,
                         const std::vector<llvm::Value*>& sums);
-  // The wide product, which goes on behind it, with factor a in registers or in
-  // panels.
+  // Begins the wide product, which stays in flight, with factor a in registers
+  // or in panels.
   void BeginProduct(const Operation& operation, const MatrixInstruction& row);
   void EmitStore(const Operation& operation);
 
   Registers& Accumulator(const Operation& operation);
-  // Of a register of the fragment of sums.
+  // Type of a register of the fragment of sums.
   llvm::Type* SumType(DType sum);
-  // Registers of a factor, i32 each.
+  // Loads the registers of a factor, i32 each.
   std::vector<llvm::Value*> LoadFactor(const loops::MatrixInMemory& matrix,
                                        const MatrixFragment& fragment);
   std::vector<llvm::Value*> LoadFromShared(const loops::MatrixInMemory& matrix,
@@ -104,14 +105,15 @@ class Matrices {
   llvm::Value* LoadRegister(const loops::MatrixInMemory& matrix,
                             const MatrixFragment& fragment, size_t number,
                             llvm::Value* begin);
-  // Where the matrix begins in memory.
+  // Returns the address at which the matrix begins in memory.
   llvm::Value* BeginOf(const loops::MatrixInMemory& matrix);
-  // `elements` (i64) of the matrix behind the pointer.
+  // Returns the pointer plus `elements` (i64) of the matrix.
   llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
                       llvm::Value* elements);
   llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
                       int64_t elements);
-  // From the first element of the matrix to this lane's of register 0.
+  // Returns the elements from the first one of the matrix to this lane's of
+  // register 0.
   llvm::Value* LaneOffset(const loops::MatrixInMemory& matrix,
                           const MatrixFragment& fragment);
   llvm::Value* Long(int64_t value) {
@@ -125,19 +127,19 @@ class Matrices {
   llvm::Function& function_;
   ExpressionEmitter& expressions_;
   FirstError& error_;
-  // All i64.
+  // These are all i64.
   llvm::Value* warp_ = nullptr;
   llvm::Value* lane_ = nullptr;
   llvm::Value* group_ = nullptr;   // lane / 4
   llvm::Value* thread_ = nullptr;  // lane mod 4
-  // By buffer and number of the matrix in it.
+  // The accumulators, per buffer and number of the matrix in it.
   std::map<std::pair<uint32_t, uint64_t>, Registers> accumulators_;
-  // Accumulators of products that go on, all of which began in one block, in so
-  // many bodies.
+  // Accumulators of products in flight. All of them began in the block
+  // `begun_in_`, inside `begun_depth_` bodies.
   std::vector<const Registers*> awaited_;
   llvm::BasicBlock* begun_in_ = nullptr;
   size_t begun_depth_ = 0;
-  // In a loop's body, behind products that go on: in how many bodies it is.
+  // Set in a loop's body after LetGoOn: the number of bodies around.
   std::optional<size_t> go_on_in_;
   std::vector<int64_t> begun_before_;  // products, by body around
   int64_t products_ = 0;

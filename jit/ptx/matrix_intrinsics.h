@@ -1,4 +1,4 @@
-// NVVM's intrinsics for the rows of jit/target/matrix_instructions.h.
+// Maps the rows of jit/target/matrix_instructions.h to NVVM's intrinsics.
 #ifndef EMBER_JIT_PTX_MATRIX_INTRINSICS_H_
 #define EMBER_JIT_PTX_MATRIX_INTRINSICS_H_
 
@@ -8,11 +8,12 @@
 
 namespace ember::jit::ptx {
 
-// not_intrinsic where LLVM 19 has none: of wide rows, and of floats of 8 bits.
-// Those are functions of device_functions.h.
+// Returns not_intrinsic where LLVM 19 has none: for wide rows, and for floats
+// of 8 bits. Those are functions of device_functions.h.
 llvm::Intrinsic::ID IntrinsicOf(const MatrixInstruction& row);
 
-// What the intrinsic multiplies; null where it is no product of matrices.
+// Returns the type of the intrinsic's product, or null if it multiplies no
+// matrices.
 const loops::MatrixType* MatrixTypeOf(llvm::Intrinsic::ID id);
 
 }  // namespace ember::jit::ptx

@@ -46,7 +46,7 @@ using loops::Statement;
 
 namespace {
 
-// Of bar.sync: that of the threads that are no producer's.
+// Number of the barrier (bar.sync) of all threads but the producer's.
 constexpr int64_t kConsumers = 1;
 
 class PhaseEmitter final : public BlockEmitter {
@@ -87,7 +87,7 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void LeaveBody() override;
   bool EmitDot(const Statement& loop) override {
-    // What the first thread stores alone is stored by EmitStore.
+    // A store that only the first thread does is emitted by EmitStore.
     const auto dot = dots_.Find(loop);
     return dot && !IsOfFirst(dot->store->buffer) &&
            dots_.Emit(*dot, loop.variable);
@@ -96,15 +96,15 @@ class PhaseEmitter final : public BlockEmitter {
   void EmitAwait(const Statement& await) override;
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
-  // Whether it is proved that the element of lane 0 is number n * `elements` of
-  // its buffer, so that as many lanes are an aligned run.
+  // True if the element of lane 0 provably has a number that is a multiple of
+  // `elements`, so that this many lanes are an aligned run.
   bool IsAligned(uint32_t buffer, std::span<const NodeId> indices,
                  int64_t elements);
-  // Emits the asynchronous store as cp.async, and says whether it could: the
-  // copy must be of 4, 8 or 16 aligned bytes from device to shared memory.
+  // Emits the asynchronous store as cp.async. False if it cannot: the copy must
+  // be of 4, 8 or 16 aligned bytes from device to shared memory.
   bool BeginCopy(const loops::Store& store);
-  // Tasks one after the other, from the workgroup's first one on, by so many as
-  // there are workgroups; with roles, those of each role.
+  // Emits a loop over the workgroup's tasks, from its first one on, by steps of
+  // the number of workgroups. EmitRoles emits such a loop for each role.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitProducing(const gpu::WarpRoles::Copy& copy);
@@ -114,12 +114,12 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void EmitSubgroups(const Statement& statement);
   void EmitCombining(const Statement& statement, int64_t extent);
-  // The value of the store for this invocation.
+  // Returns the value of the store for this invocation.
   Value* OwnValue(const Statement& loop, const loops::Store& store,
                   int64_t extent);
   void Fail(const Statement& check, const Checked& checked);
-  // What stands outside of invocation loops all do, but memory is stored to by
-  // the first.
+  // True if only the first invocation stores to the buffer: the store is to
+  // memory and outside invocation loops, in code that all invocations execute.
   bool IsOfFirst(uint32_t buffer) const {
     return !is_in_first_ && plan_.mode == PhasePlan::Mode::kInvocations &&
            !in_invocations_ && !arguments_.IsLocal(buffer);
@@ -132,7 +132,7 @@ class PhaseEmitter final : public BlockEmitter {
     else
       b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
-  // A 32-bit special register, as i64.
+  // Returns a 32-bit special register as an i64.
   Value* Register(llvm::Intrinsic::ID id) {
     return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty());
   }
@@ -151,16 +151,18 @@ class PhaseEmitter final : public BlockEmitter {
   Value* invocation_ = nullptr;  // i64
   Value* is_first_ = nullptr;
   bool in_invocations_ = false;
-  bool is_in_first_ = false;  // code that the first runs alone
+  bool is_in_first_ = false;  // in code that only the first invocation executes
   int64_t barriers_ = 0;
-  // Of phases with roles: which one's code this is, and in how many bodies.
+  // For phases with roles: the role whose code is emitted, and the number of
+  // bodies around.
   std::optional<SlotBarriers> slots_;
   bool is_producer_ = false;
   int64_t depth_ = 0;
-  int64_t depth_of_turns_ = 0;  // in the loop of turns
+  int64_t depth_of_turns_ = 0;  // in the loop of plan_.roles
 };
 
-// Roles differ in what they leave out. The producer has the loop of turns.
+// True if the current role leaves the statement out. The producer keeps the
+// loop over slots.
 bool PhaseEmitter::IsLeftOut(const Statement& statement) const {
   if (!plan_.roles) return false;
   if (!plan_.roles->has_warp) return statement.kind == Statement::Kind::kAwait;
@@ -188,7 +190,8 @@ void PhaseEmitter::AfterStatement(const Statement& statement) {
     slots_->LeaveLoop(matrices_.lane());
 }
 
-// At the end of a turn, what the turn before it multiplied has been awaited.
+// At the end of an iteration, the products of the previous one have been
+// awaited, so their slots are released.
 void PhaseEmitter::LeaveBody() {
   matrices_.LeaveBody();
   if (slots_ && depth_ == depth_of_turns_) slots_->LeaveTurn(matrices_.lane());
@@ -252,8 +255,9 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   return std::move(error_.status);
 }
 
-// Both roles go through the tasks of the workgroup. Of the producer one thread
-// is enough, and the others end at once; it may be a task ahead.
+// Emits both roles. Each goes through the tasks of the workgroup. The producer
+// needs only one thread, so the others of its warp end at once; it may be a
+// task ahead.
 void PhaseEmitter::EmitRoles(const loops::Phase& phase, Value* first,
                              Value* tasks) {
   Value* const consumers = Long(plan_.invocations);
@@ -289,7 +293,7 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   expressions_.scopes().Enter(header, phase.task, task);
   EnterBody();
   EmitBlock(phase.body);
-  // The next task uses the workgroup's memory again.
+  // A barrier is needed since the next task uses the workgroup's memory again.
   const bool goes_on = plan_.most_workgroups != 0;
   const bool meets = plan_.parts > 1 || !plan_.barriers.empty();
   if (!is_producer_ && goes_on && meets) EmitBarrier();
@@ -306,8 +310,8 @@ void PhaseEmitter::EmitTasks(const loops::Phase& phase, Value* first,
   b_.SetInsertPoint(after);
 }
 
-// What only memory gets, the first computes alone: others need not read what it
-// may be storing to.
+// If all stores are to memory, only the first invocation computes the values:
+// the others must not read memory that it may be storing to.
 void PhaseEmitter::EmitStore(const Statement& statement) {
   const bool is_of_first = std::ranges::all_of(
       statement.stores,
@@ -327,14 +331,14 @@ void PhaseEmitter::EmitStore(const Statement& statement) {
 bool PhaseEmitter::IsAligned(uint32_t buffer, std::span<const NodeId> indices,
                              int64_t elements) {
   const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
-  int64_t stride = 1;  // or a power of two that divides it
+  int64_t stride = 1;  // the stride, or a power of two that divides it
   for (size_t d = extents.size(); d-- > 0;) {
     const auto sum = tensor::Linearize(nest_.pool, indices[d]);
     if (!sum || loops::PowerOfTwoIn(sum->constant) * stride < elements)
       return false;
     for (const tensor::LinearTerm& term : sum->terms) {
       if (expressions_.scopes().IsLane(term.node)) continue;
-      // Of both at most 2^30.
+      // Each factor is at most 2^30, so this cannot overflow.
       const int64_t divisor = loops::PowerOfTwoIn(term.coefficient) *
                               loops::DivisorOf(nest_.pool, term.node);
       if (std::min(divisor, elements) * stride < elements) return false;
@@ -380,7 +384,7 @@ void PhaseEmitter::EmitAwait(const Statement& await) {
   if (has_async_copies_) EmitAwaitCopies(b_, await.groups);
 }
 
-// Without a warp of its own, the producer is the last warp's first thread.
+// Without a producer warp, the first thread of the last warp is the producer.
 void PhaseEmitter::EmitProducing(const gpu::WarpRoles::Copy& copy) {
   const auto emit = [&] {
     EmitBoxes(nest_, copy, *slots_, arguments_, expressions_, b_);
@@ -414,7 +418,7 @@ void PhaseEmitter::EmitInvocations(const Statement& statement) {
   in_invocations_ = false;
 }
 
-// Each value is a whole warp's, so warps stay together.
+// Each value of the loop is a whole warp's, so warps do not diverge.
 void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   const int64_t extent = Constant(ExtentOf(statement.variable));
   in_invocations_ = true;
@@ -457,7 +461,7 @@ Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
     emit();
     own = b_.GetInsertBlock();
   });
-  // What was computed is known in the branch alone.
+  // Values computed in the branch are available there only.
   expressions_.BeginStatement();
   llvm::PHINode* const result = b_.CreatePHI(value->getType(), 2);
   result->addIncoming(value, own);
@@ -465,11 +469,12 @@ Value* PhaseEmitter::OwnValue(const Statement& loop, const loops::Store& store,
   return result;
 }
 
-// What all update together, in their names the first updates.
+// Combines the values of all invocations; the first invocation stores the
+// result.
 void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   std::vector<std::pair<const loops::Store*, Value*>> all;
   for (const loops::Store& store : statement.body[0].stores) {
-    // The memory for it is in use until the first has read it.
+    // The parts' memory is in use until the first invocation has read it.
     if (!all.empty() && plan_.parts > 1) EmitBarrier();
     Value* const own = OwnValue(statement, store, extent);
     Value* const parts =
@@ -492,15 +497,15 @@ bool PhaseEmitter::EmitCheck(const Block& block, size_t number) {
   const Checked checked = EmitChecked(block[number]);
   const auto* const known = llvm::dyn_cast<llvm::ConstantInt>(checked.inside);
   if (known != nullptr && known->isOne()) return false;
-  // What is behind it runs only where it holds: so none is left behind at a
-  // barrier.
+  // Later statements run only where the check holds. Threads that fail it do
+  // not wait at barriers, and no others are left waiting for them.
   EmitBranch(b_.CreateNot(checked.inside),
              [&] { Fail(block[number], checked); });
   EmitBranch(checked.inside, [&] { EmitBlock(block, number + 1); });
   return true;
 }
 
-// The first that fails writes what it found.
+// The first thread that fails a check records what it found.
 void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   Value* const record = function_.getArg(layout_.record);
   const auto field = [&](size_t offset) {

@@ -1,4 +1,4 @@
-// A phase of a nest as LLVM IR of a kernel for NVPTX, called as
+// Emits a phase of a nest as LLVM IR of a kernel for NVPTX, which is called as
 // jit/gpu/kernel_abi.h says.
 //
 //   EMBER_ASSIGN_OR_RETURN(gpu::PhaseCode code,
@@ -24,12 +24,12 @@ namespace ember::jit::ptx {
 // The array in shared memory that all kernels of a module declare.
 inline constexpr char kSharedName[] = "shared";
 
-// What code generation asks about a device.
+// Returns the properties of a device that code generation depends on.
 TargetTraits TraitsOf(const Target& target);
 
-// The nest is legal for them (jit/legalise); the module has NVPTX's data
-// layout. kUnimplemented with a reason of jit/decline_reasons.h for what this
-// back end leaves to others.
+// The nest must be legal for these traits (jit/legalise), and the module must
+// have NVPTX's data layout. Returns kUnimplemented with a reason of
+// jit/decline_reasons.h if this back end does not support the phase.
 StatusOr<gpu::PhaseCode> EmitPhase(const loops::LoopNest& nest,
                                    const loops::Phase& phase, bool is_prologue,
                                    const std::string& name,

@@ -45,7 +45,7 @@ GpuModel SmallGpu(std::string_view target) {
 
 namespace {
 
-// The dispatch's nest under the schedule that choose(schedule) makes.
+// Returns the dispatch's nest under the schedule that choose(schedule) makes.
 template <typename Choose>
 std::optional<loops::LoopNest> NestOf(std::string_view text,
                                       std::string_view constant,
@@ -88,7 +88,7 @@ std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
 
 namespace {
 
-// A product's nest under the default schedule and its code, which assembles.
+// A product's nest under the default schedule, and its code, which assembles.
 struct Product {
   loops::LoopNest nest;
   gpu::DeviceCode code;
@@ -135,7 +135,7 @@ std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
   return Product{*std::move(nest), *std::move(code)};
 }
 
-// The products that were made since then; nothing on a GPU.
+// Returns the number of products since `before`; nothing on a GPU.
 std::optional<uint64_t> ProductsSince(const hal::cuda::GridStatistics& before,
                                       const GridExpectations& expectations) {
   if (!Target::Of(TestDevice()->target()).is_emulated) return std::nullopt;
@@ -148,7 +148,7 @@ std::optional<uint64_t> ProductsSince(const hal::cuda::GridStatistics& before,
   return after.products - before.products;
 }
 
-// The bits of each element of f32, changed.
+// Applies the change to the bits of each element of f32.
 template <typename Change>
 std::vector<uint8_t> Changed(std::vector<uint8_t> bytes, const Change& change) {
   for (size_t i = 0; i < bytes.size(); i += sizeof(uint32_t)) {
@@ -166,7 +166,7 @@ std::vector<float> FloatsOf(const std::vector<uint8_t>& bytes) {
   return floats;
 }
 
-// The product of the inputs, changed.
+// Evaluates the product with its inputs changed.
 template <typename Change>
 std::vector<float> Evaluated(const loops::LoopNest& nest,
                              const gpu::Bytes& contents, const Change& change) {
@@ -229,7 +229,8 @@ void ExpectTf32OnGrid(std::string_view text, std::string* ptx,
       gpu::RunNest(TestDevice(), nest, std::move(product->code), {}, actual);
   ASSERT_TRUE(ran.ok()) << ran.ToString();
   const std::vector<float> results = FloatsOf(actual.back());
-  // Sums of f32, in any order, of at most 256 products; and two factors.
+  // The errors of sums of at most 256 products in f32, in any order, and of two
+  // factors.
   constexpr float kOfSums = 0x1p-16f, kOfFactors = 2 * 0x1p-10f;
   int64_t rounded = 0;
   for (size_t i = 0; i < results.size(); ++i) {

@@ -1,6 +1,6 @@
-// Checks of what default schedules make of products that tensor cores multiply:
-// on the device of device_testing.h beside the evaluator of nests, bit for bit,
-// without conflicts of banks, and through ptxas where it is.
+// Checks default schedules for products that tensor cores multiply. The device
+// of device_testing.h must agree with the evaluator of nests, bit for bit, and
+// have no bank conflicts. Where ptxas is installed, it must accept the code.
 //
 //   std::string ptx;
 //   const std::optional<uint64_t> products = ExpectOnGrid(dispatch_text, &ptx);
@@ -17,52 +17,53 @@
 
 namespace ember::jit::ptx {
 
-// So small that little products have several blocks.
+// Returns a GPU that is so small that little products have several blocks.
 GpuModel SmallGpu(std::string_view target);
 
-// The dispatch's nest under the default schedule for the GPU; nothing, and a
-// failed expectation, where there is none. constant: an input that never
-// changes; "": none.
+// Returns the dispatch's nest under the default schedule for the GPU. If there
+// is none, returns nothing and fails an expectation. constant: an input that
+// never changes; "": none.
 std::optional<loops::LoopNest> NestByDefault(std::string_view text,
                                              const GpuModel& gpu,
                                              std::string_view constant = "");
 
-// The nest's code for the target; what failed of it is a failed expectation.
+// Returns the nest's code for the target. A failure fails an expectation.
 std::string PtxOf(const loops::LoopNest& nest, std::string_view target);
 
 struct GridExpectations {
-  // How far results may be off, absolutely and relatively: sums of matrices
-  // have an order of their own.
+  // Largest absolute and relative error of results: sums of matrices have
+  // another order.
   double within = 0;
-  // Whether there are products of matrices; what is loaded for them takes one
-  // pass over the banks. Shapes that fill few of them need not have any.
+  // True if there must be products of matrices. Loads for them take one pass
+  // over the banks. Shapes that fill few matrices need not have any.
   bool has_matrices = true;
-  // As of NestByDefault.
+  // The same as for NestByDefault.
   std::string_view constant = "";
-  // Not "": lines of a schedule, instead of the default one.
+  // If not "", lines of a schedule to use instead of the default one.
   std::string_view schedule = "";
-  // What the target has beside the device's: "+tf32".
+  // Features that the target has in addition to the device's: "+tf32".
   std::string_view features = "";
-  // What it has not, and what instead.
+  // A feature that the target lacks, and one that replaces it.
   std::string_view without = "";
   std::string_view instead = "";
-  // Of the GPU that the schedule is for; of several, another phase costs
-  // nothing but what it moves, so that small sums are split.
+  // Number in the GPU that the schedule is for. With several, another phase
+  // costs only what it moves, so small sums are split.
   int64_t processors = 1;
 };
 
-// Runs the dispatch under its default schedule beside the evaluator of nests.
-// The products of matrices that warps, or warpgroups, made; nothing on a GPU,
-// which does not count them. ptx: gets the kernel's text, if not null.
+// Runs the dispatch under its default schedule and compares the results with
+// those of the evaluator of nests. Returns the number of products of matrices
+// that warps or warpgroups made; nothing on a GPU, which does not count them.
+// ptx: gets the kernel's text, if not null.
 std::optional<uint64_t> ExpectOnGrid(std::string_view text,
                                      std::string* ptx = nullptr,
                                      const GridExpectations& expectations = {});
 
-// As ExpectOnGrid, of a product of f32 by f32 whose two factors are its inputs,
-// on a target that allows tf32, with factors of any bits: results are those of
-// the evaluator with factors cut off to tf32, but for the order of sums; and
-// within 2^-9 of the sum of the products' magnitudes from those without, as
-// each factor is less than 2^-10 of itself off.
+// Does the same for a product of f32 by f32 whose two factors are its inputs,
+// with factors of any bits, on a target that allows tf32. Results must be those
+// of the evaluator with factors cut off to tf32, apart from the order of sums.
+// They must be within 2^-9 of the sum of the products' magnitudes from exact
+// factors, since each factor is off by less than 2^-10 of itself.
 void ExpectTf32OnGrid(std::string_view text, std::string* ptx = nullptr,
                       const GridExpectations& expectations = {});
 

@@ -15,9 +15,9 @@ using llvm::Value;
 
 namespace {
 
-// Where the byte is that the pointer means, into a buffer of panels which
-// begins at `begin`. unit: a power of two of which its offset is a multiple,
-// which code behind a difference of addresses does not know by itself.
+// Returns the place in panels of the byte at `pointer`, in a buffer of panels
+// that begins at `begin`. unit: a power of two of which the offset is a
+// multiple; code for a difference of addresses cannot derive that.
 Value* PlaceInPanels(Builder& builder, const gpu::SharedPanels& panels,
                      Value* begin, Value* pointer, int64_t unit) {
   llvm::Type* const type = builder.getInt64Ty();
@@ -78,7 +78,7 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   layout.first_box = layout.first_parameter +
                      static_cast<unsigned>(nest.parameters.size()) + 1;
   if (!plan.roles) return layout;
-  // Fills have the same boxes, but for where they begin.
+  // All fills have the same boxes and differ only in where these begin.
   for (const auto& [statement, copy] : plan.roles->copies)
     layout.boxes.push_back(BoxMapOf(layout, copy.box));
   const auto key = [](const vm::BoxMap& box) {
@@ -90,7 +90,7 @@ Layout LayOut(const loops::LoopNest& nest, const PhasePlan& plan) {
   return layout;
 }
 
-// Tensor maps begin where CUDA aligns its own.
+// Tensor maps begin at CUDA's alignment for them.
 int64_t ArgumentBytes(const Layout& layout) {
   const int64_t numbers = 8 * int64_t{layout.first_box};
   if (layout.boxes.empty()) return numbers;
@@ -112,7 +112,7 @@ Value* PtxArguments::PlaceOf(Builder& builder, uint32_t buffer,
   // A vector is stored to whole pieces (gpu::MayStoreToPanels).
   const int64_t unit = at.lanes > 1 ? at.lanes * bytes : 1;
   llvm::Type* const byte = builder.getInt8Ty();
-  // What many elements have in common is computed once.
+  // The part of the address that many elements share is computed once.
   if (at.is_of_parts && panels.IsStep(constant)) {
     return builder.CreateConstGEP1_64(
         byte, PlaceInPanels(builder, panels, at.begin, at.pointer, unit),

@@ -1,5 +1,6 @@
-// What a kernel's function has of the nest, in PTX: bindings and parameters are
-// its arguments, buffers of the workgroup are places of shared memory.
+// Maps buffers and parameters of the nest to a kernel's function, in PTX:
+// bindings and parameters are its arguments, buffers of the workgroup are
+// places of shared memory.
 //
 //   const Layout layout = LayOut(plan);
 //   PtxArguments arguments(nest, plan, layout, function, shared);
@@ -23,8 +24,8 @@
 
 namespace ember::jit::ptx {
 
-// What the kernel's function has of the nest: bindings in the order of buffers,
-// and where buffers of a workgroup are in its memory.
+// The arguments of the kernel's function, bindings in the order of buffers, and
+// the places of the workgroup's buffers in its memory.
 struct Layout {
   std::vector<gpu::PhaseCode::Binding> bindings;
   std::vector<unsigned> arguments;      // by buffer
@@ -32,19 +33,19 @@ struct Layout {
   int64_t shared_bytes = 0;
   unsigned record = 0;
   unsigned first_parameter = 0;  // the nest's, then the first task
-  // Tensor maps of the boxes that are copied, which come last.
+  // Tensor maps of the boxes that are copied. They are the last arguments.
   std::vector<vm::BoxMap> boxes;
   unsigned first_box = 0;
 };
 
 Layout LayOut(const loops::LoopNest& nest, const gpu::PhasePlan& plan);
 
-// Of what the kernel is called with; drivers take kMostArgumentBytes.
+// Bytes of the kernel's arguments; drivers accept kMostArgumentBytes.
 int64_t ArgumentBytes(const Layout& layout);
 inline constexpr int64_t kMostArgumentBytes = 4096;
 
-// All that the constructor takes must outlive the arguments. shared: the
-// workgroup's memory; null where the phase has none.
+// The constructor's operands must outlive the object. shared: the workgroup's
+// memory; null if the phase has none.
 class PtxArguments final : public KernelArguments {
  public:
   PtxArguments(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
@@ -82,20 +83,20 @@ class PtxArguments final : public KernelArguments {
   bool IsRowMajor(uint32_t buffer) const override {
     return !plan_.places[buffer].panels.Any();
   }
-  // As SharedPanels::PlaceOf has it.
+  // Emits SharedPanels::PlaceOf.
   llvm::Value* PlaceOf(Builder& builder, uint32_t buffer,
                        const RowMajorPlace& at) override;
 
-  // Bytes of the workgroup's memory, from an offset on.
+  // Returns the address of the byte at the offset in the workgroup's memory.
   llvm::Value* Shared(Builder& builder, int64_t offset) {
     llvm::Value* const begin =
         builder.CreateAddrSpaceCast(shared_, builder.getPtrTy());
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), begin,
                                               static_cast<uint64_t>(offset));
   }
-  // The address of the tensor map of a box.
+  // Returns the address of a box's tensor map.
   llvm::Value* Box(const gpu::BoxCopy& copy);
-  // i64.
+  // workgroup: its number, an i64.
   void set_workgroup(llvm::Value* workgroup) { workgroup_ = workgroup; }
 
  private:

@@ -1,5 +1,5 @@
-// What PTX is made of nests, read from its text; and, where the toolkit is
-// installed, whether ptxas takes it.
+// Tests the PTX of nests by its text, and with ptxas where the toolkit is
+// installed.
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -56,7 +56,8 @@ constexpr char kRows[] = R"(
     }
   })";
 
-// A tile of 64 x 64 by 256 threads, 4 x 4 results in the registers of each.
+// 256 threads compute a tile of 64 x 64, with 4 x 4 results in the registers of
+// each.
 constexpr char kProduct[] = R"(
   loops @gemm(%x: input f32[512, 512], %w: input f32[512, 512], %y: output f32[512, 512]) {
     task %a: f32[64, 16]
@@ -89,8 +90,8 @@ TEST(PtxTest, KernelsOfPhases) {
   EXPECT_EQ(scale.code.phases[0].dynamic_shared_bytes, 0);
 }
 
-// Rows of 48 bytes begin at multiples of 16, and are known to be in the
-// device's memory.
+// Rows of 48 bytes begin at multiples of 16 and are known to be in the device's
+// memory.
 TEST(PtxTest, VectorsWhereTheyAreAligned) {
   const Compiled scale = Compile(kScale);
   EXPECT_THAT(scale.ptx, HasSubstr("ld.global.v4.f32"));
@@ -98,8 +99,9 @@ TEST(PtxTest, VectorsWhereTheyAreAligned) {
   EXPECT_THAT(scale.ptx, Not(HasSubstr(".local")));
 }
 
-// Of written-out turns, too, whose addresses are sums of many parts; and what
-// no output may be the memory of, as it is of another shape, is loaded once.
+// Iterations that are written out use vectors, too, although their addresses
+// are sums of many parts. A value is loaded only once if no output can overlap
+// it because of its shape.
 TEST(PtxTest, VectorsOfWrittenOutTurns) {
   const Compiled turns = Compile(R"(
     loops @turns(%x: input f32[1024, 1024], %bias: input f32[1024],
@@ -122,8 +124,8 @@ TEST(PtxTest, VectorsOfWrittenOutTurns) {
   EXPECT_EQ(CountIn(turns.ptx, "ld.global.nc.v4.f32"), 5u);
 }
 
-// An output may be the memory of an input of its shape, which is loaded as
-// memory that changes.
+// An output may share the memory of an input with its shape. That input is
+// loaded as memory that may change.
 TEST(PtxTest, WhatMayBeOverwrittenIsNoConstant) {
   EXPECT_EQ(CountIn(Compile(kScale).ptx, "ld.global.nc."), 1u);
 }
@@ -141,7 +143,7 @@ TEST(PtxTest, NoMoreArgumentsThanDriversTake) {
                         "phase i < 4 { %y[i] = 0.0" + sums + " } }"),
         Target::Of("sm_80"), nullptr);
   };
-  // The output and the number of the first task are two.
+  // The output and the number of the first task take two arguments.
   EXPECT_TRUE(compile(510).ok());
   EXPECT_THAT(compile(511).status().ToString(),
               HasSubstr("4104 bytes of arguments, where there are 4096"));
@@ -168,7 +170,7 @@ int CountOf(std::string_view part, std::string_view text) {
   return count;
 }
 
-// Eight products for each vector that is loaded from shared memory.
+// Eight products use each vector that is loaded from shared memory.
 TEST(PtxTest, ProductsOfTiles) {
   const Compiled product = Compile(kProduct);
   EXPECT_EQ(CountOf("fma.rn.f32", product.ptx), 256);
@@ -182,7 +184,7 @@ TEST(PtxTest, ProductsOfTiles) {
   EXPECT_THAT(product.ptx, Not(HasSubstr(".local")));
 }
 
-// The cast is no part of the load: PTX loads into registers of the type that
+// The cast is not part of the load: PTX loads into registers of the type that
 // memory has.
 TEST(PtxTest, CastsOfVectors) {
   const Compiled casts = Compile(
@@ -209,7 +211,8 @@ TEST(PtxTest, Architectures) {
   EXPECT_FALSE(Target::Of("sm_80").is_emulated);
 }
 
-// What NVIDIA's assembler says: nothing spilled, no arrays in local memory.
+// NVIDIA's assembler must report that nothing is spilled and that no arrays are
+// in local memory.
 TEST(PtxTest, AssemblerTakesIt) {
   if (!HasAssembler()) GTEST_SKIP() << kNoAssembler;
   for (const char* target : {"sm_75", "sm_80", "sm_90a"}) {

@@ -26,7 +26,7 @@ void SlotBarriers::Make() {
   EmitPublishCopyBarriers(b_);
 }
 
-// Set here, where code of the role begins.
+// The variable is set here, where code of the role begins.
 llvm::AllocaInst* SlotBarriers::Variable(const char* name, uint32_t value) {
   llvm::AllocaInst* variable = nullptr;
   {
@@ -39,8 +39,8 @@ llvm::AllocaInst* SlotBarriers::Variable(const char* name, uint32_t value) {
   return variable;
 }
 
-// All slots are empty at first: of the barriers that say so, the phase before
-// the first counts as over.
+// All slots are empty at first: for the barriers that signal that, the phase
+// before the first counts as over.
 void SlotBarriers::EnterProducer() {
   for (size_t i = 0; i < roles_.rings.size(); ++i)
     producer_parities_.push_back(Variable("parities", UINT32_MAX));
@@ -150,7 +150,7 @@ Value* SlotBarriers::IsFirst(Value* lane) {
   return b_.CreateICmpEQ(lane, llvm::ConstantInt::get(lane->getType(), 0));
 }
 
-// One lane arrives for its warp, whose products have ended for all of it.
+// One lane arrives for its warp: the products have ended for all lanes.
 void SlotBarriers::ArriveIf(Value* condition, size_t ring, Value* slot) {
   auto* const then =
       llvm::BasicBlock::Create(b_.getContext(), "leave", &function_);

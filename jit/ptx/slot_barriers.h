@@ -1,10 +1,10 @@
-// The barriers of rings' slots, between a producer's warp and consumers'
-// (jit/gpu/warp_roles.h): each slot is full or empty in turns, and each side
-// keeps, as a bit for each slot, which phase it waits for next. Rings are known
-// by number.
+// Emits the barriers of rings' slots between a producer and consumers
+// (jit/gpu/warp_roles.h). A slot is alternately full and empty. Each side keeps
+// a bit per slot: the parity of the phase that it waits for next. Rings are
+// given by number.
 //
 //   SlotBarriers slots(builder, function, roles, first);
-//   slots.Make();                   // by one thread, before all meet
+//   slots.Make();                   // by one thread, before a barrier of all
 //   slots.EnterProducer();
 //   slots.BeginFill(ring, slot);    // copies of boxes name slots.Full(…)
 //   slots.EnterConsumers();
@@ -31,9 +31,9 @@ namespace ember::jit::ptx {
 
 class SlotBarriers {
  public:
-  // first: gives the address of the first barrier, in shared memory. A ring's
-  // are behind those of the rings before it: whether slots are full, then
-  // whether they are empty.
+  // first: returns the address of the first barrier, in shared memory. Barriers
+  // are in the order of rings: those for slots being full, then those for them
+  // being empty.
   SlotBarriers(Builder& builder, llvm::Function& function,
                const gpu::WarpRoles& roles, std::function<llvm::Value*()> first)
       : b_(builder),
@@ -42,41 +42,43 @@ class SlotBarriers {
         first_(std::move(first)) {}
 
   void Make();
-  // Code of the role follows; of both, where the producer is a consumer, too.
+  // Called before code of the role; both are called where the producer is a
+  // consumer, too.
   void EnterProducer();
   void EnterConsumers();
 
-  // Of the producer: waits until the slot (i64) is empty, and says that so many
-  // bytes are to come.
+  // The producer waits until the slot (i64) is empty, and announces the bytes
+  // of the fill.
   void BeginFill(size_t ring, llvm::Value* slot);
-  // The barrier that copies to the slot (i64) count on.
+  // Returns the barrier on which copies to the slot (i64) count.
   llvm::Value* Full(size_t ring, llvm::Value* slot);
 
-  // Gives the index of a slot, an i64, where code is.
+  // Returns the index of a slot, an i64, at the current place of the code.
   using SlotOf = std::function<llvm::Value*(loops::NodeId index)>;
-  // Of all threads of warps that run the subgroup loop: waits until the slots
-  // are full of rings that it is the first of its turn to read. Says whether it
-  // reads rings whose products go on.
+  // All threads of warps that run the subgroup loop wait until the slots are
+  // full, for rings that this loop is the first of its iteration to read. True
+  // if it reads rings whose products stay in flight.
   bool BeforeReader(const loops::Statement& reader, const SlotOf& slot_of);
-  // Whether the loop is the last of its turn to read a ring, and its products
-  // do not go on.
+  // True if the loop is the last of its iteration to read a ring, and its
+  // products do not stay in flight.
   bool EndsReading(const loops::Statement& reader) const;
-  // Then, when they have ended: as far as the warp is concerned the slot is
+  // Called when these products have ended: the warp signals that the slot is
   // empty.
   void AfterReader(const loops::Statement& reader, const SlotOf& slot_of,
                    llvm::Value* lane);
-  // At the end of a turn whose products go on: those of the turn before have
-  // ended, and the slots that they read are empty. Behind the loop: so are
-  // those of the last turn.
+  // LeaveTurn is called at the end of an iteration whose products stay in
+  // flight: those of the previous iteration have ended, and the slots that they
+  // read are empty. LeaveLoop, after the loop, does the same for the last
+  // iteration.
   void LeaveTurn(llvm::Value* lane);
   void LeaveLoop(llvm::Value* lane);
 
  private:
-  // Of a ring, in the consumers' code.
+  // Variables for a ring, in the consumers' code.
   struct Variables {
     llvm::AllocaInst* parities = nullptr;  // i32
-    // Where products go on: the slot of the turn before, or -1 (i32); and of
-    // the turn that code is of.
+    // If products stay in flight: `before` holds the slot of the previous
+    // iteration, or -1 (i32), and `slot` is that of the current one.
     llvm::AllocaInst* before = nullptr;
     llvm::Value* slot = nullptr;
   };
@@ -84,8 +86,8 @@ class SlotBarriers {
   int64_t FirstOf(size_t ring) const;
   llvm::Value* Empty(size_t ring, llvm::Value* slot);
   llvm::Value* At(int64_t number, llvm::Value* slot);
-  // Of the role's parities that which it waits for next, of the slot; and the
-  // other one from then on.
+  // Returns the parity that the role waits for next at the slot, and flips it
+  // in `parities`.
   llvm::Value* NextParity(llvm::AllocaInst* parities, llvm::Value* slot);
   void LeaveBefore(size_t ring, llvm::Value* lane);
   llvm::Value* IsFirst(llvm::Value* lane);
@@ -96,7 +98,7 @@ class SlotBarriers {
   llvm::Function& function_;
   const gpu::WarpRoles& roles_;
   const std::function<llvm::Value*()> first_;
-  // By ring.
+  // Both are per ring.
   std::vector<llvm::AllocaInst*> producer_parities_;
   std::vector<Variables> variables_;
 };

@@ -1,5 +1,5 @@
-// Products whose sums are in parts (jit/schedule/gpu/gpu_sum_parts.h), on the
-// emulated sm_80 and sm_90a: that they are right, and what they are made of.
+// Tests products whose sums are in parts (jit/schedule/gpu/gpu_sum_parts.h), on
+// the emulated sm_80 and sm_90a: their results and their form.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -28,12 +28,13 @@ using ::testing::HasSubstr;
 
 class SumParts : public ::testing::Test {
  protected:
-  // Before anything opens the device; another one if the environment says so.
+  // This must run before anything opens the device. The environment may choose
+  // another architecture.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/0);
   }
   static bool IsWide() { return TestDevice()->target().starts_with("sm_90a"); }
-  // Runs the dispatch in two phases, the second with vectors.
+  // Runs the dispatch, and expects two phases, the second with vectors.
   static std::string ExpectParts(std::string_view text,
                                  GridExpectations expectations = {}) {
     expectations.processors = 8;
@@ -77,7 +78,8 @@ TEST_F(SumParts, WithoutMatrices) {
   EXPECT_THAT(ptx, HasSubstr("ld.global.v4.f32"));
 }
 
-// By channels and windows, of images that fill few rows of a matrix; in groups.
+// Sums are over channels and windows, for images that fill few rows of a
+// matrix; also in groups.
 TEST_F(SumParts, OfConvolutions) {
   ExpectParts(R"(
     dispatch @conv(%x: f16[1, 7, 7, 64], %w: f16[3, 3, 64, 64], %c: f32[64])
@@ -96,7 +98,7 @@ TEST_F(SumParts, OfConvolutions) {
     })");
 }
 
-// Commands that are counted, and not run.
+// Counts commands and does not run them.
 class CountingList final : public hal::CommandList {
  public:
   Status Copy(const hal::BufferRange&, const hal::BufferRange&) override {
@@ -115,8 +117,8 @@ class CountingList final : public hal::CommandList {
   std::string commands;
 };
 
-// Tiles that fill whole waves, and beside them, without a barrier between,
-// parts of the sums of the rest, which a last phase adds up.
+// Some tiles fill whole waves. The sums of the rest are in parts, computed
+// concurrently without a barrier in between; a last phase adds the parts up.
 TEST_F(SumParts, BesideWholeTiles) {
   constexpr std::string_view kText = R"(
     dispatch @layer(%a: f16[144, 512], %b: f16[512, 16], %c: f32[16])
@@ -157,18 +159,18 @@ TEST_F(SumParts, BesideWholeTiles) {
   EXPECT_EQ(list.commands, "DD|D");
 }
 
-// Ranges of the slices of all tiles, one for each workgroup that there is room
-// for: they begin and end anywhere in tiles.
+// The slices of all tiles are divided into ranges, one for each workgroup that
+// fits on the device. Ranges begin and end anywhere in tiles.
 TEST_F(SumParts, InRanges) {
   const struct {
     const char* rows;
     const char* columns;
     const char* steps;
     int64_t processors;
-    const char* parts;  // pieces, ranges, and of a tile rows and columns
+    const char* parts;  // pieces, ranges, rows and columns of a tile
   } products[] = {
       {"96", "32", "1088", 11, "[2, 11, 32, 32]"},
-      // Tiles that the results do not fill.
+      // The results do not fill the tiles.
       {"90", "32", "1088", 11, "[2, 11, 32, 32]"},
   };
   for (const auto& product : products) {
@@ -191,8 +193,8 @@ TEST_F(SumParts, InRanges) {
   }
 }
 
-// As the default schedule has it of large products on sm_90a, with tiles of 64
-// x 64 results: tasks are in rounds of as many as there are workgroups, so a
+// Returns the default schedule of large products on sm_90a, with tiles of 64 x
+// 64 results. Tasks are in rounds of as many as there are workgroups, so a
 // workgroup has both pieces of a range.
 std::string WideRanges(int ranges) {
   const std::string count = std::to_string(ranges);
@@ -250,7 +252,7 @@ TEST_F(SumParts, InRangesOfWideProducts) {
                   .instead = "processors1"});
     EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
     EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor"));
-    // Each workgroup goes on from the first piece of its range to the second.
+    // Each workgroup computes the first piece of its range and then the second.
     if (ranges == 3) {
       EXPECT_THAT(ptx, HasSubstr("%nctaid.y"));
     }
@@ -258,7 +260,8 @@ TEST_F(SumParts, InRangesOfWideProducts) {
   }
 }
 
-// Few rows by long sums, of all layouts and kinds; sizes that no vectors fill.
+// The products have few rows and long sums, all layouts and kinds, and sizes
+// that are not multiples of vectors.
 TEST_F(SumParts, OfRandomProducts) {
   const tensor::SeedRange seeds = tensor::Seeds(12);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

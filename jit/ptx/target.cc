@@ -10,21 +10,21 @@
 namespace ember::jit::ptx {
 namespace {
 
-// The least that all devices since sm_70 have.
+// The smallest values of all devices since sm_70.
 constexpr int64_t kSharedBytes = 48 << 10;
 constexpr int64_t kInvocations = 1024;
 constexpr int64_t kWarp = 32;
-// Vectors of 16 bytes may begin each buffer.
+// Each buffer may begin with a vector of 16 bytes.
 constexpr int64_t kSharedAlignment = 16;
 
 struct Architecture {
-  int number;  // of "sm_80": 80
+  int number;  // 80 for "sm_80"
   const char* processor;
   const char* version;
 };
 
-// Those of LLVM 19, the oldest first. A version is the least in which LLVM
-// knows every instruction that the architecture's kernels use.
+// The architectures of LLVM 19, the oldest first. A version is the smallest in
+// which LLVM knows every instruction that the architecture's kernels use.
 constexpr Architecture kArchitectures[] = {
     {70, "sm_70", "+ptx63"}, {72, "sm_72", "+ptx63"}, {75, "sm_75", "+ptx65"},
     {80, "sm_80", "+ptx70"}, {86, "sm_86", "+ptx71"}, {87, "sm_87", "+ptx74"},
@@ -56,8 +56,8 @@ Target Target::Of(std::string_view text) {
     target.processor = row.processor;
     target.version = row.version;
   }
-  // But code that is for one architecture alone, whose products of signed by
-  // unsigned bytes PTX 8.4 was the first to have.
+  // sm_90a code runs on this architecture only. PTX 8.4 was the first to have
+  // its products of signed by unsigned bytes.
   if (features.name() == "sm_90a") {
     target.processor = "sm_90a";
     target.version = "+ptx84";

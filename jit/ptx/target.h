@@ -1,5 +1,5 @@
-// What PTX code may use on a device: read from its target string, of which
-// hal/cuda/properties.h is the definition.
+// The features of a device that PTX code may use, read from its target string,
+// which hal/cuda/properties.h defines.
 //
 //   Target target = Target::Of("sm_90a+subgroup32+shared232448+invocations1024");
 //   target.processor;      // "sm_90a", as LLVM names it
@@ -17,14 +17,14 @@
 namespace ember::jit::ptx {
 
 struct Target : gpu::DeviceTraits {
-  std::string text;  // what this was read from
+  std::string text;  // the text that this was read from
   // Ten times the compute capability.
   int architecture = 70;
-  // The newest architecture that LLVM knows and that the device runs code of,
-  // and the version of PTX that has it.
+  // The newest architecture that LLVM knows and whose code the device runs, and
+  // the version of PTX that has it.
   std::string processor = "sm_70";
   std::string version = "+ptx63";
-  // Code is for the emulated grid of this process.
+  // True if code is for the emulated grid of this process.
   bool is_emulated = false;
 
   static Target Of(std::string_view target);

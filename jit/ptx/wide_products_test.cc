@@ -1,5 +1,6 @@
-// Products of warpgroups (wgmma), on an emulated sm_90a: which the default
-// schedules choose, and that they are right, whichever way the factors lie.
+// Tests products of warpgroups (wgmma), on an emulated sm_90a: default
+// schedules choose them, and their results are right for every layout of the
+// factors.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -23,7 +24,7 @@ using ::testing::Not;
 
 class WideProducts : public ::testing::Test {
  protected:
-  // Before anything opens the device.
+  // This must run before anything opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/1);
   }
@@ -31,7 +32,7 @@ class WideProducts : public ::testing::Test {
     if (!TestDevice()->target().starts_with("sm_90a"))
       GTEST_SKIP() << "a device without wgmma: " << TestDevice()->target();
   }
-  // How many instructions there are, and none of another kind.
+  // Returns the number of wide instructions; expects none of another kind.
   static std::optional<uint64_t> ExpectWide(
       std::string_view text, const GridExpectations& expectations = {}) {
     std::string ptx;
@@ -44,8 +45,8 @@ class WideProducts : public ::testing::Test {
   }
 };
 
-// Products of one run, whose sums nothing else touches, have one fence, and one
-// before they are awaited.
+// A run of products whose sums nothing else touches has one fence before it,
+// and one before it is awaited.
 TEST_F(WideProducts, FenceOnce) {
   std::string ptx;
   ExpectOnGrid(
@@ -57,7 +58,7 @@ TEST_F(WideProducts, FenceOnce) {
   EXPECT_EQ(CountIn(ptx, "wgmma.fence"), 2u);
 }
 
-// Columns lie together, or depth does.
+// Either columns are contiguous, or the depth is.
 TEST_F(WideProducts, BothLayouts) {
   for (const char* type : {"f16", "bf16"}) {
     const std::string t(type);
@@ -66,7 +67,7 @@ TEST_F(WideProducts, BothLayouts) {
         "dispatch @product" + a +
         "[128, 256]) -> (%y: f32[128, 256]) { %y[i, j] = sum(k < 128) "
         "f32(%a[i, k]) * f32(%b[k, j]) }");
-    // At most of 64 x 64 x 16, at least of 64 x 256 x 16.
+    // Instructions are at most of 64 x 256 x 16 and at least of 64 x 64 x 16.
     EXPECT_GE(products.value_or(32), 16u);
     EXPECT_LE(products.value_or(32), 64u);
     ExpectWide("dispatch @product" + a +
@@ -75,8 +76,8 @@ TEST_F(WideProducts, BothLayouts) {
   }
 }
 
-// Wide instructions multiply bytes by matrices alone of which each column lies
-// together: factors that do, and constants, which are packed so.
+// Wide instructions multiply bytes only by matrices whose columns are
+// contiguous: factors with this layout, and constants, which are packed so.
 TEST_F(WideProducts, Bytes) {
   for (const char* a : {"i8", "u8"}) {
     for (const char* b : {"i8", "u8"}) {
@@ -86,7 +87,7 @@ TEST_F(WideProducts, Bytes) {
           factors +
           "[128, 128]) -> (%y: i32[64, 128]) { %y[i, j] = sum(k < 128) "
           "i32(%a[i, k]) * i32(%b[j, k]) }");
-      // At most of 64 x 64 x 32, at least of 64 x 128 x 32.
+      // Instructions are at most of 64 x 128 x 32 and at least of 64 x 64 x 32.
       EXPECT_GE(products.value_or(4), 4u);
       EXPECT_LE(products.value_or(4), 8u);
       const std::string by_rows =
@@ -102,7 +103,7 @@ TEST_F(WideProducts, Bytes) {
   }
 }
 
-// As bytes that are integers.
+// Floats of 8 bits are treated as bytes of integers are.
 TEST_F(WideProducts, FloatsOf8Bits) {
   for (const char* a : {"f8e4m3fn", "f8e5m2"}) {
     for (const char* b : {"f8e4m3fn", "f8e5m2"}) {
@@ -138,8 +139,8 @@ TEST_F(WideProducts, ConvolutionsOfBytes) {
              {.constant = "w"});
 }
 
-// Wide products of f32, where tf32 is allowed: as those of bytes they need a
-// factor b whose columns lie together.
+// Wide products of f32 exist where tf32 is allowed. Like those of bytes they
+// need a factor b whose columns are contiguous.
 TEST_F(WideProducts, Tf32) {
   constexpr std::string_view kByColumns = R"(
     dispatch @product(%a: f32[64, 128], %b: f32[64, 128]) -> (%y: f32[64, 64]) {
@@ -164,7 +165,7 @@ TEST_F(WideProducts, Tf32) {
   EXPECT_THAT(PtxOf(*without, kWithout), Not(HasSubstr("mma")));
 }
 
-// Results that invocations finish, and edges that tiles do not fill.
+// Invocations finish the results, and tiles do not fill the edges.
 TEST_F(WideProducts, EpiloguesAndRaggedEdges) {
   ExpectWide(R"(
     dispatch @dense(%a: f16[128, 96], %b: f16[96, 256], %bias: f32[256])
@@ -194,9 +195,9 @@ TEST_F(WideProducts, ConvolutionsAndBatches) {
     })");
 }
 
-// Both factors in shared memory, whichever way they lie: a turn's products go
-// on while the next turn begins. The grid would say if something stored to what
-// they read.
+// Both factors are in shared memory, with any layout, and an iteration's
+// products stay in flight while the next iteration begins. The grid would
+// report stores to memory that they still read.
 TEST_F(WideProducts, GoOnInTheNextTurn) {
   for (const char* a : {"%a: f16[64, 256]", "%a: f16[256, 64]"}) {
     const bool has_rows = std::string_view(a).ends_with("256]");
@@ -222,9 +223,9 @@ TEST_F(WideProducts, GoOnInTheNextTurn) {
   }
 }
 
-// A product of two factors of 16 bits, of bytes or of f32, at random: few or
-// many rows, a batch before or between the dims of its matrices, columns or
-// depth together, a window, results as they are or finished.
+// Returns a random product of two factors of 16 bits, of bytes or of f32: with
+// few or many rows, a batch before or between the dims of its matrices,
+// contiguous columns or depth, a window, and results as they are or finished.
 std::string RandomProduct(tensor::RandomChoices& choices) {
   const auto pick = [&](const std::vector<int>& sizes) {
     return std::to_string(choices.Pick(sizes));
@@ -281,7 +282,7 @@ std::string RandomProduct(tensor::RandomChoices& choices) {
   return text + " }";
 }
 
-// Whatever a product's sizes are, the schedule is one of which there is code.
+// For all sizes of a product the back end has code for the schedule.
 TEST_F(WideProducts, NoneIsDeclined) {
   const std::string without(
       "sm_90a+subgroup32+shared232448+invocations1024+processors132+tf32");
@@ -299,7 +300,7 @@ TEST_F(WideProducts, NoneIsDeclined) {
     wide += PtxOf(*nest, target).find("wgmma") != std::string::npos;
     ++count;
   }
-  // One that is replayed need not be wide.
+  // A single replayed product need not be wide.
   EXPECT_TRUE(wide > 0 || count == 1) << count << " products, none wide";
 }
 

@@ -150,7 +150,7 @@ Value Arithmetic::Sqrt(const Operation& op) {
   return c_.Call(GLSLstd450Sqrt, op.a);
 }
 
-// What jit/math replaces by other instructions.
+// jit/math replaces these by other instructions.
 #define EMBER_EXPANDED(name) \
   Value Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -191,7 +191,8 @@ Value Arithmetic::Remainder(const Operation& op) {
   return IsFloat(op.type) ? FloatRemainder(op) : Replaced(op);
 }
 
-// By constant powers of two with and without a sign, by others without.
+// Divides by constant powers of two, with or without a sign, and by other
+// values without a sign.
 Value Arithmetic::FloorDivide(const Operation& op) {
   const auto known = c_.Known(op.b);
   if (known && std::has_single_bit(*known)) {

@@ -1,8 +1,9 @@
-// The rows of the instruction table as SPIR-V: an instruction each, for what
-// legalisation (jit/legalise) leaves by jit/spirv/target_operations.h. Rows
-// that it replaces are errors here. Nothing is undefined but the raw divisions,
-// whose divisors are guarded, so everything may be computed earlier than, or
-// where, the program would not.
+// Emits each row of the instruction table as a SPIR-V instruction, as far as
+// legalisation (jit/legalise) leaves it according to
+// jit/spirv/target_operations.h. Rows that legalisation replaces are errors
+// here. Only the raw divisions can be undefined, and their divisors are
+// guarded. So code may compute any value earlier than the program would, or
+// where it would not.
 #ifndef EMBER_JIT_SPIRV_ARITHMETIC_H_
 #define EMBER_JIT_SPIRV_ARITHMETIC_H_
 
@@ -31,25 +32,27 @@ class Arithmetic {
     Value b;
   };
 
-  // error: gets the first reason for which code cannot be made.
+  // error: gets the first reason why code cannot be made.
   Arithmetic(CodeBuilder& code, const Target& target, Status& error)
       : c_(code), convert_(code), target_(target), error_(error) {}
 
-  // Rows of the groups kUnary, kClassify, kBinary, kCompare.
+  // Emits a row of the groups kUnary, kClassify, kBinary or kCompare.
   Value Emit(const Operation& op);
-  // A node of a pool, no leaf and no load, on the values of its operands.
+  // Emits a node of a pool, which is neither a leaf nor a load, for the values
+  // of its operands.
   Value EmitNode(const tensor::ExpressionPool& pool, const tensor::Node& node,
                  std::span<const Value> operands);
-  // What an update computes of an element `a` and a value `b` of the type.
+  // Emits an update of an element `a` by a value `b` of the type.
   Value EmitUpdate(tensor::Update update, DType type, Value a, Value b);
-  // a * b + c of f32 or f64, rounded once or twice. once: of f32 once, wherever
-  // there is f64 (but for one in 2^29 results that lie in the middle of two).
+  // Emits a * b + c of f32 or f64, rounded once or twice. once: f32 is rounded
+  // once wherever the device has f64 (except for one in 2^29 results that lie
+  // in the middle of two).
   Value MultiplyAdd(Value a, Value b, Value c, bool once);
 
   Conversions& conversions() { return convert_; }
 
  private:
-  // One function per row.
+  // Each row has a function.
 #define EMBER_ROW(name, ...) Value name(const Operation& op);
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)

@@ -1,4 +1,4 @@
-// The back end for Vulkan: SPIR-V modules.
+// The back end for Vulkan. It emits SPIR-V modules.
 #ifndef EMBER_JIT_SPIRV_BACKEND_H_
 #define EMBER_JIT_SPIRV_BACKEND_H_
 

@@ -1,6 +1,6 @@
-// Where invocations meet: how often, and that nobody reads before what another
-// one stores is there. The evaluator of nests knows who accessed what since the
-// invocations met last, so it finds a barrier that is missing.
+// Tests barriers: their number, and that no invocation reads before another's
+// store is visible. The evaluator of nests records each invocation's accesses
+// since the last barrier, so it finds a missing one.
 //
 //   PAIRS=1000 bazel run //jit/spirv:barriers_test
 #include "jit/gpu/barriers.h"
@@ -50,7 +50,7 @@ Status Evaluate(const loops::LoopNest& nest, const Meetings& meetings) {
       {.seed = 0, .refuse_races = true, .meetings = &meetings});
 }
 
-// A nest needs so many barriers, and each of them.
+// Expects that the nest has this number of barriers and needs each of them.
 void ExpectBarriers(const std::string& text, size_t count) {
   const loops::LoopNest nest = ParseOrDie(text);
   const StatusOr<Meetings> meetings = MeetingsOf(nest);
@@ -67,7 +67,7 @@ void ExpectBarriers(const std::string& text, size_t count) {
   }
 }
 
-// first: what fills the tile before the loop; body: of the loop.
+// first: statements that fill the tile before the loop; body: the loop's body.
 std::string Product(const std::string& first, const std::string& body) {
   return R"(
     loops @product(%x: input f32[4, 32], %y: output f32[4, 8]) {
@@ -113,7 +113,8 @@ TEST(Barriers, TwoHalvesByRegisters) {
                  1);
 }
 
-// Read in the turn in which it is stored: not what double_buffer makes.
+// The slot is read in the iteration in which it is stored, unlike
+// double_buffer's.
 TEST(Barriers, TheSameHalf) {
   ExpectBarriers(Product("", R"(
     invocation i < 8 { %tile[mod(k + 2, 2), i] = %x[t, k * 8 + i] }
@@ -121,7 +122,8 @@ TEST(Barriers, TheSameHalf) {
                  1);
 }
 
-// Of another loop's turns: nothing is known, so they meet twice.
+// The slots follow the iterations of another loop. Nothing is known about them,
+// so there are two barriers.
 TEST(Barriers, HalvesOfAnotherLoop) {
   const loops::LoopNest nest = ParseOrDie(Product(kFirst, R"(
     for h < 2 {
@@ -134,7 +136,8 @@ TEST(Barriers, HalvesOfAnotherLoop) {
   EXPECT_TRUE(Evaluate(nest, *meetings).ok());
 }
 
-// The loop around begins with the first half again, whichever was read last.
+// Each iteration of the loop around stores to the first half again, and either
+// half may have been read last.
 TEST(Barriers, LoopsAround) {
   ExpectBarriers(Product("", R"(
     invocation i < 8 { %tile[0, i] = %x[t, i] }
@@ -147,7 +150,7 @@ TEST(Barriers, LoopsAround) {
                  2);
 }
 
-// Rings of slots that are loaded asynchronously: one barrier in a turn.
+// Rings of slots that are loaded asynchronously need one barrier per iteration.
 TEST(Barriers, AsyncStores) {
   for (const int slots : {2, 3, 4}) {
     const std::string count = std::to_string(slots);
@@ -174,8 +177,8 @@ TEST(Barriers, AsyncStores) {
   }
 }
 
-// What is begun before the await of its turn is there behind that, and not
-// before: that others met in between does not count.
+// Copies that begin before the await of their iteration are visible after a
+// barrier that follows the await. An earlier barrier does not suffice.
 TEST(Barriers, AsyncStoresBeforeTheirAwait) {
   ExpectBarriers(Product("invocation i < 8 { async %tile[0, i] = %x[t, i] } "
                          "await 0 ",
@@ -190,8 +193,9 @@ TEST(Barriers, AsyncStoresBeforeTheirAwait) {
                  2);
 }
 
-// What was stored before a loop, and is never stored to in it: they meet before
-// the loop, not in each turn, also where no turn begins with what reads it.
+// The loop reads memory that is stored to before it, and never in it. The
+// barrier is before the loop and not in it, even if no iteration begins with
+// the reading statement.
 TEST(Barriers, OnceBeforeALoop) {
   const std::string text = Product(R"(
     invocation i < 8 { %other[i] = %x[t, i] })",
@@ -207,7 +211,7 @@ TEST(Barriers, OnceBeforeALoop) {
                                       &loops::Statement::loop);
   ASSERT_NE(loop, body.end());
   EXPECT_TRUE(meetings->contains(&*loop));
-  // Where turns have a barrier at that place anyway, there is no other one.
+  // If iterations have a barrier there anyway, there is none before the loop.
   ExpectBarriers(Product(R"(
     invocation i < 8 { %other[i] = %x[t, i] })",
                          R"(
@@ -216,9 +220,8 @@ TEST(Barriers, OnceBeforeALoop) {
                  2);
 }
 
-// The planner looks into a loop before it plans the loop, but in that look not
-// into loops within: in as many steps as there are ways through eighteen loops,
-// it would not come to an end.
+// The planner plans a loop on trial before it plans it, but not loops within it
+// on trial, too: for eighteen nested loops the time would grow exponentially.
 TEST(Barriers, DeepNests) {
   std::string text = "invocation i < 8 { %tile[0, i] = %x[t, i] }";
   std::string end;
@@ -235,8 +238,8 @@ TEST(Barriers, DeepNests) {
   EXPECT_TRUE(Evaluate(nest, *meetings).ok());
 }
 
-// A GPU that is so small that dispatches which can be evaluated have several
-// workgroups and slices.
+// Returns a GPU that is so small that dispatches of a size for the evaluator
+// have several workgroups and slices.
 GpuModel SmallGpu() {
   GpuModel gpu =
       GpuModel::Of("vulkan1.3+subgroup4+shared4096+invocations64+gpu");
@@ -247,7 +250,7 @@ GpuModel SmallGpu() {
   return gpu;
 }
 
-// Random dispatches under random schedules, and under those of a GPU.
+// Checks random dispatches under random schedules, and under those of a GPU.
 TEST(Barriers, OfRandomSchedules) {
   const schedule::PairSeeds seeds = schedule::SeedsOfPairs(60);
   int compared = 0, meeting = 0;

@@ -1,5 +1,5 @@
-// One function of a module in the making: blocks and instructions. Constants
-// are folded, equal values are computed once.
+// Builds one function of a module from blocks and instructions. It folds
+// constants and computes equal values once.
 //
 //   CodeBuilder code(module);
 //   code.EnterScope();
@@ -8,10 +8,10 @@
 //           [&] { code.Store(pointer, sum); });
 //   module.AddFunction(code.Finish(function_id));
 //
-// Scopes are the parts of structured code within each other, the function's
-// first: the body of a loop, a branch. A scope may have a prologue, a block in
-// front of its code, which values are put into that depend on nothing further
-// in (CodeBuilder::At); a value is found again where its block dominates.
+// Scopes are nested parts of structured code: the function, the body of a loop,
+// a branch. A scope may have a prologue, a block before its code, for values
+// that depend on nothing further in (CodeBuilder::At). A value is reused where
+// its block dominates.
 //
 // Knows SPIR-V's rules of structured control flow and nothing of kernels. Not
 // thread-safe.
@@ -31,7 +31,7 @@
 
 namespace ember::jit::spirv {
 
-// The place of code that must stay where the statement is.
+// Depth of code that must stay at the place of its statement.
 inline constexpr int kHere = INT32_MAX;
 
 class CodeBuilder {
@@ -39,7 +39,7 @@ class CodeBuilder {
   explicit CodeBuilder(ModuleBuilder& module);
 
   ModuleBuilder& module() { return module_; }
-  // Instructions so far, a measure of the code's size.
+  // Number of instructions so far, a measure of the code's size.
   int64_t size() const { return size_; }
 
   // --- scopes ---
@@ -48,7 +48,8 @@ class CodeBuilder {
   void LeaveScope();
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
 
-  // While it lives, instructions go to the prologue of the scope (kHere: stay).
+  // While it exists, instructions are put into the prologue of the scope at
+  // this depth (kHere: they stay).
   class At {
    public:
     At(CodeBuilder& code, int depth);
@@ -58,7 +59,7 @@ class CodeBuilder {
 
    private:
     CodeBuilder& code_;
-    // Where to go back to, if it went anywhere.
+    // The state to restore, if the place was changed.
     bool moved_;
     size_t block_;
     int place_;
@@ -66,12 +67,12 @@ class CodeBuilder {
 
   // --- values ---
 
-  // Without effects: equal ones are one instruction. rounds: the result must
-  // not be fused with that of another.
+  // Emits an instruction without effects; equal ones are emitted once. rounds:
+  // the result must not be fused with another instruction.
   Value Pure(spv::Op op, Scalar type, std::initializer_list<uint32_t> operands,
              bool rounds = false);
-  // A float as another type. Rounded where it says so: newer drivers otherwise
-  // leave out pairs such as f64(f32(x)).
+  // Converts a float to another type. The result is marked as rounded: newer
+  // drivers otherwise leave out pairs such as f64(f32(x)).
   Value ConvertFloat(Scalar type, Value a) {
     return Pure(spv::Op::OpFConvert, type, {a.id}, true);
   }
@@ -81,7 +82,7 @@ class CodeBuilder {
   Value Binary(spv::Op op, Scalar type, Value a, Value b) {
     return Pure(op, type, {a.id, b.id});
   }
-  // A function of GLSL.std.450; of a's type.
+  // Calls a function of GLSL.std.450. The result has a's type.
   Value Call(GLSLstd450 function, Value a) {
     return Pure(spv::Op::OpExtInst, a.type,
                 {module_.Library(), static_cast<uint32_t>(function), a.id});
@@ -99,36 +100,37 @@ class CodeBuilder {
   Value Int(int64_t value) {
     return Constant(Scalar::kI32, static_cast<uint64_t>(value));
   }
-  // Of the type of another.
+  // Returns a constant of the type of the other value.
   Value Like(Value other, int64_t value) {
     return Constant(other.type, static_cast<uint64_t>(value));
   }
   std::optional<uint64_t> Known(Value value) const {
     return module_.BitsOfConstant(value);
   }
-  // Of integers, sign-extended.
+  // Returns the value of a constant integer, sign-extended.
   std::optional<int64_t> KnownInteger(Value value) const;
   bool IsKnown(Value value, int64_t what) const {
     return KnownInteger(value) == what;
   }
 
-  // Integers of one type, wrapping.
+  // These compute with integers of one type, wrapping.
   Value Add(Value a, Value b);
   Value Subtract(Value a, Value b);
   Value Multiply(Value a, Value b);
   Value BitAnd(Value a, Value b);
   Value BitOr(Value a, Value b);
   Value BitXor(Value a, Value b);
-  // By less than the number of bits.
+  // Shifts are by less than the number of bits.
   Value ShiftLeft(Value a, Value b);
-  Value ShiftRight(Value a, Value b);  // fills up with zeros
+  Value ShiftRight(Value a, Value b);  // fills with zeros
   Value Equal(Value a, Value b);
   // Integers of 64 bits (longs) that were made of signed ones of 32 bits
-  // (words) are compared as words, which takes less. It is needed, too: the
-  // compiler of Mesa 22.3 takes such a long for 2^31 or more beside a constant.
+  // (words) are compared as words, which is cheaper. It is also necessary: Mesa
+  // 22.3's compiler takes such a long for 2^31 or more in a comparison with a
+  // constant.
   Value Less(Value a, Value b, bool is_signed);
   Value LessEqual(Value a, Value b, bool is_signed);
-  // kI32 and kI64.
+  // These convert between kI32 and kI64.
   Value ToWord(Value a);
   Value ToLong(Value a, bool is_signed);
 
@@ -137,7 +139,7 @@ class CodeBuilder {
   Value Not(Value a);
   Value Select(Value condition, Value a, Value b);
 
-  // Two f16 in a word as a vector of two f32, and back.
+  // These convert two f16 in a word to a vector of two f32, and back.
   Id PairOfHalves(Value word);
   Value FromHalves(Id pair) {
     return Pure(spv::Op::OpExtInst, Scalar::kI32,
@@ -147,22 +149,23 @@ class CodeBuilder {
 
   // --- memory ---
 
-  // A variable of the function.
+  // Creates a variable of the function.
   Id Local(Id type, std::string_view name);
   Id Pointer(spv::StorageClass storage, Id type, Id base,
              std::initializer_list<Value> indices);
-  // A load that gives the same as any other of the pointer and version. access:
-  // memory operands, which are the same for all of a pointer.
+  // Loads a value. Loads of the same pointer and version give the same value.
+  // access: memory operands, which are the same for all accesses of a pointer.
   Value Load(Scalar type, Id pointer, uint32_t version, uint32_t access = 0) {
     return {LoadOf(module_.TypeOf(type), pointer, version, access), type};
   }
   Id LoadOf(Id type, Id pointer, uint32_t version, uint32_t access = 0);
-  // A matrix in memory, as LoadOf.
+  // Loads a matrix from memory; otherwise like LoadOf.
   Id LoadMatrix(Id type, Id pointer, MatrixLayout layout, uint32_t stride,
                 uint32_t version, uint32_t access);
-  // Texel `number` of a texel buffer, a vector of four words.
+  // Loads texel `number` of a texel buffer, a vector of four words.
   Id Fetch(Id variable, Id type, Value number, uint32_t version);
-  // A vector of the values, which are of one type; and of a vector one of them.
+  // Vector makes a vector of values of one type; Component extracts one of
+  // them.
   Id Vector(std::span<const Value> values);
   Value Component(Scalar type, Id vector, uint32_t number) {
     return Pure(spv::Op::OpCompositeExtract, type, {vector, number});
@@ -177,8 +180,8 @@ class CodeBuilder {
 
   // --- control flow ---
 
-  // Nothing may be entered into the scopes' values while the bodies are made
-  // of values that are there already; or they enter scopes of their own.
+  // While the bodies are built from existing values, no values may be added to
+  // the scopes. Bodies that add values enter scopes of their own.
   template <typename Then>
   void If(Value condition, Then&& then) {
     const Id body = module_.NewId(), after = module_.NewId();
@@ -205,7 +208,8 @@ class CodeBuilder {
     Begin(after);
     --conditional_;
   }
-  // The value that make() gives if the condition holds, else `otherwise`.
+  // Returns the value that make() gives if the condition holds, else
+  // `otherwise`.
   template <typename Make>
   Value ValueIf(Value condition, Value otherwise, Make&& make) {
     const Id body = module_.NewId(), after = module_.NewId();
@@ -221,7 +225,7 @@ class CodeBuilder {
     return Result(spv::Op::OpPhi, made.type,
                   {made.id, end, otherwise.id, before});
   }
-  // body(value) for each value from 0 to end - 1.
+  // Runs body(value) for each value from 0 to end - 1.
   template <typename Body>
   void Loop(Value end, Body&& body) {
     const Id before = current_label(), header = module_.NewId(),
@@ -247,7 +251,7 @@ class CodeBuilder {
     Begin(after);
   }
 
-  // The function with what was written, which this is then used up by.
+  // Returns the complete function and consumes the builder's code.
   Words Finish(Id function);
 
  private:
@@ -261,7 +265,7 @@ class CodeBuilder {
     size_t prologue = 0;  // a block
     bool has_prologue = false;
     int conditional = 0;
-    // Computed in the prologue, and in the code behind it.
+    // Values computed in the prologue, and in the code after it.
     std::map<Key, Id> prologue_values, values;
   };
 
@@ -272,9 +276,9 @@ class CodeBuilder {
   void LoopBranch(Value condition, Id inside, Id next, Id after);
   const Id* Find(const Key& key) const;
   void Remember(Key key, Id id);
-  // Of a long: the word that has its value; none where none is known.
+  // Returns the word that has the value of a long; nothing if none is known.
   std::optional<Value> WordOf(Value a) const;
-  // A comparison of signed longs as one of words, or as what it gives always.
+  // Compares signed longs as words. The result may be a constant.
   std::optional<Value> OrderOfWords(spv::Op op, Value a, Value b);
 
   ModuleBuilder& module_;
@@ -282,9 +286,9 @@ class CodeBuilder {
   size_t current_ = 0;
   int place_ = kHere;
   std::vector<Scope> scopes_;
-  // How many parts of If and so on the code is in since the last scope began.
+  // Number of bodies of If and the like around the code, within the last scope.
   int conditional_ = 0;
-  // Longs that words became with their signs, and the words.
+  // Per long that is a sign-extended word, by id: that word.
   std::map<Id, Value> widened_;
   Words locals_;
   int64_t size_ = 0;

@@ -1,13 +1,14 @@
-// A value of each invocation of a workgroup, all combined into one: what
-// combining loops are made of (jit/loops/combining.h).
+// Combines a value of each invocation of a workgroup into one, for combining
+// loops (jit/loops/combining.h).
 //
 //   Combiner combiner(target, plan, code, memory, arithmetic);
 //   const Value sum = combiner.Combine(DType::kF32, Update::kAdd, value);
 //   ... the first invocation has it ...
 //
-// By arithmetic of subgroups where the device has it, and what these give one
-// after another; elsewhere by halves, in memory of the workgroup. Minimum and
-// maximum of floats keep to tensor/semantics.h: a NaN wins. Not thread-safe.
+// If the device has arithmetic of subgroups, subgroups combine their values,
+// and their results are combined one after another. Otherwise halves of the
+// workgroup are combined repeatedly, in its memory. Minimum and maximum of
+// floats follow tensor/semantics.h: a NaN wins. Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_COMBINER_H_
 #define EMBER_JIT_SPIRV_COMBINER_H_
 
@@ -34,16 +35,16 @@ class Combiner {
         memory_(memory),
         arithmetic_(arithmetic) {}
 
-  // What changes nothing when it is combined with others.
+  // Returns the value that changes nothing when it is combined with others.
   Value Neutral(DType type, tensor::Update update);
 
-  // All invocations of the workgroup must be here. What the first gets is the
-  // result; others get anything. The workgroup's memory for it must not be in
-  // use any more: invocations have met since the last time.
+  // All invocations of the workgroup must execute this. The first one gets the
+  // result; the others' results are undefined. The workgroup's memory for it
+  // must not be in use: there must be a barrier after the previous call.
   Value Combine(DType type, tensor::Update update, Value value,
                 Value invocation);
 
-  // Variables of the workgroup that are used.
+  // Variables of the workgroup that the code uses.
   const std::vector<Id>& interface() const { return interface_; }
 
  private:
@@ -52,8 +53,8 @@ class Combiner {
   Value ByHalves(DType type, tensor::Update update, Value value,
                  Value invocation);
   Value OfSubgroup(DType type, tensor::Update update, Value value);
-  // Floats as integers of the same order, all NaNs beyond what `update` keeps;
-  // and back.
+  // KeyOf converts floats to integers of the same order, with all NaNs beyond
+  // the values that `update` keeps; FromKey converts back.
   Value KeyOf(tensor::Update update, Value value);
   Value FromKey(Value key);
   Value Apply(DType type, tensor::Update update, Value a, Value b);
@@ -73,7 +74,7 @@ class Combiner {
   CodeBuilder& c_;
   Memory& memory_;
   Arithmetic& arithmetic_;
-  std::array<Id, 8> parts_ = {};  // arrays, by Scalar; 0: none yet
+  std::array<Id, 8> parts_ = {};  // arrays, by Scalar; 0: not declared yet
   std::vector<Id> interface_;
   uint32_t version_ = 0;
 };

@@ -1,5 +1,5 @@
-// How elements are held in registers and in memory, and the casts between
-// element types that legalisation (jit/legalise) leaves.
+// Defines the form of elements in registers and in memory, and emits the casts
+// between element types that legalisation (jit/legalise) leaves.
 //
 //   element type      in a register        in memory
 //   bool              bool                 8 bits, 0 or 1
@@ -30,31 +30,34 @@ class Conversions {
  public:
   explicit Conversions(CodeBuilder& code) : c_(code) {}
 
-  // Of a constant in a register; bits as in an instruction's immediate.
+  // Returns a constant in a register; the bits are those of an instruction's
+  // immediate.
   Value Constant(DType type, uint64_t bits);
   Value FromMemory(DType type, Value element);
   Value ToMemory(DType type, Value value);
-  // Of types of up to 32 bits: element number `lane` of those in a word, from
-  // the lower bits up; and, of fewer bits, elements as a word.
+  // For types of up to 32 bits. FromWord extracts element number `lane` of
+  // those in a word, from the lower bits up. ToWord packs elements of fewer
+  // bits into a word.
   Value FromWord(DType type, Value word, uint32_t lane);
   Value ToWord(DType type, std::span<const Value> values);
 
-  // An integer of 32 bits or fewer wrapped to the type; others as they are.
+  // Wraps an integer of 32 bits or fewer to the type; other values stay.
   Value Wrap(DType type, Value word);
 
-  // A value of f16 in a register as a float of 16 bits, and back. Exact; what
-  // was made by one is not computed again by the other.
+  // These convert a value of f16 in a register to a float of 16 bits, and back.
+  // They are exact. Converting a result back gives the original value without
+  // code.
   Value Half(Value value);
   Value FromHalf(Value half);
 
   // is_raw: jit/loops/raw.h.
   Value Cast(DType from, DType to, bool is_raw, Value value);
-  // Between types of 32 bits, or of 64.
+  // Converts between types of 32 bits, or of 64.
   Value Bitcast(DType to, Value value);
 
  private:
   Value FloatToFloat(DType from, DType to, bool is_raw, Value value);
-  // Elements of up to 16 bits in a word, but those of f16.
+  // Converts elements of up to 16 bits, except f16, to the bits of a word.
   Value ToBits(DType type, Value value);
 
   Value Word(uint32_t value) { return c_.Constant(Scalar::kI32, value); }
@@ -66,7 +69,7 @@ class Conversions {
   }
 
   CodeBuilder& c_;
-  std::unordered_map<Id, Id> halves_;  // what FromHalf gave
+  std::unordered_map<Id, Id> halves_;  // values that FromHalf returned
 };
 
 }  // namespace ember::jit::spirv

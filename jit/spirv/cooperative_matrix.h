@@ -1,6 +1,6 @@
-// Numbers of SPV_KHR_cooperative_matrix, which is younger than the headers and
-// the SPIRV-Tools of Debian 12: those of SPIRV-Headers 1.3.250 and newer
-// (spirv.core.grammar.json).
+// The numbers of SPV_KHR_cooperative_matrix, which is newer than the headers
+// and the SPIRV-Tools of Debian 12. They are those of SPIRV-Headers 1.3.250 and
+// newer (spirv.core.grammar.json).
 #ifndef EMBER_JIT_SPIRV_COOPERATIVE_MATRIX_H_
 #define EMBER_JIT_SPIRV_COOPERATIVE_MATRIX_H_
 
@@ -21,12 +21,12 @@ inline constexpr auto kOpMatrixStore = static_cast<spv::Op>(4458);
 // type, result, a, b, c, matrix operands
 inline constexpr auto kOpMatrixMulAdd = static_cast<spv::Op>(4459);
 
-// What a matrix is good for: a part of its type.
+// The role of a matrix in a product; a part of its type.
 enum class MatrixUse : uint32_t { kA = 0, kB = 1, kAccumulator = 2 };
 
 enum class MatrixLayout : uint32_t { kRowMajor = 0, kColumnMajor = 1 };
 
-// Of kOpMatrixMulAdd: which of the matrices have signed components.
+// Operands of kOpMatrixMulAdd that say which matrices have signed components.
 inline constexpr uint32_t kSignedA = 1;
 inline constexpr uint32_t kSignedB = 2;
 inline constexpr uint32_t kSignedC = 4;

@@ -1,7 +1,7 @@
-// What the default schedules of GPUs make: of products whose slices are loaded
-// ahead, of points in vectors. What code takes of a workgroup's memory, how
-// often invocations meet, how much one instruction moves; and what it computes
-// on the device that there is.
+// Tests the default schedules of GPUs for products whose slices are loaded
+// ahead, and for points in vectors: the memory that a workgroup takes, the
+// number of barriers, the bytes that one instruction moves, and the results on
+// the machine's device.
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -47,7 +47,7 @@ loops::LoopNest NestOf(const schedule::Schedule& schedule) {
   return *std::move(nest);
 }
 
-// The same without the lines that load ahead.
+// Returns the same schedule without the lines that load ahead.
 schedule::Schedule Single(std::string_view text,
                           const schedule::Schedule& whole) {
   std::string lines = whole.ToText();
@@ -71,7 +71,7 @@ gpu::PhaseCode CodeOf(const loops::LoopNest& nest) {
   return code->phases[0];
 }
 
-// What a product of 1024 x 1024 x 1024 is on a GPU.
+// The schedule is that of a product of 1024 x 1024 x 1024 on a GPU.
 TEST(DoubleBuffer, OneBarrierPerSlice) {
   constexpr std::string_view kProduct = R"(
     dispatch @product(%a: f32[1024, 1024], %b: f32[1024, 1024])
@@ -89,13 +89,14 @@ TEST(DoubleBuffer, OneBarrierPerSlice) {
   EXPECT_EQ(two.barriers, 1);
   EXPECT_EQ(two.shared_bytes, 2 * one.shared_bytes);
   EXPECT_LE(two.shared_bytes * 2, GpuModel::Of(kGpu).shared_bytes);
-  // In the loop they are the same; the first slice is loaded before it.
+  // The loops have the same loads. The first slice is loaded before the loop,
+  // too.
   EXPECT_LE(two.loads, 2 * one.loads);
 }
 
 // --- on the device
 
-// So small that little products have several workgroups.
+// Returns a GPU that is so small that little products have several workgroups.
 GpuModel SmallGpu() {
   GpuModel gpu = GpuModel::Of(kGpu);
   gpu.is_cpu_like = false;
@@ -113,7 +114,7 @@ class DeviceTest : public ::testing::Test {
   }
 };
 
-// wanted: a line of the schedule.
+// wanted: a line that the schedule must have.
 void ExpectRuns(std::string_view text, const std::string& wanted,
                 const std::vector<int64_t>& parameters = {},
                 const GpuModel& gpu = SmallGpu()) {
@@ -179,7 +180,7 @@ GpuModel BusySoon() {
   return gpu;
 }
 
-// An invocation moves 16 bytes at once.
+// An instruction moves 16 bytes at once.
 TEST(Vectors, LoadsOfAnInvocation) {
   const auto code = [](const std::string& type) {
     return CodeOf(
@@ -197,7 +198,7 @@ TEST_F(DeviceTest, Vectors) {
     SCOPED_TRACE(type);
     ExpectRuns(Sum(type, "", "[9, 48]", "i, j", "j"), vectorize, {},
                BusySoon());
-    // Another order of rows, and one element for all lanes.
+    // Rows are read in another order, and all lanes use one element.
     ExpectRuns(Sum(type, "", "[9, 48]", "8 - i, j", "i"), vectorize, {},
                BusySoon());
     ExpectRuns(Sum(type, "<N>", "[N, 48]", "i, j", "j"), vectorize, {7},
@@ -215,8 +216,8 @@ TEST_F(DeviceTest, VectorsOfReductions) {
              "vectorize %y c_lane", {}, BusySoon());
 }
 
-// What is beside each other in memory is not aligned, or not along the axis, or
-// there are too few points.
+// Vectors are not used if neighbours in memory are not aligned or not along the
+// axis, or if there are too few points.
 TEST(Vectors, NotWhereTheyAreOfNoUse) {
   const auto lanes = [](const std::string& text, const GpuModel& gpu) {
     return ScheduleOf(text, gpu).ToText().find("vectorize") !=

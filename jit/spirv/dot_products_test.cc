@@ -1,5 +1,5 @@
-// Dot loops as instructions of the device: where they are made, where they are
-// written out, and that both give what the evaluator does.
+// Tests dot loops: where they become instructions of the device, where they are
+// written out, and that both agree with the evaluator.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -49,7 +49,7 @@ int CountOf(const std::string& what, const std::string& text) {
   return count;
 }
 
-// Rows of %a as they are, columns of %b four steps together.
+// Rows of %a are as they are; columns of %b have four steps together.
 constexpr char kProduct[] = R"(
 loops @product(%a: input A[8, 16], %b: input B[4, 8, 4],
                %y: output i32[8, 8]) {
@@ -84,12 +84,14 @@ TEST(SpirvDotProductTest, SignsChooseTheInstruction) {
     EXPECT_THAT(code, HasSubstr("OpCapability DotProductInput4x8BitPacked\n"));
     EXPECT_THAT(code, HasSubstr("OpExtension \"SPV_KHR_integer_dot_product\""));
     EXPECT_THAT(code, HasSubstr("PackedVectorFormat4x8Bit"));
-    // A word of the row, two vectors of four words of columns.
+    // The loads are a word of the row, and two vectors of four words of
+    // columns.
     EXPECT_EQ(EmitFor(text, kTarget).phases[0].loads, 3);
   }
 }
 
-// Of two signs by those of one: the sum of the signed factor once for all rows.
+// Products of two signs use those of one. The sum of the signed factor is
+// computed once for all rows.
 constexpr char kTile[] = R"(
 loops @tile(%a: input u8[8, 16], %b: input i8[4, 8, 4],
             %y: output i32[8, 8]) {
@@ -120,7 +122,7 @@ TEST(SpirvDotProductTest, MixedSignsByProductsOfOne) {
   ExpectAsEvaluated(kTile, {}, 0, TestTarget() + "+fast_dot");
 }
 
-// The extremes of both types, and sums that wrap.
+// The factors are the extremes of both types, and the sums wrap.
 TEST(SpirvDotProductTest, SumsAreExact) {
   if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
   const loops::LoopNest nest = ParseOrDie(R"(
@@ -154,9 +156,9 @@ loops @extremes(%a: input u8[1, 16], %b: input i8[1, 16], %y: output i32[3]) {
   }
 }
 
-// Default schedules for devices that have them, run where they are not fast:
-// through memory of the workgroup and, as lanes of a CPU, without; from storage
-// and texel buffers.
+// The default schedules for devices with fast dot products run here on a device
+// without: through memory of the workgroup and, as lanes of a CPU, without it,
+// and from storage and texel buffers.
 TEST(SpirvDotProductTest, DefaultSchedules) {
   const char* const products[] = {
       "dispatch @plain(%x: u8[48, 64], %w: i8[64, 40]) -> (%y: i32[48, 40]) { "
@@ -188,7 +190,7 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
       const auto code = Emit(*nest, std::string(kTarget) + features);
       ASSERT_TRUE(code.ok()) << code.status().ToString();
       const std::string assembly = DisassembleModule(code->words);
-      // The products, all of them.
+      // All products are dot products.
       EXPECT_THAT(assembly, HasSubstr("Dot ")) << loops::ToText(*nest);
       EXPECT_EQ(loops::ToText(*nest).find("dot ") == std::string::npos, false);
       EXPECT_GT(code->phases.back().multiply_adds, 0);
@@ -201,7 +203,7 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
   }
 }
 
-// What is not asked for is not declared.
+// The module declares no capabilities that the target does not list.
 TEST(SpirvDotProductTest, DevicesWithoutThemGetCodeWrittenOut) {
   const std::string without = Replaced(kTarget, "+dot", "");
   const std::string code = Assembly(Product("i8", "u8"), without);
@@ -212,7 +214,8 @@ TEST(SpirvDotProductTest, DevicesWithoutThemGetCodeWrittenOut) {
               Not(HasSubstr("Dot")));
 }
 
-// Pairs of 16 bits have no packed form; what begins inside a word is no word.
+// Pairs of 16 bits have no packed form, and elements that begin inside a word
+// are not a word.
 TEST(SpirvDotProductTest, OthersAreWrittenOut) {
   const char* const others[] = {R"(
 loops @pairs(%a: input i16[8, 16], %b: input i16[8, 16], %y: output i32[8]) {
@@ -256,7 +259,8 @@ loops @some_lanes(%a: input i8[4, 4, 4], %y: output i32[4, 4]) {
   }
 }
 
-// Slices of both factors in memory of the workgroup, a word at a time.
+// Slices of both factors are in memory of the workgroup and are moved word by
+// word.
 constexpr char kSlices[] = R"(
 loops @slices(%a: input u8[16, 32], %b: input i8[8, 16, 4],
               %y: output i32[16, 16]) {
@@ -299,15 +303,15 @@ loops @slices(%a: input u8[16, 32], %b: input i8[8, 16, 4],
 TEST(SpirvDotProductTest, SlicesInMemoryOfTheWorkgroup) {
   const ModuleCode code = EmitFor(kSlices, kTarget);
   EXPECT_EQ(CountOf("OpSUDot ", DisassembleModule(code.words)), 16);
-  // Bytes are bytes there.
+  // Bytes take one byte each there.
   EXPECT_EQ(code.phases[0].shared_bytes, 2 * 16 * 16);
-  // Copies; rows and columns of words; %x[i, 5].
+  // The loads are the copies, rows and columns of words, and %x[i, 5].
   EXPECT_EQ(code.phases[0].loads, 1 + 1 + 4 + 4 + 1);
   if (TestDevice() != nullptr) ExpectAsEvaluated(kSlices);
 }
 
-// Where a byte is stored by itself, each takes a word, as neighbours are
-// stored by others at the same time.
+// If a byte is stored by itself, each byte takes a word, since other
+// invocations may store its neighbours at the same time.
 TEST(SpirvDotProductTest, BytesThatAreStoredOneByOneTakeWords) {
   const std::string one_by_one = Replaced(
       kSlices, "for j < 4 { vector q < 4 { %w", "for j < 4 { for q < 4 { %w");

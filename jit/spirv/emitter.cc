@@ -13,7 +13,7 @@
 namespace ember::jit::spirv {
 namespace {
 
-// What the module came to need, which the device may lack.
+// Checks that the device has the types that the module uses.
 Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   const struct {
     spv::Capability capability;
@@ -36,7 +36,7 @@ Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   return OkStatus();
 }
 
-// By what is known of extents and tasks on a device.
+// Legalises the nest with the facts about extents and tasks on the device.
 void LegaliseFor(const Target& target, loops::LoopNest& nest) {
   loops::Facts facts(
       nest, {.extent = gpu::kMostExtent, .elements = gpu::kMostElements});
@@ -65,7 +65,7 @@ StatusOr<ModuleCode> EmitModule(const loops::LoopNest& given,
   LegaliseFor(target, nest);
   ModuleBuilder module;
   MemoryModel(target).Declare(module);
-  // With room for the number of the first task.
+  // The last two words are the number of the first task.
   const auto count = static_cast<uint32_t>(2 * nest.parameters.size() + 2);
   const Id words = module.Variable(spv::StorageClass::PushConstant,
                                    module.WordsType(count), "parameters");

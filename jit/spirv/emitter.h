@@ -1,11 +1,11 @@
-// Loop nests to SPIR-V modules.
+// Compiles loop nests to SPIR-V modules.
 //
 //   EMBER_ASSIGN_OR_RETURN(ModuleCode code, EmitModule(nest, target));
 //   device->LoadExecutable({.format = "spirv", .code = …,
 //                           .entry_point = code.phases[0].entry_point, …});
 //
-// Code generation decides nothing: which loops are of invocations, vectors or
-// unrolled is the nest's. Thread-safe.
+// Code generation decides nothing: the nest says which loops are of
+// invocations, of vectors or unrolled. Thread-safe.
 #ifndef EMBER_JIT_SPIRV_EMITTER_H_
 #define EMBER_JIT_SPIRV_EMITTER_H_
 
@@ -19,7 +19,7 @@
 
 namespace ember::jit::spirv {
 
-// A module for a nest: an entry point per phase.
+// A module for a nest, with an entry point for each phase.
 struct ModuleCode {
   std::vector<uint32_t> words;
   std::vector<gpu::PhaseCode> prologue;
@@ -28,8 +28,8 @@ struct ModuleCode {
   gpu::DeviceCode ForDevice() const;
 };
 
-// The nest is verified. kUnimplemented with a reason of jit/decline_reasons.h
-// for what this back end leaves to others.
+// The nest must be verified. Returns kUnimplemented with a reason of
+// jit/decline_reasons.h if this back end does not support the nest.
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& nest,
                                 const Target& target);
 

@@ -1,6 +1,6 @@
-// What a module says of an entry point: its name, how many invocations a
-// workgroup has, and how floats of each width round, as far as the device can
-// be asked; and which workgroup runs it.
+// Declares an entry point: its name, the number of invocations of a workgroup,
+// and the rounding of floats of each width, as far as the device supports a
+// choice. Also emits the number of the workgroup that runs it.
 #ifndef EMBER_JIT_SPIRV_ENTRY_POINT_H_
 #define EMBER_JIT_SPIRV_ENTRY_POINT_H_
 
@@ -19,7 +19,7 @@ void DeclareEntryPoint(ModuleBuilder& module, Id function,
                        std::string_view name, std::span<const Id> interface,
                        int64_t invocations, const Target& target);
 
-// The number of the workgroup: x + y * (how many there are along x).
+// Returns the number of the workgroup: x + y * (number of workgroups along x).
 Value WorkgroupNumber(CodeBuilder& code);
 
 }  // namespace ember::jit::spirv

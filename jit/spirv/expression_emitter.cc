@@ -134,7 +134,7 @@ Value ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
     case Opcode::kCast: {
       const NodeId operand = node.operands[0];
       const DType from = nest_.pool[operand].type;
-      // What wraps needs the lower bits only.
+      // A wrapping cast needs the lower bits only.
       if (from == DType::kI64 &&
           (Fits(operand) ||
            (IsInteger(node.type) && DTypeByteSize(node.type) <= 4))) {
@@ -171,7 +171,7 @@ Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
     }
     case Opcode::kCast:
       return EmitLowCast(id, node);
-    // These are modulo 2^32 what they are modulo 2^64.
+    // The lower 32 bits of these results depend only on those of the operands.
     case Opcode::kAdd:
     case Opcode::kSubtract:
     case Opcode::kMultiply:
@@ -188,7 +188,7 @@ Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
   }
   bool is_arithmetic = tensor::InfoOf(node.opcode).group !=
                        tensor::InstructionGroup::kStructural;
-  // By fewer bits than there are here.
+  // Shifts must be by fewer than 32 bits.
   if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight)
     is_arithmetic = facts_.RangeOf(node.operands[1]).Within({0, 31});
   if (is_arithmetic && std::all_of(node.operands.begin(), node.operands.end(),
@@ -287,7 +287,7 @@ Value ExpressionEmitter::EmitPad(const Node& node) {
   if (c_.IsKnown(inside, 0)) return otherwise;
   if (!mask_ && !memory_.MayBeEmpty(node.buffer)) {
     const auto vector = FindInVector(node.buffer, indices);
-    // All of the vector are inside, or none is.
+    // Either all elements of the vector are inside, or none is.
     if (vector && std::ranges::none_of(tested, [&](NodeId index) {
           return DependsOn(index, vector->variable);
         })) {
@@ -313,7 +313,7 @@ Value ExpressionEmitter::InBounds(NodeId index, NodeId extent) {
       std::max(placement_.PlaceOf(index), placement_.PlaceOf(extent));
   const CodeBuilder::At at(c_, place);
   if (inside.low >= 0) return c_.Less(i, n, true);
-  // A negative one is a large one without its sign.
+  // A negative index is a large one if it is compared as unsigned.
   if (size.low >= 0) return c_.Less(i, n, false);
   return c_.And(c_.LessEqual(c_.Like(i, 0), i, true), c_.Less(i, n, true));
 }
@@ -324,7 +324,7 @@ LinearSum ExpressionEmitter::LinearElement(uint32_t number,
   const std::vector<NodeId> extents = nest_.buffers[number].extents;
   const size_t first = plan_.places[number].of_invocation ? 1 : 0;
   LinearSum sum;
-  // Elements from one index of the dim to the next: a constant, and nodes.
+  // The distance from one index of the dim to the next: a constant times nodes.
   int64_t constant = 1;
   std::optional<NodeId> open;
   const auto times = [&](NodeId a, NodeId b) {
@@ -374,7 +374,8 @@ std::optional<int64_t> ExpressionEmitter::ValueOf(NodeId variable) const {
 }
 
 bool ExpressionEmitter::IsShared(const gpu::VectorAccess& access) {
-  // What moves in other ways, too, is in another vector for each value.
+  // If the vector's number also depends on the variable, each value has another
+  // vector.
   return std::ranges::none_of(access.number.terms, [&](const LinearTerm& term) {
     return DependsOn(term.node, access.variable);
   });
@@ -424,7 +425,7 @@ Value ExpressionEmitter::EmitSum(const LinearSum& linear) {
   std::vector<Term> terms;
   for (const LinearTerm& term : linear.terms)
     terms.push_back({placement_.PlaceOf(term.node), term});
-  // Outer scopes first, so that what is added further out stays there.
+  // Terms of outer scopes come first, so that their sums stay in those scopes.
   std::stable_sort(
       terms.begin(), terms.end(),
       [](const Term& a, const Term& b) { return a.place < b.place; });

@@ -1,10 +1,10 @@
-// Expressions of a nest as SPIR-V, at the place where the code builder is.
+// Emits expressions of a nest as SPIR-V, at the code builder's current place.
 //
 // Nodes without loads are computed once, as far out as jit/loops/placement.h
-// says. Of i64 values mostly 32 bits are wanted: an index is less than 2^31
-// (kernel_abi.h), so its sums and products are computed modulo 2^32, and
-// whatever needs the value itself (quotients, comparisons) is done in 32 bits
-// where its range shows that it fits, else in 64.
+// says. Most i64 values are only needed in 32 bits: an index is less than 2^31
+// (kernel_abi.h), so its sums and products are computed modulo 2^32. Quotients
+// and comparisons need the full value. They are done in 32 bits where its range
+// shows that it fits, else in 64.
 #ifndef EMBER_JIT_SPIRV_EXPRESSION_EMITTER_H_
 #define EMBER_JIT_SPIRV_EXPRESSION_EMITTER_H_
 
@@ -48,45 +48,45 @@ class ExpressionEmitter {
 
   void EnterEntry();
   void EnterLoop(NodeId variable, Value value);
-  // A variable whose value is there from depth `place` on.
+  // Binds a variable whose value is available from depth `place` on.
   void EnterBinding(NodeId variable, Value value, int place);
   void EnterBranch();
   void Leave();
 
-  // What was loaded may have changed from here on, or lanes have.
+  // From here on, loaded values may have changed, or other lanes are active.
   void BeginStatement() { loaded_.clear(); }
-  // Code runs where this holds; what does not run touches no memory.
+  // Following code is active where this holds; inactive code touches no memory.
   void SetMask(std::optional<Value> mask) { mask_ = mask; }
   std::optional<Value> mask() const { return mask_; }
 
   // --- values ---
 
   Value Emit(NodeId id);
-  // The lower 32 bits of an i64 node.
+  // Emits the lower 32 bits of an i64 node.
   Value EmitIndex(NodeId id);
-  // An i64 node in 32 bits if it fits, else in 64.
+  // Emits an i64 node in 32 bits if it fits, else in 64.
   Value EmitShort(NodeId id) { return Fits(id) ? EmitIndex(id) : Emit(id); }
-  // The number of the element in its buffer, row by row.
+  // Emits the number of the element in its buffer, in row-major order.
   Value Element(uint32_t buffer, std::span<const NodeId> indices) {
     return EmitSum(LinearElement(buffer, indices));
   }
-  // The element as one of a vector, if neighbours of it are accessed by what a
-  // loop around is written out as.
+  // An element as one of a vector. Its neighbours are accessed by other values
+  // of a loop that is written out.
   struct InVector {
     Memory::VectorElement element;
-    NodeId variable = 0;    // of that loop
+    NodeId variable = 0;    // variable of that loop
     bool is_whole = false;  // see gpu::VectorAccess
   };
   std::optional<InVector> FindInVector(uint32_t buffer,
                                        std::span<const NodeId> indices);
-  // Four neighbours of one byte each as they lie in memory, in a word, from the
-  // element on. nullopt where that they begin a word is not proved, or lanes
-  // are off.
+  // Loads four neighbours of one byte each, from the element on, as the word
+  // that they form in memory. Returns nothing if it is not proved that they
+  // begin a word, or if lanes are masked.
   std::optional<Value> EmitBytes(uint32_t buffer,
                                  std::span<const NodeId> indices);
-  // Whether `index` is in 0..extent-1.
+  // True if `index` is in 0..extent-1.
   Value InBounds(NodeId index, NodeId extent);
-  // Word number i of the push constants.
+  // Returns word `number` of the push constants.
   Value PushedWord(uint32_t number);
   bool Fits(NodeId id) const;
   bool DependsOn(NodeId id, NodeId variable) {
@@ -108,13 +108,13 @@ class ExpressionEmitter {
   Value EmitParameter(uint64_t number);
   Value EmitArithmetic(const tensor::Node& node);
   Value EmitLowCast(NodeId id, const tensor::Node& node);
-  // The row on values of `type`; folded if they are constants.
+  // Emits the row for values of `type`; folds constants.
   Value Apply(const tensor::Node& node, DType type, Value a, Value b);
   Value EmitLoad(const tensor::Node& node);
   Value EmitPad(const tensor::Node& node);
-  // The value of a variable that is a constant here.
+  // Returns the value of a variable that is a constant here.
   std::optional<int64_t> ValueOf(NodeId variable) const;
-  // Whether all values of the access' variable are in one vector.
+  // True if all values of the access's variable are in one vector.
   bool IsShared(const gpu::VectorAccess& access);
   tensor::LinearSum LinearElement(uint32_t buffer,
                                   std::span<const NodeId> indices);

@@ -1,11 +1,11 @@
-// Matrix loops (jit/loops/matrix_operation.h) as cooperative matrices: each
-// accumulator is a variable, a product two loads and one instruction.
+// Emits matrix loops (jit/loops/matrix_operation.h) as cooperative matrices:
+// each accumulator is a variable, a product is two loads and one instruction.
 //
 //   Matrices matrices(nest, plan, code, memory, expressions, phase, error);
 //   matrices.Emit(loop, subgroup_variable);
 //
-// All that is emitted stands where all invocations of a subgroup come. Signs of
-// integers are those by which devices list products: a sum is unsigned where
+// All that is emitted must be where all invocations of a subgroup execute it.
+// Signs of integers follow the products that devices list: a sum is unsigned if
 // both factors are (gpu::PhasePlan::Place::is_unsigned). Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_MATRICES_H_
 #define EMBER_JIT_SPIRV_MATRICES_H_
@@ -39,8 +39,8 @@ class Matrices {
         phase_(phase),
         error_(error) {}
 
-  // loop: the outermost of the loops. subgroup: the variable of the subgroup
-  // loop around.
+  // loop: the outermost of the matrix loops. subgroup: the variable of the
+  // subgroup loop around.
   void Emit(const loops::Statement& loop, tensor::NodeId subgroup);
 
  private:
@@ -49,11 +49,11 @@ class Matrices {
   void EmitFill(const Operation& operation);
   void EmitProduct(const Operation& operation);
   void EmitStore(const Operation& operation);
-  // The type of a matrix of elements of the type.
+  // Returns the type of a matrix with elements of `type`.
   Id TypeOf(DType type, bool is_unsigned, int64_t rows, int64_t columns,
             MatrixUse use);
   Id AccumulatorType(const Operation& operation);
-  // The variable.
+  // Returns the variable of the accumulator.
   Id Accumulator(const Operation& operation);
   Id Load(const loops::MatrixInMemory& matrix, int64_t rows, int64_t columns,
           MatrixUse use);
@@ -65,7 +65,7 @@ class Matrices {
   ExpressionEmitter& expressions_;
   gpu::PhaseCode& phase_;
   Status& error_;
-  // By buffer and number of the matrix in it.
+  // The accumulators, per buffer and number of the matrix in it.
   std::map<std::pair<uint32_t, uint64_t>, Id> accumulators_;
 };
 

@@ -1,7 +1,7 @@
-// What default schedules make of products on a device that has cooperative
-// matrices, how workgroups are planned for them, and what is declined where a
-// device has none. ./dev lavapipe runs what the lavapipe of Debian 12 skips.
-// Products in every layout are tested by //tests/nests:conformance_test.
+// Tests products under default schedules on a device with cooperative matrices,
+// the plans of their workgroups, and what is declined if a device has none.
+// ./dev lavapipe runs the tests that Debian 12's lavapipe skips.
+// //tests/nests:conformance_test tests products in every layout.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -39,13 +39,14 @@ class MatricesTest : public ::testing::Test {
   void SetUp() override {
     const std::string why = WhyNoMatrices();
     if (why.empty()) return;
-    // ./dev ci says so where there have to be some.
+    // ./dev ci sets the variable if the device must have matrices.
     ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr) << why;
     GTEST_SKIP() << why;
   }
 };
 
-// What the default schedules of GPUs make of products, if the device were one.
+// Runs the dispatch under the default schedule of a GPU, as if the device were
+// one.
 void ExpectScheduled(std::string_view text) {
   SCOPED_TRACE(text);
   const auto dispatch = tensor::Parse(text);
@@ -65,7 +66,7 @@ void ExpectScheduled(std::string_view text) {
 }
 
 TEST_F(MatricesTest, DefaultSchedules) {
-  // Whole matrices; and rows, columns and steps that none fill.
+  // Sizes are whole matrices; then rows, columns and steps that fill none.
   ExpectScheduled(R"(
     dispatch @product(%a: f16[64, 128], %b: f16[128, 64]) -> (%y: f32[64, 64]) {
       %y[i, j] = sum(k < 128) f32(%a[i, k]) * f32(%b[k, j])
@@ -83,7 +84,7 @@ TEST_F(MatricesTest, DefaultSchedules) {
     })");
 }
 
-// --- what needs no device
+// --- without a device
 
 StatusOr<ModuleCode> EmitFor(const char* target, const MatrixType& type,
                              MatrixNest form) {
@@ -101,7 +102,7 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
   // Elements of f16 take two bytes each.
   EXPECT_EQ(code->phases[0].shared_bytes,
             2 * (2 * 32 * 16 + 2 * 16 * 16) + 4 * 32 * 16);
-  // An eighth of each accumulator.
+  // Each invocation has its part of the accumulators.
   EXPECT_EQ(code->phases[0].register_bytes, 16 * 16 * 4 / 32);
   const auto words = EmitFor(kTarget, kBytes, MatrixNest::kOfVectors);
   ASSERT_TRUE(words.ok()) << words.status().ToString();
@@ -109,7 +110,7 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
   EXPECT_EQ(words->phases[0].shared_bytes, 16 * 32);
 }
 
-// Vulkan wants it of all entry points of a module.
+// Vulkan requires it of all entry points of a module.
 TEST(MatricesPlanTest, SoAreThoseOfOtherPhases) {
   const auto code = EmitFor(kTarget, kHalves, MatrixNest::kInOnePhase);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
@@ -134,7 +135,7 @@ TEST(MatricesPlanTest, DeclinesWhatTheTargetDoesNotList) {
               HasSubstr("arithmetic of f16"));
 }
 
-// With SPIRV-Tools that know it, and with those that do not.
+// SPIRV-Tools with and without knowledge of matrices can read the module.
 TEST(MatricesPlanTest, ModulesCanBeRead) {
   const auto code = EmitFor(kTarget, kBytes, MatrixNest::kFromDeviceMemory);
   ASSERT_TRUE(code.ok()) << code.status().ToString();

@@ -18,11 +18,11 @@ using Kind = gpu::PhasePlan::Kind;
 
 namespace {
 
-// The widest that all devices load at once.
+// The widest access that all devices do at once.
 constexpr uint32_t kVectorBytes = 16;
 constexpr int kWordBytes = 4;
 constexpr uint32_t kTexelWords = 4;
-// Elements of gpu::PhasePlan::Place::is_vectors.
+// Elements of a vector if gpu::PhasePlan::Place::is_vectors.
 constexpr uint32_t kSharedWidth = 4;
 
 }  // namespace
@@ -45,7 +45,7 @@ Memory::Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
         break;
       case Kind::kMemory:
       case Kind::kSlices:
-        // Others where they are first needed.
+        // Texel buffers are declared where they are first needed.
         if (!HasTexels(i)) DeclareBinding(i);
         break;
       case Kind::kShared:
@@ -108,7 +108,7 @@ void Memory::DeclareBinding(uint32_t number) {
   variables_[number].id = id;
   if (!place.is_written) module.Decorate(id, spv::Decoration::NonWritable);
   if (place.is_coherent) model_.DecorateCoherent(module, id);
-  // What is not said to share memory does not.
+  // Buffers count as separate memory unless they are declared as aliased.
   const auto may_share = [&](uint32_t other) {
     return other != number && plan_.places[other].kind == Kind::kMemory &&
            loops::MayShareMemory(nest_, number, other);
@@ -130,7 +130,7 @@ void Memory::SetAliased(uint32_t buffer) {
   c_.module().Decorate(variable.id, spv::Decoration::Aliased);
 }
 
-// The binding once more, as an array of another type.
+// Declares the binding once more, as an array of another type.
 Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
   Variable& variable = variables_[buffer];
   if (variable.id == 0) DeclareBinding(buffer);
@@ -155,7 +155,7 @@ void Memory::DeclareLocal(uint32_t number) {
   auto elements = static_cast<uint32_t>(gpu::ConstantElements(nest_, buffer));
   if (place.kind == Kind::kShared) {
     if (place.is_words) elements /= 4;
-    // Variables of these types, and not only buffers.
+    // Variables of these types, not only buffers, need these capabilities.
     if (type == Scalar::kF16) module.Require(spv::Capability::Float16);
     if (type == Scalar::kI8) module.Require(spv::Capability::Int8);
     const Id array =
@@ -184,7 +184,7 @@ void Memory::DeclareLocal(uint32_t number) {
   }
 }
 
-// For people: each invocation of a subgroup has its part.
+// Counts bytes for people: each invocation of a subgroup has its part.
 void Memory::NoteMatrices(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
   const int64_t elements =
@@ -264,7 +264,7 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
     if (*known != 0) return Load(buffer, element);
     return convert_.Constant(nest_.buffers[buffer].type, 0);
   }
-  // The first element is as good as any where there is one.
+  // If the condition does not hold, the first element will do, if there is one.
   if (!MayBeEmpty(buffer) && plan_.places[buffer].kind != Kind::kRegisters) {
     return Load(buffer, c_.Select(condition, element, c_.Int(0)));
   }
@@ -294,8 +294,8 @@ bool Memory::HasTexels(uint32_t number) const {
       place.is_coherent) {
     return false;
   }
-  // Whole words, no more than the device has; where vectors are loaded, they
-  // are whole, too.
+  // Texel buffers must be whole words, no more than the device allows. Where
+  // vectors are loaded, these must be whole, too.
   int64_t bytes = DTypeByteSize(buffer.type);
   if (bytes > kWordBytes) return false;
   for (tensor::NodeId extent : buffer.extents) {
@@ -317,7 +317,7 @@ Value Memory::FetchElement(uint32_t buffer, Value element) {
   return FromShifted(type, word, element);
 }
 
-// One of several in a word, by its number.
+// Extracts one of several elements in a word, by its number.
 Value Memory::FromShifted(DType type, Value word, Value element) {
   const int64_t bits = 8 * DTypeByteSize(type);
   const Value shift =
@@ -346,8 +346,8 @@ Value Memory::FetchWord(uint32_t buffer, uint32_t words, Value texel,
 
 // --- vectors
 
-// All of a vector is there if one of its elements is, where buffers end at a
-// multiple of it.
+// If buffers end at a multiple of a vector, all of the vector exists if one of
+// its elements does.
 gpu::VectorLimits Memory::LimitsOf(uint32_t number) const {
   const Buffer& buffer = nest_.buffers[number];
   const auto bytes = static_cast<uint32_t>(DTypeByteSize(buffer.type));
@@ -453,7 +453,7 @@ void Memory::StoreVector(uint32_t buffer, Value number,
 
 Id Memory::PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form) {
   if (!plan_.places[buffer].is_words) return PointerTo(buffer, element);
-  // Matrices begin at whole words, as do their rows.
+  // Matrices and their rows begin at whole words.
   form.stride /= kWordBytes;
   return PointerToVector(buffer, {Scalar::kI32, 1, kWordBytes},
                          c_.ShiftRight(element, c_.Int(2)));

@@ -1,11 +1,12 @@
-// Loads and stores of a phase's buffers, an element or a vector of neighbours
-// at a time, wherever the plan has put them; and the record of a failed check.
+// Emits loads and stores of a phase's buffers, wherever the plan has put them:
+// one element or a vector of neighbours at a time. Also emits the record of a
+// failed check.
 //
 //   Memory memory(nest, plan, code, conversions, phase_code, error);
 //   const Value x = memory.Load(buffer, element);
 //   memory.Store(buffer, element, value);
 //
-// Elements are numbered row by row, in a word. Not thread-safe.
+// Elements are numbered in row-major order, in a word. Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_MEMORY_H_
 #define EMBER_JIT_SPIRV_MEMORY_H_
 
@@ -29,22 +30,22 @@ namespace ember::jit::spirv {
 
 class Memory {
  public:
-  // Declares what the phase binds, up to Finish: phase.bindings gets them in
-  // order, and interface() the variables.
+  // Until Finish, declares what the phase binds: phase.bindings gets the
+  // bindings in order, and interface() the variables.
   Memory(const loops::LoopNest& nest, const gpu::PhasePlan& plan,
          CodeBuilder& code, Conversions& conversions, const Target& target,
          gpu::PhaseCode& phase, Status& error);
 
   Value Load(uint32_t buffer, Value element);
-  // The element where the condition holds, else anything.
+  // Loads the element if the condition holds; else the result is undefined.
   Value LoadIf(Value condition, uint32_t buffer, Value element);
   void Store(uint32_t buffer, Value element, Value value);
 
   // --- several elements in one instruction ---
 
-  // Whether elements of 8 and 16 bits take no more than that.
+  // True if elements of 8 and 16 bits take no more than that.
   bool IsPacked(uint32_t buffer) const;
-  // How many there may be of a buffer.
+  // Returns the fewest and most elements of a vector of the buffer.
   gpu::VectorLimits LimitsOf(uint32_t buffer) const;
   // Element `lane` of vector number `number`, each of `width` elements.
   struct VectorElement {
@@ -53,13 +54,13 @@ class Memory {
     uint32_t lane = 0;
   };
   Value LoadFrom(uint32_t buffer, const VectorElement& element);
-  // The element where the condition holds, else anything.
+  // Loads the element if the condition holds; else the result is undefined.
   Value LoadFromIf(Value condition, uint32_t buffer,
                    const VectorElement& element);
-  // Four elements of one byte as they lie in a word: number `lane` of those of
-  // vector number `number`, each of `width` words.
+  // Loads four elements of one byte as a word: number `lane` of the words of
+  // vector number `number`, which has `width` words.
   Value LoadBytes(uint32_t buffer, const VectorElement& words);
-  // As many values as the vector has.
+  // Stores a vector; there are as many values as it has elements.
   void StoreVector(uint32_t buffer, Value number,
                    std::span<const Value> values);
 
@@ -69,28 +70,30 @@ class Memory {
     MatrixLayout layout = MatrixLayout::kRowMajor;
     uint32_t stride = 0;  // elements
   };
-  // A matrix that begins at the element; type: of the matrix.
+  // These access a matrix that begins at the element; type: that of the matrix.
   Id LoadMatrix(uint32_t buffer, Value element, Id type, MatrixForm form);
   void StoreMatrix(uint32_t buffer, Value element, Id matrix, MatrixForm form);
 
-  // Where extents are open.
+  // True if the buffer may have no elements, since its extents are not
+  // constant.
   bool MayBeEmpty(uint32_t buffer) const;
 
-  // The buffers may have other contents from here on.
+  // Declares that the buffers may have other contents from here on.
   void Changed(const std::vector<bool>& buffers);
-  // All invocations of the workgroup meet, and see what the others stored.
+  // Emits a barrier, after which all invocations of the workgroup see what the
+  // others stored.
   void EmitBarrier();
 
-  // Each workgroup's part of sliced buffers begins at the element.
+  // Sets the element at which each workgroup's part of a sliced buffer begins.
   void SetSlice(uint32_t buffer, Value first_element) {
     variables_[buffer].first = first_element;
     variables_[buffer].has_first = true;
   }
 
-  // Behind the last access: what bindings there are is known then.
+  // Called after the last access, when all bindings are known.
   void Finish();
 
-  // Notes a failed check, if it is the first.
+  // Records a failed check if it is the first.
   void Fail(const loops::Statement& check, Value index, Value extent);
 
   const std::vector<Id>& interface() const { return interface_; }
@@ -98,18 +101,18 @@ class Memory {
  private:
   struct Variable {
     Id id = 0;
-    std::vector<Id> elements;  // of registers
+    std::vector<Id> elements;  // for buffers in registers
     Value first;
     bool has_first = false;
     uint32_t version = 0;
     uint32_t binding = 0;
     bool is_aliased = false;
-    // The same memory as vectors, by their type.
+    // The same memory as arrays of vectors, by type of the vector.
     std::map<Id, Id> as_vectors;
-    // And as texels of 1 and 4 words.
+    // The same memory as texels of 1 and 4 words.
     std::map<uint32_t, Id> as_texels;
   };
-  // A vector in memory: of elements as they are, or of words with several.
+  // A vector in memory, of elements or of words that hold several elements.
   struct VectorForm {
     Scalar component = Scalar::kI32;
     uint32_t count = 1;          // components
@@ -123,11 +126,11 @@ class Memory {
   Id PointerTo(uint32_t buffer, Value element);
   VectorForm FormOf(uint32_t buffer, uint32_t width) const;
   Id TypeOf(const VectorForm& form);
-  // A component of the vector, as it lies in memory.
+  // Loads a component of the vector in its form in memory.
   Value LoadComponent(uint32_t buffer, const VectorForm& form, Value number,
                       uint32_t component);
   Id PointerToVector(uint32_t buffer, const VectorForm& form, Value number);
-  // Whether it is only read here, and better as texels.
+  // True if the buffer is only read here, and texels are better for that.
   bool HasTexels(uint32_t buffer) const;
   Value FetchElement(uint32_t buffer, Value element);
   Value FromShifted(DType type, Value word, Value element);
@@ -137,14 +140,16 @@ class Memory {
   void SetAliased(uint32_t buffer);
   Scalar TypeIn(uint32_t buffer) const;
   bool IsInMemory(uint32_t buffer) const;
-  // Whether elements are there as they are in memory, or as in registers.
+  // True if elements have the form of device memory; false if that of
+  // registers.
   bool HasMemoryType(uint32_t buffer) const;
-  // Changes the stride to what is pointed to: elements, or words of them.
+  // Changes the stride to units of the pointer's type: elements, or words of
+  // them.
   Id PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form);
-  // Memory operands of loads and stores.
+  // Returns the memory operands of loads and stores.
   uint32_t AccessTo(uint32_t buffer) const;
   void NoteStore(uint32_t buffer);
-  // 64 bits as two words.
+  // Stores 64 bits as two words.
   void StoreLong(uint32_t word, Value value);
   void StoreWord(uint32_t word, Value value);
 

@@ -1,22 +1,22 @@
-// How a module says which invocations see what others stored, in the words of
-// one of two memory models: Vulkan's where the target has `vulkan_memory_model`
+// Says in a module which invocations see what others stored, in terms of one of
+// two memory models: Vulkan's if the target has `vulkan_memory_model`
 // (SPV_KHR_vulkan_memory_model, part of SPIR-V 1.5; cooperative matrices need
 // it), else GLSL450's.
 //
 //                          GLSL450                 Vulkan
-//   memory of the          as it is                accesses are NonPrivate
+//   memory of the          no decoration           accesses are NonPrivate
 //   workgroup
 //   device memory that     Coherent variables      accesses are NonPrivate
 //   others look at
-//   where invocations      AcquireRelease          and MakeAvailable,
-//   meet                                           MakeVisible
+//   barriers               AcquireRelease          and MakeAvailable,
+//                                                  MakeVisible
 //   scope of atomics       Device                  QueueFamily: there is one
 //                                                  queue; Device is a feature
 //
-// An access that is NonPrivate is ordered with those of other invocations by
-// the barriers between them, which also make what was stored visible; no single
-// load or store does that. Views of one binding as arrays of different types
-// are one reference there, as a reference is what the descriptor stands for.
+// Barriers order NonPrivate accesses of different invocations, and make stores
+// visible; a single load or store does not. In Vulkan's model, views of one
+// binding as arrays of different types are one reference: a reference is what
+// the descriptor refers to.
 //
 // A value. Thread-safe.
 #ifndef EMBER_JIT_SPIRV_MEMORY_MODEL_H_
@@ -34,18 +34,20 @@ class MemoryModel {
   explicit MemoryModel(const Target& target)
       : is_vulkan_(target.vulkan_memory_model) {}
 
-  // Once per module.
+  // Called once per module.
   void Declare(ModuleBuilder& module) const;
-  // A variable of device memory in which invocations see what others stored.
+  // Decorates a variable of device memory in which invocations see what others
+  // stored.
   void DecorateCoherent(ModuleBuilder& module, Id variable) const;
-  // Memory operands of loads and stores that barriers order with those of other
-  // invocations; 0: none.
+  // Returns the memory operands of loads and stores that barriers order with
+  // those of other invocations; 0: none.
   uint32_t SharedAccess() const;
-  // Of a barrier. orders_device_memory: of accesses to it, too, that are
-  // SharedAccess; sees_device_memory: and what was stored there is seen.
+  // Returns the semantics of a barrier. orders_device_memory: it also orders
+  // accesses to device memory that are SharedAccess; sees_device_memory: it
+  // also makes stores there visible.
   uint32_t BarrierSemantics(bool orders_device_memory,
                             bool sees_device_memory) const;
-  // Of atomic operations on device memory.
+  // Returns the scope of atomic operations on device memory.
   spv::Scope AtomicScope() const;
 
  private:

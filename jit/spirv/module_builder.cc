@@ -6,14 +6,14 @@
 namespace ember::jit::spirv {
 namespace {
 
-constexpr uint32_t kVersion = 0x00010500;  // what Vulkan 1.2 takes
+constexpr uint32_t kVersion = 0x00010500;  // Vulkan 1.2 accepts this version
 
 template <typename Enum>
 uint32_t Word(Enum value) {
   return static_cast<uint32_t>(value);
 }
 
-// A string with its end, filled up with zeros.
+// Appends a string with its terminator, padded with zeros.
 void AppendText(Words& words, std::string_view text) {
   const size_t at = words.size();
   words.resize(at + text.size() / 4 + 1, 0);
@@ -115,7 +115,7 @@ Id ModuleBuilder::MatrixType(Id component, uint32_t rows, uint32_t columns,
 }
 
 Id ModuleBuilder::WordsType(uint32_t count) {
-  // Not shared with other arrays, which have no stride.
+  // The array is not shared with other arrays, which have no stride.
   const Id array = NewId();
   AppendInstruction(globals_, spv::Op::OpTypeArray,
                     {array, TypeOf(Scalar::kI32), ConstantId(count)});
@@ -159,7 +159,7 @@ std::optional<uint64_t> ModuleBuilder::BitsOfConstant(Value value) const {
   return found->second;
 }
 
-// --- the rest
+// --- variables and entry points
 
 Id ModuleBuilder::Variable(spv::StorageClass storage, Id type,
                            std::string_view name) {

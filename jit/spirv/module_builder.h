@@ -1,6 +1,5 @@
-// A SPIR-V module in the making: ids, types and constants (each once),
-// decorations, variables, entry points. Functions are written by
-// jit/spirv/code_builder.h.
+// Builds a SPIR-V module: ids, types and constants (each once), decorations,
+// variables, entry points. jit/spirv/code_builder.h writes functions.
 //
 //   ModuleBuilder module;
 //   const Id f32 = module.TypeOf(Scalar::kF32);
@@ -66,32 +65,33 @@ class ModuleBuilder {
 
   Id TypeOf(Scalar type);
   Id VoidType();
-  Id FunctionType();  // of no arguments and no result
+  Id FunctionType();  // without arguments and result
   Id VectorType(Scalar element, uint32_t count);
   Id ArrayType(Id element, uint32_t count);
   Id PointerType(spv::StorageClass storage, Id pointee);
-  // What a storage buffer is: struct { element data[]; }.
+  // Returns the type of a storage buffer: struct { element data[]; }.
   Id BufferType(Scalar element) {
     return BufferType(TypeOf(element), BitsOf(element) / 8);
   }
   Id BufferType(Id element, uint32_t stride);
-  // A texel buffer of words, one or four to a texel.
+  // Returns the type of a texel buffer of words, one or four to a texel.
   Id TexelBufferType(uint32_t words);
-  // An integer with a sign or without: matrices have such.
+  // Returns an integer type with or without a sign, which matrices need.
   Id IntegerType(uint32_t bits, bool is_signed) {
     return Intern(spv::Op::OpTypeInt, {bits, is_signed ? 1u : 0u});
   }
-  // A matrix that a subgroup holds together.
+  // Returns the type of a matrix that a subgroup holds together.
   Id MatrixType(Id component, uint32_t rows, uint32_t columns, MatrixUse use);
-  // Push constants: struct { u32 words[count]; }.
+  // Returns the type of push constants: struct { u32 words[count]; }.
   Id WordsType(uint32_t count);
 
   // --- constants ---
 
-  // Bits beyond the type's are ignored. Not of 8 and 16 bits.
+  // Returns a constant. Bits beyond the type's are ignored. Types of 8 and 16
+  // bits are not supported.
   Value Constant(Scalar type, uint64_t bits);
   Id ConstantId(uint32_t value) { return Constant(Scalar::kI32, value).id; }
-  // The bits, zero-extended, if the value is a constant.
+  // Returns the bits, zero-extended, if the value is a constant.
   std::optional<uint64_t> BitsOfConstant(Value value) const;
 
   // --- the rest ---
@@ -103,18 +103,18 @@ class ModuleBuilder {
     return capabilities_.contains(static_cast<uint32_t>(capability));
   }
   void SetMemoryModel(spv::MemoryModel model) { memory_model_ = model; }
-  // An extension beyond SPIR-V 1.5 that a capability needs.
+  // Requires an extension beyond SPIR-V 1.5 that a capability needs.
   void RequireExtension(std::string_view name) { extensions_.emplace(name); }
-  // A variable of the module.
+  // Declares a variable of the module.
   Id Variable(spv::StorageClass storage, Id type, std::string_view name);
-  // An input that the device sets; the same for all who ask.
+  // Returns an input that the device sets; the same id for each call.
   Id BuiltIn(spv::BuiltIn which, Id type, std::string_view name);
-  // The same; 0 if nobody asked yet.
+  // Returns the same; 0 if it has not been declared yet.
   Id KnownBuiltIn(spv::BuiltIn which) const {
     const auto found = built_ins_.find(which);
     return found == built_ins_.end() ? 0 : found->second;
   }
-  // GLSL.std.450
+  // Returns the id of GLSL.std.450.
   Id Library();
   void Decorate(Id target, spv::Decoration decoration,
                 std::initializer_list<uint32_t> operands = {});
@@ -128,12 +128,12 @@ class ModuleBuilder {
     functions_.insert(functions_.end(), words.begin(), words.end());
   }
 
-  // The module; this is then used up.
+  // Returns the module's words and consumes the builder.
   Words Finish();
 
  private:
-  // A type or constant: the result id comes first among the operands of types,
-  // second of constants.
+  // Returns the id of a type or constant, adding it if it is new. The result id
+  // comes first among the operands of types, second among those of constants.
   Id Intern(spv::Op op, Words operands, bool* is_new = nullptr);
 
   Id next_id_ = 1;

@@ -1,5 +1,6 @@
-// Nests on a device: what checks say, and what the evaluator of nests rounds
-// otherwise. What nests compute is in tests/cases, as is what their code takes.
+// Tests nests on a device: errors of checks, and where rounding differs from
+// the evaluator of nests. tests/cases has tests of results and of the code's
+// resources.
 #include <cstring>
 #include <string>
 
@@ -43,7 +44,7 @@ TEST_F(SpirvNestTest, ChecksThatFail) {
   }
 }
 
-// Everybody goes on to the next meeting.
+// Invocations that fail a check still take part in the next barrier.
 TEST_F(SpirvNestTest, ChecksBetweenMeetings) {
   constexpr char kText[] = R"(
 loops @checked(%x: input f32[5], %i: input i32[4, 8], %y: output f32[4, 8]) {
@@ -68,8 +69,8 @@ loops @checked(%x: input f32[5], %i: input i32[4, 8], %y: output f32[4, 8]) {
             "in 0..4, found 7");
 }
 
-// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, of which a product that is rounded
-// keeps nothing of the last term.
+// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24. Rounding the product drops the last
+// term.
 TEST_F(SpirvNestTest, ShortSumsRoundOnceAStep) {
   const loops::LoopNest nest = ParseOrDie(R"(
 loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
@@ -89,7 +90,7 @@ loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
 
 // --- what is declined
 
-// Of open extents the call decides.
+// Iterations of loops with open extents depend on the call.
 TEST(SpirvDeclineTest, IterationsOfOpenExtents) {
   const auto limit = [](const char* body) {
     const auto code = Emit(

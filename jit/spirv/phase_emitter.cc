@@ -30,10 +30,11 @@ using loops::Statement;
 
 namespace {
 
-// Instructions of one phase; drivers take a second for about as many.
+// Largest number of instructions of a phase; drivers take about a second for
+// these.
 constexpr int64_t kLargestPhase = 60000;
 
-// Which buffers the statements store to.
+// Collects the buffers that the statements store to.
 void CollectStores(const Block& block, std::vector<bool>& stored) {
   for (const Statement& statement : block) {
     for (const loops::Store& store : statement.stores)
@@ -77,20 +78,23 @@ class PhaseEmitter {
   void EmitSerial(const Statement& statement);
   void EmitUnrolled(const Statement& statement, int64_t extent);
   void EmitVector(const Statement& statement, int64_t extent);
-  // By the device's instructions, in all lanes; false if it has none.
+  // Emits the device's dot instructions in all lanes; false if it has none.
   bool EmitDot(const Statement& statement);
   void EmitInvocations(const Statement& statement, int64_t extent);
-  // Each value by a subgroup; those beyond the last value skip it.
+  // Runs each value in a subgroup; subgroups beyond the last value skip the
+  // body.
   void EmitSubgroups(const Statement& statement, int64_t extent);
-  // What all invocations update together, in their names the first updates.
+  // Combines the values of all invocations; the first invocation stores the
+  // result.
   void EmitCombining(const Statement& statement, int64_t extent);
   void EmitIf(const Statement& statement);
   void EmitLanesIf(const Statement& statement, std::vector<Value> conditions);
   void EmitBranch(Value condition, const Block& block);
-  // The check; what is behind it in the block only if it holds.
+  // Emits the check, and the rest of the block so that it runs only if that
+  // holds.
   void EmitCheck(const Block& block, size_t number);
   void EmitStore(const Statement& statement);
-  // visit() once, or for each lane.
+  // Calls visit() once, or for each lane.
   template <typename Visit>
   void ForEachLane(Visit&& visit);
   std::optional<Value> MaskOf(size_t lane) const;
@@ -171,7 +175,7 @@ void PhaseEmitter::EmitTask() {
     task = c_.Add(task, expressions_.PushedWord(static_cast<uint32_t>(
                             2 * nest_.parameters.size())));
   }
-  // At most gpu::kMostExtent.
+  // The value is at most gpu::kMostExtent.
   const Value tasks =
       expressions_.EmitIndex(loops::ExtentOf(nest_.pool, phase_.task));
   c_.If(c_.Less(task, tasks, true), [&] {
@@ -286,7 +290,7 @@ void PhaseEmitter::EmitVector(const Statement& statement, int64_t extent) {
 
 bool PhaseEmitter::EmitDot(const Statement& statement) {
   const std::optional<loops::DotProduct> dot = dots_.Find(statement);
-  // Invocations would meet inside.
+  // The body must not contain a barrier.
   if (!dot || plan_.barriers.contains(&statement.body[0])) return false;
   std::vector<StoreEmitter::Pending> all;
   bool are_words = true;
@@ -315,7 +319,7 @@ void PhaseEmitter::EmitCombining(const Statement& statement, int64_t extent) {
   std::vector<StoreEmitter::Pending> all;
   for (const loops::Store& store : statement.body[0].stores) {
     const DType type = nest_.buffers[store.buffer].type;
-    // Its memory is in use until the first has read it.
+    // The parts' memory is in use until the first invocation has read it.
     if (!all.empty() && plan_.parts > 0) memory_.EmitBarrier();
     StoreEmitter::Pending pending;
     pending.store = &store;
@@ -449,7 +453,7 @@ void PhaseEmitter::EmitIf(const Statement& statement) {
   EmitLanesIf(statement, std::move(conditions));
 }
 
-// Skipped if no lane is on.
+// The branch is skipped if no lane is active.
 void PhaseEmitter::EmitLanesIf(const Statement& statement,
                                std::vector<Value> conditions) {
   Value any = c_.Bool(false);
@@ -467,7 +471,8 @@ void PhaseEmitter::EmitLanesIf(const Statement& statement,
 
 void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
   const Statement& check = block[number];
-  // Of the lanes that are on: all are inside; what the last has that is not.
+  // `inside`: true if the indices of all active lanes are inside. `index` and
+  // `extent`: those of the last active lane that is not.
   Value inside = c_.Bool(true);
   Value index = c_.Int(0), extent = c_.Int(0);
   bool is_first = true;

@@ -1,4 +1,4 @@
-// The statements of one phase as an entry point of a module.
+// Emits the statements of one phase as an entry point of a module.
 #ifndef EMBER_JIT_SPIRV_PHASE_EMITTER_H_
 #define EMBER_JIT_SPIRV_PHASE_EMITTER_H_
 
@@ -12,9 +12,9 @@
 
 namespace ember::jit::spirv {
 
-// phase: of the nest, to whose pool nodes are added. words: the variable of the
-// push constants. Errors: reasons to decline, and instructions that should have
-// been expanded.
+// phase: one of the nest, to whose pool nodes are added. words: the variable of
+// the push constants. Errors: reasons to decline, and instructions that should
+// have been expanded.
 StatusOr<gpu::PhaseCode> EmitPhase(loops::LoopNest& nest,
                                    const loops::Phase& phase,
                                    std::string entry_point,

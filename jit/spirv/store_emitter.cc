@@ -12,15 +12,16 @@ using tensor::Update;
 
 namespace {
 
-// Sums of no more products are computed in their order by every schedule and
-// back end, so they are the same bits wherever each step rounds once. What
-// follows may be a step function: a color that is rounded to an integer.
+// The largest number of products in a short sum. All schedules and back ends
+// compute a short sum in order, so its bits are the same wherever each step
+// rounds once. The next operation may be a step function, such as the rounding
+// of a color to an integer.
 constexpr int64_t kShortSum = 16;
 
 }  // namespace
 
-// What is stored outside of invocation loops where there are some, one
-// invocation stores; but all have registers.
+// True if one invocation does the store: it is outside the phase's invocation
+// loops, and the buffer is not in registers, which all invocations have.
 bool StoreEmitter::IsOfOne(uint32_t buffer) const {
   return plan_.mode == gpu::PhasePlan::Mode::kInvocations &&
          !around_.in_invocations &&
@@ -34,7 +35,7 @@ bool StoreEmitter::IsFused(const loops::Store& store) const {
          nest_.pool[store.value].opcode == Opcode::kMultiply;
 }
 
-// Steps of the loops around that all update one element.
+// True if the loops around update one element at most kShortSum times.
 bool StoreEmitter::IsShortSum(const loops::Store& store) {
   int64_t terms = 1;
   for (NodeId variable : around_.loops) {
@@ -56,7 +57,7 @@ StoreEmitter::Pending StoreEmitter::Prepare(const loops::Store& store) {
   if (around_.lanes && !pending.mask && store.update == Update::kAssign &&
       !IsOfOne(store.buffer)) {
     const auto vector = expressions_.FindInVector(store.buffer, store.indices);
-    // Whole ones, from the first lane on.
+    // The vector must be whole and begin at the first lane.
     if (vector && vector->variable == around_.lanes->variable &&
         vector->is_whole)
       pending.in_vector = vector->element;
@@ -78,7 +79,7 @@ void StoreEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
     for (size_t i = store; i < all.size(); i += stride) {
       const Pending& pending = all[i];
       if (pending.in_vector) {
-        // Of the lane before, with which it was stored.
+        // Other lanes are stored with lane 0 of their vector.
         if (pending.in_vector->lane == 0) StoreVector(all, i, stride);
         continue;
       }

@@ -1,11 +1,11 @@
-// Stores and updates of a phase as SPIR-V, at the place where the code builder
-// is.
+// Emits stores and updates of a phase as SPIR-V, at the code builder's current
+// place.
 //
 //   StoreEmitter::Pending pending = stores.Prepare(store);  // reads operands
 //   stores.StoreAll({&pending, 1}, 1);                       // reads and stores
 //
-// What one statement stores in all lanes of a vector loop is prepared before
-// any of it is stored. Not thread-safe.
+// A statement's stores in all lanes of a vector loop are prepared before any of
+// them is emitted. Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_STORE_EMITTER_H_
 #define EMBER_JIT_SPIRV_STORE_EMITTER_H_
 
@@ -26,15 +26,15 @@
 
 namespace ember::jit::spirv {
 
-// What stands around a statement.
+// The loops around a statement.
 struct Surroundings {
-  // Of a vector loop, whose body is written out for each of them.
+  // The lanes of a vector loop, whose body is written out for each of them.
   struct Lanes {
     NodeId variable = 0;
     int64_t count = 0;
-    std::vector<Value> masks;  // none: all are on
+    std::vector<Value> masks;  // empty: all are active
   };
-  std::vector<NodeId> loops;  // all of them by variable, the outermost first
+  std::vector<NodeId> loops;  // variables of all of them, outermost first
   std::optional<Lanes> lanes;
   Value invocation;  // its number in the workgroup
   bool in_invocations = false;
@@ -42,8 +42,8 @@ struct Surroundings {
 
 class StoreEmitter {
  public:
-  // around: as it is whenever a function is called. phase: its multiply_adds
-  // count what is fused.
+  // around: kept up to date by the caller. phase: its multiply_adds counts
+  // fused operations.
   StoreEmitter(const loops::LoopNest& nest, const loops::Facts& facts,
                const gpu::PhasePlan& plan, const Surroundings& around,
                CodeBuilder& code, Memory& memory, Arithmetic& arithmetic,
@@ -58,10 +58,10 @@ class StoreEmitter {
         expressions_(expressions),
         phase_(phase) {}
 
-  // A store with its operands computed: value, or factor * value.
+  // A store whose operands are computed: value, or factor * value.
   struct Pending {
     const loops::Store* store = nullptr;
-    Value element;  // or, of a store of all lanes together:
+    Value element;  // unused if in_vector is set
     std::optional<Memory::VectorElement> in_vector;
     Value value;
     std::optional<Value> factor;
@@ -81,7 +81,7 @@ class StoreEmitter {
   void Write(const Pending& pending);
 
  private:
-  // A vector that begins at `begin`, an element every `stride`.
+  // Stores a vector that begins at `begin`, with an element every `stride`.
   void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
   bool IsFused(const loops::Store& store) const;
   bool IsShortSum(const loops::Store& store);

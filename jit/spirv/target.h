@@ -1,5 +1,5 @@
-// What SPIR-V code may use on a device: read from its target string, of which
-// hal/vulkan/features.h is the definition.
+// The features of a device that SPIR-V code may use, read from its target
+// string, which hal/vulkan/features.h defines.
 //
 //   Target target = Target::Of("vulkan1.3+int64+storage8+rte32+shared32768");
 //   target.i64;            // true
@@ -22,9 +22,11 @@ struct Target : gpu::DeviceTraits {
   bool unfused_fma = false;  // fma rounds the product, too
   bool i64 = false;          // "int64"
   bool i8 = false;           // "int8": variables; memory: storage8
-  // Dot products of four bytes in a word (SPV_KHR_integer_dot_product).
+  // True for dot products of four bytes in a word
+  // (SPV_KHR_integer_dot_product).
   bool dot = false;
-  // Whether the machine has them: of factors of one sign, and of two.
+  // True if the hardware has these products: for factors of one sign, and of
+  // two.
   bool fast_dot = false;
   bool fast_mixed_dot = false;
   // The memory model that modules use (jit/spirv/memory_model.h).
@@ -38,8 +40,8 @@ struct Target : gpu::DeviceTraits {
     bool rte = false;     // rounding to nearest even can be asked for
   };
   FloatModes float16, float32, float64;
-  // Elements of a texel buffer, where what is only read had better be loaded
-  // from such; 0: it had not.
+  // Largest number of elements of a texel buffer, if loads from texel buffers
+  // are better for memory that is only read; 0: they are not.
   int64_t texels = 0;
   static Target Of(std::string_view target);
 };

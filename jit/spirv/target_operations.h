@@ -1,4 +1,5 @@
-// What SPIR-V has on a device, for legalisation (jit/legalise).
+// Lists the operations that SPIR-V has on a device, for legalisation
+// (jit/legalise).
 #ifndef EMBER_JIT_SPIRV_TARGET_OPERATIONS_H_
 #define EMBER_JIT_SPIRV_TARGET_OPERATIONS_H_
 
@@ -8,12 +9,12 @@
 namespace ember::jit::spirv {
 
 inline legalise::TargetOperations OperationsOf(const Target& target) {
-  // Rounding to nearest even, and to infinities.
+  // Results are rounded to nearest even, also to infinities.
   const bool rounds_halves = target.float16.rte && target.float16.nan;
   return {
       .half_conversions = rounds_halves,
       .half_sums = target.f16 && rounds_halves,
-      // How registers hold elements: jit/spirv/conversions.h.
+      // jit/spirv/conversions.h defines the form of elements in registers.
       .wide_halves = true,
       .narrow_integers = false,
       .bool_casts = false,
@@ -23,7 +24,7 @@ inline legalise::TargetOperations OperationsOf(const Target& target) {
       .saturating_casts = false,
       .number_extremes = false,
       .rounding_f32 = true,
-      // Mesa's lavapipe 22.3 gives doubles back as they are.
+      // Mesa's lavapipe 22.3 returns doubles unrounded.
       .rounding_f64 = false,
       .cheap_doubles = false,
       .matrix_loops = true,

@@ -53,7 +53,8 @@ Status Validate(std::span<const uint32_t> words) {
   const char* const newer = std::getenv("EMBER_SPIRV_VAL");
   if (status.code() != StatusCode::kUnimplemented || newer == nullptr)
     return status;
-  // Of this process alone: tests that are run by hand share a folder.
+  // The name contains the process id: tests that are run by hand share a
+  // folder.
   const std::string file =
       Concat({testing::TempDir(), "/module.", ::getpid(), ".spv"});
   const std::string log = file + ".log";
@@ -160,7 +161,7 @@ void ExpectAsEvaluated(const std::string& text,
   ASSERT_EQ(wanted.ok(), status.ok())
       << wanted.ToString() << " / " << status.ToString();
   if (!wanted.ok()) {
-    // Which check failed first may differ.
+    // The check that fails first may differ.
     EXPECT_EQ(status.code(), wanted.code()) << status.ToString();
     return;
   }

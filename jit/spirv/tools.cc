@@ -16,8 +16,8 @@ namespace {
 constexpr spv_target_env kEnvironment = SPV_ENV_VULKAN_1_2;
 constexpr size_t kHeaderWords = 5;
 
-// What the newer instructions are to people: with a result and its type, with a
-// result alone, with none.
+// Newer instructions and their names for people. They have a result and its
+// type, a result alone, or none.
 struct NewInstruction {
   spv::Op op;
   const char* name;
@@ -31,7 +31,8 @@ constexpr NewInstruction kNewInstructions[] = {
     {kOpMatrixMulAdd, "OpCooperativeMatrixMulAddKHR", true, true},
 };
 
-// visit(op, operands) for each instruction, as long as they are whole.
+// Calls visit(op, operands) for each instruction, up to the first that is cut
+// off.
 template <typename Visit>
 void ForEachInstruction(std::span<const uint32_t> words, Visit&& visit) {
   for (size_t at = kHeaderWords; at < words.size();) {
@@ -57,9 +58,9 @@ bool HasMatrices(std::span<const uint32_t> words) {
   return has_them;
 }
 
-// The instruction as text; empty if SPIRV-Tools of any age know it. All
-// operands are ids but the last of loads, stores and products beyond the fixed
-// ones, which are masks.
+// Returns the instruction as text; empty if SPIRV-Tools of any age knows it.
+// All operands are ids, except the last one of loads, stores and products
+// beyond the fixed ones, which is a mask.
 std::string TextOf(spv::Op op, std::span<const uint32_t> operands) {
   if (IsMatrixCapability(op, operands))
     return "OpCapability CooperativeMatrixKHR";
@@ -83,7 +84,7 @@ std::string TextOf(spv::Op op, std::span<const uint32_t> operands) {
 
 constexpr std::string_view kMark = "OpModuleProcessed";
 
-// With each instruction that is new as one that carries its text.
+// Replaces each newer instruction by one that carries its text.
 std::vector<uint32_t> WithTexts(std::span<const uint32_t> words) {
   std::vector<uint32_t> result(words.begin(), words.begin() + kHeaderWords);
   ForEachInstruction(
@@ -103,7 +104,7 @@ std::vector<uint32_t> WithTexts(std::span<const uint32_t> words) {
   return result;
 }
 
-// Texts in place of the instructions that carried them.
+// Replaces these instructions in the disassembly by their texts.
 std::string WithoutMarks(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -124,7 +125,7 @@ std::string WithoutMarks(std::string_view text) {
   return result;
 }
 
-// Nothing if it could not; then log has the messages.
+// Returns an empty string if that fails; then log has the messages.
 std::string Disassemble(std::span<const uint32_t> words, uint32_t options,
                         std::string& log) {
   spvtools::SpirvTools tools(kEnvironment);

@@ -1,10 +1,11 @@
-// What SPIRV-Tools' library does for modules, in this process.
+// Validates and disassembles modules with SPIRV-Tools' library, in this
+// process.
 //
 //   EMBER_RETURN_IF_ERROR(ValidateModule(code.words));
 //
-// That of Debian 12 (2023.1) is older than cooperative matrices: of modules
-// with those it can say nothing, and the text of their instructions is made
-// here. Thread-safe.
+// Debian 12's library (2023.1) is older than cooperative matrices. It cannot
+// validate modules that have them, and this code makes the text of their
+// instructions. Thread-safe.
 #ifndef EMBER_JIT_SPIRV_TOOLS_H_
 #define EMBER_JIT_SPIRV_TOOLS_H_
 
@@ -16,14 +17,14 @@
 
 namespace ember::jit::spirv {
 
-// spirv-val for Vulkan 1.2: kInternal with its words, as a module that is wrong
-// is a bug of the emitter. kUnimplemented: the module has cooperative matrices,
-// which this SPIRV-Tools does not know.
+// Runs spirv-val for Vulkan 1.2. Returns kInternal with its message, since an
+// invalid module is a bug of the emitter. Returns kUnimplemented if the module
+// has cooperative matrices, which this SPIRV-Tools does not know.
 Status ValidateModule(std::span<const uint32_t> words);
 
-// As text, with names; what is wrong with it, if it cannot be read. Of modules
-// with cooperative matrices that SPIRV-Tools does not know, with numbers in
-// place of names; the first lines say so.
+// Returns the module as text, with names, or what is wrong if it cannot be
+// read. If it has cooperative matrices that SPIRV-Tools does not know, numbers
+// replace names, and the first lines say so.
 std::string DisassembleModule(std::span<const uint32_t> words);
 
 }  // namespace ember::jit::spirv

@@ -12,9 +12,9 @@
 namespace ember::jit {
 namespace {
 
-// From the least to the most of each architecture: "host" takes the last that
-// runs. LLVM gets architecture levels rather than products, as those have
-// instructions that no target text speaks of.
+// For each architecture from the fewest features to the most: "host" takes the
+// last one that runs here. LLVM gets architecture levels rather than products,
+// since products have instructions that no target text mentions.
 struct Base {
   std::string_view name, target, llvm;
 };
@@ -23,10 +23,10 @@ constexpr Base kBases[] = {
     {"x86-64-v3", "x86_64-linux+v3+avx2+fma", "x86_64-linux-gnu:x86-64-v3"},
     {"x86-64-v4", "x86_64-linux+v4+avx2+fma+avx512f+avx512bw+avx512vl",
      "x86_64-linux-gnu:x86-64-v4"},
-    // Android and Apple's systems keep x18 for themselves.
+    // x18 is reserved, since Android and Apple's systems use it themselves.
     {"aarch64", "aarch64-linux+neon", "aarch64-linux-gnu:generic+reserve-x18"},
     {"armv7+neon", "armv7-linux+neon", "armv7-linux-gnueabihf:generic+neon"},
-    // Of whichever processor a C compiler is for (jit/c).
+    // The C compiler decides which processor this is for (jit/c).
     {"c11", "c11", ""},
 };
 
@@ -39,16 +39,18 @@ constexpr Feature kFeatures[] = {
     {"x86-64-v4", "bf16", "+avx512bf16", "+avx512bf16"},
     {"aarch64", "dotprod", "+dotprod", "+dotprod"},
     {"aarch64", "i8mm", "+i8mm", "+i8mm"},
-    // Vectors of 256 bits, the most common length: code is for one only.
+    // The vectors have 256 bits, the most common length: code is for one length
+    // only.
     {"aarch64", "sve", "+sve=256", "+sve+sve=256"},
     {"armv7+neon", "vfp4", "+vfp4", "+vfp4"},
 };
 
-// What a text says of a machine beside what code needs.
+// Features of a text that describe a machine and that code does not need.
 constexpr std::string_view kDescriptions[] = {"l1", "l2", "l3", "cores"};
 
-// Schedules want to know how many cores to use; phones have four or more. Of C
-// nobody knows the processor, and small ones have one.
+// The number of cores for schedules if the name does not give it; phones have
+// four or more. C gets none: its processor is not known, and small ones have
+// one core.
 constexpr std::string_view kCores = "+cores=4";
 
 bool IsDescription(std::string_view feature) {
@@ -117,7 +119,7 @@ StatusOr<CompileTarget> HostTarget() {
   return result;
 }
 
-// Whether there is a digit where the version begins, back ends do not ask.
+// Checks that the version begins with a digit, which back ends do not check.
 StatusOr<CompileTarget> OfDevice(std::string_view text) {
   const TargetText target(text);
   const std::string_view name = target.name();

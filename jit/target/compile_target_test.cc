@@ -31,7 +31,7 @@ TEST(CompileTargetTest, HostRunsHere) {
   EXPECT_EQ(hal::MissingFeatures(host->target), "") << host->target;
 }
 
-// What a machine says of itself can be carried to another one.
+// A machine's description of itself means the same on another machine.
 TEST(CompileTargetTest, NameOfHostMeansTheHost) {
   const auto host = FindCompileTarget("host");
   ASSERT_TRUE(host.ok()) << host.status().ToString();

@@ -1,10 +1,10 @@
-// What schedules need to know about a CPU: vectors, registers, caches, cores.
+// A model of a CPU for schedules: vectors, registers, caches, cores.
 //
 //   CpuModel cpu = CpuModel::Of("x86_64-linux+avx2+fma+l2=1024K+cores=8");
 //   cpu.Lanes(DType::kF32);   // 8
 //
 // All of it comes from the target string (hal::Device::target()), which can be
-// written down and used on another machine: hal::HostTarget() describes the one
+// stored and used on another machine. hal::HostTarget() describes the machine
 // that it runs on. A value.
 #ifndef EMBER_JIT_TARGET_CPU_MODEL_H_
 #define EMBER_JIT_TARGET_CPU_MODEL_H_
@@ -20,29 +20,32 @@ struct CpuModel {
   int vector_bytes = 16;
   int vector_registers = 16;
   bool has_fma = false;
-  bool has_integer_fma = false;  // of 32 bits
-  // Instructions for sums of 4 products of bytes, and of 2 of 16-bit integers.
+  bool has_integer_fma = false;  // for 32 bits
+  // True if there are instructions for sums of 4 products of bytes, and of 2 of
+  // 16-bit integers.
   bool has_byte_dots = false;
   bool has_short_dots = false;
-  // Of 4 products of unsigned bytes and small ones (jit/loops/dot_product.h).
+  // True for sums of 4 products of unsigned bytes and small ones
+  // (jit/loops/dot_product.h).
   bool has_small_byte_dots = false;
-  // Of 2 products of bf16, in f32.
+  // True for sums of 2 products of bf16, in f32.
   bool has_bfloat_dots = false;
-  bool has_masks = false;       // some lanes are stored as quickly as all
+  bool has_masks = false;       // storing some lanes is as fast as storing all
   int64_t l1_bytes = 32 << 10;  // data, per core
   int64_t l2_bytes = 512 << 10;
   int64_t l3_bytes = 8 << 20;
   int cores = 1;
 
-  // What the string does not tell is as above.
+  // Facts that the string leaves out have the defaults above.
   static CpuModel Of(std::string_view target);
 
-  // Elements of the type in a vector; at least 1.
+  // Number of elements of the type in a vector; at least 1.
   int Lanes(DType type) const;
-  // Lanes for so many neighbours of `bytes` each: a vector's, or those of the
-  // shortest part of one that holds all of them, as instructions of a part cost
-  // no more and store without a mask what it holds whole. 1: none, as less than
-  // half of the shortest would be used.
+  // Returns the lanes for this number of neighbours of `bytes` each. They are
+  // those of a vector, or of the shortest part of one that holds all
+  // neighbours: instructions for a part cost no more, and need no mask to store
+  // a full part. 1 means no vector, since the neighbours would fill less than
+  // half of the shortest.
   int64_t LanesFor(int64_t bytes, int64_t neighbours) const;
 };
 

@@ -28,7 +28,7 @@ TEST(CpuModelTest, WhatIsMissingOrNoNumberIsTheDefault) {
     EXPECT_EQ(cpu.l1_bytes, CpuModel().l1_bytes) << target;
     EXPECT_EQ(cpu.cores, CpuModel().cores) << target;
   }
-  // A name is not found in a longer one.
+  // A feature's name is not found in a longer one.
   EXPECT_FALSE(CpuModel::Of("x86_64-linux+fma4").has_fma);
 }
 
@@ -58,7 +58,7 @@ TEST(CpuModel, LanesForNeighbours) {
   const CpuModel wide = CpuModel::Of("x86_64-linux+avx2+fma+avx512f");
   const CpuModel middle = CpuModel::Of("x86_64-linux+avx2+fma");
   const CpuModel narrow = CpuModel::Of("aarch64-linux+neon");
-  // Of each machine's widest vector; the narrowest has four.
+  // The limits are each machine's widest vector, and four lanes.
   EXPECT_EQ(wide.LanesFor(4, 1000), 16);
   EXPECT_EQ(wide.LanesFor(4, 9), 16);
   EXPECT_EQ(wide.LanesFor(4, 8), 8);

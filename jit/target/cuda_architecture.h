@@ -1,4 +1,4 @@
-// Which of NVIDIA's architectures a target string names.
+// Returns the NVIDIA architecture that a target string names.
 //
 //   CudaArchitecture("sm_90a+subgroup32+shared232448");   // 90
 //   CudaArchitecture("vulkan1.3+subgroup32");             // 0
@@ -11,19 +11,19 @@
 
 namespace ember::jit {
 
-// The first architecture whose threads copy to shared memory without waiting
-// (PTX ISA, "cp.async").
+// The first architecture with asynchronous copies to shared memory (PTX ISA,
+// "cp.async").
 inline constexpr int kFirstWithAsyncCopies = 80;
 
-// The first with maxima and minima that are NaN where an operand is (PTX ISA,
-// "max", .NaN).
+// The first architecture with maxima and minima that are NaN if an operand is
+// (PTX ISA, "max", .NaN).
 inline constexpr int kFirstWithNanExtremes = 80;
 
-// 0 where the target is no device of CUDA.
+// Returns 0 if the target is not a device of CUDA.
 int CudaArchitecture(std::string_view target);
 
-// Whether code for the target may use what later architectures do not have:
-// its name ends with an a, as "sm_90a" does.
+// True if code for the target may use instructions that later architectures
+// lack: its name ends with an a, as "sm_90a" does.
 bool HasOwnInstructions(std::string_view target);
 
 }  // namespace ember::jit

@@ -1,14 +1,14 @@
-// Instructions for short sums of products, one in each lane of a vector: the
-// one table of them. What a row computes is a dot loop of its count and types
-// (jit/loops/dot_product.h); what it is called is for people.
+// The table of instructions for short sums of products, one sum in each lane of
+// a vector. A row computes a dot loop of its count and types
+// (jit/loops/dot_product.h); its name is for people.
 //
 //   const auto has = [&](std::string_view feature) { … };
 //   WidestDot("x86_64", DotKind::kBytes, has);   // 512; 0: there is none
 //
-// Schedules (CpuModel, GpuModel) and code generation (jit/llvm/host.h) ask this
-// table which there are. How each is emitted, and what replaces one of other
-// signs, is said in dot_products.h of jit/llvm, jit/spirv and jit/ptx.
-// Thread-safe.
+// Schedules (CpuModel, GpuModel) and code generation (jit/llvm/host.h) look up
+// here which instructions a machine has. The dot_products.h of jit/llvm,
+// jit/spirv and jit/ptx say how each is emitted, and what replaces one of other
+// signs. Thread-safe.
 #ifndef EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 #define EMBER_JIT_TARGET_DOT_INSTRUCTIONS_H_
 
@@ -20,7 +20,7 @@
 namespace ember::jit {
 
 enum class DotKind : uint8_t {
-  kBytes,       // 4 of i8 and u8, in i32; of other signs by way of a shift
+  kBytes,       // 4 of i8 and u8, in i32; other signs through a shift
   kMixedBytes,  // 4 of u8 by i8, where kBytes is of equal signs
   kSmallBytes,  // 4 of u8 by i8 in -64..64 (loops::kSmallByte)
   kShorts,      // 2 of i16, in i32
@@ -31,17 +31,18 @@ struct DotInstruction {
   std::string_view name;
   std::string_view machine;  // the first part of a target's name
   DotKind kind = DotKind::kBytes;
-  int bits = 0;  // of a vector; kOfMachine: whatever its vectors have
-  // All of them are needed; empty: none.
+  int bits = 0;  // per vector; kOfMachine: those of the machine's vectors
+  // The required features; empty: none.
   std::string_view features[2];
 };
 inline constexpr int kOfMachine = -1;
 
-// All rows; of one machine and kind the widest comes first.
+// Returns all rows; the widest of a machine and kind comes first.
 std::span<const DotInstruction> DotInstructions();
 
-// Bits of the widest vectors of such an instruction, or 0. has(feature) says
-// what the machine has; vector_bits: of its own vectors, for rows of that size.
+// Returns the bits of the widest vectors with such an instruction, or 0.
+// has(feature): true if the machine has it; vector_bits: the size of the
+// machine's vectors, for rows of that size.
 template <typename Has>
 int WidestDot(std::string_view machine, DotKind kind, const Has& has,
               int vector_bits = 0) {

@@ -24,7 +24,7 @@ TEST(GpuModelTest, UnknownIsWhatEveryDeviceHas) {
   }
 }
 
-// Not those that the driver makes of others.
+// Dot products that the driver emulates do not count.
 TEST(GpuModelTest, DotProducts) {
   EXPECT_FALSE(GpuModel::Of("vulkan1.3+dot+subgroup32").has_dots);
   EXPECT_TRUE(GpuModel::Of("vulkan1.3+dot+fast_dot+subgroup32").has_dots);

@@ -1,6 +1,7 @@
-// Instructions by which the threads of a warp multiply small matrices: the one
-// table of them. What a row computes is a matrix loop of its type
-// (jit/loops/matrix_operation.h); which lane holds which element is its layout.
+// The table of instructions by which the threads of a warp multiply small
+// matrices. A row computes a matrix loop of its type
+// (jit/loops/matrix_operation.h); its layout says which lane holds which
+// element.
 //
 //   for (const MatrixInstruction& row : MatrixInstructions()) …
 //   const MatrixInstruction* row = FindMatrixInstruction(type, "sm_80");
@@ -8,16 +9,16 @@
 //   const MatrixFragment a = row->A();
 //   a.ElementOf(lane, r, i);     // row and column of element i of register r
 //
-// Schedules, plans of phases and the emitter of jit/ptx ask this table alone,
-// so a new shape is a row here and its intrinsic in
-// jit/ptx/matrix_intrinsics.cc; one of wgmma is a row alone.
-// Devices of Vulkan list their products themselves (target features such as
-// matrix16x16x16:f16:f16:f32) and keep their layouts to themselves.
+// Schedules, plans of phases and the emitter of jit/ptx use this table alone.
+// So a new shape is a row here and its intrinsic in
+// jit/ptx/matrix_intrinsics.cc; a new shape of wgmma is only a row. Devices of
+// Vulkan list their products themselves (target features such as
+// matrix16x16x16:f16:f16:f32) and do not publish their layouts.
 //
-// Some instructions are of four warps, a warpgroup (wgmma): each warp
-// multiplies rows of its own by a matrix b that the four have in common and
-// that is read from shared memory. To the nest each of the warps multiplies by
-// itself, so a row says what one of them does.
+// Some instructions are executed by four warps, a warpgroup (wgmma). Each warp
+// multiplies rows of its own by a matrix b that the four share and that is read
+// from shared memory. In the nest each of the warps multiplies by itself, so a
+// row describes one warp's part.
 //
 // Source: PTX ISA 8.5, "Matrix multiply-accumulate operation using mma
 // instruction" and "Asynchronous warpgroup level matrix instructions", whose
@@ -43,7 +44,7 @@ struct MatrixStep {
   int64_t column = 0;
 };
 
-// Which elements of a matrix a lane of a warp holds, in registers of 32 bits
+// The elements of a matrix that a lane of a warp holds, in registers of 32 bits
 // (sums of f32 and i32: one element each). With lane = 4 * group + thread:
 //   element i of register r is at
 //     group * by_group + thread * by_thread + i * by_element + registers[r]
@@ -52,18 +53,18 @@ struct MatrixFragment {
   MatrixStep by_thread;
   MatrixStep by_element;
   std::vector<MatrixStep> registers;
-  int64_t elements = 1;  // of a register
+  int64_t elements = 1;  // per register
 
   MatrixStep ElementOf(int64_t lane, int64_t r, int64_t i) const;
 };
 
-// The feature of a target ("sm_80+subgroup32+tf32") that allows to multiply
-// factors of f32 as tf32 (jit/loops/matrix_operation.h). No device tells it:
-// who runs a program adds it (WithTf32).
+// The feature of a target ("sm_80+subgroup32+tf32") that allows multiplying
+// factors of f32 as tf32 (jit/loops/matrix_operation.h). No device reports it:
+// the user adds it (WithTf32).
 inline constexpr std::string_view kTf32 = "tf32";
 
-// The target with that permission; as it is where it is no device of CUDA, or
-// has it.
+// Returns the target with that permission; unchanged if it is not a device of
+// CUDA or already has it.
 std::string WithTf32(std::string_view target);
 
 struct MatrixInstruction {
@@ -71,49 +72,51 @@ struct MatrixInstruction {
   loops::MatrixType type;
   // The first architecture that has it: 80 is compute capability 8.0.
   int architecture = 0;
-  // How many warps execute it together. If it is more than one, these are warps
-  // whose numbers follow each other from a multiple of `warps`, they have one
-  // b, which lies in panels of shared memory (jit/gpu/shared_panels.h), and
-  // later architectures do not have the instruction.
+  // Number of warps that execute it together. If there are several, their
+  // numbers follow each other from a multiple of `warps`, and they share one b,
+  // which is in panels of shared memory (jit/gpu/shared_panels.h). Later
+  // architectures do not have such instructions.
   int64_t warps = 1;
-  // What the target has to allow, as a feature; empty: nothing.
+  // The feature with which the target must allow it; empty: none.
   std::string_view permission;
 
   bool IsWide() const { return warps > 1; }
   MatrixFragment A() const;  // rows x depth
   MatrixFragment B()
-      const;  // depth x columns; not of wide ones, whose b no lane holds
+      const;  // depth x columns; not for wide ones, whose b no lane holds
   MatrixFragment Sum() const;  // rows x columns
 };
 
-// All rows; those of a type with more depth come first, as they do more.
+// Returns all rows; those of a type with more depth come first, since they do
+// more.
 std::span<const MatrixInstruction> MatrixInstructions();
 
-// Null where the target, such as "sm_90a+subgroup32", has none.
+// Returns null if the target, such as "sm_90a+subgroup32", has none.
 const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
                                                std::string_view target);
 
-// Of the row of the type, whichever devices have it; 1 where there is no row.
+// Returns the warps of the type's row, on whichever device; 1 if there is no
+// row.
 int64_t WarpsOfMatrix(const loops::MatrixType& type);
 
-// Whether the hardware transposes matrices of such elements as it reads them
-// from shared memory: those of 16 bits alone. Of others, lanes of a warp load
-// each element of a matrix that lies the other way by itself.
+// True if the hardware transposes matrices of such elements as it reads them
+// from shared memory: only elements of 16 bits. For others with the wrong
+// layout, lanes of a warp load each element of a matrix separately.
 bool TransposesMatricesOf(DType element);
 
-// Whether the row of the type multiplies by a matrix b whose rows lie together
-// in memory. Wide ones of elements that are not transposed do not: they read b
-// from panels, of which each row has to be a column of b. Of a type without a
-// row it is true.
+// True if the row of the type can multiply by a matrix b whose rows are
+// contiguous in memory; also if there is no row. Wide rows whose elements the
+// hardware does not transpose cannot: they read b from panels in which each row
+// must be a column of b.
 bool ReadsRowMajorB(const loops::MatrixType& type);
 
-// A row with sums of the size and type, all of which have one layout of sums;
-// null where there is none.
+// Returns a row with sums of the size and type, which all have the same layout;
+// null if there is none.
 const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,
                                         DType sum);
 
-// What the target multiplies, in the order of the table; nothing where it is
-// no device of CUDA.
+// Returns the types that the target multiplies, in the order of the table;
+// empty if it is not a device of CUDA.
 std::vector<loops::MatrixType> MatrixTypesOf(std::string_view target);
 
 }  // namespace ember::jit

@@ -1,5 +1,5 @@
-// The table of matrix instructions: layouts give each element to one lane, and
-// which architecture has what.
+// Tests the table of matrix instructions: layouts give each element to one
+// lane, and architectures have the right rows.
 #include "jit/target/matrix_instructions.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace ember::jit {
 namespace {
 
-// Each element of the matrix is one register's part of one lane.
+// Expects that exactly one register's part of one lane holds each element.
 void ExpectWhole(const MatrixFragment& fragment, int64_t rows,
                  int64_t columns) {
   std::set<std::pair<int64_t, int64_t>> places;
@@ -41,7 +41,7 @@ TEST(MatrixInstructions, FragmentsAreWhole) {
   }
 }
 
-// As PTX's figures have them.
+// The layouts are those of PTX's figures.
 TEST(MatrixInstructions, Layouts) {
   const MatrixInstruction* const row = FindMatrixInstruction(
       {16, 8, 16, DType::kF16, DType::kF16, DType::kF32}, "sm_80");
@@ -54,7 +54,7 @@ TEST(MatrixInstructions, Layouts) {
   const MatrixStep b = row->B().ElementOf(6, 1, 0);
   EXPECT_EQ(b.row, 12);
   EXPECT_EQ(b.column, 1);
-  // c3 of lane 31.
+  // This is c3 of lane 31.
   const MatrixStep c = row->Sum().ElementOf(31, 3, 0);
   EXPECT_EQ(c.row, 15);
   EXPECT_EQ(c.column, 7);
@@ -81,7 +81,7 @@ TEST(MatrixInstructions, Architectures) {
   EXPECT_EQ(GpuModel::Of("sm_75+subgroup32").matrices.size(), 2u);
   EXPECT_EQ(GpuModel::Of("sm_90a+subgroup32+tf32").matrices.size(),
             MatrixInstructions().size());
-  // Instructions of warpgroups are those of sm_90a alone.
+  // Only sm_90a has instructions of warpgroups.
   const loops::MatrixType wide = {16,          128,         16,
                                   DType::kF16, DType::kF16, DType::kF32};
   EXPECT_EQ(WarpsOfMatrix(wide), 4);
@@ -90,7 +90,7 @@ TEST(MatrixInstructions, Architectures) {
   EXPECT_EQ(FindMatrixInstruction(wide, "sm_100a"), nullptr);
 }
 
-// Factors of f32 are rounded only where the target says that they may be.
+// Factors of f32 are rounded only if the target allows it.
 TEST(MatrixInstructions, Tf32HasToBeAllowed) {
   const loops::MatrixType narrow = {16,          8,           8,
                                     DType::kF32, DType::kF32, DType::kF32};
@@ -112,7 +112,7 @@ TEST(MatrixInstructions, Tf32HasToBeAllowed) {
   EXPECT_EQ(WithTf32("x86_64+avx2"), "x86_64+avx2");
 }
 
-// wgmma has no operand that transposes b but for elements of 16 bits.
+// wgmma has an operand that transposes b for elements of 16 bits only.
 TEST(MatrixInstructions, WideOnesTransposeElementsOf16Bits) {
   for (const MatrixInstruction& row : MatrixInstructions()) {
     SCOPED_TRACE(row.name);

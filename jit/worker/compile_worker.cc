@@ -1,4 +1,4 @@
-// ember-compile-worker: worker_program.h.
+// The program ember-compile-worker; see worker_program.h.
 #include <utility>
 
 #include "jit/worker/worker_program.h"

@@ -1,4 +1,4 @@
-// Where the compile worker's program lies.
+// Finds the compile worker's program.
 #ifndef EMBER_JIT_WORKER_FIND_WORKER_H_
 #define EMBER_JIT_WORKER_FIND_WORKER_H_
 
@@ -6,9 +6,10 @@
 
 namespace ember::jit {
 
-// Beside the library, or program, that this function was linked into, or in
-// "worker" there, as it is built. Neither environment nor working folder are
-// asked. Empty: it is not there. Thread-safe.
+// Returns the path of the program in the folder of the library or program that
+// this function was linked into, or in "worker" there, as in a build. Neither
+// the environment nor the working folder matters. Empty if it is not there.
+// Thread-safe.
 std::string FindWorkerProgram();
 
 }  // namespace ember::jit

@@ -15,9 +15,9 @@
 namespace ember::jit {
 namespace {
 
-// Of a message; code and its texts stay far below.
+// Largest size of a message; code and its texts are far smaller.
 constexpr uint32_t kMostBytes = uint32_t{1} << 28;
-// For who reads nothing while his buffer is full.
+// Longest time to wait for a receiver whose buffer stays full.
 constexpr int kSendPatienceMs = 20'000;
 
 struct Header {
@@ -35,7 +35,7 @@ Status Damaged(const char* what) {
       {what, ": expected a message of this version, ", "found another"}));
 }
 
-// Until there is something to do; 0: nothing for so long.
+// Waits until the socket is ready; returns 0 if that takes too long.
 int Await(int socket, short events, int milliseconds) {
   pollfd entry = {.fd = socket, .events = events, .revents = 0};
   int ready = 0;

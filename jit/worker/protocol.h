@@ -1,4 +1,4 @@
-// What a process that wants kernels and the compile worker say to each other
+// The messages between a process that needs kernels and the compile worker,
 // over a stream socket.
 //
 //   Connection connection(std::move(socket));
@@ -11,13 +11,13 @@
 //   process                worker
 //                          kGreeting
 //   kJob                   kAlive (every second until the answer)
-//                          kBegun (the job's turn has come)
+//                          kBegun (the worker begins the job)
 //                          kAnswer
 //
-// Both ends are built from the same sources: who greets with another version is
-// not talked to. Both check that the other is a process of the same user.
+// Both ends are built from the same sources: a peer that greets with another
+// version is refused. Both check that the other is a process of the same user.
 //
-// A Connection is not thread-safe but for Close; the functions are.
+// Only Close of a Connection is thread-safe; the functions are thread-safe.
 #ifndef EMBER_JIT_WORKER_PROTOCOL_H_
 #define EMBER_JIT_WORKER_PROTOCOL_H_
 
@@ -35,9 +35,9 @@
 
 namespace ember::jit {
 
-// Changes with everything that is sent.
+// Changes whenever the format of any message does.
 inline constexpr uint32_t kWorkerProtocolVersion = 2;
-// How often a worker says that it lives while it has a job.
+// Time between a worker's signs of life while it has a job.
 inline constexpr std::chrono::milliseconds kSignOfLife{1000};
 
 enum class MessageKind : uint32_t { kGreeting, kJob, kAlive, kBegun, kAnswer };
@@ -47,7 +47,7 @@ struct Message {
   std::string body;
 };
 
-// What the worker compiles: a verified nest.
+// A verified nest for the worker to compile.
 struct CompileJob {
   std::string nest;  // jit/loops/text.h
   CompileOptions options;
@@ -55,7 +55,7 @@ struct CompileJob {
 
 struct CompileAnswer {
   Status status;
-  // If that is ok.
+  // Valid if the status is ok.
   vm::KernelCode code;
   int64_t code_bytes = 0;
   double optimize_ms = 0;
@@ -67,26 +67,28 @@ struct CompileAnswer {
 std::string WriteJob(const CompileJob& job);
 StatusOr<CompileJob> ReadJob(std::string_view body);
 std::string WriteAnswer(const CompileAnswer& answer);
-// The code's bytes are the answer's own.
+// The answer owns the code's bytes.
 StatusOr<CompileAnswer> ReadAnswer(std::string_view body);
 std::string WriteGreeting(const std::string& identity);
-// The identity. FailedPrecondition: another version.
+// Returns the identity; FailedPrecondition for another version.
 StatusOr<std::string> ReadGreeting(std::string_view body);
 
 class Connection {
  public:
-  // Of a connected stream socket.
+  // socket: a connected stream socket.
   explicit Connection(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  // FailedPrecondition: the other end is gone, or does not read for long.
+  // Returns FailedPrecondition if the other end is gone, or does not read for
+  // long.
   Status Send(const Message& message);
-  // FailedPrecondition: it is gone, or Close was called; ResourceExhausted:
-  // nothing came for so long; DataLoss: not what this protocol says.
+  // Returns FailedPrecondition if the other end is gone or Close was called,
+  // ResourceExhausted if nothing came in this time, and DataLoss for anything
+  // that violates this protocol.
   StatusOr<Message> Receive(std::chrono::milliseconds patience);
-  // Ends what Send and Receive wait for; from any thread.
+  // Ends waiting calls of Send and Receive; may be called from any thread.
   void Close();
 
-  // Whether the other end was made by a process of this user.
+  // True if a process of this user made the other end.
   bool is_own() const;
 
  private:

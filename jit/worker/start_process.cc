@@ -13,9 +13,9 @@
 
 #include "base/concat.h"
 
-// Whoever calls clone by that name under ThreadSanitizer is told of a fork,
-// and that is noted in the memory that both processes share: the host would
-// then be a process that forked, and die when it starts its next thread.
+// ThreadSanitizer intercepts clone by that name and records a fork in the
+// memory that both processes share. The host would then count as a forked
+// process, and die when it starts its next thread. __clone is not intercepted.
 #if defined(__SANITIZE_THREAD__)
 #define EMBER_IS_TSAN 1
 #elif defined(__has_feature)
@@ -32,7 +32,7 @@ namespace ember::jit {
 namespace {
 
 int Clone(int (*function)(void*), void* stack, void* argument) {
-  // No signal when it ends: its number would be in the flags' lowest byte.
+  // The lowest byte has the signal that is sent at the end: none.
   constexpr int kFlags = CLONE_VM | CLONE_VFORK;
 #ifdef EMBER_IS_TSAN
   return __clone(function, stack, kFlags, argument);
@@ -44,15 +44,16 @@ int Clone(int (*function)(void*), void* stack, void* argument) {
 constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kPassedDescriptor = 3;
 
-// What the processes in between share with this one: they run in its memory,
-// while it waits, and so may only make system calls. Those that a sanitizer
-// keeps accounts of are called by number: its accounts are this process's, too.
+// Data that the intermediate processes share with this one. They run in its
+// memory, while it waits, and so may only make system calls. Calls that a
+// sanitizer tracks are made by number, since its records are this process's,
+// too.
 struct Start {
   const char* program;
   char* const* arguments;
   int descriptor;
-  char* stack_top;  // of the second
-  int error = 0;    // of what failed
+  char* stack_top;  // stack of the second process
+  int error = 0;    // errno of the failed call
 };
 
 [[noreturn]] void Exit(int status) {
@@ -60,8 +61,8 @@ struct Start {
 }
 
 void ResetSignals() {
-  // The kernel's own struct, which differs between machines: all zeros is
-  // SIG_DFL, no flags and an empty mask in each.
+  // This is the kernel's own struct, which differs between machines. All zeros
+  // mean SIG_DFL, no flags and an empty mask on each.
   const char plain[64] = {};
   for (int number = 1; number < NSIG; ++number)
     syscall(SYS_rt_sigaction, number, plain, nullptr, (NSIG - 1) / 8);
@@ -70,7 +71,7 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// As dup2, with which one that is there already stays open.
+// Copies like dup2, and also keeps a descriptor open that is already in place.
 void CopyDescriptor(int from, int to) {
   if (from == to) {
     fcntl(to, F_SETFD, 0);
@@ -84,7 +85,7 @@ int RunProgram(void* argument) {
   setpgid(0, 0);
   const auto null = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC));
-  // A copy above what is overwritten next.
+  // The copy has a number above those that are overwritten next.
   const int passed = fcntl(start.descriptor, F_DUPFD, kPassedDescriptor + 1);
   if (null < 0 || passed < 0) {
     start.error = errno;
@@ -94,14 +95,15 @@ int RunProgram(void* argument) {
     CopyDescriptor(null, number);
   CopyDescriptor(passed, kPassedDescriptor);
   syscall(SYS_close_range, kPassedDescriptor + 1, ~0U, 0U);
-  // Handlers are shared with nobody, as CLONE_SIGHAND was not asked for.
+  // This does not change the host's handlers, as CLONE_SIGHAND was not given.
   ResetSignals();
   execve(start.program, start.arguments, environ);
   start.error = errno;
   Exit(1);
 }
 
-// Ends at once: what it started belongs to init then.
+// This process ends at once, so that init becomes the parent of the one it
+// started.
 int RunBetween(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   if (Clone(RunProgram, start.stack_top, argument) < 0) start.error = errno;
@@ -121,14 +123,16 @@ Status StartProcess(const std::string& program,
   if (stacks == MAP_FAILED) return ResourceExhaustedError("no stack");
   char* const bottom = static_cast<char*>(stacks);
   Start start{program.c_str(), list.data(), descriptor, bottom + kStackBytes};
-  // No handler of the host's runs in its memory in another process.
+  // Signals are blocked so that no handler of the host runs in another process
+  // that shares its memory.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t between = Clone(RunBetween, bottom + 2 * kStackBytes, &start);
   const int error = errno;
   if (between > 0) {
-    // Such children are seen by nobody who does not ask for them like this.
+    // Only a call with __WCLONE can wait for such a child, so the host never
+    // sees it.
     while (waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
     }
   } else {

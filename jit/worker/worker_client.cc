@@ -15,8 +15,8 @@
 namespace ember::jit {
 namespace {
 
-// Workers that end before a job's turn has come: some other's job may be the
-// reason, but not again and again.
+// Largest number of workers that may end before they begin a job: another job
+// may be the reason, but not that often.
 constexpr int kMostLosses = 8;
 
 Status Stopped() { return CancelledError("nobody waits for this kernel"); }
@@ -26,7 +26,7 @@ class RemoteCompiler final : public ObjectCompiler {
   RemoteCompiler(WorkerOptions options, WorkerPlace place)
       : options_(std::move(options)), place_(std::move(place)) {}
 
-  // The first connection, which tells the identity.
+  // Makes the first connection, which gives the identity.
   Status Start();
 
   const std::string& identity() const override { return identity_; }
@@ -41,7 +41,7 @@ class RemoteCompiler final : public ObjectCompiler {
   void Stop() override;
 
  private:
-  // A worker's, while or after one thread uses it.
+  // A connection to a worker, in use by one thread or idle.
   struct Line {
     Line(FileDescriptor descriptor, SocketIdentity of)
         : connection(std::move(descriptor)), worker(of) {}
@@ -49,7 +49,7 @@ class RemoteCompiler final : public ObjectCompiler {
     const SocketIdentity worker;
     std::string identity;
   };
-  // What became of a job on one line.
+  // The result of a job on one line.
   struct Outcome {
     StatusOr<CompileAnswer> answer;
     bool is_begun = false;
@@ -61,7 +61,8 @@ class RemoteCompiler final : public ObjectCompiler {
   void GiveBack(std::unique_ptr<Line> line);
   Outcome AskOn(Line& line, const std::string& job) const;
   StatusOr<CompileAnswer> Ask(const CompileJob& job);
-  // For what only this process can make.
+  // Returns a compiler in this process, for code that only this process can
+  // make.
   StatusOr<ObjectCompiler*> Local();
   bool is_stopped() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -74,10 +75,10 @@ class RemoteCompiler final : public ObjectCompiler {
   mutable std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<Line>> idle_;
   std::set<Line*> used_;
-  SocketIdentity silent_;  // of a worker that is to be replaced
+  SocketIdentity silent_;  // the worker to replace
   bool is_stopped_ = false;
   std::mutex loading_;                     // guards local_
-  std::unique_ptr<ObjectCompiler> local_;  // once it was needed
+  std::unique_ptr<ObjectCompiler> local_;  // null until it is needed
 };
 
 StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
@@ -115,7 +116,7 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
 }
 
 Status RemoteCompiler::Start() {
-  // A worker that was about to end, or is silent, is replaced by the second.
+  // The second attempt replaces a worker that was about to end, or is silent.
   StatusOr<std::unique_ptr<Line>> line = Connect();
   if (!line.ok()) line = Connect();
   if (!line.ok()) return line.status();
@@ -194,7 +195,7 @@ StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       used_.erase(line->get());
-      // Connections to the same worker are no better.
+      // Other connections to the same worker would fail as well.
       idle_.clear();
       if (outcome.is_silent) silent_ = (*line)->worker;
       if (is_stopped_) return Stopped();
@@ -211,7 +212,7 @@ StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
 StatusOr<vm::KernelCode> RemoteCompiler::CompileToCode(
     const loops::LoopNest& nest, const CompileOptions& options,
     CompiledNest* figures) {
-  // Code for the emulated grid is of the process that runs it.
+  // Code for the emulated grid is valid only in the process that runs it.
   if (TargetText(options.target).Has("emulated")) {
     EMBER_ASSIGN_OR_RETURN(ObjectCompiler* const local, Local());
     return local->CompileToCode(nest, options, figures);

@@ -1,20 +1,20 @@
-// A compiler that is another process: the compile worker, which a user's
-// processes share.
+// A compiler in another process: the compile worker, which a user's processes
+// share.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
 //                          NewRemoteCompiler({.program = path}));
 //   compiler->CompileToCode(nest, options, &figures);
 //
-// So a host has none of LLVM's work in its memory or on its threads, and none
-// of its crashes and endless loops: those cost the kernel that was being
-// compiled, and the others that wait are asked of a new worker. A worker that
-// gives no sign of life (it was stopped, say) is replaced. It is started when
-// it is needed, ends when nobody needed it for a minute, and runs with a low
-// priority (kWorkerNiceness of jit/background_thread.h), as a program that a
-// user can see, stop and kill.
+// So LLVM's work is neither in the host's memory nor on its threads, and its
+// crashes and endless loops do not hit the host. They only cost the kernel that
+// was being compiled; the other waiting jobs go to a new worker. A worker
+// without a sign of life (it was stopped, say) is replaced. The worker is
+// started when it is needed and ends after a minute without jobs. It runs with
+// a low priority (kWorkerNiceness of jit/background_thread.h), as a program
+// that a user can see, stop and kill.
 //
-// Compiling into an object file is not what it is for (kUnimplemented).
-// Thread-safe; Stop ends what waits.
+// It does not compile into object files (kUnimplemented). Thread-safe; Stop
+// ends waiting calls.
 #ifndef EMBER_JIT_WORKER_WORKER_CLIENT_H_
 #define EMBER_JIT_WORKER_WORKER_CLIENT_H_
 
@@ -27,23 +27,23 @@
 
 namespace ember::jit {
 
-// Its file's name.
+// Name of the worker's file.
 inline constexpr char kWorkerProgram[] = "ember-compile-worker";
 
 struct WorkerOptions {
   std::string program;  // its path
   std::string folder;   // FindWorkerPlace
-  // Without a sign of life, which a worker gives every second.
+  // Longest time without a sign of life, which a worker gives every second.
   std::chrono::milliseconds patience{20'000};
-  // ServeOptions; below a second is as good as one.
+  // See ServeOptions; less than a second counts as one.
   std::chrono::milliseconds most_time{60'000};
   std::chrono::milliseconds idle{60'000};
-  // How many workers may end while they compile one nest.
+  // Number of workers that may end while they compile one nest.
   int most_deaths = 2;
 };
 
-// Connects, and starts the worker if there is none: its greeting tells the
-// identity. Errors: what keeps it from being started or found.
+// Connects, and starts the worker if there is none: its greeting has the
+// identity. Errors: why it cannot be started or found.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewRemoteCompiler(
     WorkerOptions options);
 

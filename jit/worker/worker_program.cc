@@ -33,7 +33,7 @@ constexpr char kHelp[] =
     "killing "
     "it costs kernels that are being compiled, and no result.\n";
 
-// "--NAME=" and a number of milliseconds.
+// Parses "--NAME=" and a number of milliseconds.
 bool ReadMilliseconds(std::string_view argument, std::string_view name,
                       std::chrono::milliseconds& value) {
   if (!argument.starts_with(name)) return false;
@@ -64,22 +64,23 @@ bool ReadArguments(int argc, char** argv, ServeOptions& options) {
   return !options.socket.empty() && !options.lock.empty();
 }
 
-// A process of its own may do to itself what a library must not do to its host.
+// Lowers the process's claims. A process of its own may do to itself what a
+// library must not do to its host.
 void StepBack() {
-  // Threads that it starts later are as nice as this one.
+  // Threads that it starts later inherit this priority.
   LowerPriority(kWorkerNiceness);
-  // The first to go where memory runs out.
+  // The system ends this process first if memory runs out.
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0) {
     static_cast<void>(!write(score, "500", 3));
     close(score);
   }
-  // The terminal of whoever started it is not its own.
+  // The process ignores the end of the terminal of the program that started it.
   signal(SIGHUP, SIG_IGN);
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 #ifndef EMBER_SANITIZER
-  // What compiling one kernel may come to need is no reason to swap.
+  // Compiling one kernel must not make the machine swap.
   const rlimit memory = {rlim_t{4} << 30, rlim_t{4} << 30};
   setrlimit(RLIMIT_AS, &memory);
 #endif
@@ -115,7 +116,8 @@ int RunWorker(int argc, char** argv,
   if (!compiler.ok()) return 1;
   const std::unique_ptr<ObjectCompiler> used = wrap(*std::move(compiler));
   Serve(FileDescriptor(kListener), *used, options);
-  // Threads that still wait for clients use the compiler.
+  // _exit runs no destructors: threads that wait for clients still use the
+  // compiler.
   _exit(0);
 }
 

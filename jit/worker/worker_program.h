@@ -1,5 +1,5 @@
-// What a compile worker's program does before it serves: reads its arguments,
-// lowers its priority and its claims.
+// Prepares a compile worker's program for serving: reads its arguments, lowers
+// its priority and its claims.
 //
 //   int main(int argc, char** argv) {
 //     return RunWorker(argc, argv, [](auto compiler) { return compiler; });
@@ -14,8 +14,8 @@
 
 namespace ember::jit {
 
-// The process's exit status. `wrap` may put another compiler in the place of
-// the one for this machine: tests do.
+// Returns the process's exit status. `wrap` may replace the compiler for this
+// machine, as tests do.
 int RunWorker(int argc, char** argv,
               const std::function<std::unique_ptr<ObjectCompiler>(
                   std::unique_ptr<ObjectCompiler>)>& wrap);

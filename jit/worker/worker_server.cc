@@ -23,10 +23,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Clients stay connected: their next job may come in an hour.
+// Clients stay connected: the next job may come after an hour.
 constexpr milliseconds kForever{1 << 30};
 
-// Of a thread, by itself: how long it has had a core.
+// Returns the time that the thread itself has had on a core.
 milliseconds TimeOnCore(pthread_t thread) {
   clockid_t clock = 0;
   timespec time = {};
@@ -41,13 +41,14 @@ class Server {
   Server(ObjectCompiler& compiler, const ServeOptions& options)
       : compiler_(compiler), options_(options) {}
 
-  // Until it was idle for long.
+  // Accepts clients until the server has been idle for long.
   void Accept(int listener);
-  // Signs of life, and the end of what takes too long; does not return.
+  // Sends signs of life, and ends the process if a job takes too long; never
+  // returns.
   [[noreturn]] void Watch();
 
  private:
-  // One that waits for an answer.
+  // A job that waits for its answer.
   struct Work {
     std::shared_ptr<Connection> connection;
     bool is_begun = false;
@@ -163,7 +164,7 @@ void Server::Watch() {
       works = works_;
       for (const Work& work : works_) {
         if (!TakesTooLong(work)) continue;
-        // The others ask another worker.
+        // Clients of other jobs ask another worker.
         static_cast<void>(work.connection->Send(
             {MessageKind::kAnswer,
              WriteAnswer(
@@ -182,7 +183,8 @@ void Server::Watch() {
 
 void Serve(FileDescriptor listener, ObjectCompiler& compiler,
            const ServeOptions& options) {
-  // Threads of clients may still use it when the process ends.
+  // The server is never destroyed: threads of clients may use it when the
+  // process ends.
   static Server* server = nullptr;
   server = new Server(compiler, options);
   std::thread([] { server->Watch(); }).detach();

@@ -4,11 +4,11 @@
 //   FileDescriptor listener(3);  // bound to options.socket, and listening
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
 //                          NewLlvmCompiler());
-//   Serve(std::move(listener), *compiler, options);  // until nobody wants it
+//   Serve(std::move(listener), *compiler, options);  // until it has been idle
 //
-// A job whose compilation does not end is answered, and then the process ends,
-// as there is no other way to stop it; clients ask another worker for what they
-// wait for (worker_client.h).
+// A job whose compilation does not end is answered with an error, and then the
+// process ends, as there is no other way to stop it. Other clients then ask
+// another worker (worker_client.h).
 #ifndef EMBER_JIT_WORKER_WORKER_SERVER_H_
 #define EMBER_JIT_WORKER_WORKER_SERVER_H_
 
@@ -22,21 +22,21 @@
 namespace ember::jit {
 
 struct ServeOptions {
-  // Where the listener is bound, and the file that is locked by whoever makes
-  // or removes that (worker_client.h).
+  // The path that the listener is bound to, and the file that must be locked to
+  // make or remove it (worker_client.h).
   std::string socket;
   std::string lock;
-  // Jobs that are compiled at once.
+  // Number of jobs that are compiled at once.
   int threads = 1;
-  // It ends when no job came for so long.
+  // The server ends if no job comes in this time.
   std::chrono::milliseconds idle{60'000};
-  // Time on a core that one compilation may take, and twenty times that by the
-  // clock on the wall.
+  // Time on a core that one compilation may take; it may take twenty times that
+  // by the wall clock.
   std::chrono::milliseconds most_time{60'000};
 };
 
-// Of a process that does nothing else, and ends when it returns. The compiler
-// outlives the process's threads: end with _exit.
+// Runs the server in a process that does nothing else and ends when this
+// returns. The process's threads still use the compiler: end with _exit.
 void Serve(FileDescriptor listener, ObjectCompiler& compiler,
            const ServeOptions& options);
 

@@ -20,7 +20,7 @@
 namespace ember::jit {
 namespace {
 
-constexpr int kWaiting = 64;  // clients that were not accepted yet
+constexpr int kWaiting = 64;  // clients that wait to be accepted
 
 Status Error(const std::string& what) {
   return FailedPreconditionError(Concat({what, ": ", std::strerror(errno)}));
@@ -47,7 +47,7 @@ SocketIdentity IdentityOf(const std::string& path) {
                             about.st_ctim.tv_nsec};
 }
 
-// Held while the descriptor lives; not open where it cannot be.
+// Returns a lock that is held while the descriptor lives; not open if it fails.
 FileDescriptor Lock(const std::string& path) {
   FileDescriptor file(
       open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -58,7 +58,7 @@ FileDescriptor Lock(const std::string& path) {
   return file;
 }
 
-// Not open where nobody listens.
+// Returns a client; not open if no process listens.
 FileDescriptor Connect(const std::string& path) {
   FileDescriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = AddressOf(path);
@@ -83,7 +83,8 @@ StatusOr<FileDescriptor> Listen(const std::string& path) {
   return listener;
 }
 
-// Tells a file from what its path had before, or another has.
+// Returns a text that differs between files at other paths and earlier files at
+// this path.
 StatusOr<std::string> VersionOf(const std::string& path) {
   struct stat about = {};
   if (stat(path.c_str(), &about) != 0) return Error(path);
@@ -99,7 +100,7 @@ StatusOr<std::string> VersionOf(const std::string& path) {
 StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
                                       const std::string& folder) {
   EMBER_ASSIGN_OR_RETURN(std::string version, VersionOf(program));
-  // A program that could not find it would not get far.
+  // If the library is missing, the worker fails when it needs it.
   if (const auto library =
           FindLlvmLibrary(program.substr(0, program.rfind('/')));
       library.ok()) {
@@ -136,8 +137,8 @@ StatusOr<ConnectedSocket> ConnectOrStart(
     const WorkerPlace& place, const SocketIdentity& avoid,
     const std::function<Status(const FileDescriptor& listener)>& start) {
   const auto connect = [&]() -> ConnectedSocket {
-    // Before: one that replaces it meanwhile is another, which no harm comes
-    // from.
+    // The identity is read before connecting. If the socket is replaced in
+    // between, the identity is an older one, which does no harm.
     const SocketIdentity identity = IdentityOf(place.socket);
     if (identity == avoid) return {};
     return {Connect(place.socket), identity};

@@ -1,15 +1,15 @@
-// Where the compile worker of a user and program is found: a socket in a folder
-// that only this user can write to.
+// Finds the compile worker of a user and program: a socket in a folder that
+// only this user can write to.
 //
 //   EMBER_ASSIGN_OR_RETURN(WorkerPlace place, FindWorkerPlace(program, ""));
 //   EMBER_ASSIGN_OR_RETURN(FileDescriptor client, ConnectOrStart(place, …));
 //
 // One worker serves all processes of a user that use the same program file and
-// LLVM library beside it: the socket's name follows from those files, so that
-// another version has another worker. The socket is made by whoever wants a
-// worker first, who holds the lock meanwhile; the worker that he starts
-// inherits it. So a worker that was killed leaves a socket at which nobody
-// listens, and the next client replaces it. Linux. Thread-safe.
+// the same LLVM library in its folder: the socket's name follows from those
+// files, so another version has another worker. The first client that needs a
+// worker makes the socket while it holds the lock; the worker that it starts
+// inherits the socket. So a worker that was killed leaves a socket without a
+// listener, and the next client replaces it. Linux. Thread-safe.
 #ifndef EMBER_JIT_WORKER_WORKER_SOCKET_H_
 #define EMBER_JIT_WORKER_WORKER_SOCKET_H_
 
@@ -31,26 +31,26 @@ struct WorkerPlace {
 };
 
 // folder: empty for the user's own: $XDG_RUNTIME_DIR/ember, else
-// /tmp/ember-UID. It is made; an error if others may write to it, the program
-// is not there, or the path is too long for a socket.
+// /tmp/ember-UID. It is made if it does not exist. Errors: others may write to
+// it, the program is not there, or the path is too long for a socket.
 StatusOr<WorkerPlace> FindWorkerPlace(const std::string& program,
                                       const std::string& folder);
 
-// Tells one socket at a path from another that was there before.
+// Distinguishes a socket at a path from an earlier one there.
 struct SocketIdentity {
   uint64_t inode = 0;
   int64_t changed_ns = 0;
   bool operator==(const SocketIdentity&) const = default;
 };
 
-// Of a place's socket.
+// The socket of a WorkerPlace, from the worker's side.
 class WorkerSocket {
  public:
-  // The one that is there now, for RemoveIfUnused.
+  // Remembers the socket that is there now, for RemoveIfUnused.
   WorkerSocket(std::string socket, std::string lock);
 
-  // Removes it unless a client has connected to the listener meanwhile; whether
-  // it did, or it is another by now.
+  // Removes the socket unless a client has connected to the listener meanwhile.
+  // True if it was removed, or if another socket is there by now.
   bool RemoveIfUnused(int listener) const;
 
  private:
@@ -61,16 +61,16 @@ class WorkerSocket {
 
 struct ConnectedSocket {
   FileDescriptor descriptor;
-  SocketIdentity identity;  // of the worker's socket
+  SocketIdentity identity;  // identifies the worker's socket
 };
 
-// Connects to the worker; where nobody listens, or only at the socket `avoid`,
-// `start` starts one with that listener.
+// Connects to the worker. If no process listens, or only one at the socket
+// `avoid`, `start` starts a worker with the given listener.
 StatusOr<ConnectedSocket> ConnectOrStart(
     const WorkerPlace& place, const SocketIdentity& avoid,
     const std::function<Status(const FileDescriptor& listener)>& start);
 
-// A client, or a negative number if none came for so long.
+// Returns a client, or a negative number if none came in this time.
 int AcceptFor(int listener, std::chrono::milliseconds patience);
 
 }  // namespace ember::jit

@@ -1,6 +1,6 @@
-// Kernels from another process: what its end, its silence and its endless loops
-// cost, and that its host sees nothing of it. What fails is testing/
-// faulty_worker.cc's.
+// Tests kernels from another process: the effects of its end, its silence and
+// its endless loops, and that they are hidden from its host.
+// testing/faulty_worker.cc is the worker that fails.
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -37,7 +37,7 @@ constexpr char kProgram[] = "jit/worker/faulty_worker";
 // Set in a process that only asks for one kernel.
 constexpr char kFolderVariable[] = "EMBER_WORKER_TEST_FOLDER";
 
-// y = 2 x, of 32 elements.
+// Returns y = 2 x, for 32 elements.
 loops::LoopNest Twice(const std::string& name) {
   return ParseOrDie("loops @" + name +
                     "(%x: input f32[32], %y: output f32[32]) { phase i < 32 "
@@ -60,7 +60,7 @@ bool Compiles(ObjectCompiler& compiler, const std::string& name) {
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {
-    // Short: a socket's path has at most 107 characters.
+    // The name is short, since a socket's path has at most 107 characters.
     char name[] = "/tmp/ember-test-XXXXXX";
     folder_ = mkdtemp(name);
     options_.program = fs::absolute(kProgram);
@@ -71,7 +71,7 @@ class WorkerTest : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  // Those that live, of this test.
+  // Returns the running workers of this test.
   std::vector<pid_t> Workers() const {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -127,7 +127,7 @@ TEST_F(WorkerTest, ProcessesAndThreadsShareOne) {
   if (const char* const folder = std::getenv(kFolderVariable)) {
     options_.folder = folder;
     EXPECT_TRUE(Compiles(*NewCompiler(), "twice"));
-    options_.folder = folder_;  // its worker is the parent's
+    options_.folder = folder_;  // shares the parent's worker
     return;
   }
   std::vector<std::thread> threads;
@@ -189,7 +189,7 @@ TEST_F(WorkerTest, AStoppedWorkerIsReplaced) {
   kill(workers[0], SIGSTOP);
   EXPECT_TRUE(Compiles(*compiler, "twice"));
   EXPECT_EQ(Workers().size(), 2);
-  // When it may run again it sees that it is not the one any more.
+  // When it is continued, it notices that another worker has replaced it.
   kill(workers[0], SIGCONT);
   EXPECT_TRUE(Compiles(*compiler, "twice"));
 }
@@ -243,7 +243,7 @@ TEST_F(WorkerTest, ItsHostSeesNothingOfIt) {
   sigaction(SIGCHLD, &before[SIGCHLD], &after);
   EXPECT_EQ(after.sa_handler, noting.sa_handler);
   for (int number = 1; number < NSIG; ++number) {
-    // The C library keeps some for itself.
+    // The C library reserves some signals.
     if (sigaction(number, nullptr, &after) != 0) continue;
     EXPECT_EQ(after.sa_handler, before[number].sa_handler) << number;
   }
@@ -255,7 +255,7 @@ TEST_F(WorkerTest, ItsHostSeesNothingOfIt) {
   EXPECT_TRUE(CPU_EQUAL(&cores_before, &cores_after));
   EXPECT_EQ(getpriority(PRIO_PROCESS, 0), priority);
   EXPECT_EQ(sched_getscheduler(0), policy);
-  // The worker steps back, and has nothing of its host's.
+  // The worker has a lower priority, and shares nothing with its host.
   for (const pid_t worker : Workers()) {
     EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(worker)),
               std::min(priority + kWorkerNiceness, 19));

@@ -1,11 +1,11 @@
-// The entry of libember_llvm.so: llvm_library.h.
+// The entry of libember_llvm.so; see llvm_library.h.
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "jit/llvm/library/full_compiler.h"
 
-// Its name is jit::kNewLlvmCompilerSymbol.
+// The function's name is jit::kNewLlvmCompilerSymbol.
 extern "C" __attribute__((visibility("default"))) bool EmberNewLlvmCompiler(
     std::unique_ptr<ember::jit::ObjectCompiler>* compiler, std::string* error) {
   auto created = ember::jit::NewFullCompiler();

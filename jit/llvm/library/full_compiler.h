@@ -1,11 +1,11 @@
-// All that LLVM is used for: code for CPUs, and for devices whose code it
-// makes.
+// Creates a compiler for everything that LLVM is used for: CPUs, and devices
+// whose code it makes.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
 //                          NewFullCompiler());
 //   compiler->CompileToCode(nest, {.target = "sm_90a+shared232448"}, nullptr);
 //
-// Whoever calls this links LLVM. Thread-safe.
+// Callers of this link LLVM. Thread-safe.
 #ifndef EMBER_JIT_LLVM_LIBRARY_FULL_COMPILER_H_
 #define EMBER_JIT_LLVM_LIBRARY_FULL_COMPILER_H_
 
@@ -16,7 +16,7 @@
 
 namespace ember::jit {
 
-// CPUs: the one that this runs on. Errors: as NewLlvmCompiler.
+// The CPU is the one that this runs on. Errors are those of NewLlvmCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewFullCompiler();
 
 }  // namespace ember::jit

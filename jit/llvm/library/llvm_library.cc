@@ -15,7 +15,8 @@ StatusOr<std::string> FindLlvmLibrary(const std::string& given) {
       given.empty()
           ? FolderOfCode(reinterpret_cast<const void*>(&FindLlvmLibrary))
           : given;
-  // As it is installed; then as it is built, from jit and jit/worker.
+  // The first place is for installations; the others are for builds, from jit
+  // and jit/worker.
   for (const char* place : {"/", "/llvm/library/", "/../llvm/library/"}) {
     std::string path = folder + place + kLlvmLibrary;
     if (access(path.c_str(), R_OK) == 0) return path;
@@ -26,7 +27,7 @@ StatusOr<std::string> FindLlvmLibrary(const std::string& given) {
 
 StatusOr<std::unique_ptr<ObjectCompiler>> LoadLlvmCompiler() {
   EMBER_ASSIGN_OR_RETURN(const std::string path, FindLlvmLibrary());
-  // Stays loaded: compilers are of its code.
+  // The library stays loaded, since compilers consist of its code.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const symbol =
       library == nullptr ? nullptr : dlsym(library, kNewLlvmCompilerSymbol);

@@ -1,14 +1,14 @@
-// LLVM, and what Ember does with it, as a library of its own that a process
-// loads when it first compiles by itself: the compile worker, and a program
+// Loads LLVM, and Ember's code that uses it, as a library of its own when a
+// process first compiles by itself. These are the compile worker, and a program
 // whose session compiles in a thread. A program whose kernels come from the
-// worker, from files or from the cache never has it in memory.
+// worker, from files or from the cache never has LLVM in memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
 //                          LoadLlvmCompiler());
 //
-// The library lies beside the one that this was linked into, and is of the same
-// build, so that C++ types may cross. Neither environment nor working folder
-// are asked. Thread-safe.
+// The library is in the folder of the one that this was linked into. Both are
+// of the same build, so that C++ types may cross. Neither the environment nor
+// the working folder matters. Thread-safe.
 #ifndef EMBER_JIT_LLVM_LIBRARY_LLVM_LIBRARY_H_
 #define EMBER_JIT_LLVM_LIBRARY_LLVM_LIBRARY_H_
 
@@ -22,15 +22,17 @@ namespace ember::jit {
 
 inline constexpr char kLlvmLibrary[] = "libember_llvm.so";
 
-// Its path, for programs and libraries that lie in `folder`; empty: in that of
-// the one that this was linked into. NotFound where it is not there.
+// Returns the library's path, for programs and libraries in `folder`; if that
+// is empty, in the folder of the one that this was linked into. Returns
+// NotFound if it is not there.
 StatusOr<std::string> FindLlvmLibrary(const std::string& folder = "");
 
-// The compiler of full_compiler.h. The library stays loaded. NotFound with what
-// the loader says; else as NewFullCompiler.
+// Returns the compiler of full_compiler.h. The library stays loaded. Returns
+// NotFound with the loader's message; other errors are those of
+// NewFullCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> LoadLlvmCompiler();
 
-// The library's only symbol, and what it is: false with why.
+// The library's only symbol, and its type. It returns false and sets an error.
 inline constexpr char kNewLlvmCompilerSymbol[] = "EmberNewLlvmCompiler";
 using NewLlvmCompilerFunction = bool(std::unique_ptr<ObjectCompiler>* compiler,
                                      std::string* error);

@@ -21,17 +21,18 @@ using tensor::LinearSum;
 using tensor::LinearTerm;
 using tensor::Opcode;
 
-// What an iteration of the loops around tells from the part that it covers:
-// variables, and digits of those that run over several loops.
+// The loop variables, and digits of variables of fused loops, that can be
+// computed from the part that an iteration covers. If all variables can, no two
+// iterations cover overlapping parts.
 class KnownFromParts {
  public:
   explicit KnownFromParts(tensor::ExpressionPool& pool) : pool_(pool) {}
 
-  // Adds the digits of where the part begins, if no two iterations that differ
-  // in one of them have parts of this axis that overlap:
+  // Adds the digits in the part's begin, if iterations that differ in one of
+  // them always have parts of this axis that do not overlap:
   //
-  //   [i * 32 + j * 8, ... + 8) with j < 4 tells i and j
-  //   [i * 8, i * 8 + 12) tells nothing
+  //   [i * 32 + j * 8, ... + 8) with j < 4 determines i and j
+  //   [i * 8, i * 8 + 12) determines nothing
   void Add(const AxisRegion& region) {
     AddSum(region.base, std::max<int64_t>(pool_[region.extent].range.high, 1));
   }
@@ -43,14 +44,15 @@ class KnownFromParts {
   }
 
  private:
-  // Adds the digits of a sum whose values, where they differ, are at least
-  // `size` apart: else their parts would overlap.
+  // Adds the digits of a sum. A digit counts only if it changes the sum by at
+  // least `size` and the reach of all smaller digits: otherwise parts would
+  // overlap.
   void AddSum(NodeId node, int64_t size) {
     std::optional<LinearSum> sum = tensor::Linearize(pool_, node);
-    // Else the sum might wrap.
+    // Without a range the sum might wrap.
     if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull()) return;
     std::ranges::sort(sum->terms, {}, &LinearTerm::coefficient);
-    // How far what is smaller than a digit reaches.
+    // Size of the part plus the largest sum of the smaller digits.
     int64_t reach = size;
     std::vector<bool> tells;
     for (const LinearTerm& term : sum->terms) {
@@ -63,14 +65,15 @@ class KnownFromParts {
         reach = INT64_MAX;
       }
     }
-    // A digit counts only where all that are larger do.
+    // A digit counts only if all larger digits do.
     for (size_t i = tells.size(); i-- > 0;) {
       if (!tells[i]) break;
       known_.insert(sum->terms[i].node);
     }
   }
 
-  // x floordiv c and x mod c give x; false if there are no more such pairs.
+  // x floordiv c and x mod c determine x. Returns false if no such pair is
+  // left.
   bool JoinDigits() {
     for (const NodeId id : std::vector<NodeId>(known_.begin(), known_.end())) {
       if (pool_[id].opcode != Opcode::kModulo) continue;
@@ -112,7 +115,7 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
       regions = std::move(read);
       continue;
     }
-    // Several results: what all of them need.
+    // If several results are needed, the stage covers what any of them needs.
     for (size_t d = 0; d < regions.size(); ++d) {
       if (regions[d].base != read[d].base ||
           regions[d].extent != read[d].extent) {
@@ -121,8 +124,8 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
     }
   }
   if (StoresResult(computation, stage)) {
-    // All of it is wanted, but for the parts that other iterations of the
-    // loops around compute.
+    // A result is needed whole, except for the parts that other iterations of
+    // the surrounding loops compute.
     const std::vector<int> axes =
         AxesOfReader(schedule, stage, schedule.plan(stage).attach_stage);
     for (size_t d = 0; d < regions.size(); ++d) {
@@ -157,7 +160,7 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
   body.stages.push_back(&around);
   for (size_t i = position + 1; i < around.plan->order.size(); ++i)
     body.moving.insert(around.values[around.plan->order[i]]);
-  // What a stage covers depends on those behind it.
+  // The part that a stage covers depends on the stages after it.
   for (size_t i = inside.size(); i-- > 0;) {
     const int stage = inside[i];
     std::vector<AxisRegion> regions =
@@ -202,7 +205,7 @@ Status CheckPartsAreOwn(const Computation& computation,
 
 namespace {
 
-// Goes through the loops as lowering does, without making anything of them.
+// Visits the loops as lowering does, but builds no nest.
 class PartsCheck {
  public:
   explicit PartsCheck(const Schedule& schedule)
@@ -234,7 +237,7 @@ class PartsCheck {
       const StatusOr<StageLoops> s =
           MakeStageLoops(schedule_, root, std::move(regions), full_[root],
                          /*is_placed=*/true, nest_);
-      // Loops that cannot be made are for lowering to refuse.
+      // Lowering refuses loops that cannot be made.
       if (s.ok()) EMBER_RETURN_IF_ERROR(Visit(*s));
     }
     return OkStatus();

@@ -1,13 +1,13 @@
-// What a stage that is computed at a loop of another one covers there. Internal
-// to schedules and lowering.
+// Finds the part of its axes that a stage covers when it is computed at a loop
+// of another stage. Internal to schedules and lowering.
 //
 //   for i < N {
 //     for j < 8 { %t[0, j] = exp(%x[i, j]) }
 //     for j < 8 { %y[i, j] = %t[0, j] * %t[0, 7 - j] }
 //   }
 //
-// %t, computed at loop i of %y, covers row i and all columns; of the temporary
-// 1 x 8 elements are kept.
+// %t, computed at loop i of %y, covers row i and all columns. Only 1 x 8
+// elements of the temporary are kept.
 #ifndef EMBER_JIT_SCHEDULE_CORE_ATTACHED_STAGES_H_
 #define EMBER_JIT_SCHEDULE_CORE_ATTACHED_STAGES_H_
 
@@ -24,9 +24,9 @@
 
 namespace ember::schedule {
 
-// The part of each axis of a stage that the body needs; all of an axis that is
-// combined. full: the axes' whole extents, in the nest's pool. header: rewrites
-// the computation's extents into it.
+// Returns the part of each axis of the stage that the body needs; a combined
+// axis is needed whole. full: the axes' whole extents, in the nest's pool.
+// header: rewrites the computation's extents into the nest's pool.
 std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
                                        const LoopBody& body,
                                        std::span<const NodeId> full,
@@ -34,31 +34,33 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
 
 // Stages at a loop.
 struct PlacedStages {
-  std::vector<int> attached;        // computed right there, in order
-  std::map<int, StageLoops> loops;  // of these and of stages further in
+  std::vector<int> attached;  // computed right there, in order
+  // Loops of these stages and of stages further in.
+  std::map<int, StageLoops> loops;
 };
 
-// Changes what is computed of an attached stage; null: nothing.
+// Changes the regions that are computed of an attached stage; may be null.
 using RegionChange =
     std::function<void(int stage, std::vector<AxisRegion>& regions)>;
 
-// The stages at loop `position` of `around`, and what they cover there. full:
-// per stage, as above.
+// Returns the stages at loop `position` of `around`, with the parts that they
+// cover there. full: the whole extents of each stage, as above.
 StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
                                    const StageLoops& around, int position,
                                    std::span<const std::vector<NodeId>> full,
                                    const RegionChange& change, Rewriter& header,
                                    loops::LoopNest& nest);
 
-// Stages that must run once (MustRunOnce) cover a part of their own in each
-// iteration of the loops around: no element is computed twice, neither one
-// after another nor at once. A part that cannot be bounded is everything, so
-// more than one iteration is refused. variables: of all loops around.
+// Checks that stages that must run once (MustRunOnce) cover a different part in
+// each iteration of the surrounding loops: no element is computed twice,
+// neither one after the other nor at once. A part that cannot be bounded counts
+// as everything, so more than one iteration is refused. variables: those of all
+// surrounding loops.
 Status CheckPartsAreOwn(const Computation& computation,
                         const PlacedStages& placed,
                         std::span<const NodeId> variables,
                         loops::LoopNest& nest);
-// The same at all loops of the schedule.
+// The same check at all loops of the schedule.
 Status CheckPartsAreOwn(const Schedule& schedule);
 
 }  // namespace ember::schedule

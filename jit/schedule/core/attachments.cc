@@ -12,8 +12,8 @@ namespace {
 
 using tensor::Opcode;
 
-// Per axis of a stage inside the loop: the axis of the stage around it that it
-// is equal to, or -1.
+// Per axis of a stage inside the loop: the equal axis of the stage around it,
+// or -1.
 using AxisMap = std::vector<int>;
 
 class Attachment {
@@ -45,9 +45,10 @@ class Attachment {
     return OkStatus();
   }
 
-  // What must hold whatever becomes of the loops and of the stages between.
+  // Checks the conditions that must hold however the loops and the stages in
+  // between change later.
   Status CheckLater() const {
-    // Loops may have changed places since.
+    // Loops may have been reordered since the stage was attached.
     EMBER_RETURN_IF_ERROR(CheckConsumers());
     for (int i = producer_ + 1; i <= consumer_; ++i) {
       for (const ComputationStore& store : computation_.stages[i].stores) {
@@ -63,7 +64,7 @@ class Attachment {
           "%" + NameOf(producer_) +
           " is a result, and a loop around it may never run");
     }
-    // Necessary; what the loops need exactly is looked at by CheckPartsAreOwn.
+    // Necessary, but not sufficient: CheckPartsAreOwn examines the exact parts.
     const bool once = IsComputedOnce();
     if (StoresResult(computation_, producer_) && !once) {
       return FailedPreconditionError(
@@ -79,7 +80,8 @@ class Attachment {
     return OkStatus();
   }
 
-  // Each iteration of the loops down to `loop_` needs elements of its own.
+  // True if each iteration of the loops down to `loop_` needs different
+  // elements.
   bool IsComputedOnce() const {
     const AxisMap map = MapOf(producer_);
     for (int axis : FixedAxes()) {
@@ -90,8 +92,8 @@ class Attachment {
 
   AxisMap AxesOfConsumer() const { return MapOf(producer_); }
 
-  // The producer stores a result, and some loop down to `loop_` may have no
-  // iteration though the producer has points.
+  // True if the producer stores a result, and some loop down to `loop_` may
+  // have no iteration although the producer has points.
   bool MissesResult() const {
     if (!StoresResult(computation_, producer_)) return false;
     const AxisMap map = MapOf(producer_);
@@ -138,9 +140,9 @@ class Attachment {
     return false;
   }
 
-  // The producer, and stages in the loop that store results, have the fixed
-  // axes in their places: what one iteration overwrites of an input, no other
-  // reads.
+  // True if the producer, and the stages in the loop that store results, have
+  // the fixed axes at the same positions as the consumer. Then no other
+  // iteration reads the part of an input that one iteration overwrites.
   bool KeepsPlaces() const {
     const std::vector<int> fixed = FixedAxes();
     for (int i = producer_; i < consumer_; ++i) {
@@ -157,7 +159,8 @@ class Attachment {
     return true;
   }
 
-  // Axes of the consumer that the loops from the outermost to `loop_` move.
+  // Returns the consumer's axes over which the loops from the outermost to
+  // `loop_` run.
   std::vector<int> AxesAround() const {
     const StagePlan& plan = schedule_.plan(consumer_);
     std::vector<int> axes;
@@ -168,7 +171,7 @@ class Attachment {
     return axes;
   }
 
-  // The same without those that have one value at most.
+  // Returns AxesAround() without axes of at most one value.
   std::vector<int> FixedAxes() const {
     std::vector<int> axes = AxesAround();
     std::erase_if(axes, [&](int axis) {
@@ -250,7 +253,7 @@ Status CheckAttachment(const Schedule& schedule, int producer, int consumer,
 Status CheckAttachments(const Schedule& schedule) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
-    // Each stage around it, from the next to the one that stands by itself.
+    // Visits each stage around this one, from the nearest to the outermost.
     int inner = i;
     while (schedule.plan(inner).attach_stage >= 0) {
       const StagePlan& plan = schedule.plan(inner);

@@ -15,7 +15,8 @@ namespace {
 
 using tensor::Opcode;
 
-// Numbers `first` and `first` + 1 of a stage's axes, or of a buffer's dims.
+// Two neighbours, numbers `first` and `first` + 1, of a stage's axes or of a
+// buffer's dims.
 struct Pair {
   int owner = 0;
   int first = 0;
@@ -102,8 +103,8 @@ class Collapser {
 
   // --- which pairs go together ---
 
-  // Whether the pair can be one axis; axes_ and dims_ are then all pairs that
-  // become one with it.
+  // True if the pair can be one axis. Then axes_ and dims_ are all pairs that
+  // must be collapsed with it.
   bool Closes(const Pair& seed) {
     axes_ = {seed};
     dims_.clear();
@@ -116,7 +117,8 @@ class Collapser {
         if (!FindAxes(dims, open)) return false;
       }
     }
-    // Where all memory runs along both, lanes do.
+    // A pair that contains the innermost dim of every buffer stays: lanes are
+    // taken from it.
     return std::any_of(dims_.begin(), dims_.end(), [&](const Pair& dims) {
       const auto& extents = c_.buffers[dims.owner].extents;
       return std::any_of(extents.begin() + dims.first + 2, extents.end(),
@@ -126,12 +128,14 @@ class Collapser {
 
   bool IsCandidate(const Pair& axes) const {
     const ComputationStage& stage = c_.stages[axes.owner];
-    if (axes.first + 1 == stage.spatial_count) return false;  // one of each
+    // One is spatial, the other a reduction.
+    if (axes.first + 1 == stage.spatial_count) return false;
     return SizeOf(stage.axes[axes.first].extent) > 1 &&
            SizeOf(stage.axes[axes.first + 1].extent) > 1;
   }
 
-  // Adds the dims that the axes index; false if they are used otherwise.
+  // Adds the dims that the axes index. Returns false if the axes have other
+  // uses.
   bool FindDims(const Pair& axes) {
     const ComputationStage& stage = c_.stages[axes.owner];
     const NodeId x = stage.axes[axes.first].variable;
@@ -165,7 +169,8 @@ class Collapser {
     return true;
   }
 
-  // Adds the axes that index the dims; false if anything else does.
+  // Adds the axes that index the dims. Returns false if anything else indexes
+  // them.
   bool FindAxes(const Pair& dims, std::vector<Pair>& open) {
     if (from_data_[dims.owner]) return false;
     const ComputationBuffer& buffer = c_.buffers[dims.owner];
@@ -183,7 +188,7 @@ class Collapser {
         return false;
       }
       const Pair pair{access.stage, static_cast<int>(x - axes.begin())};
-      // Of an axis that is in two pairs, one has to wait.
+      // An axis may be in one pair only; a second pair would have to wait.
       for (const int other : {-1, 1}) {
         if (axes_.contains({pair.owner, pair.first + other})) return false;
       }
@@ -272,8 +277,8 @@ class Collapser {
   Computation& c_;
   tensor::ExpressionPool& pool_;
   std::vector<Access> accesses_;
-  std::vector<std::set<NodeId>> nodes_;  // by stage: all that it uses
-  std::vector<bool> from_data_;          // by buffer: an index is loaded
+  std::vector<std::set<NodeId>> nodes_;  // per stage: the nodes that it uses
+  std::vector<bool> from_data_;  // per buffer: some index of it is loaded
   std::set<Pair> axes_;
   std::set<Pair> dims_;
 };

@@ -1,14 +1,15 @@
-// Neighbouring axes that a computation only uses together become one, before it
-// is scheduled:
+// Collapses neighbouring axes that a computation only uses together into one
+// axis, before it is scheduled:
 //
 //   %y[0, i, j, o] = sum(c < 64) %x[0, i, j, c] * %w[c, o]   // i < 14, j < 14
 //   %y[0, ij, o]   = sum(c < 64) %x[0, ij, c] * %w[c, o]     // ij < 196
 //
 // Tiles then divide 196 rows instead of 14 by 14, and loops have one index
-// less. Memory is as it was: where the two index neighbouring dims of a buffer,
-// in every access of every stage, these are one dim as well. Extents are
-// constant. The dims along which elements lie next to each other stay as they
-// are unless the computation moves them: lanes are taken from there.
+// less. The layout of memory does not change: if the two axes index
+// neighbouring dims of a buffer in every access of every stage, these dims
+// become one as well. Extents are constant. The innermost dims of buffers are
+// not collapsed unless the computation transposes them: lanes are taken from
+// there.
 //
 //   Computation c = Disassemble(dispatch, parameters);
 //   CollapseAxes(c);
@@ -21,8 +22,8 @@
 
 namespace ember::schedule {
 
-// As Disassemble made it. Buffers whose indices come from data are left alone,
-// so that a failed check names the dispatch's dim.
+// Expects the computation as Disassemble made it. Leaves buffers whose indices
+// come from data as they are, so that a failed check names the dispatch's dim.
 void CollapseAxes(Computation& computation);
 
 }  // namespace ember::schedule

@@ -1,4 +1,5 @@
-// What becomes one axis, and that it computes the same; so do split dims.
+// Tests which axes are collapsed, and that the nest computes the same, also
+// after SplitDims.
 #include "jit/schedule/core/collapse_axes.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@
 namespace ember::schedule {
 namespace {
 
-// The nest of the dispatch as it is written.
+// Returns the nest of the dispatch without other scheduling.
 std::string Collapsed(std::string_view text) {
   auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -64,7 +65,8 @@ dispatch @rows(%x: f32[6, 7, 8], %w: f32[8, 4], %r: f32[6, 7, 4]) -> (%y: f32[6,
 )");
 }
 
-// What reads them apart, in other places or with other extents, keeps them.
+// Axes stay if something uses them apart, in other positions or with other
+// extents.
 TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   for (const char* text :
        {// A window.
@@ -83,7 +85,7 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
         R"(dispatch @d(%x: f32[6, 9, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o]
 })",
-        // Lanes are taken from where memory runs along.
+        // Lanes are taken from the innermost dim.
         R"(dispatch @e(%x: f32[7, 8]) -> (%y: f32[7, 8]) {
   %y[i, j] = neg(%x[i, j])
 })"}) {
@@ -122,7 +124,7 @@ TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
     ASSERT_EQ(wanted.ok(), status.ok())
         << wanted.ToString() << " / " << status.ToString();
     if (!wanted.ok()) continue;
-    // exp is a polynomial in the nest, off by an ULP.
+    // exp becomes a polynomial in the nest, which is wrong by one ULP.
     ASSERT_EQ(tensor::FirstDifference(random, expected, actual, 1e-6, 1e-6), "")
         << tensor::Print(random.dispatch) << loops::ToText(*nest);
   }

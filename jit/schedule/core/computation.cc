@@ -20,7 +20,7 @@ using tensor::Register;
 using tensor::Simplifier;
 using tensor::Stage;
 
-// What a stage's variables and loads enter; 0 is the header.
+// Scope of a stage's variables and loads; 0 is the header.
 constexpr int kStageScope = 1;
 
 class Disassembler {
@@ -134,7 +134,7 @@ class Disassembler {
   const Dispatch& dispatch_;
   std::span<const int64_t> parameters_;
   Computation result_;
-  std::vector<NodeId> nodes_;  // by register
+  std::vector<NodeId> nodes_;  // node of each register
   const std::vector<ComputationAxis>* axes_ = nullptr;
   std::map<std::string, int> names_;
 };

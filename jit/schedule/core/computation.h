@@ -1,6 +1,6 @@
-// A dispatch taken apart for scheduling: its stages as expressions of one pool,
-// each stage with axis nodes of its own. Schedules rewrite it (a copy of an
-// operand is one more stage), and lowering reads it.
+// A dispatch split into stages for scheduling: the stages are expressions of
+// one pool, and each stage has its own axis nodes. Schedules rewrite it (a copy
+// of an operand is one more stage), and lowering reads it.
 //
 //   Computation c = Disassemble(dispatch, {});      // parameters stay open
 //   Computation s = Disassemble(dispatch, {8, 77}); // specialised: constants
@@ -27,7 +27,8 @@ enum class BufferRole : uint8_t {
   kInput,
   kOutput,
   kTemporary,
-  kPacked  // a temporary of constants only, filled once for many calls
+  // A temporary that only depends on constants, filled once for many calls.
+  kPacked
 };
 
 struct ComputationBuffer {
@@ -35,17 +36,18 @@ struct ComputationBuffer {
   DType type = DType::kF32;
   BufferRole role = BufferRole::kInput;
   std::vector<NodeId> extents;
-  // Inputs: always the same constant of the module. Packed ones: made of such.
+  // Inputs: always the same constant of the module. Packed buffers: computed
+  // from such constants only.
   bool is_constant = false;
-  // Constants of i8: all elements, and 0, are known to be in it.
+  // Constants of i8: an interval that contains all elements and 0.
   tensor::Interval values;
-  // Inputs: may be the same memory as an output (vm::MayAlias).
+  // Inputs: may share memory with an output (vm::MayAlias).
   bool may_be_overwritten = false;
 };
 
 struct ComputationAxis {
   std::string name;
-  NodeId variable = 0;  // an Axis node: its immediate is unique in the pool
+  NodeId variable = 0;  // an Axis node whose immediate is unique in the pool
   NodeId extent = 0;
 };
 
@@ -55,31 +57,33 @@ struct ComputationStore {
   tensor::Update update = tensor::Update::kAssign;
 };
 
-// Elements of a fold that leave what it has so far as it is: those at k of the
-// reduction axis where k * step >= end. Loops may end there.
+// Describes elements of a fold that do not change its state: those with k *
+// step >= end, where k is the reduction axis. Loops may end there.
 struct UsefulElements {
-  NodeId end = 0;  // i64, of the stage's spatial axes and parameters
+  NodeId end = 0;  // i64, over the stage's spatial axes and parameters
   int64_t step = 1;
 };
 
 struct ComputationStage {
-  std::string name;  // the buffer it stores first; unique ("y", "y.1", ...)
+  std::string name;  // the first buffer it stores to; unique ("y", "y.1", ...)
   std::vector<ComputationAxis> axes;  // spatial ones first
   int spatial_count = 0;
   tensor::Combiner combiner = tensor::Combiner::kNone;
   std::vector<NodeId> values;
-  std::vector<NodeId> initial;           // kFold
-  std::vector<NodeId> results;           // kFold
-  std::optional<UsefulElements> useful;  // kFold, of one reduction axis
-  // Not of a fold. Where the first reduction axis ends for a point: an i64
-  // expression of the point's spatial axes, from 0 to the axis' extent. No
-  // stage reads a point that combines nothing, so it need not be stored. Points
-  // that differ in the first spatial axis only (pieces of a range, see the
-  // primitive `stream`) combine about as much together as any others that do,
-  // so default schedules give them to one workgroup, one after the other.
+  std::vector<NodeId> initial;  // kFold
+  std::vector<NodeId> results;  // kFold
+  // Only in a kFold with one reduction axis.
+  std::optional<UsefulElements> useful;
+  // The end of the first reduction axis for a point: an i64 expression over the
+  // point's spatial axes, from 0 to the axis' extent. Not in a fold. No stage
+  // reads a point that combines nothing, so that point need not be stored.
+  // Points that differ only in the first spatial axis are pieces of a range
+  // (see the primitive `stream`). The pieces of each range together combine
+  // about as many elements as those of any other range, so default schedules
+  // give the points of a range to one workgroup, one after the other.
   std::optional<NodeId> end;
-  // kFold: what it has so far may be an element of such a fold, so that parts
-  // of it may be combined.
+  // kFold: its state may be an element of such a fold, so that parts of it may
+  // be combined.
   bool combines_parts = false;
   std::vector<ComputationStore> stores;
 
@@ -94,14 +98,15 @@ struct Computation {
   tensor::ExpressionPool pool;
   uint64_t axis_count = 0;  // the next immediate of an Axis node
 
-  // A new axis of a stage to be.
+  // Makes an axis for a new stage.
   ComputationAxis MakeAxis(std::string name, NodeId extent);
-  // Of a stage by its name; -1 if there is none.
+  // Return the number of the stage or buffer with the name; -1 if there is
+  // none.
   int FindStage(std::string_view name) const;
   int FindBuffer(std::string_view name) const;
 };
 
-// The dispatch is verified. parameters: none, or all.
+// Splits a verified dispatch into stages. parameters: none, or all.
 Computation Disassemble(const tensor::Dispatch& dispatch,
                         std::span<const int64_t> parameters);
 
@@ -127,17 +132,18 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
   }
 }
 
-// The input is always this constant of the module, whose values are looked at.
+// Marks the input as a constant of the module, and examines its values.
 void MakeConstant(ComputationBuffer& input, std::span<const uint8_t> data);
 
-// What combined with anything gives that: the bits of 0 for sums, and so on.
-// Not of a fold.
+// Returns the neutral element of the combiner: the bits of 0 for sums, and so
+// on. Not for a fold.
 uint64_t NeutralBits(tensor::Combiner combiner, DType type);
-// In what sums and products of narrow floats grow, which are rounded once, at
-// the end; other types as they are.
+// Returns the type in which the combiner accumulates. Sums and products of
+// narrow floats use a wider type and are rounded once, at the end; other types
+// stay.
 DType AccumulatorType(tensor::Combiner combiner, DType type);
 
-// All expressions of a stage: values, fold, store indices.
+// Returns all expressions of a stage: values, fold, store indices.
 std::vector<NodeId> RootsOf(const ComputationStage& stage);
 
 }  // namespace ember::schedule

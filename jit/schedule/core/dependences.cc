@@ -22,13 +22,13 @@ bool IsUnit(const ExpressionPool& pool, NodeId extent) {
   return pool[extent].range.high <= 1;
 }
 
-// An index as digits: axes with their factors, smallest first. Nothing if it is
-// no sum of axes, or if two points of the axes may give one value: each factor
-// must reach beyond all smaller digits.
+// Returns an index as digits: axes with their factors, smallest first. nullopt
+// if it is no sum of axes, or if two points of the axes may give the same
+// value: each factor must be at least the reach of all smaller digits.
 std::optional<std::vector<LinearTerm>> DigitsOf(const ExpressionPool& pool,
                                                 NodeId index) {
   std::optional<LinearSum> sum = tensor::Linearize(pool, index);
-  // Else the sum might wrap to one value twice.
+  // Without a range the sum might wrap and give one value twice.
   if (!sum || tensor::RangeOfLinear(pool, *sum).IsFull()) return std::nullopt;
   std::vector<LinearTerm> digits;
   for (const LinearTerm& term : sum->terms) {
@@ -68,7 +68,7 @@ bool StoreIsDistinct(const Computation& computation,
       });
 }
 
-// Every index of the dim occurs.
+// True if every index of the dim occurs.
 bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   if (pool[index].opcode == Opcode::kAxis)
     return pool[index].operands[0] == extent;
@@ -84,9 +84,9 @@ bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   return pool.IntegerConstant(extent) == next;
 }
 
-// Whether all points that the indices need are there: an axis of at most one
-// point, which is no digit, may have none, and then nothing is stored. Where a
-// dim has as few elements as the axis, there is nothing to store either.
+// True if the stage has all points that its indices need. An axis of at most
+// one point is no digit, but it may have none, and then nothing is stored. That
+// is right only if a dim has as few elements as the axis.
 bool HasItsPoints(const Computation& computation, const ComputationStage& stage,
                   const ComputationStore& store) {
   const ExpressionPool& pool = computation.pool;
@@ -118,7 +118,7 @@ bool StoresAreDistinct(const Computation& computation, int number) {
 bool StoresCover(const Computation& computation, int number) {
   const ComputationStage& stage = computation.stages[number];
   if (!StoresAreDistinct(computation, number)) return false;
-  // As the axes of several dims move independently, they must differ.
+  // Axes of different dims must differ, so that they are independent.
   std::set<NodeId> used;
   for (const ComputationStore& store : stage.stores) {
     if (store.update != tensor::Update::kAssign ||
@@ -148,7 +148,8 @@ struct Interval {
   int64_t high = -1;
 };
 
-// What values the index takes, if all between the least and the greatest.
+// Returns the values that the index takes, if they are all integers between the
+// smallest and the largest.
 std::optional<Interval> ValuesOf(const ExpressionPool& pool, NodeId index) {
   const std::optional<LinearSum> sum = tensor::Linearize(pool, index);
   const auto digits = DigitsOf(pool, index);
@@ -164,8 +165,8 @@ std::optional<Interval> ValuesOf(const ExpressionPool& pool, NodeId index) {
   return Interval{low, low + next - 1};
 }
 
-// Which part of the buffer a store covers: all of it along every dim but one,
-// of which `values` of `dim`; dim -1: all. Nothing if that is not so.
+// The part of a buffer that a store covers: everything along all dims but
+// `dim`, and `values` of that one. dim -1: the whole buffer.
 struct CoveredPart {
   int dim = -1;
   Interval values;
@@ -182,7 +183,7 @@ std::optional<CoveredPart> PartOf(const Computation& c,
   for (size_t d = 0; d < store.indices.size(); ++d) {
     const auto digits = DigitsOf(c.pool, store.indices[d]);
     if (!digits) return std::nullopt;
-    // As the axes of several dims move independently, they must differ.
+    // Axes of different dims must differ, so that they are independent.
     for (const LinearTerm& digit : *digits) {
       if (!used.insert(digit.node).second) return std::nullopt;
     }
@@ -201,14 +202,14 @@ bool IsStoredWhole(const Computation& c, uint32_t buffer) {
   std::vector<Interval> parts;
   int dim = -1;
   for (int i = 0; i < static_cast<int>(c.stages.size()); ++i) {
-    // What comes later is too late.
+    // Stores after the first read do not count.
     if (Reads(c, i, buffer)) break;
     for (const ComputationStore& store : c.stages[i].stores) {
       if (store.buffer != buffer) continue;
       const std::optional<CoveredPart> part = PartOf(c, c.stages[i], store);
       if (!part) continue;
       if (part->dim < 0) return true;
-      // What covers parts along another dim does not help.
+      // Parts along another dim cannot be combined with these.
       if (dim >= 0 && part->dim != dim) continue;
       dim = part->dim;
       parts.push_back(part->values);
@@ -338,7 +339,8 @@ Status CheckParallelIsOutermost(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// A stage that is computed in loop `position` or further in; -1 if none is.
+// Returns a stage that is computed in loop `position` or further in; -1 if
+// there is none.
 int StageInside(const Schedule& schedule, int stage, int position) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
@@ -385,8 +387,8 @@ Status CheckInsideVector(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// Of the stage's loops down to number `last` (-1: all), the first that is
-// bound; nothing if none is.
+// Returns the first bound loop of the stage's loops down to number `last` (-1:
+// all loops); null if there is none.
 const Loop* BoundLoopOf(const StagePlan& plan, int last) {
   for (int loop : plan.order) {
     if (IsBound(plan.loops[loop].mark)) return &plan.loops[loop];
@@ -431,8 +433,8 @@ Status CheckInsideBound(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// The loops that are left, as a stage's points follow each other in the order
-// of its axes.
+// Returns the remaining loops in the order in which they visit the stage's
+// points in the order of its axes.
 std::vector<int> LoopsInOrder(const StagePlan& plan) {
   std::vector<int> loops;
   for (size_t i = 0; i < plan.loops.size(); ++i) {
@@ -444,7 +446,7 @@ std::vector<int> LoopsInOrder(const StagePlan& plan) {
         loops.push_back(number);
         break;
       case Loop::Origin::kOuter:
-        // The inner one is the next.
+        // The inner loop has the next number.
         *parent = number;
         loops.insert(std::find(loops.begin(), loops.end(), number) + 1,
                      number + 1);

@@ -39,7 +39,8 @@ bool Facts::IsBelow(NodeId a, NodeId b) const {
          IsBelowByMultiples(a, b);
 }
 
-// b - a - 1 = c * (second - first - 1) + rest, for a c > 0 that cancels a term.
+// True if b - a - 1 = c * (second - first - 1) + rest, where c > 0 cancels a
+// term and the rest is not negative.
 bool Facts::IsBelowByMultiples(NodeId a, NodeId b) const {
   const std::optional<LinearSum> goal = Gap(a, b);
   if (!goal) return false;
@@ -63,7 +64,7 @@ bool Facts::IsBelowByMultiples(NodeId a, NodeId b) const {
   return false;
 }
 
-// b - a - 1
+// Returns b - a - 1.
 std::optional<LinearSum> Facts::Gap(NodeId a, NodeId b) const {
   std::optional<LinearSum> gap = tensor::Linearize(pool_, b);
   const std::optional<LinearSum> other = tensor::Linearize(pool_, a);

@@ -1,5 +1,5 @@
-// What holds at a place of a loop nest beyond the ranges of its variables: the
-// conditions of the Ifs and Checks around it. Internal to schedules and
+// Facts that hold at a place of a loop nest beyond the ranges of its variables:
+// the conditions of the Ifs and Checks around it. Internal to schedules and
 // lowering.
 //
 //   Facts facts(pool);
@@ -24,22 +24,22 @@ using tensor::NodeId;
 
 class Facts {
  public:
-  // The pool outlives the facts.
+  // The pool must outlive the facts.
   explicit Facts(const tensor::ExpressionPool& pool) : pool_(pool) {}
 
-  // a < b. Both are i64.
+  // Adds the fact a < b. Both are i64.
   void Add(NodeId a, NodeId b) { facts_.push_back({a, b}); }
   size_t size() const { return facts_.size(); }
   void Truncate(size_t size) { facts_.resize(size); }
 
-  // Whether just that was added.
+  // True if exactly this fact was added.
   bool Has(NodeId a, NodeId b) const;
-  // Whether a < b, or 0 <= a, is sure.
+  // True if a < b, or 0 <= a, is proved.
   bool IsBelow(NodeId a, NodeId b) const;
   bool IsNotNegative(NodeId a) const;
 
  private:
-  // low <= a - b for all values of the variables.
+  // True if low <= a - b for all values of the variables.
   bool DifferenceIsAtLeast(NodeId a, NodeId b, int64_t low) const;
   bool IsBelowByMultiples(NodeId a, NodeId b) const;
   std::optional<tensor::LinearSum> Gap(NodeId a, NodeId b) const;

@@ -15,7 +15,8 @@ using tensor::ExpressionPool;
 using tensor::LinearSum;
 using tensor::Opcode;
 
-// Parts that may be as large as this are no parts to speak of.
+// Largest range of a digit. A part that may be larger is not worth its own
+// temporary.
 constexpr int64_t kLargestDigit = int64_t{1} << 20;
 
 class Reader {
@@ -23,7 +24,7 @@ class Reader {
   Reader(const LoopBody& body, loops::LoopNest& nest)
       : body_(body), pool_(nest.pool) {}
 
-  // The values of an index, or nothing if they are not known.
+  // Returns the range of an index, or nullopt if it is not known.
   std::optional<AxisRegion> ValuesOf(NodeId index) {
     LinearSum base;
     const std::optional<NodeId> extent = SplitMoving(index, base);
@@ -31,7 +32,7 @@ class Reader {
     return AxisRegion{tensor::BuildLinear(pool_, base), *extent};
   }
 
-  // The largest of an index's values, which may be negative.
+  // Returns the largest value of an index, which may be negative.
   std::optional<NodeId> LargestValueOf(NodeId index) {
     LinearSum base;
     const std::optional<NodeId> extent = SplitMoving(index, base);
@@ -40,7 +41,7 @@ class Reader {
                 Make(Opcode::kSubtract, *extent, pool_.Integer(1)));
   }
 
-  // Both, where their distance is constant.
+  // Returns the union of two regions at a constant distance.
   std::optional<AxisRegion> Union(const AxisRegion& a, const AxisRegion& b) {
     const NodeId distance = Make(Opcode::kSubtract, b.base, a.base);
     const std::optional<int64_t> constant = pool_.IntegerConstant(distance);
@@ -51,8 +52,9 @@ class Reader {
   }
 
  private:
-  // What of the index stays as it is, and by how many values, from 0 on, the
-  // rest moves; nothing if that is not known.
+  // Splits an index into `base`, which is constant within the body, and the
+  // rest, which moves. Returns the number of values of the rest, which begin at
+  // 0, or nullopt if it is not known.
   std::optional<NodeId> SplitMoving(NodeId index, LinearSum& base) {
     const std::optional<LinearSum> sum = tensor::Linearize(pool_, index);
     if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull())
@@ -82,7 +84,8 @@ class Reader {
         });
   }
 
-  // Also digits of loops whose extents are open, of which ranges say nothing.
+  // Handles digits of loops with open extents too, for which ranges say
+  // nothing.
   bool IsNeverNegative(NodeId id) const {
     const tensor::Node& node = pool_[id];
     if (node.range.low >= 0) return true;
@@ -99,15 +102,16 @@ class Reader {
     }
   }
 
-  // Of a term that moves, if it is never negative.
+  // Returns the largest value of a moving term, if it is never negative.
   std::optional<NodeId> LargestOf(NodeId term) {
     if (body_.moving.contains(term)) {
       const NodeId extent = pool_[term].operands[0];
-      // Parts are as large in each turn of the loops around.
+      // The extent may not depend on an iteration of a surrounding loop,
+      // because parts have the same size in each.
       const bool is_of_turn = pool_[extent].first_axis != UINT64_MAX;
       if (!is_of_turn) return Make(Opcode::kSubtract, extent, pool_.Integer(1));
     }
-    // Such as a digit of a loop that others were fused to.
+    // An example is a digit of a fused loop.
     const auto& range = pool_[term].range;
     if (range.low < 0 || range.high > kLargestDigit) return std::nullopt;
     return pool_.Integer(range.high);
@@ -126,10 +130,11 @@ class Reader {
       stack.pop_back();
       if (!seen.insert(id).second) continue;
       const tensor::Node& node = pool_[id];
-      // A loop of one turn is a constant, which others may have as well.
+      // The variable of a loop with one iteration is a constant node, which
+      // other expressions may share.
       if (body_.moving.contains(id) && node.opcode != Opcode::kConstant)
         return true;
-      // What a load gives is not known, so it counts as moving.
+      // The value of a load is not known, so it counts as moving.
       if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
         return true;
       if (node.opcode == Opcode::kAxis) continue;
@@ -142,7 +147,8 @@ class Reader {
   ExpressionPool& pool_;
 };
 
-// Lets expressions of the stage's axes be those of its loops.
+// Returns a rewriter from expressions over the stage's axes to expressions over
+// its loops.
 Rewriter ToLoops(const Computation& computation, const StageLoops& loops,
                  loops::LoopNest& nest) {
   const ComputationStage& stage = computation.stages[loops.stage];
@@ -173,7 +179,7 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
       if (node.buffer != buffer) return;
       has_matrices |= loops->plan->MultipliesMatrices();
       for (size_t d = 0; d < full.size(); ++d) {
-        // Of a padded load, indices may be outside.
+        // The indices of a padded load may be out of bounds.
         std::optional<AxisRegion> region;
         if (node.opcode == Opcode::kLoad ||
             tensor::ProvablyInBounds(computation.pool, node.operands[d],
@@ -230,7 +236,7 @@ void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
     count = make(Opcode::kMaximum, count, nest.pool.Integer(0));
   const NodeId extent = make(Opcode::kMinimum, loops.extents[*at], count);
   if (extent == loops.extents[*at]) return;
-  // The same variable, of another extent.
+  // The same variable with another extent.
   loops.extents[*at] = extent;
   loops.values[*at] = nest.pool.Intern(Opcode::kAxis, DType::kI64, {&extent, 1},
                                        nest.pool[variable].immediate,

@@ -1,5 +1,5 @@
-// Which part of a buffer the inside of a loop reads. Internal to schedules and
-// lowering.
+// Finds the part of a buffer that the body of a loop reads. Internal to
+// schedules and lowering.
 #ifndef EMBER_JIT_SCHEDULE_CORE_REGIONS_H_
 #define EMBER_JIT_SCHEDULE_CORE_REGIONS_H_
 
@@ -10,26 +10,25 @@
 
 namespace ember::schedule {
 
-// What stands in a loop's body: stages with their loops there, and the
-// variables that move inside it (all others stand still).
+// The body of a loop: stages with their loops there, and the variables that
+// move inside it. All other variables are constant within the body.
 struct LoopBody {
   std::vector<const StageLoops*> stages;
   std::set<NodeId> moving;
 };
 
-// For each dim of the buffer, a part that holds all elements that the body
-// loads from it; the whole dim where more is not known. What matrices are
-// loaded from may reach beyond the end. full: the buffer's extents in the
-// nest's pool.
+// Returns, for each dim of the buffer, a part that contains all elements that
+// the body loads from it; the whole dim if no more is known. Parts that
+// matrices are loaded from may reach beyond the end. full: the buffer's extents
+// in the nest's pool.
 std::vector<AxisRegion> RegionRead(const Computation& computation,
                                    uint32_t buffer, const LoopBody& body,
                                    const std::vector<NodeId>& full,
                                    loops::LoopNest& nest);
 
-// Lets the loop over a fold's elements end where no point of the loops inside
-// it has useful ones (UsefulElements): the extent then depends on the loops
-// around it. Elsewhere than in a serial loop over the whole axis nothing
-// changes.
+// Shortens the loop over a fold's elements: it ends where no point of the loops
+// inside it has useful elements (UsefulElements), so its extent depends on the
+// loops around it. Changes only a serial loop over the whole axis.
 void EndAtUsefulElements(const Computation& computation, StageLoops& loops,
                          loops::LoopNest& nest);
 

@@ -23,16 +23,17 @@ using tensor::NodeId;
 
 class Rewriter {
  public:
-  // What a node of `from` becomes in `to`; nothing: the same, of rewritten
-  // operands. Not asked for constants. May call Rewrite for other nodes.
+  // Returns the node of `to` that replaces a node of `from`. nullopt: the same
+  // instruction with rewritten operands. Not called for constants. May call
+  // Rewrite for other nodes.
   using Replace = std::function<std::optional<NodeId>(NodeId)>;
 
-  // What a node of `from` becomes, given its rewritten operands; nothing: the
-  // same instruction of them.
+  // Returns the node that replaces a node of `from`, given its rewritten
+  // operands. nullopt: the same instruction with these operands.
   using Rebuild =
       std::function<std::optional<NodeId>(NodeId, std::span<const NodeId>)>;
 
-  // The pools outlive the rewriter; they may be the same one.
+  // The pools must outlive the rewriter; they may be the same one.
   Rewriter(const tensor::ExpressionPool& from, tensor::ExpressionPool& to,
            Replace replace, Rebuild rebuild = nullptr)
       : from_(from),

@@ -1,7 +1,7 @@
 // A schedule: how the stages of a dispatch become loops. It starts as the
-// dispatch is written (each stage by itself, its axes as loops in order) and is
-// changed by primitives, each of which checks that the result still computes
-// the same and refuses with a reason otherwise. The list of primitives applied
+// dispatch is written: each stage by itself, its axes as loops in order.
+// Primitives change it. Each primitive checks that the result still computes
+// the same, and otherwise refuses with a reason. The list of applied primitives
 // is the schedule's text, which can be written by hand and replayed.
 //
 //   Schedule s(Disassemble(dispatch, {}));
@@ -38,21 +38,22 @@ enum class LoopMark : uint8_t {
   kInvocation,  // bound to the invocations of a workgroup
   kDot,         // a short sum of products: loops::LoopKind::kDot
   kSubgroup,    // bound to the subgroups of a workgroup
-  kMatrix       // with two others, a product of matrices of a subgroup
+  kMatrix       // one of three loops that are a subgroup's product of matrices
 };
 
-// Whether the loop's values are those of invocations, or of their subgroups.
+// True if the loop's values are distributed over invocations, or over their
+// subgroups.
 constexpr bool IsBound(LoopMark mark) {
   return mark == LoopMark::kInvocation || mark == LoopMark::kSubgroup;
 }
 
-// A loop variable of a stage: an axis of it, or made from other loops.
+// A loop variable of a stage: one of its axes, or made from other loops.
 struct Loop {
   enum class Origin : uint8_t {
     kAxis,   // axis `axis` of the stage
-    kOuter,  // of loop `parent`, split by `factor`: parent / factor, rounded up
+    kOuter,  // loop `parent`, split by `factor`: parent / factor, rounded up
     kInner,  // 0 .. factor - 1
-    kFused   // loops `parent` (slow) and `second` (fast) as one
+    kFused   // loops `parent` (slow) and `second` (fast), fused into one
   };
   std::string name;  // unique in the stage
   Origin origin = Origin::kAxis;
@@ -62,38 +63,40 @@ struct Loop {
   int64_t factor = 0;
   LoopMark mark = LoopMark::kSerial;
   bool is_reduction = false;
-  // kOuter: iterations in which the split is exact run code without guards.
+  // kOuter: iterations in which the split is exact run a copy of the body
+  // without guards.
   bool peeled = false;
 };
 
-// Of what a stage computes in a loop of another one.
+// The buffering of a stage that is computed in a loop of another one.
 enum class Buffering : uint8_t {
   kSingle,
-  kDouble,             // one iteration ahead, into the other of two halves
-  kDoubleByRegisters,  // by way of registers of the invocations
+  kDouble,  // one iteration ahead, into the other of two buffer halves
+  kDoubleByRegisters,  // like kDouble, but through registers of the invocations
   kAsync               // some iterations ahead, in a ring of slots
 };
 
 struct StagePlan {
-  std::vector<Loop> loops;  // also those that were split or fused
-  std::vector<int> order;   // the loops that are left, outermost first
-  // Computed inside loop `attach_loop` of stage `attach_stage`, as much as that
-  // needs; -1: by itself.
+  std::vector<Loop> loops;  // including loops that were split or fused
+  std::vector<int> order;   // the remaining loops, outermost first
+  // The stage is computed inside loop `attach_loop` of stage `attach_stage`, as
+  // much of it as that loop needs. -1: it is not attached.
   int attach_stage = -1;
   int attach_loop = -1;
   Buffering buffering = Buffering::kSingle;
-  int64_t slots = 2;     // of kAsync
-  bool is_late = false;  // of kAsync: behind what else the iteration does
-  // Of kAsync: a slot is left to what goes on from the iteration before.
+  int64_t slots = 2;     // only for kAsync
+  bool is_late = false;  // kAsync: load at the iteration's end
+  // kAsync: one slot is reserved for the previous iteration, whose operations
+  // may still read it.
   bool has_spare = false;
-  // Elements between the rows of its buffer that nobody uses.
+  // Unused elements between the rows of its buffer.
   int64_t row_padding = 0;
 
-  int FindLoop(std::string_view name) const;  // among `order`; -1: none
-  int PositionOf(int loop) const;             // in `order`; -1: not there
-  bool MultipliesMatrices() const;            // has loops marked so
-  // How often loop `loop` runs, from how often axes do; nothing where one of
-  // those that it is made of is nothing.
+  int FindLoop(std::string_view name) const;  // searches `order`; -1: none
+  int PositionOf(int loop) const;   // position in `order`; -1: not there
+  bool MultipliesMatrices() const;  // has loops marked kMatrix
+  // Returns the number of iterations of loop `loop`. of_axis gives the extents
+  // of axes. nullopt if it gives nullopt for an axis that the loop is made of.
   std::optional<int64_t> IterationsOf(
       int loop,
       const std::function<std::optional<int64_t>(int axis)>& of_axis) const;
@@ -106,21 +109,22 @@ class Schedule {
   const Computation& computation() const { return computation_; }
   const StagePlan& plan(int stage) const { return plans_[stage]; }
 
-  // The primitives that were applied, one per line: jit/schedule/primitives/
-  // replay.h applies such a text again.
+  // Returns the applied primitives, one per line.
+  // jit/schedule/primitives/replay.h applies such a text.
   std::string ToText() const;
-  // Whether each of them keeps rounding (primitives/primitives.h).
+  // True if each applied primitive keeps rounding (primitives/primitives.h).
   bool primitives_keep_rounding() const { return primitives_keep_rounding_; }
 
   // For primitives.
   Computation& mutable_computation() { return computation_; }
   StagePlan& mutable_plan(int stage) { return plans_[stage]; }
-  // A stage in front of stage `before`; numbers of stages from there on grow by
-  // one, in plans too.
+  // Inserts a stage before stage `before`. Numbers of stages from there on grow
+  // by one, in plans too.
   void InsertStage(int before, ComputationStage stage);
-  // A stage that nothing is computed in; numbers of later ones fall by one.
+  // Removes a stage that contains no attached stage. Numbers of later stages
+  // decrease by one.
   void RemoveStage(int stage);
-  // Notes a primitive that was applied, as a line of the text form.
+  // Records an applied primitive as a line of the text form.
   void RecordPrimitive(std::string line, bool keeps_rounding);
 
  private:
@@ -130,7 +134,7 @@ class Schedule {
   bool primitives_keep_rounding_ = true;
 };
 
-// The plan of a stage that no primitive has changed.
+// Returns the plan of a stage that no primitive has changed.
 StagePlan DefaultPlan(const ComputationStage& stage);
 
 }  // namespace ember::schedule

@@ -57,14 +57,14 @@ struct Axis {
   auto operator<=>(const Axis&) const = default;
 };
 
-// The axis over groups of a sum of products.
+// An axis that runs over the groups in a sum of products.
 struct Group {
   size_t stage = 0;
   NodeId axis = 0;  // its variable
   auto operator<=>(const Group&) const = default;
 };
 
-// What becomes two, with the extent of the second.
+// The dims and axes that become two, each with the extent of the second.
 struct Plan {
   std::map<Dim, int64_t> dims;
   std::map<Axis, int64_t> axes;
@@ -79,7 +79,7 @@ class Splitter {
     std::set<Group> groups;
     for (size_t b = 0; b < c_.buffers.size(); ++b) {
       if (!c_.buffers[b].is_constant) continue;
-      // Dims that are made need no second look.
+      // From the last dim to the first, so that new dims are not visited again.
       for (size_t d = c_.buffers[b].extents.size(); d-- > 0;)
         SplitConstant({static_cast<uint32_t>(b), d}, groups);
     }
@@ -103,10 +103,11 @@ class Splitter {
     Apply(plan);
   }
 
-  // Dims of what the stage reads and stores by the axis, as the high digit.
-  // Those that cannot be split stay.
+  // Splits the dims that the stage reads and stores with the axis as the high
+  // digit of their index. Dims that cannot be split stay.
   void SplitByGroup(const Group& group) {
-    // Others are found again behind each change, which moves dims' numbers.
+    // A change moves the numbers of dims, so the search starts again after
+    // each.
     for (bool changed = true; changed;) {
       changed = false;
       for (const auto& [dim, index] : AccessesOf(group.stage)) {
@@ -125,7 +126,7 @@ class Splitter {
 
   // --- what there is ---
 
-  // All indices of buffers in a stage.
+  // Returns all indices of buffers in a stage.
   std::vector<std::pair<Dim, NodeId>> AccessesOf(size_t stage) const {
     std::vector<std::pair<Dim, NodeId>> accesses;
     ForEachLoad(pool_, RootsOf(c_.stages[stage]), [&](NodeId load) {
@@ -181,10 +182,10 @@ class Splitter {
     return true;
   }
 
-  // Whether the stage moves over the digits in another order than memory does,
-  // as those that shuffle channels do. With a dim for each it would have the
-  // product's axes, but not be on its tiles: vectors of results that it stores
-  // apart (ShuffleNet took 13 times as long).
+  // True if the stage runs over the digits in another order than memory does,
+  // as shuffles of channels do. With a dim for each digit the stage would have
+  // the product's axes, but could not be computed on its tiles: it would store
+  // the elements of vectors apart (ShuffleNet took 13 times as long).
   bool AreExchanged(size_t stage, const Digits& digits) const {
     const auto high = AxisOf(stage, digits.high);
     const auto low = AxisOf(stage, digits.low);
@@ -200,8 +201,7 @@ class Splitter {
     });
   }
 
-  // Whether the digits of all accesses are what they were once the plan's axes
-  // are sums.
+  // True if splitting the plan's axes changes the digits of no other access.
   bool KeepsDigits(const Plan& plan) const {
     for (const auto& [dim, factor] : plan.dims) {
       for (size_t s = 0; s < c_.stages.size(); ++s) {
@@ -226,7 +226,8 @@ class Splitter {
         c_.stages[axis.stage].axes[axis.number].extent);
   }
 
-  // That all accesses have; 0: there is none.
+  // Returns the factor that all accesses of the dim have in common; 0 if there
+  // is none.
   int64_t FactorOf(const Dim& dim) const {
     const std::optional<int64_t> size =
         pool_.IntegerConstant(c_.buffers[dim.buffer].extents[dim.number]);
@@ -260,7 +261,7 @@ class Splitter {
 
   void RewriteStage(size_t number, const Plan& plan) {
     ComputationStage& stage = c_.stages[number];
-    std::map<NodeId, Digits> halves;  // of the plan's axes
+    std::map<NodeId, Digits> halves;  // digits of the plan's axes
     for (auto axis = plan.axes.rbegin(); axis != plan.axes.rend(); ++axis) {
       if (axis->first.stage != number) continue;
       const NodeId variable = stage.axes[axis->first.number].variable;
@@ -312,7 +313,7 @@ class Splitter {
     }
   }
 
-  // The digits that the axis becomes.
+  // Splits the axis and returns its digits.
   Digits SplitAxis(ComputationStage& stage, size_t number, int64_t factor) {
     const ComputationAxis axis = stage.axes[number];
     const int64_t extent = *pool_.IntegerConstant(axis.extent);

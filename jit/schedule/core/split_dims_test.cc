@@ -1,5 +1,5 @@
-// What becomes two dims, and two axes. That both compute the same:
-// collapse_axes_test.cc.
+// Tests which dims and axes are split. collapse_axes_test.cc tests that the
+// result computes the same.
 #include "jit/schedule/core/split_dims.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ dispatch @groups(%x: f32[4, 34], %w: f32[34, 136]) -> (%y: f32[4, 34]) {
             std::string::npos);
 }
 
-// The nest as it is written, behind SplitDims.
+// Returns the nest after SplitDims, without other scheduling.
 std::string SplitText(const std::string& text, uint32_t constant) {
   auto dispatch = tensor::Parse(text);
   EMBER_CHECK(dispatch.ok()) << dispatch.status().ToString();
@@ -48,7 +48,7 @@ std::string SplitText(const std::string& text, uint32_t constant) {
   return loops::ToText(*nest);
 }
 
-// A grouped product with a stage behind it; `behind`: that stage.
+// Returns a grouped product, followed by the stage `behind`.
 std::string Grouped(const std::string& behind) {
   return R"(
 dispatch @groups(%x: u8[5, 32], %w: i8[8, 48], %b: i32[48]) -> (%y: i32[5, 48]) {
@@ -71,13 +71,13 @@ TEST(SplitDims, WhatGroupsReadAndStore) {
 }
 
 TEST(SplitDims, KeepsWhatOthersReadOtherwise) {
-  // What a group stores is read backwards, what it reads is not.
+  // The product's result is read backwards, so only its input is split.
   const std::string text =
       SplitText(Grouped("%y[i, j] = %sum[i, 47 - j] + %b[j]"), 1);
   EXPECT_NE(text.find("%x[i, g, c]"), std::string::npos) << text;
   EXPECT_NE(text.find("%y: output i32[5, 48]"), std::string::npos) << text;
   EXPECT_NE(text.find("g * 12 + o] = "), std::string::npos) << text;
-  // Read in groups of another size.
+  // The result is read in groups of another size.
   const std::string other = SplitText(R"(
 dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 32]) {
   for (i < 5, g < 4, o < 4) %y[i, g * 4 + o] = sum(c < 8) %x[i, g * 8 + c] * %w[c, g * 4 + o]
@@ -89,7 +89,7 @@ dispatch @groups(%x: f32[5, 32], %w: f32[8, 16]) -> (%y: f32[5, 16], %z: f32[5, 
 }
 
 TEST(SplitDims, KeepsWhatIsShuffled) {
-  // A shuffle of channels stores groups side by side.
+  // A shuffle of channels stores groups next to each other.
   const std::string text = SplitText(R"(
 dispatch @groups(%x: f32[5, 32], %w: f32[8, 48], %b: f32[48]) -> (%y: f32[5, 12, 4]) {
   temp %sum: f32[5, 48]
@@ -105,7 +105,7 @@ dispatch @groups(%x: f32[5, 32], %w: f32[8, 48], %b: f32[48]) -> (%y: f32[5, 12,
 }
 
 TEST(SplitDims, ValuesOfSplitAxes) {
-  // An axis that is no index is the sum of its digits.
+  // An axis that is used as a value becomes the sum of its digits.
   const std::string text =
       SplitText(Grouped("%y[i, j] = %sum[i, j] + %b[j] * i32(j)"), 1);
   EXPECT_NE(text.find("i32(j_high * 12 + j_low)"), std::string::npos) << text;

@@ -22,7 +22,8 @@ constexpr int64_t kMaximumUnrolled = 4096;
 constexpr int64_t kMaximumLanes = 64;
 constexpr int64_t kMaximumInvocations = int64_t{1} << 20;
 
-// The largest extent of a loop with the mark; nothing: any, and open ones.
+// Returns the largest extent of a loop with the mark. nullopt: any extent is
+// allowed, even one that is not constant.
 std::optional<int64_t> LargestExtent(LoopMark mark) {
   switch (mark) {
     case LoopMark::kSerial:
@@ -82,7 +83,8 @@ class Maker {
     return schedule_.computation().stages[static_cast<size_t>(r_.stage)];
   }
 
-  // Those that end elsewhere (ComputationStage::end), or others do.
+  // Makes the loops whose extents differ per point (ComputationStage::end), or
+  // all others.
   Status MakeLoops(bool that_end, bool is_placed) {
     const auto is_meant = [&](size_t loop) {
       return ending_.contains(static_cast<int>(loop)) == that_end;
@@ -106,7 +108,8 @@ class Maker {
 
   // --- loops that end elsewhere at each point ---
 
-  // Those of the axis that ends, and of axes that have a loop with it.
+  // Finds the loops of the axis that ends per point, and of axes that share a
+  // loop with it.
   void FindLoopsThatEnd() {
     if (!Stage().end) return;
     std::set<int> axes = {Stage().spatial_count};
@@ -134,7 +137,7 @@ class Maker {
     if (loop.second >= 0) CollectAxes(loop.second, axes);
   }
 
-  // In terms of the loops over points.
+  // Returns ComputationStage::end in terms of the loops over points.
   NodeId EndOfStage() {
     const auto& axes = Stage().axes;
     return Rewriter(
@@ -154,8 +157,9 @@ class Maker {
         .Rewrite(*Stage().end);
   }
 
-  // Lets the axis have the extent, if that is known where the stage begins to
-  // combine, and none of its loops has to be of a constant one.
+  // Gives the axis the extent `end`, and returns true. Returns false if `end`
+  // is not known before the first loop that combines, or if a loop of the axis
+  // needs a constant extent.
   bool EndsLoops(NodeId end) {
     if (LastPosition(end) >= r_.FirstReduction()) return false;
     AxisRegion& region = r_.regions[static_cast<size_t>(Stage().spatial_count)];
@@ -214,7 +218,8 @@ class Maker {
 
   NodeId MakeVariable(int loop) {
     const uint64_t number = nest_.variables.size();
-    // A loop of constant extent 1 is none; but matrices need theirs.
+    // A loop of constant extent 1 has no variable, except a subgroup loop,
+    // which matrices need.
     const NodeId extent = r_.extents[loop];
     const bool is_needed = plan_.loops[loop].mark == LoopMark::kSubgroup;
     if (pool_.IntegerConstant(extent) == 1 && !is_needed)
@@ -242,8 +247,8 @@ class Maker {
     const Loop& loop = plan_.loops[number];
     if (loop.origin == Loop::Origin::kFused) {
       const NodeId extent = r_.extents[loop.second];
-      // The simplifier does not know that the fused loop ends where the slow
-      // one would.
+      // The slow loop has one iteration. The simplifier does not know that the
+      // fused loop then has the extent of the fast one.
       const bool is_fast = pool_.IntegerConstant(r_.extents[loop.parent]) == 1;
       r_.values[loop.parent] =
           is_fast ? pool_.Integer(0)
@@ -251,9 +256,9 @@ class Maker {
       r_.values[loop.second] =
           is_fast ? r_.values[number]
                   : Make(Opcode::kModulo, r_.values[number], extent);
-      // Always true. Products of open extents are beyond what proofs of bounds
-      // can take apart again, so the nest says it, once per iteration. That the
-      // fast one is not negative says that the parts are not.
+      // This guard always holds. Proofs of bounds cannot factor products of
+      // open extents, so the nest states the fact, once per iteration. That the
+      // fast extent is positive implies that the parts are not negative.
       const int position =
           PositionOfGuard(r_.values[number], extent, loop.is_reduction);
       if (!pool_.IsConstant(extent))
@@ -272,8 +277,8 @@ class Maker {
              loop.is_reduction, /*is_of_region=*/false,
              /*is_fact=*/true});
       }
-      // Of open extents ranges say less than what holds: each part is below its
-      // extent.
+      // For open extents the ranges say less than what holds: each part is
+      // below its extent.
       for (const int part : {loop.parent, loop.second}) {
         if (!IsWithin(number)) break;
         const int64_t end = pool_[r_.extents[part]].range.high;
@@ -282,7 +287,7 @@ class Maker {
       }
     }
     if (loop.origin != Loop::Origin::kOuter) return;
-    // The inner one is the next.
+    // The inner loop has the next number.
     const NodeId start =
         Make(Opcode::kMultiply, r_.values[number], pool_.Integer(loop.factor));
     const NodeId value = Make(Opcode::kAdd, start, r_.values[number + 1]);
@@ -294,13 +299,13 @@ class Maker {
       return;
     }
     if (loop.factor == 1) return;
-    // Always true, and says that the extent is not 0, where that is open.
+    // This guard always holds. It states that an open extent is not 0.
     if (!constant) {
       r_.guards.push_back({start, extent,
                            PositionOfGuard(start, extent, loop.is_reduction),
                            loop.is_reduction});
     }
-    // As for regions.
+    // Skips empty parts as a whole, as AddRegionGuards does.
     if (const std::optional<NodeId> inner = StartOf(number + 1)) {
       const NodeId first = Make(Opcode::kAdd, start, *inner);
       r_.guards.push_back({first, extent,
@@ -322,20 +327,18 @@ class Maker {
     }
   }
 
-  // Whether the loop's value is below its extent wherever its loops are,
-  // without a guard: unlike that of a loop which was split with a rest.
+  // True if the loop's value is below its extent without a guard. False for a
+  // loop that was split with a rest.
   bool IsWithin(int number) const {
     return plan_.PositionOf(number) >= 0 || within_.contains(number);
   }
 
-  // The lanes of a vector loop, and the rows, columns or steps of a matrix, are
-  // in a guard together or not at all where it compares multiples of their
-  // number:
+  // Returns `value` for use in the guard value < extent, without the variables
+  // of loops with the mark. Lanes of a vector loop, and rows, columns or steps
+  // of a matrix, all satisfy a guard or none does if it compares multiples of
+  // their number, so no masks are needed:
   //
   //   x * 24 + y * 8 + lane < 256   ->   x * 24 + y * 8 + 7 < 256
-  //
-  // The result stands for `value` in value < extent, without masks. mark: of
-  // the loops that this is done for.
   NodeId WithoutLanes(NodeId value, NodeId extent, LoopMark mark) {
     const std::optional<int64_t> size = pool_.IntegerConstant(extent);
     if (!size) return value;
@@ -398,8 +401,8 @@ class Maker {
       const bool whole = region.extent == full[loop.axis] &&
                          pool_.IntegerConstant(region.base) == 0;
       if (whole) continue;
-      // Of a split axis: parts that have nothing are left out as a whole, also
-      // where the rest needs no guard.
+      // If the axis is split, skips empty parts as a whole, even where the rest
+      // needs no guard.
       if (const std::optional<NodeId> start = StartOf(static_cast<int>(i))) {
         const NodeId first = Make(Opcode::kAdd, region.base, *start);
         r_.guards.push_back({first, full[loop.axis], LastPosition(first),
@@ -412,7 +415,8 @@ class Maker {
     }
   }
 
-  // Where the outer loop of a loop that was split is; nothing if it was not.
+  // Returns the value at which the current part of a split loop begins; nullopt
+  // if the loop was not split.
   std::optional<NodeId> StartOf(int number) {
     for (size_t i = number + 1; i < plan_.loops.size(); ++i) {
       const Loop& loop = plan_.loops[i];
@@ -423,16 +427,18 @@ class Maker {
     return std::nullopt;
   }
 
-  // Where a < b is known.
+  // Returns the position in the order at which a < b can be checked.
   int PositionOfGuard(NodeId a, NodeId b, bool is_reduction) const {
     const int last = std::max(LastPosition(a), LastPosition(b));
-    // Where a point's elements end is asked of those, not of the point.
+    // The end of a point's elements is checked for the elements, not for the
+    // point.
     return is_reduction && !ending_.empty()
                ? std::max(last, r_.FirstReduction())
                : last;
   }
 
-  // Of the loops that the value depends on; -1: of none of this stage.
+  // Position of the innermost loop that the value depends on; -1 if it depends
+  // on no loop of this stage.
   int LastPosition(NodeId value) const {
     std::set<NodeId> used;
     std::vector<NodeId> stack = {value};
@@ -460,8 +466,8 @@ class Maker {
   ExpressionPool& pool_;
   StageLoops& r_;
   std::set<int> within_;   // see IsWithin
-  std::set<int> ending_;   // loops that end elsewhere at each point
-  std::set<int> is_made_;  // loops of the order that have a variable
+  std::set<int> ending_;   // loops whose extents differ per point
+  std::set<int> is_made_;  // loops of the order whose variables are made
 };
 
 }  // namespace

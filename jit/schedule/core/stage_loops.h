@@ -1,5 +1,5 @@
-// The loops of one stage at one place of the nest: extents, variables, and what
-// the stage's axes are in terms of them. Internal to schedules and lowering.
+// The loops of one stage at one place of the nest: extents, variables, and the
+// stage's axes as expressions over them. Internal to schedules and lowering.
 #ifndef EMBER_JIT_SCHEDULE_CORE_STAGE_LOOPS_H_
 #define EMBER_JIT_SCHEDULE_CORE_STAGE_LOOPS_H_
 
@@ -19,16 +19,19 @@ struct AxisRegion {
   NodeId extent = 0;
 };
 
-// a < b must hold where the loops are at a point, or there is no such point.
+// A condition a < b on the loops' values; points for which it fails do not
+// exist.
 struct Guard {
   NodeId a = 0;
   NodeId b = 0;
-  int position = 0;  // in the order, of the last loop that it depends on
+  // Position in the order of the innermost loop that it depends on.
+  int position = 0;
   bool is_reduction = false;
-  // Of the end of the axis, where the region that is computed reaches beyond.
+  // Guards the end of the axis, because the computed region reaches beyond it.
   bool is_of_region = false;
-  // Holds anyhow, and is there for who proves the nest's bounds: only ranges
-  // that schedules know of say so (Facts::Has, not IsBelow).
+  // Always holds; it is in the nest for the verifier's proofs of bounds. Only
+  // ranges that are known to schedules imply it, so a guard is omitted only if
+  // Facts::Has it, not if Facts::IsBelow proves it.
   bool is_fact = false;
 };
 
@@ -38,32 +41,33 @@ struct StageLoops {
   std::vector<AxisRegion> regions;  // per axis
   std::vector<NodeId> extents;      // per loop of the plan
   std::vector<NodeId> values;       // per loop of the plan
-  std::vector<NodeId> axes;         // per axis: its value
+  std::vector<NodeId> axes;         // value of each axis
   std::vector<Guard> guards;
-  // Where the stage's points end (ComputationStage::end), if that is known
-  // where the first loop begins that combines.
+  // ComputationStage::end in terms of the loops, if it is known before the
+  // first loop that combines.
   std::optional<NodeId> end;
-  // Of peeled loops: under a < b the split needs no guard.
+  // Conditions a < b under which the split of a peeled loop needs no guard.
   std::vector<Guard> exact;
 
   bool IsReduction(int position) const {
     return plan->loops[plan->order[position]].is_reduction;
   }
-  // Of the outermost reduction loop; the number of loops if there is none.
+  // Returns the position of the outermost reduction loop; the number of loops
+  // if there is none.
   int FirstReduction() const;
 };
 
-// What a loop with the mark becomes.
+// Returns the kind of loop that a loop with the mark becomes.
 loops::LoopKind LoopKindOf(LoopMark mark);
 
-// A variable that no stage has: the name with a number.
+// Adds a variable that no stage has. Its name is `name` with a number.
 NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
                    NodeId extent);
 
 // Makes variables for the stage's loops. full: the axes' whole extents, in the
-// nest's pool; the regions are parts of them. Where the loops are not made for
-// the nest, but to see what they cover of a larger part (`is_placed` is false),
-// loops with marks may be longer than those can be.
+// nest's pool; the regions are parts of them. is_placed: the loops become part
+// of the nest. If false, they only serve to find the part that they cover of a
+// larger region, and marked loops may have larger extents than allowed.
 StatusOr<StageLoops> MakeStageLoops(const Schedule& schedule, int stage,
                                     std::vector<AxisRegion> regions,
                                     const std::vector<NodeId>& full,

@@ -26,15 +26,15 @@
 namespace ember::schedule {
 namespace {
 
-// Of a group with products, run together.
+// Largest number of rows that a group with products runs together.
 constexpr int64_t kMostRows = 32;
-// Elements of rows that a softmax takes at a time, where it takes them in
-// blocks: as many as keep scores, powers, and both operands of 32 rows near.
+// Largest and smallest number of elements in a block of a softmax's rows. A
+// block keeps scores, powers, and both operands of 32 rows in near caches.
 constexpr int64_t kMostBlock = 1024;
 constexpr int64_t kLeastBlock = 128;
-// Scores, scaled ones, powers and weights.
+// Buffers of a softmax's row: scores, scaled scores, powers and weights.
 constexpr int64_t kRowBuffers = 4;
-// Each worker has something to choose from.
+// Smallest number of tasks per worker, so that the load can be balanced.
 constexpr int64_t kTasksPerCore = 4;
 
 class Chooser {
@@ -70,10 +70,10 @@ class Chooser {
     return !writer_.computation().stages[writer_.StageOf(name)].has_reduction();
   }
 
-  // A product of a softmax whose rows are so long that not even those of one
-  // register tile stay in a core's part of the caches becomes one in blocks.
-  // The name of the stage that goes over the blocks; empty where nothing is
-  // changed.
+  // Computes the product of a softmax in blocks (flash attention), if its rows
+  // are so long that not even those of one register tile stay in a core's part
+  // of the caches. Returns the name of the stage that folds the blocks; empty
+  // if nothing changes.
   std::string SoftmaxInBlocks(const std::string& product) {
     if (exact_) return "";
     const StatusOr<SoftmaxOfProduct> softmax =
@@ -81,8 +81,9 @@ class Chooser {
     if (!softmax.ok()) return "";
     const int64_t row_bytes =
         softmax->length * kRowBuffers * DTypeByteSize(DType::kF32);
-    // Rows in the cache of all cores cost no more than scaling in blocks does
-    // (measured up to 12288 elements, Zen 3: blocks took 0 to 12% longer).
+    // While rows fit the cache that all cores share, they cost no more than the
+    // scaling of blocks (measured up to 12288 elements, Zen 3: blocks took 0 to
+    // 12% longer).
     const int64_t room =
         std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
     if (row_bytes * kRowsOfProduct <= room) return "";
@@ -116,15 +117,15 @@ class Chooser {
     if (IsLookupForProducts(writer_.computation(), producer)) return false;
     int64_t rows = 1;
     for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
-    // Each thread needs something to do.
+    // There must be enough rows for all threads.
     if (IsWorthThreads(inner.LikelyPoints()) && rows < 2 * cpu_.cores)
       return false;
-    // A product runs over rows of what it reads row by row.
+    // A product at the root runs over rows of its operand, row by row.
     if (outer.IsProduct() && depth + 1 != outer.spatial_count()) return false;
     if (!inner.IsProduct()) return true;
     if (blocked_.contains(group.root)) return true;
-    // A product has its tile: with elementwise stages behind it, or with rows
-    // of its own.
+    // A product inside has its register tile: either with elementwise stages
+    // after it, or with rows of its own.
     const bool whole =
         depth == outer.spatial_count() &&
         RootAxesOf(writer_, group, writer_.computation().stages[producer].name)
@@ -138,8 +139,9 @@ class Chooser {
            OperandsAreNear(inner, depth);
   }
 
-  // The operands of a product, which are read again for each block of rows: in
-  // the cache of the core, or at least in that of all where results are more.
+  // True if the operands of a product, which each block of rows reads again,
+  // fit the core's cache. If there are more results than fit the shared cache,
+  // it is enough that the operands fit that one.
   bool OperandsAreNear(const StageShape& product, int depth) const {
     const int64_t bytes = BytesPerRow(product, depth);
     if (bytes <= cpu_.l2_bytes / 2) return true;
@@ -149,7 +151,7 @@ class Chooser {
     return bytes <= cpu_.l3_bytes / 4 && results > cpu_.l3_bytes / 2;
   }
 
-  // Of the operands, read again for each block of rows.
+  // Returns the bytes of the operands, which each block of rows reads again.
   static int64_t BytesPerRow(const StageShape& shape, int depth) {
     int64_t total = 0;
     for (NodeId load : shape.loads()) total += shape.LikelyBytes(load, depth);
@@ -172,16 +174,16 @@ class Chooser {
         writer_.computation().stages[writer_.StageOf(group.root)].spatial_count;
     if (!product.empty() && group.depth == spatial && others_plain &&
         (product == group.root || IsElementwise(group.root))) {
-      // Members that are not on the tile, before the product, would be in the
+      // Members before the product are not on its tile, and would get in the
       // way of its loops.
       if (product == group.root || group.members.front() == product) {
         if (!exact_ && ScheduleWinograd(cpu_, group, product, writer_)) return;
         if (TryProduct(group, product)) return;
       }
     }
-    // A product may have fewer axes than the results that it is stored in,
-    // where they have some with one point; its loops inside rows would not be
-    // there.
+    // A product may have fewer axes than the results that it is stored in, if
+    // some of these have one point. Then it lacks some of the loops that rows
+    // need.
     const auto has_too_few_axes = [&](const std::string& member) {
       const Computation& c = writer_.computation();
       return IsProduct(member) &&
@@ -192,7 +194,7 @@ class Chooser {
     ScheduleRows(group);
   }
 
-  // Each stage as a group of its own.
+  // Schedules each stage as a group of its own.
   void ScheduleApart(const StageGroup& group) {
     const auto alone = [&](const std::string& name) {
       const int spatial =
@@ -203,8 +205,8 @@ class Chooser {
     for (const std::string& member : group.members) alone(member);
   }
 
-  // Not where a member must run once, and it cannot be proved that each tile
-  // needs a part of its own.
+  // Returns false if a member must run once, and it cannot be proved that each
+  // tile needs a different part of it.
   bool TryProduct(const StageGroup& group, const std::string& product) {
     const auto runs_once = [&](const std::string& member) {
       return MustRunOnce(writer_.computation(), writer_.StageOf(member));
@@ -219,7 +221,7 @@ class Chooser {
     return true;
   }
 
-  // The loops of a product that is computed inside, by its own axes.
+  // Schedules the loops of a member over its own axes, inside the root's loops.
   void ScheduleMember(const std::string& member, int depth, int first) {
     if (IsProduct(member)) {
       const Computation& c = writer_.computation();
@@ -233,15 +235,15 @@ class Chooser {
     ScheduleLanes(cpu_, member, first, writer_);
   }
 
-  // A softmax in blocks (jit/schedule/primitives/online_softmax.h): tasks are
-  // blocks of rows, in each the fold goes over the blocks of a row, and
-  // everything else is computed for one of those.
+  // Schedules a softmax in blocks (jit/schedule/primitives/online_softmax.h).
+  // Tasks are blocks of rows. In each, the fold loops over the blocks of a row,
+  // and all other stages are computed for one of these.
   void ScheduleBlocks(const StageGroup& group, const std::string& fold) {
     const Computation& c = writer_.computation();
     const int spatial = c.stages[writer_.StageOf(group.root)].spatial_count;
     const int depth = spatial - 1;
     if (group.depth != depth) {
-      // Nothing is wrong, but it is not what the blocks are for.
+      // This is legal, but blocks have no advantage here.
       ScheduleAlone(group.root);
       for (const std::string& member : group.members) ScheduleAlone(member);
       return;
@@ -256,7 +258,7 @@ class Chooser {
     ScheduleLanes(cpu_, group.root, depth, writer_);
     writer_.Do("compute_at %" + fold + " %" + group.root + " " + tasks);
     ScheduleLanes(cpu_, fold, depth, writer_);
-    // The loop over blocks around rows and lanes.
+    // Moves the loop over blocks around the rows and lanes.
     std::vector<std::string> loops = writer_.LoopsOf(fold);
     const std::string blocks = c.stages[writer_.StageOf(fold)].axes.back().name;
     std::erase(loops, blocks);
@@ -284,12 +286,13 @@ class Chooser {
       points += StageShape(c, writer_.StageOf(member)).LikelyPoints();
     }
     int outer = group.depth;
-    int first = group.depth;  // of the axes that lanes may run along
+    int first = group.depth;  // first axis that lanes may run along
     std::vector<std::string> loops = writer_.LoopsOf(group.root);
     const int lane_axis = product ? -1 : LaneAxisOf(group);
     std::string product_rows;
     if (lane_axis >= 0) {
-      // Every axis is common: a row is as many points as there are lanes.
+      // All stages have all axes, so a row is as many points as there are
+      // lanes.
       const int64_t lanes = LanesOf(
           group,
           StageShape(c, writer_.StageOf(group.root)).LikelyExtent(lane_axis));
@@ -326,9 +329,9 @@ class Chooser {
       writer_.Do("parallel %" + group.root + " " + rows);
   }
 
-  // Computes the members in the root's loop. Those that must run once are left
-  // alone where it cannot be proved that each iteration needs a part of its
-  // own, and with them what only they need. Their names.
+  // Computes the members in the root's loop. Returns the names of those that
+  // stay outside: members that must run once, if it cannot be proved that each
+  // iteration needs a different part of them, and members that only these need.
   std::set<std::string> ComputeAt(const StageGroup& group,
                                   const std::string& loop) {
     std::set<std::string> alone;
@@ -347,9 +350,9 @@ class Chooser {
     return alone;
   }
 
-  // How many rows a group with products runs together: whole register tiles,
-  // and as many as stay in the cache, so that the other operand is read less
-  // often, but enough tasks for the workers.
+  // Returns how many rows a group with products runs together: whole register
+  // tiles, as many as stay in the cache, so that the other operand is read less
+  // often, but with enough tasks for the workers.
   int64_t RowsOf(const StageGroup& group) const {
     const Computation& c = writer_.computation();
     int64_t tile = 1;
@@ -366,7 +369,7 @@ class Chooser {
       is_large |= IsWorthThreads(shape.LikelyPoints());
       if (!shape.IsProduct()) continue;
       const int64_t rows = RowsOfProductInside(cpu_, shape, group.depth);
-      // Tiles that do not divide are filled up in each block.
+      // Tiles that do not divide the rows are padded in each block.
       const int64_t both = std::lcm(tile, rows);
       tile = both <= kMostRows ? both : std::max(tile, rows);
     }
@@ -385,7 +388,7 @@ class Chooser {
     return best;
   }
 
-  // For so many neighbours; 1: none.
+  // Returns the number of lanes for this number of neighbours; 1: none.
   int64_t LanesOf(const StageGroup& group, int64_t neighbours) const {
     const Computation& c = writer_.computation();
     int widest = StageShape(c, writer_.StageOf(group.root)).WidestBytes();
@@ -396,8 +399,8 @@ class Chooser {
     return cpu_.LanesFor(widest, neighbours);
   }
 
-  // The axis that a row has to take lanes from: the root's last one with more
-  // than a point, where it is one of the axes that all stages have. Else -1.
+  // Returns the axis from which a row has to take lanes: the root's last axis
+  // with more than one point, if all stages have it. Else -1.
   int LaneAxisOf(const StageGroup& group) const {
     const StageShape root(writer_.computation(), writer_.StageOf(group.root));
     int axis = root.spatial_count() - 1;
@@ -417,7 +420,7 @@ class Chooser {
   const bool exact_;
   ScheduleWriter writer_;
   std::set<std::string> done_;
-  std::set<std::string> blocked_;  // roots that are softmax in blocks
+  std::set<std::string> blocked_;  // roots that are a softmax in blocks
 };
 
 }  // namespace

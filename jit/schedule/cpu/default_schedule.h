@@ -1,28 +1,27 @@
-// The schedule that a dispatch gets without tuning: chosen by an analytical
-// model of the CPU from how loads move with the axes.
+// Chooses the schedule that a dispatch gets without tuning, by an analytical
+// model of the CPU and the way in which loads move with the axes.
 //
 //   Schedule schedule(Disassemble(dispatch, parameters));
 //   EMBER_RETURN_IF_ERROR(ScheduleByModel(CpuModel::Of(target), schedule));
 //   schedule.ToText();   // can be read, changed, replayed
 //
-// The rules, in the order in which stages are looked at (last first):
-//   groups     stages whose results are read row by row by a later one join it
+// The rules, in the order in which stages are visited (last first):
+//   groups     a stage whose results a later stage reads row by row joins it
 //   products   sums of products get a tile of results in vector registers: rows
 //              by vectors, as many as keep the multipliers busy; constant
-//              operands that are read along the lanes are packed; elementwise
-//              stages behind them work on the tile
-//   winograd   convolutions by constant filters, where that takes less time:
+//              operands that are read along the lanes are packed; later
+//              elementwise stages work on the tile
+//   winograd   convolutions with constant filters, if that takes less time:
 //              with fewer multiplications and other rounding
 //   rows       other groups run row by row, each stage inside one row; with a
 //              product in them, as many rows at once as make whole register
 //              tiles and stay in the cache
-//   blocks     where not even the rows of a register tile stay in the caches, a
-//              softmax and its product go over them in blocks, with other
+//   blocks     if not even the rows of a register tile stay in the caches, a
+//              softmax and its product process them in blocks, with other
 //              rounding (online_softmax.h)
-//   the rest   lanes along the axis that memory runs along; sums along it in
-//              lanes of their own; what transposes, by tiles
-// Whatever a rule asks for goes through the primitives, which refuse what would
-// be wrong.
+//   the rest   lanes along the axis that memory runs along; sums along memory in
+//              lanes of their own; transposes by tiles
+// All rules apply primitives, which refuse illegal transformations.
 #ifndef EMBER_JIT_SCHEDULE_CPU_DEFAULT_SCHEDULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_DEFAULT_SCHEDULE_H_
 
@@ -33,12 +32,12 @@
 namespace ember::schedule {
 
 struct ModelOptions {
-  // Only primitives that keep rounding (KeepsRounding in primitives.h): no
+  // Uses only primitives that keep rounding (KeepsRounding in primitives.h): no
   // convolution by Winograd's method, no softmax in blocks.
   bool exact = false;
 };
 
-// schedule: as its dispatch is written.
+// Expects a schedule to which no primitive was applied.
 Status ScheduleByModel(const jit::CpuModel& cpu, Schedule& schedule,
                        const ModelOptions& options = {});
 

@@ -11,7 +11,7 @@
 namespace ember::schedule {
 namespace {
 
-// "dim" of the factor's parts, the reduction's last.
+// Returns the dims of the factor for `pack`, the reduction's last.
 std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
                      int64_t width) {
   const std::string count = std::to_string(plan.count);
@@ -69,7 +69,7 @@ Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
   if (!b.is_constant) ScheduleTasks(cpu, b.buffer + ".packed", writer);
   const bool is_of_type = plan->type.empty() || a.type == DType::kI16;
   if (a.LiesAlong()) {
-    // As it is, but for padding and its type.
+    // The layout of a stays; only its padding and its type may change.
     if (a.is_padded || !plan->is_exact || !is_of_type) {
       if (!copy(a, "cache_read %" + product + " %" + a.buffer + plan->type))
         return give_up();

@@ -8,23 +8,24 @@
 //    %b constant in -64..64: 4 of bytes      as it is            [j/w][k/4][w][4]
 //   AVX512-BF16           2 of bf16          as it is            [j/w][k/2][w][2]
 //
-// Products of u8 by weights in -64..64, as quantizers make them on request for
-// such machines ("reduced range"), are added in pairs in 16 bits, which they
-// fit: three instructions for 32 products instead of four, and operands of half
-// the size (networks of such weights take 0.69 to 0.76 of the time of 16-bit
-// integers; Zen 3, one thread). Weights beyond could saturate there, as they do
-// in ONNX Runtime, and one pair of them in a matrix is enough. With i8 for u8,
-// changing the sign would take the fourth instruction again.
+// Quantizers can make weights in -64..64 for machines without VNNI ("reduced
+// range"). Products of u8 by such weights are added in pairs in 16 bits, which
+// they fit: three instructions for 32 products instead of four, and operands of
+// half the size (networks with such weights take 0.69 to 0.76 of the time of
+// 16-bit integers; Zen 3, one thread). Larger weights could saturate there, as
+// they do in ONNX Runtime; one pair of them in a matrix is enough. With i8
+// instead of u8, changing the sign would take the fourth instruction again.
 //
-// Padding, and a sum's extent that the count does not divide, are in a copy of
-// %a. Sums of bf16 on AVX512-BF16 round as vdpbf16ps does: products of two
-// neighbours are added without rounding between, subnormals count as zero. An
-// error of sums of n products is below n * 2^-24 of the sum of their sizes, as
-// with f32 in another order, plus n * 2^-126.
+// If %a is padded, or the count does not divide the sum's extent, a copy of %a
+// contains the zeros. Sums of bf16 on AVX512-BF16 round as vdpbf16ps does:
+// products of two neighbours are added without rounding in between, and
+// subnormals count as zero. The error of a sum of n products is below n * 2^-24
+// of the sum of their magnitudes, as with f32 in another order, plus n *
+// 2^-126.
 //
-// The sum's extent has to be constant. Grouped convolutions are made so where
-// their weights are constants (split_dims.h); products inside of groups of
-// stages that run row by row are not. GPUs: gpu_dot_rule.h.
+// The sum's extent has to be constant. Grouped convolutions get dot loops if
+// their weights are constants (split_dims.h). Products inside groups of stages
+// that run row by row do not. GPUs: gpu_dot_rule.h.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_CPU_DOT_RULE_H_
@@ -40,14 +41,15 @@
 namespace ember::schedule {
 
 struct Dots {
-  std::string loop;                 // to be tensorized; empty: nothing is
-  std::vector<std::string> copies;  // of %a, whose loops are still serial
+  std::string loop;  // to be tensorized; empty: none
+  // Copies of %a, whose loops are still serial.
+  std::vector<std::string> copies;
 };
 
-// Brings both factors into the layout, each in a stage of its own but where it
-// has it, and splits the loop that is then to be tensorized from the product's
-// others. Where the product is none, or the CPU has nothing for it, nothing is
-// changed. The product's loops are its axes still.
+// Brings both factors into the layout, each by a stage of its own unless it has
+// the layout already, and splits off the loop that is then to be tensorized.
+// Changes nothing if the stage is no such product, or if the CPU has no
+// instruction for it. The product's loops must still be its axes.
 Dots PackForDots(const jit::CpuModel& cpu, const std::string& product,
                  const RegisterTile& tile, ScheduleWriter& writer);
 

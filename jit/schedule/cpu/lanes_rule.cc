@@ -1,16 +1,16 @@
 // Lanes for stages that are no products, and tiles for those that transpose.
 //
-// Where elements are loaded along one axis and stored along another, lanes run
-// along the stores, so that each lane reads a cache line of its own. The lines
-// are used whole if the axis that loads run along moves next, as far as a line
-// reaches, before the lanes move on:
+// If elements are loaded along one axis and stored along another, lanes run
+// along the stores, so that each lane reads another cache line. The lines are
+// used whole if the axis that loads run along moves next, to the end of a line,
+// before the lanes move on:
 //
 //   y[i, j] = x[j, i]  ->  for i_line { for j_block { for i_in_line < 16 {
 //                            vector j_lane < 8 { ... } } } }
 //
-// A copy of a few elements of each lane's line (`cache_read`) is loaded along
-// the line, in turn, and read by lanes from there, which is shuffles in
-// registers (jit/llvm/load_column.h).
+// A copy of a few elements of each lane's line (`cache_read`) is loaded line by
+// line. Lanes read the elements from it, which needs only shuffles in registers
+// (jit/llvm/load_column.h).
 #include "jit/schedule/cpu/lanes_rule.h"
 
 #include <algorithm>
@@ -26,18 +26,18 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-// Of a line, loaded at once: jit/llvm/load_column.h.
+// Bytes of a line that are loaded at once: jit/llvm/load_column.h.
 constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
 
 struct LaneAxis {
   int axis = -1;    // -1: no lanes
-  int before = -1;  // an axis that it is fused with
+  int before = -1;  // an axis with which it is fused; -1: none
   int64_t lanes = 1;
-  bool over_points = false;  // not over what is combined
+  bool over_points = false;  // over a spatial axis, not a reduction
 };
 
-// Whether a load runs along one axis and not along the other.
+// True if a load runs along the axis `axis` and not along `other`.
 bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
   return std::ranges::any_of(shape.loads(), [&](NodeId load) {
     return shape.StrideOf(load, axis) == Stride::kUnit &&
@@ -45,19 +45,20 @@ bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
   });
 }
 
-// Lanes over a sum of so many elements, which are added up at its end: fewer
-// where there are not as many, though not so few that the end takes most of the
-// time. 1: none.
+// Returns the number of lanes for a sum of this many elements, whose lanes are
+// added up at its end. Shorter sums get fewer lanes, but not so few that the
+// end takes most of the time. 1: none.
 int64_t LanesOfSum(int64_t extent, int64_t lanes) {
   constexpr int64_t kFewest = 8;
   while (lanes > kFewest && lanes > extent) lanes /= 2;
   return extent >= lanes ? lanes : 1;
 }
 
-// Lanes over a few results of each of several points (a pixel's channels) are
-// digits of one index: shuffles where the digits are bits, divisions in vectors
-// where they are not, and conditions for each lane in padding. Then lanes run
-// along the points, and store results apart, or are the results of one point.
+// Chooses the axis of the lanes. If each point has only a few results (a
+// pixel's channels), lanes over several points are digits of one index. Powers
+// of two make these shuffles, other numbers divisions in vectors, and padding
+// needs conditions for each lane. In the last two cases lanes run along the
+// points and store results apart, or are the results of one point.
 LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
                      const StageShape& shape, int number, int first) {
   LaneAxis result;
@@ -92,7 +93,7 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   const bool short_axis = shape.LikelyExtent(chosen) < result.lanes;
   if (short_axis && chosen > first && shape.StoresAlongBoth(chosen)) {
     const int64_t digit = shape.LikelyExtent(chosen);
-    // The power of two that divides it.
+    // The largest power of two that divides the digit.
     const int64_t whole = digit & -digit;
     const auto is_padded = [&](NodeId load) { return shape.IsPadded(load); };
     if (digit != whole && LoadsAlongInstead(shape, chosen - 1, chosen)) {
@@ -112,7 +113,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   return result;
 }
 
-// Fewer lanes where all of them are then used: parts of tiles are masked.
+// Returns fewer lanes if the extent is then a multiple of them: partial tiles
+// would be masked.
 int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
   for (int64_t fewer = lanes; extent && fewer >= 4; fewer /= 2) {
     if (*extent % fewer == 0) return fewer;
@@ -120,9 +122,9 @@ int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
   return lanes;
 }
 
-// Parts of vectors of elements below four bytes are accessed element by element
-// where there are no mask registers: of these lanes, what costs least. Cycles
-// per vector, and per element of a part.
+// Costs of accessing elements below four bytes without mask registers, in
+// cycles: per vector, and per element of a partial vector, which is accessed
+// element by element. The number of lanes minimises them.
 constexpr int64_t kNarrowVectorCycles = 1;
 constexpr int64_t kNarrowElementCycles = 3;
 
@@ -139,16 +141,16 @@ int64_t NarrowLanes(const std::optional<int64_t>& extent, int64_t lanes) {
   return best;
 }
 
-// The axis along which a load runs that lanes do not run along.
+// An axis along which a load runs, but lanes do not.
 struct LineAxis {
-  int axis = -1;       // -1: there is none
+  int axis = -1;       // -1: none
   int64_t line = 1;    // elements in a cache line
   int64_t chunk = 1;   // elements that are loaded together
-  std::string buffer;  // that the load reads
-  int rows = -1;       // its dim that lanes move along; -1: it is not tiled
+  std::string buffer;  // the buffer that the load reads
+  int rows = -1;       // its dim along which lanes move; -1: it is not tiled
 };
 
-// The dim whose index is the axis, perhaps with something added; -1: none.
+// Returns the dim whose index is the axis, maybe plus something; -1: none.
 int DimOf(const Computation& c, NodeId load, NodeId axis) {
   const tensor::Node& node = c.pool[load];
   const size_t rank = c.buffers[node.buffer].extents.size();
@@ -162,7 +164,7 @@ int DimOf(const Computation& c, NodeId load, NodeId axis) {
   return -1;
 }
 
-// An index without the constant that is added to it.
+// Returns the index without the constant that is added to it.
 NodeId WithoutConstant(const Computation& c, NodeId index) {
   const tensor::Node& node = c.pool[index];
   if (node.opcode != tensor::Opcode::kAdd) return index;
@@ -172,9 +174,10 @@ NodeId WithoutConstant(const Computation& c, NodeId index) {
   return index;
 }
 
-// Whether what the stage reads of the load's buffer in a few turns is a few
-// elements of each dim, as many each time: a copy has all that any of its loads
-// reads, and what lies outside of an open extent is none of it.
+// True if, in a few iterations, the stage reads a few elements of each dim of
+// the load's buffer, and always the same number. A copy must contain the
+// elements of all loads of the buffer, and cannot contain elements outside of
+// an open extent.
 bool ReadsTiles(const Computation& c, const StageShape& shape, NodeId load) {
   const tensor::Node& node = c.pool[load];
   const auto& extents = c.buffers[node.buffer].extents;
@@ -209,8 +212,8 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
       result.line = kLineBytes / shape.BytesOf(load);
       result.chunk = std::min(kChunkBytes / shape.BytesOf(load), lanes.lanes);
       result.buffer = buffer.name;
-      // Digits of a fused loop have no rows of a tile, and along lines it is as
-      // long as a part of them: lanes do not move there, too.
+      // A fused loop's digits are no rows of a tile. A tile is one chunk long
+      // along the lines, so lanes must not move in that dim.
       const NodeId lane = shape.stage().axes[lanes.axis].variable;
       const NodeId along = c.pool[load].operands[buffer.extents.size() - 1];
       if (lanes.before < 0 && result.chunk > 1 &&
@@ -225,8 +228,9 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
   return result;
 }
 
-// The loops of a stage that moves along lines inside those over blocks of
-// lanes; a tile of what it reads is copied in the loop `part`.
+// Orders the loops of a stage that runs along lines: the lines' loops go inside
+// those over blocks of lanes. A tile of the stage's input is copied in the loop
+// `part`.
 void ScheduleLine(const std::string& name, const std::string& axis,
                   const LineAxis& line, bool splits, const std::string& lane,
                   ScheduleWriter& writer) {
@@ -240,7 +244,7 @@ void ScheduleLine(const std::string& name, const std::string& axis,
     inner = axis + "_in_line";
   }
   const std::string copy = name + ".tile";
-  // Where the stage is computed in another one's loop, the copy could not be.
+  // An attached stage cannot have a copy.
   const bool is_tiled =
       line.rows >= 0 &&
       writer.schedule().plan(writer.StageOf(name)).attach_stage < 0 &&
@@ -276,7 +280,8 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
-  bool has_part = false;  // of a vector, that is accessed by elements
+  // Some elements of partial vectors are accessed one by one.
+  bool has_part = false;
   std::string axis, before, along;
   {
     const StageShape shape(writer.computation(), number);
@@ -307,22 +312,22 @@ void ScheduleLanes(const jit::CpuModel& cpu, const std::string& name, int first,
     axis = before + "_" + axis;
   }
   const std::string block = axis + "_block", lane = axis + "_lane";
-  // What is computed for a few points of another stage may have no more lanes
-  // than those: a result that it reads would be computed again.
+  // A stage that is computed for a few points of another one may not have more
+  // lanes than points: it would compute a result that it reads twice.
   while (!writer.Try("split %" + name + " " + axis + " " +
                      std::to_string(lanes.lanes) + " -> " + block + " " +
                      lane)) {
     if (!along.empty() || lanes.lanes <= kFewestNarrowLanes) return;
     lanes.lanes /= 2;
   }
-  // Loads of digits are few instructions without a mask, and gathers with one;
-  // so are transposed tiles.
+  // Without a mask, loads of digits and of transposed tiles are few
+  // instructions; with a mask they are gathers.
   if (!before.empty() || !along.empty() || has_part)
     writer.Do("peel %" + name + " " + block);
   if (!along.empty()) {
     ScheduleLine(name, along, line, splits, lane, writer);
   } else if (lanes.over_points) {
-    // Lanes inside the reductions.
+    // Moves the lanes inside the reductions.
     std::vector<std::string> order;
     for (const std::string& loop : writer.LoopsOf(name)) {
       if (loop != lane) order.push_back(loop);

@@ -1,4 +1,4 @@
-// Vectors for stages that are no products. A part of the default schedule for
+// Vectorizes stages that are no products. A part of the default schedule for
 // CPUs.
 #ifndef EMBER_JIT_SCHEDULE_CPU_LANES_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_LANES_RULE_H_
@@ -10,7 +10,7 @@
 
 namespace ember::schedule {
 
-// Lanes for a stage that is no product, along axes from `first` on.
+// Chooses lanes for a stage that is no product, along axes from `first` on.
 void ScheduleLanes(const jit::CpuModel& cpu, const std::string& stage,
                    int first, ScheduleWriter& writer);
 

@@ -1,4 +1,4 @@
-// Lanes of default schedules where vectors do not fit what they run along.
+// Tests the lanes of default schedules where vectors do not divide an extent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::string CopyOfBytes(int columns) {
 }
 
 TEST(Lanes, PartsOfVectorsOfBytes) {
-  // Without mask registers a part is accessed byte by byte.
+  // Without mask registers a partial vector is accessed byte by byte.
   EXPECT_THAT(ScheduleFor(kAvx2, CopyOfBytes(144)), HasSubstr("split %y j 16"));
   EXPECT_THAT(ScheduleFor(kAvx2, CopyOfBytes(24)), HasSubstr("split %y j 8"));
   const std::string part = ScheduleFor(kAvx2, CopyOfBytes(58));
@@ -35,7 +35,7 @@ TEST(Lanes, PartsOfVectorsOfBytes) {
               HasSubstr("split %y j 64"));
 }
 
-// Planes that become pixels: lanes run along a plane.
+// Planes are interleaved into pixels: lanes run along a plane.
 TEST(Lanes, ThreeChannelsOfPixels) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @pixels(%x: f32[3, 5, 16], %s: f32[3]) -> (%y: u8[5, 16, 3]) {
@@ -46,7 +46,7 @@ TEST(Lanes, ThreeChannelsOfPixels) {
   EXPECT_THAT(text, Not(HasSubstr("split %y c")));
 }
 
-// Channels that are filled up to four: a pixel at a time.
+// Channels are padded to four: a vector holds one pixel.
 TEST(Lanes, PixelsWithPadding) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @filled(%x: u8[5, 16, 3], %s: i16[4]) -> (%y: i16[5, 18, 4]) {
@@ -55,8 +55,8 @@ TEST(Lanes, PixelsWithPadding) {
   EXPECT_THAT(text, HasSubstr("split %y c 4"));
 }
 
-// Of what lanes and lines both move along there is no tile: how long it was,
-// no constant said once loops were fused to tasks.
+// There is no tile if lanes and lines move along the same dim: its length would
+// not be a constant after loops are fused to tasks.
 TEST(Lanes, NoTilesAcrossDiagonals) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @sums(%x: f32[40, 1, 80], %z: f32[40]) -> (%y: f32[40, 6, 40]) {
@@ -66,8 +66,8 @@ TEST(Lanes, NoTilesAcrossDiagonals) {
   EXPECT_THAT(text, Not(HasSubstr("y.tile")));
 }
 
-// A tile has all that a stage reads of a buffer: there is none where another
-// load of it goes anywhere.
+// A tile contains all elements that the stage's loads of a buffer read. There
+// is none if another load of the buffer reads arbitrary elements.
 TEST(Lanes, TilesOfAllLoads) {
   const auto sum = [](const std::string& other) {
     return ScheduleFor(kAvx2,
@@ -82,7 +82,7 @@ TEST(Lanes, TilesOfAllLoads) {
   EXPECT_THAT(sum("%x[39 - j, mod(i * 7, 80)]"), Not(HasSubstr("y.tile")));
 }
 
-// What is outside of an open extent is not in a tile.
+// A tile does not contain elements outside of an open extent.
 TEST(Lanes, NoTilesOfOpenExtentsWithPadding) {
   EXPECT_THAT(ScheduleOfLarge(kAvx2, R"(
     dispatch @transposed<N>(%x: f32[40, N]) -> (%y: f32[N + 2, 40]) {
@@ -96,8 +96,8 @@ TEST(Lanes, NoTilesOfOpenExtentsWithPadding) {
               HasSubstr("y.tile"));
 }
 
-// What is computed for a few points of another stage has no more lanes than
-// those, where it reads a result that would be computed again.
+// A stage that is computed for a few points of another one has no more lanes
+// than points, if it reads a result that would be computed twice.
 TEST(Lanes, OfStagesThatReadResults) {
   for (int n = 3; n < 40; ++n) {
     const std::string size = std::to_string(n);
@@ -111,7 +111,8 @@ TEST(Lanes, OfStagesThatReadResults) {
   }
 }
 
-// Groups of few channels: as many lanes as they have, however long vectors are.
+// Groups of few channels get as many lanes as channels, however long vectors
+// are.
 TEST(Lanes, ShortAxes) {
   const auto convolution = [](int outputs) {
     const std::string o = std::to_string(outputs);
@@ -132,7 +133,7 @@ TEST(Lanes, ShortAxes) {
               HasSubstr("split %y o_rest 8"));
   EXPECT_THAT(ScheduleFor(kAvx512, convolution(12)),
               HasSubstr("split %y o_rest 16"));
-  // The same of what is no product, and of sums along memory.
+  // The same holds for stages that are no products, and for sums along memory.
   EXPECT_THAT(ScheduleFor(kAvx512, R"(
     dispatch @scaled(%x: f32[3, 6], %w: f32[6]) -> (%y: f32[3, 6]) {
       %y[i, j] = %x[i, j] * 2.0 + %w[j]

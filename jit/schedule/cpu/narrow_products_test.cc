@@ -1,5 +1,5 @@
-// Default schedules of products of bytes, bf16 and f16: what they use of each
-// machine, and that it computes what the dispatch says.
+// Tests default schedules of products of bytes, bf16 and f16: the instructions
+// that they use on each machine, and that they compute the dispatch's results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::string Product(const std::string& a, const std::string& b,
          sum + "(%b[k, j])\n}";
 }
 
-// Of 3x3, padded with `beyond`.
+// Returns a 3x3 convolution, padded with `beyond`.
 std::string Convolution(const std::string& x, const std::string& w,
                         const std::string& sum, const std::string& beyond,
                         int inputs) {
@@ -42,7 +42,7 @@ std::string Convolution(const std::string& x, const std::string& w,
 }
 
 TEST(NarrowProducts, Bytes) {
-  // As they are where machines multiply bytes, else as 16-bit integers.
+  // Machines that multiply bytes read %a as it is; others read 16-bit integers.
   const std::string product = Product("u8", "i8", "i32", 20, 32);
   for (const char* target : {kVnni, kNeon}) {
     const std::string text = ScheduleFor(target, product);
@@ -57,7 +57,8 @@ TEST(NarrowProducts, Bytes) {
 }
 
 TEST(NarrowProducts, ConvolutionsOfBytes) {
-  // Padding is in the copy, with its value, and sums that end early, too.
+  // A copy contains the padding, with its value, and the zeros after sums that
+  // end early.
   for (const char* target : {kAvx2, kVnni, kNeon}) {
     for (int inputs : {8, 7}) {
       const std::string text =
@@ -70,7 +71,7 @@ TEST(NarrowProducts, ConvolutionsOfBytes) {
 }
 
 TEST(NarrowProducts, SmallWeights) {
-  // Two products of those by u8 fit 16 bits.
+  // Two products of small bytes by u8 fit 16 bits.
   for (const int inner : {32, 30}) {
     const std::string text =
         ScheduleForKnown(kAvx2, Product("u8", "i8", "i32", 20, inner));
@@ -81,14 +82,15 @@ TEST(NarrowProducts, SmallWeights) {
   }
   EXPECT_THAT(ScheduleForKnown(kAvx2, Convolution("u8", "i8", "i32", "120", 7)),
               HasSubstr("pack %y %w -64..64 3/"));
-  // Of i8, or where there are instructions for any bytes, nothing is gained.
+  // For i8, or on machines with instructions for any bytes, nothing is gained.
   EXPECT_THAT(ScheduleForKnown(kAvx2, Product("i8", "i8", "i32", 20, 32)),
               Not(HasSubstr("..")));
   EXPECT_THAT(ScheduleForKnown(kVnni, Product("u8", "i8", "i32", 20, 32)),
               Not(HasSubstr("..")));
 }
 
-// In 3 groups, with what quantizers put behind.
+// Returns a convolution in 3 groups, followed by the stages that quantizers
+// add.
 std::string GroupedConvolution(const std::string& x, int inputs, int outputs) {
   const std::string c = std::to_string(inputs), o = std::to_string(outputs);
   const std::string all = std::to_string(3 * outputs);
@@ -109,7 +111,7 @@ TEST(NarrowProducts, GroupedConvolutions) {
         const std::string text =
             ScheduleFor(target, GroupedConvolution(type, inputs, outputs));
         EXPECT_THAT(text, HasSubstr("tensorize %s c_dot"));
-        // Sums stay in registers until they are narrow.
+        // Sums stay in registers until they are converted to narrow types.
         EXPECT_THAT(text, HasSubstr("compute_at %s %y"));
       }
     }
@@ -124,15 +126,15 @@ TEST(NarrowProducts, BFloats) {
   EXPECT_THAT(
       ScheduleFor(kBFloat, Convolution("bf16", "bf16", "f32", "0.0", 8)),
       HasSubstr("tensorize %y c_dot"));
-  // Another type has no such products.
+  // There are no such products for other types.
   EXPECT_THAT(ScheduleFor(kBFloat, Product("f16", "f16", "f32", 40, 32)),
               Not(HasSubstr("tensorize")));
 }
 
 TEST(NarrowProducts, WidenedCopies) {
   for (const char* type : {"f16", "bf16"}) {
-    // What is read often is widened once; weights that are read once, where
-    // they are used.
+    // An operand that is read often is widened once, in a copy. Weights that
+    // are read once are widened where they are used.
     const std::string many =
         ScheduleFor(kAvx2, Product(type, type, "f32", 40, 32));
     EXPECT_THAT(many, HasSubstr("cache_read %y %a f32 -> a.wide"));
@@ -145,7 +147,7 @@ TEST(NarrowProducts, WidenedCopies) {
   }
 }
 
-// A product reads what a stage before it computes in f16.
+// A product reads the results in f16 of an earlier stage.
 TEST(NarrowProducts, WidenedTemporaries) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @rows(%x: f32[32, 40], %w: f16[40, 24]) -> (%y: f32[32, 24]) {

@@ -14,22 +14,22 @@ namespace {
 
 using tensor::Opcode;
 
-// Addresses so far apart share a set of the first cache.
+// Addresses at this distance share a set of the first cache.
 constexpr int64_t kAliasBytes = 4096;
 constexpr int64_t kLineBytes = 64;
-// Results along the vectors from which on the copy pays: what it costs, shared
-// by so many, is a few percent of what it saves.
+// Smallest number of results along the vectors for which the copy pays: its
+// cost, shared by these results, is a few percent of the time that it saves.
 constexpr int64_t kResultsOfAliased = 512;
 constexpr int64_t kResultsOfTransposed = 128;
 
 struct Layout {
   size_t row_dim = 0;
-  std::vector<size_t> batch;  // dims that move with other axes of results
-  std::vector<size_t> steps;  // dims that move with the sum
+  std::vector<size_t> batch;  // dims indexed by other axes of results
+  std::vector<size_t> steps;  // dims indexed by reductions
 };
 
-// Which dims of the load's buffer move with what; nothing where an index is not
-// one axis alone.
+// Returns the roles of the dims of the load's buffer; nullopt if an index is
+// not a single axis.
 std::optional<Layout> LayoutOf(const Computation& c, const StageShape& shape,
                                const RegisterTile& tile, NodeId load) {
   const tensor::Node& node = c.pool[load];
@@ -54,12 +54,13 @@ std::optional<Layout> LayoutOf(const Computation& c, const StageShape& shape,
   return layout;
 }
 
-// Whether a copy of what the load reads is worth what it costs.
+// True if a copy of the load's operand saves more than it costs.
 bool Pays(const jit::CpuModel& cpu, const StageShape& shape,
           const RegisterTile& tile, NodeId load, const Layout& layout) {
   const LoadWalk walk = shape.WalkOf(load);
   int64_t results = shape.LikelyExtent(tile.v);
-  std::vector<int64_t> bytes(walk.dims.size());  // of a step along each dim
+  std::vector<int64_t> bytes(
+      walk.dims.size());  // bytes of a step along each dim
   int64_t size = shape.BytesOf(load);
   for (size_t d = walk.dims.size(); d-- > 0;) {
     bytes[d] = size;
@@ -112,7 +113,7 @@ void PackRows(const jit::CpuModel& cpu, const std::string& product,
   }
   for (const Copy& copy : copies) {
     const std::string name = copy.buffer + ".rows";
-    // Refused where two loads differ; the tile then reads what is there.
+    // Refused if two loads differ; the tile then reads the operand itself.
     if (!writer.Try("pack %" + product + " %" + copy.buffer + copy.layout +
                     " -> " + name)) {
       continue;

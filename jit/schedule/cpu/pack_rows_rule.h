@@ -1,19 +1,20 @@
-// Products whose rows are copied first, so that what a register tile reads of
-// them for a step of the sum lies together, and the next step's behind it.
+// Copies the rows of products first, so that the elements that a register tile
+// reads for a step of the sum are contiguous, and followed by those of the next
+// step.
 //
 //   %y[i, j] = sum(k < 3072) %x[i, k] * %w[k, j]
 //     // x.rows[i / 6, k, i % 6], read from its begin to its end by each tile
 //
-// What it is for: rows that lie a multiple of 4096 bytes apart share a set of
-// the first cache (and of the second, where there are many); and rows whose
-// neighbours are the columns of memory (a transposed matrix, the channels of a
-// channels-first image) take a line of the cache for each step, of which a tile
+// This helps in two cases. Rows that are a multiple of 4096 bytes apart share a
+// set of the first cache (and of the second, if there are many). And if
+// neighbouring rows are neighbours in memory (a transposed matrix, the channels
+// of a channels-first image), each step reads a cache line, of which a tile
 // uses a few elements.
 //
-// The copy takes a cycle or two per element; results have to be so many that
-// this does not show. Measured on Zen 3, one thread, copy included: 128 x 3072
-// by 3072 x 768 and 1024 x 1024 x 1024 0.92 of the time, 49 x 2048 by 2048 x
-// 512 with the rows transposed 0.64.
+// The copy takes a cycle or two per element, so there must be enough results to
+// make this negligible. Measured on Zen 3, one thread, copy included: 128 x
+// 3072 by 3072 x 768 and 1024 x 1024 x 1024 0.92 of the time, 49 x 2048 by 2048
+// x 512 with the rows transposed 0.64.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_CPU_PACK_ROWS_RULE_H_
@@ -27,8 +28,8 @@
 
 namespace ember::schedule {
 
-// Copies the operands that move with the tile's rows and lie badly for them;
-// nothing where there are none. Before the product's loops are split.
+// Copies the operands that move with the tile's rows and whose layout is bad
+// for them, if there are any. Must run before the product's loops are split.
 void PackRows(const jit::CpuModel& cpu, const std::string& product,
               const RegisterTile& tile, ScheduleWriter& writer);
 

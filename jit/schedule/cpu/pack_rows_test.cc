@@ -1,4 +1,4 @@
-// Products whose rows are copied first (pack_rows_rule.h).
+// Tests products whose rows are copied first (pack_rows_rule.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,8 @@ std::string Transposed(int rows, int inner, int columns) {
 }
 
 TEST(PackRows, RowsThatShareASet) {
-  // 4096 bytes apart, and not; results that are too few.
+  // Rows that are a multiple of 4096 bytes apart, other rows, and too few
+  // results.
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Product(48, 1024, 512)),
               HasSubstr("pack %y %x 0/6 1 0%6 -> x.rows"));
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Product(48, 1000, 512)),
@@ -41,8 +42,8 @@ TEST(PackRows, RowsThatShareASet) {
 }
 
 TEST(PackRows, RowsThatAreColumnsOfMemory) {
-  // A line of the cache for each of the steps: more than the cache has. The
-  // last rows fill no tile.
+  // Each step reads another cache line, and there are more steps than the cache
+  // has lines. The last rows fill no tile.
   EXPECT_THAT(ScheduleFor(kAvx2, Transposed(17, 1100, 128)),
               HasSubstr("-> x.rows"));
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Transposed(17, 500, 128)),

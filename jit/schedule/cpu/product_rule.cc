@@ -1,5 +1,5 @@
-// Schedules of sums of products: matrix products of any form and convolutions,
-// on register tiles (register_tile.h).
+// Schedules sums of products on register tiles (register_tile.h): matrix
+// products of any form and convolutions.
 #include "jit/schedule/cpu/product_rule.h"
 
 #include <algorithm>
@@ -21,23 +21,23 @@ namespace {
 
 using tensor::Opcode;
 
-// Which operands a product reads from copies made for its tiles.
+// The operands that a product reads from copies made for its tiles.
 enum class Packing : uint8_t {
-  // Those that move along the vectors in steps, and constants.
+  // Operands that move along the vectors in steps, and constants.
   kWhereItTakes,
-  // All that move along the vectors: in a group that goes over them again for
-  // each block of rows, vectors far from each other are a line each.
+  // All operands that move along the vectors. A group reads them again for each
+  // block of rows, and vectors that are far apart are a cache line each.
   kAll
 };
 
-// Whether PackOperands copies what the load reads, unless that is refused.
+// True if PackOperands copies the load's operand, unless that is refused.
 bool IsPacked(const Computation& c, const StageShape& shape,
               const RegisterTile& tile, NodeId load, Packing packing) {
   const tensor::Node& node = c.pool[load];
   if (node.opcode != Opcode::kLoad) return false;
   const Stride stride = shape.StrideOf(load, tile.v);
-  // Short sums read few vectors, which are near as they are; copies have no
-  // ends that are cut off.
+  // Short sums read few vectors, which are near without a copy. But copies are
+  // padded to whole vectors.
   const bool copies_constants =
       !tile.writes_out_sum ||
       shape.Extent(tile.v).value_or(1) % tile.lanes != 0;
@@ -47,8 +47,8 @@ bool IsPacked(const Computation& c, const StageShape& shape,
            packing == Packing::kAll));
 }
 
-// Operands are copied so that a tile's vectors lie one behind the other; those
-// of each point of a batch are together.
+// Copies operands so that a tile's vectors are contiguous. The vectors of each
+// point of a batch are together.
 void PackOperands(const jit::CpuModel& cpu, const std::string& product,
                   const RegisterTile& tile, Packing packing,
                   ScheduleWriter& writer) {
@@ -56,8 +56,8 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
   struct Candidate {
     uint32_t buffer;
     int dim;
-    std::string type;           // of the copy, empty where it is the buffer's
-    std::vector<size_t> batch;  // dims that move with axes of results
+    std::string type;           // type of the copy; empty: that of the buffer
+    std::vector<size_t> batch;  // dims indexed by axes of results
     std::vector<size_t> others;
   };
   std::vector<Candidate> candidates;
@@ -97,15 +97,16 @@ void PackOperands(const jit::CpuModel& cpu, const std::string& product,
     for (size_t d : candidate.others) line += " " + std::to_string(d);
     const std::string copy = buffer.name + ".packed";
     const bool is_constant = buffer.is_constant;
-    // Refused where two loads differ; the tile then reads what is there.
+    // Refused if two loads differ; the tile then reads the operand itself.
     if (!writer.Try(line + " " + dim + "%" + width + " -> " + copy)) continue;
     ScheduleLanes(cpu, copy, 0, writer);
     if (!is_constant) ScheduleTasks(cpu, copy, writer);
   }
 }
 
-// Padding is written once, so that the inner loops need not ask for it, where
-// that costs more; what is read often is widened once. The names of the copies.
+// Copies padded operands, so that inner loops need no conditions, if conditions
+// cost more. Copies narrow operands that are read often in a wide type. Returns
+// the names of the copies.
 std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
                                       const std::string& product,
                                       const RegisterTile& tile,
@@ -114,7 +115,7 @@ std::vector<std::string> CopyOperands(const jit::CpuModel& cpu,
     std::string buffer;
     bool is_padded = false;
     bool is_wide = false;
-    std::string layout;  // of a constant, which is copied once: its dims
+    std::string layout;  // dims of a constant, which is copied only once
   };
   std::vector<Operand> operands;
   {
@@ -156,12 +157,13 @@ struct RowBlock {
   int64_t rows = 0;
 };
 
-// Of `extent` rows with `bytes` of the copy in all.
+// Returns how many of `extent` rows fit the room, if the whole copy has
+// `bytes`.
 int64_t RowsThatFit(int64_t extent, int64_t bytes, int64_t room,
                     int64_t least_blocks) {
   int64_t best = 0;
   for (int64_t rows = 1; rows <= extent; ++rows) {
-    // Neighbours share about two rows of the copy.
+    // Neighbouring blocks share about two rows of the copy.
     const bool fits = bytes / extent * (rows + 2) <= room;
     const bool exact = extent % rows == 0;
     if (fits && exact && (extent / rows >= least_blocks || best == 0))
@@ -202,10 +204,11 @@ RowBlock RowBlockOf(const jit::CpuModel& cpu, const std::string& product,
   return {};
 }
 
-// Which loop over tiles moves faster. Along the vectors' axis inside: rows are
-// read and results written once, side by side, by the same worker that made
-// and will read them; all of the vectors' operand is read again for each tile
-// of rows. That is better where the operand stays in the cache.
+// True if the loop over tiles along the vectors' axis should be the inner one.
+// Then one worker reads rows and writes results once, in the order of memory,
+// and the worker that made the rows or will read the results is the same. But
+// each tile of rows reads the whole operand of the vectors again, so that
+// operand must stay in the cache.
 bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
                    const RegisterTile& tile) {
   if (tile.u < 0) return false;
@@ -220,8 +223,8 @@ bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
   return operand <= cpu.l2_bytes / 4;
 }
 
-// Of the axes of points, those that move all operands, as batches and groups
-// do: their loops stand outside, as nothing is read again when they move on.
+// Finds the spatial axes that move all operands, as batches and groups do.
+// Their loops go outside, because nothing is read again when they move on.
 std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   std::vector<bool> is_batch;
   is_batch.reserve(static_cast<size_t>(shape.spatial_count()));
@@ -236,13 +239,14 @@ std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   return is_batch;
 }
 
-// How many steps of a sum are written out in a tile, so that indices move on
-// once for all of them: the first of these that divides.
+// Candidates for the number of steps of a sum that are unrolled in a tile, so
+// that indices are computed once for all of them. The first that divides is
+// used.
 constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
 
-// The innermost reduction of a sum becomes two, of which the second is to be
-// unrolled: its name, or that of the whole where it is short. Empty, and
-// nothing changed, where nothing divides.
+// Splits the innermost reduction of a sum. Returns the name of the inner loop,
+// which is to be unrolled; that of the whole loop if it is short; empty,
+// without a change, if nothing divides it.
 std::string SplitSteps(const std::string& product, const std::string& loop,
                        ScheduleWriter& writer) {
   const int stage = writer.StageOf(product);
@@ -262,8 +266,8 @@ std::string SplitSteps(const std::string& product, const std::string& loop,
   return "";
 }
 
-// The loops of a member of the group, the product's from its reductions on, in
-// a tile. dot: the reduction that is tensorized, empty for none.
+// Orders the loops of a member of the group in a tile; for the product, from
+// its reductions on. dot: the reduction that is tensorized, or empty.
 void OrderTile(const std::string& product, const RegisterTile& tile,
                const std::vector<std::string>& outer, const std::string& rows,
                const std::string& vectors, const std::string& lanes,
@@ -300,7 +304,7 @@ void OrderTile(const std::string& product, const RegisterTile& tile,
   writer.Do("vectorize %" + product + " " + lanes);
 }
 
-// u becomes u_tile and u_row, v becomes v_tile, v_vector and v_lane.
+// Splits u into u_tile and u_row, and v into v_tile, v_vector and v_lane.
 void SplitTile(const std::string& stage, const std::string& u,
                const std::string& v, const RegisterTile& tile,
                ScheduleWriter& writer) {
@@ -324,13 +328,13 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   if (!StoresAreDistinct(writer.computation(), number)) return false;
   std::optional<RegisterTile> tile;
   bool large = false;
-  bool is_open = false;  // the extent that rows are of
+  bool is_open = false;  // the extent of the rows' axis is open
   bool is_open_vectors = false;
   bool vectors_inside = false;
   std::vector<bool> is_batch;
   std::optional<RootAxes> root = RootAxesOf(writer, group, product);
   if (!root) return false;
-  // Of the root, by the product's.
+  // Names of the root's axes, by the product's axes.
   std::vector<std::string>& axes = root->names;
   {
     const StageShape shape(writer.computation(), number);
@@ -366,7 +370,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   const std::string v = axes[tile->v];
   SplitTile(group.root, u, v, *tile, writer);
   std::vector<std::string> outer = root->others;
-  size_t blocks = 0;  // of `outer`, around what is copied together
+  size_t blocks = 0;  // number of loops of `outer` around a block of the copy
   if (block.axis >= 0) {
     const std::string rows = axes[block.axis];
     for (int a = 0; a < block.axis; ++a) {
@@ -404,7 +408,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
     writer.Do("vectorize %" + group.root + " " + v + "_lane");
   }
   // The indices of fused loops are divisions, which take as long as a short
-  // tile: there, only as many are fused as make enough tasks.
+  // tile. So for short tiles only as many loops are fused as make enough tasks.
   size_t fused = blocks > 0 ? blocks : outer.size();
   if (tile->writes_out_sum && blocks == 0)
     fused = LoopsOfTasks(cpu, writer, writer.StageOf(group.root), fused);
@@ -419,7 +423,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   for (size_t i = group.members.size(); i-- > 0;) {
     const std::string& member = group.members[i];
     writer.Do("compute_at %" + member + " %" + group.root + " " + tiles);
-    // Inside, the member's own axes run over the tile.
+    // Inside the tile, the member runs over its own axes.
     std::string member_u = AxisOfMember(writer, group, member, u);
     std::string member_v = AxisOfMember(writer, group, member, v);
     std::vector<std::string> others;
@@ -429,7 +433,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
       const std::string& own = stage.axes[a].name;
       if (own != member_u && own != member_v) others.push_back(own);
     }
-    // Inside it is a tile's, but that is known only behind lowering.
+    // The extent inside is a tile's, but that is known only after lowering.
     if (is_open_vectors) {
       writer.Do("split %" + member + " " + member_v + " " +
                 std::to_string(tile->width()) + " -> " + member_v + "_tile " +
@@ -451,7 +455,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
               member_v + "_lane", member == product ? dot : "", writer);
   }
   for (const std::string& copy : copies) {
-    // Refused where others read it, too.
+    // Refused if other stages read it, too.
     if (blocks > 0 &&
         writer.Try("compute_at %" + copy + " %" + group.root + " " + tasks)) {
       continue;
@@ -489,7 +493,7 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
     outer.push_back(a == tile->v ? v + "_tile" : stage.axes[a].name);
   const std::string at = " %" + product + " ";
   if (tile->u >= 0) {
-    // The operand along the vectors stays in the cache for all tiles of rows.
+    // All tiles of rows read the vectors' operand from the cache.
     writer.Do("split" + at + rows + " " + std::to_string(tile->rows) + " -> " +
               rows + "_part " + rows + "_each");
     outer.push_back(rows + "_part");

@@ -1,5 +1,6 @@
-// Register tiles for sums of products: which loops there are, what is packed,
-// and what is computed where. A part of the default schedule for CPUs.
+// Schedules sums of products on register tiles: their loops, the operands that
+// are packed, and the stages that are computed inside. A part of the default
+// schedule for CPUs.
 #ifndef EMBER_JIT_SCHEDULE_CPU_PRODUCT_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_PRODUCT_RULE_H_
 
@@ -14,20 +15,21 @@
 
 namespace ember::schedule {
 
-// A group that runs row by row with a product in it has at least so many rows:
-// its register tile needs some.
+// Smallest number of rows of a group that runs row by row and contains a
+// product, whose register tile needs several rows.
 inline constexpr int64_t kRowsOfProduct = 8;
 
-// A sum of products with its elementwise stages behind it, on a tile of results
-// in registers. False if the rule does not apply.
+// Schedules a sum of products and the elementwise stages after it on a tile of
+// results in registers. False if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const std::string& product, ScheduleWriter& writer);
-// The rows of a product's register tile inside a group with `depth` common
-// axes, the last of which moves over some rows there; 1 if it has none.
+// Returns the rows of a product's register tile inside a group with `depth`
+// common axes, the last of which runs over several rows there; 1 if it has
+// none.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
                             int depth);
-// The loops of a product there: `fixed` and `rows` are its loops over the
-// common axes, of which the last, `rows`, moves over the rows of a block.
+// Schedules the loops of such a product. `fixed` and `rows` are its loops over
+// the common axes; the last one, `rows`, runs over the rows of a block.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const std::string& product,
                            int depth, const std::vector<std::string>& fixed,
                            const std::string& rows, ScheduleWriter& writer);

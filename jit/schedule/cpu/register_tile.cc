@@ -11,38 +11,39 @@
 namespace ember::schedule {
 namespace {
 
-// Of a step of the sum, beside loads and multiplications.
+// Cycles per step of the sum, in addition to loads and multiplications.
 constexpr double kLoopCycles = 1;
-// Two loads begin in a cycle, but of whole vectors, and beside multiplications
-// that wait for them, that many complete: tiles of 28 rows and one vector reach
-// 60% of tiles of 14 and two (Xeon with AVX-512).
+// Cycles per load. Two loads of whole vectors may begin in a cycle, but fewer
+// complete while multiplications wait for them: tiles of 28 rows and one vector
+// reach 60% of tiles of 14 and two (Xeon with AVX-512).
 constexpr double kLoadCycles = 0.8;
 
-// Of a tile as a whole: the loop's end is not foreseen.
+// Cycles per tile: the end of its loop is mispredicted.
 constexpr double kTileCycles = 20;
-// Of each vector of results.
+// Cycles per vector of results, without and with a guard.
 constexpr double kStoreCycles = 2;
 constexpr double kGuardedCycles = 4;
-// Of some lanes, where there are no mask registers (Zen 3: 18 and more).
+// Cycles per partial vector, without mask registers (Zen 3: 18 and more).
 constexpr double kMaskedCycles = 16;
 constexpr int64_t kMostVectors = 6;
-// Of each piece of an operand (depthwise convolution of 112x112x96, Zen 3: 28,
-// 15, 9 and 3 pieces per row of results take 4.6, 4.4, 1.6 and 1 times the
-// time), and where most of the operand stays in the second cache.
+// Cycles per piece of an operand (depthwise convolution of 112x112x96, Zen 3:
+// 28, 15, 9 and 3 pieces per row of results take 4.6, 4.4, 1.6 and 1 times the
+// time). The second applies if most of the operand stays in the second cache.
 constexpr double kPieceCycles = 12;
 constexpr double kNearPieceCycles = 1;
-// A line of a padded copy, written and read again.
+// Cycles per cache line of a padded copy, which is written and read again.
 constexpr double kCopiedLineCycles = 16;
 constexpr double kNearCopiedLineCycles = 10;
-// To ask whether a value is in the padding, in a loop over the sum.
+// Cycles per test whether a value is in the padding, in a loop over the sum.
 constexpr double kAskCycles = 3;
 
-// Sums that are written out have at most so many multiply-adds.
+// Largest number of multiply-adds of a sum that is unrolled completely.
 constexpr int64_t kMostWrittenOut = 256;
-// There the processor works ahead on the next tile: cycles per addition that
-// waits for the one before, per load, per piece of an operand and per question
-// (depthwise convolutions of 3x3, Zen 3: 61% of the FMA peak with tiles of 4 by
-// two vectors; copying with padding took 1.5 times as long as asking).
+// Costs of unrolled sums, for which the processor works ahead on the next tile:
+// cycles per addition that waits for the previous one, per load, per piece of
+// an operand and per test for padding (depthwise convolutions of 3x3, Zen 3:
+// 61% of the FMA peak with tiles of 4 by two vectors; copying with padding took
+// 1.5 times as long as testing).
 constexpr double kWrittenOutChainCycles = 2;
 constexpr double kWrittenOutLoadCycles = 0.5;
 constexpr double kWrittenOutPieceCycles = 1.7;
@@ -68,7 +69,7 @@ class TileChooser {
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, v);
       has_broadcast_ |= stride == Stride::kNone;
-      // What moves otherwise is packed, as constants are.
+      // Operands with other strides are packed, and so are constants.
       if (stride == Stride::kOther || shape.ReadsConstant(load)) continue;
       streams_.push_back(
           {load, shape.WalkOf(load), IsNear(shape.LikelyBufferBytes(load))});
@@ -76,8 +77,8 @@ class TileChooser {
     }
   }
 
-  // Rows of an axis with an open extent only if there is no other: they may not
-  // be there, and code cannot be written out for them alone.
+  // Chooses rows of an axis with an open extent only if there is no other axis:
+  // such rows may not exist, and unrolled code cannot handle them alone.
   std::optional<RegisterTile> Choose() {
     const std::optional<RegisterTile> constant = Choose(false);
     return constant && constant->u >= 0 ? constant : Choose(true);
@@ -91,10 +92,11 @@ class TileChooser {
     if (lanes < 2) return std::nullopt;
     std::optional<RegisterTile> best;
     double best_cost = 0;
-    // Of equals the last axis: its rows lie nearest to each other.
+    // If costs are equal, the last axis wins: its rows are nearest to each
+    // other.
     for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
-      // Inside a group the others stand still.
+      // Inside a group the other common axes have one value.
       if (u >= 0 && u < fixed_ - 1) continue;
       if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
       const int64_t most_vectors =
@@ -114,8 +116,9 @@ class TileChooser {
     return best;
   }
 
-  // Cycles for the whole stage to ask for each vector whether it is in the
-  // padding; infinite where lanes of one may be and others not.
+  // Returns the cycles that the whole stage takes to test for each vector if it
+  // is in the padding; infinite if some lanes of a vector may be in it and
+  // others not.
   double AskCycles(const RegisterTile& tile, NodeId load) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     if (CutsOff(tile.v, tile.width()) ||
@@ -130,7 +133,7 @@ class TileChooser {
       }
     }
     if (tile.writes_out_sum) {
-      // Once for all vectors, and for all results that read the value.
+      // One test serves all vectors, and all results that read the value.
       return kWrittenOutAskCycles * Values(tile, load) * AllTiles(tile);
     }
     const bool moves =
@@ -139,7 +142,7 @@ class TileChooser {
            AllTiles(tile);
   }
 
-  // Cycles to make a padded copy of what is read, and to read that instead.
+  // Returns the cycles to make a padded copy of the operand and to read it.
   double CopyCycles(NodeId load) const {
     const int64_t bytes = shape_.LikelyBufferBytes(load);
     return static_cast<double>(bytes) / kLineBytes *
@@ -147,7 +150,7 @@ class TileChooser {
   }
 
  private:
-  // An operand as it is read from memory.
+  // An operand that is read from memory without packing.
   struct Stream {
     NodeId load = 0;
     LoadWalk walk;
@@ -161,7 +164,7 @@ class TileChooser {
 
   bool WritesOutSum(const RegisterTile& tile) const {
     if (has_broadcast_) return false;
-    // What several rows share stays in registers, too.
+    // Values that several rows share stay in registers, too.
     if (tile.rows > 1 && tile.rows * tile.vectors * 2 > cpu_.vector_registers)
       return false;
     double count = static_cast<double>(tile.rows * tile.vectors);
@@ -171,7 +174,8 @@ class TileChooser {
     return count <= kMostWrittenOut;
   }
 
-  // How many axes' values a tile takes, the whole sum, `width` along v.
+  // Returns how many values of each axis a tile covers: the whole sum, and
+  // `width` along v.
   std::vector<int64_t> ExtentsOf(const RegisterTile& tile,
                                  int64_t width) const {
     std::vector<int64_t> extents(shape_.axis_count(), 1);
@@ -182,7 +186,8 @@ class TileChooser {
     return extents;
   }
 
-  // Of the operand, how many different ones a tile reads at one point of v.
+  // Returns how many different values of the operand a tile reads at one point
+  // of v.
   double Values(const RegisterTile& tile, NodeId load) const {
     const LoadWalk::Pieces pieces =
         shape_.WalkOf(load).Over(ExtentsOf(tile, /*width=*/1));
@@ -199,7 +204,7 @@ class TileChooser {
     return -1;
   }
 
-  // Rows of u use one vector of an operand again.
+  // True if rows of u reuse a vector of an operand.
   bool SharesLoads(int u, int v) const {
     if (shape_.LikelyExtent(u) < 2) return false;
     return std::any_of(shape_.loads().begin(), shape_.loads().end(),
@@ -214,9 +219,10 @@ class TileChooser {
     return Registers(tile) <= cpu_.vector_registers;
   }
 
-  // Sums, the vectors of one operand, and one value of the other; where both
-  // are vectors, one of each. A product that is not yet added; the ones that
-  // small products are multiplied by to be added up.
+  // Returns the number of vector registers of a tile: the sums; the vectors of
+  // one operand and one value of the other, or one vector of each if both are
+  // vectors; a product that is not yet added; and the ones by which small
+  // products are multiplied to be added up.
   int64_t Registers(const RegisterTile& tile) const {
     return tile.rows * tile.vectors + (has_broadcast_ ? tile.vectors + 1 : 2) +
            (adds_apart_ ? 1 : 0) + (has_ones_ && has_broadcast_ ? 1 : 0);
@@ -233,7 +239,7 @@ class TileChooser {
            padding;
   }
 
-  // Of a tile, when all that it reads is there.
+  // Returns the cycles of a tile whose operands are in the first cache.
   double SumCycles(const RegisterTile& tile) const {
     const double multiplications =
         static_cast<double>(tile.rows * tile.vectors);
@@ -256,9 +262,9 @@ class TileChooser {
         count *= static_cast<double>(tile.vectors);
       loads += count;
     }
-    // With none left, the next value is not there in time (16 registers, Zen 3:
-    // tiles of 6 rows and two vectors are faster than of 4 and three); a
-    // product that is not yet added makes room for it.
+    // Without a free register, the next value arrives late (16 registers, Zen
+    // 3: tiles of 6 rows and two vectors are faster than of 4 and three). If
+    // products and sums are two instructions, the product's register serves.
     const bool is_late = cpu_.vector_registers <= 16 && !adds_apart_ &&
                          Registers(tile) == cpu_.vector_registers;
     return Steps() *
@@ -266,12 +272,14 @@ class TileChooser {
             (is_late ? 2 : 1) * kLoopCycles);
   }
 
-  // To read what a tile needs.
+  // Returns the cycles to read a tile's operands from farther caches and
+  // memory.
   double PieceCycles(const RegisterTile& tile) const {
     const std::vector<int64_t> extents = ExtentsOf(tile, tile.width());
     double cycles = 0;
     for (const Stream& stream : streams_) {
-      // What moves in one direction only was read for the tile before.
+      // The previous tile has read an operand that does not move along both
+      // axes.
       const bool stands_still =
           tile.u >= 0 && shape_.StrideOf(stream.load, tile.u) == Stride::kNone;
       const bool is_read_again =
@@ -295,21 +303,21 @@ class TileChooser {
     return tiles;
   }
 
-  // Per vector of results: under a condition where the last tile is cut off, by
-  // lanes where a vector is.
+  // Returns the cycles per vector of results. Stores have a condition if the
+  // last tile is cut off, and are done lane by lane if a vector is.
   double StoreCycles(const RegisterTile& tile) const {
     const bool guarded =
         CutsOff(tile.u, tile.rows) || CutsOff(tile.v, tile.width());
     const double plain = guarded ? kGuardedCycles : kStoreCycles;
     if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
-    // One vector of each row; which one is known where there is one tile, and
-    // asked for each vector where there are more.
+    // One vector of each row is cut off. With one tile it is known which one;
+    // with more, each vector is tested.
     const double masked = kMaskedCycles / Tiles(tile.v, tile.lanes);
     return shape_.LikelyExtent(tile.v) > tile.width() ? plain + 2 + masked
                                                       : plain + masked;
   }
 
-  // Of the sum.
+  // Returns the number of steps of the sum.
   double Steps() const {
     double steps = 1;
     for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
@@ -321,7 +329,8 @@ class TileChooser {
     return axis >= 0 && shape_.LikelyExtent(axis) % size != 0;
   }
 
-  // How many tiles of the size an axis takes; what is open divides.
+  // Returns how many tiles of the size an axis needs; an open extent counts as
+  // a multiple of the size.
   double Tiles(int axis, int64_t size) const {
     if (axis < 0) return 1;
     const double extent = static_cast<double>(shape_.LikelyExtent(axis));
@@ -331,8 +340,8 @@ class TileChooser {
 
   const jit::CpuModel& cpu_;
   const StageShape& shape_;
-  int fixed_;                   // axes before this one stand still
-  bool has_broadcast_ = false;  // of an operand, one value is for all lanes
+  int fixed_;                   // axes before this one have one value
+  bool has_broadcast_ = false;  // one value of an operand serves all lanes
   bool adds_apart_ = false;     // products and sums are two instructions
   bool has_ones_ = false;       // 4 products of small bytes at once
   std::vector<Stream> streams_;
@@ -360,7 +369,7 @@ MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
   for (int64_t vectors = 1; vectors <= 4; ++vectors) {
     for (int64_t tile_rows = 1; tile_rows <= std::min<int64_t>(rows, 28);
          ++tile_rows) {
-      // One more than they need, for what LLVM has in flight.
+      // One register more than they need, for a value that LLVM has in flight.
       if (tile_rows * vectors + vectors + 2 > cpu.vector_registers) break;
       const double cycles =
           std::max({static_cast<double>(tile_rows * vectors) / 2,

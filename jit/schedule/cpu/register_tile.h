@@ -1,22 +1,21 @@
-// Register tiles for sums of products, by what they cost.
+// Chooses register tiles for sums of products by their cost.
 //
 //   StageShape shape(computation, product);
 //   std::optional<RegisterTile> tile = ChooseRegisterTile(cpu, shape, 0);
 //   // 14 rows of axis tile->u by two vectors of 16 along tile->v
 //
 // A tile has `rows` values of one axis (u) by `vectors` vectors of another (v,
-// the one that results lie along in memory). Per step of the sum it needs
+// along which results are contiguous in memory). Per step of the sum it needs
 // rows * vectors multiply-adds and a load of each operand per value of the axes
-// that move it; the model takes two of each per cycle, four cycles until an
-// addition's result can be used again, and chooses what costs least for the
-// whole stage, with what is computed beyond the ends counted in, and with the
-// pieces of memory that operands are read in: few long ones come in time, many
-// short ones do not.
+// that move it. The model assumes two of each per cycle, and four cycles until
+// the result of an addition can be used again. It minimises the cost of the
+// whole stage, including points that are computed beyond the ends, and the
+// pieces of memory that operands are read in: a few long ones arrive in time,
+// many short ones do not.
 //
-// Where both operands move along the vectors (depthwise convolutions), each
-// value is loaded for few multiply-adds; then short sums are written out, so
-// that neighbouring results share what they read. Internal to the default
-// schedule.
+// If both operands move along the vectors (depthwise convolutions), each value
+// is loaded for few multiply-adds. Then short sums are unrolled completely, so
+// that neighbouring results share loads. Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_CPU_REGISTER_TILE_H_
 #define EMBER_JIT_SCHEDULE_CPU_REGISTER_TILE_H_
 
@@ -34,20 +33,20 @@ struct RegisterTile {
   int64_t rows = 1;
   int64_t vectors = 1;
   int64_t lanes = 1;
-  bool writes_out_sum = false;  // all of its steps
+  bool writes_out_sum = false;  // unrolls all steps of the sum
 
   int64_t width() const { return vectors * lanes; }
 };
 
-// Of a product's stage, whose axes before number `fixed` stand still; nothing
-// where its results do not lie along memory, or fill no vector.
+// Chooses the tile of a product's stage, whose axes before number `fixed` have
+// one value. nullopt if its results are not contiguous in memory, or fill no
+// vector.
 std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const StageShape& shape,
                                                int fixed);
 
-// Whether a product on such tiles rather asks at each load whether it is in the
-// padding than reads a copy that was made with it. `load` is one of the
-// product's.
+// True if it costs less to test at each load if it is in the padding than to
+// make and read a padded copy. `load` is one of the product's loads.
 bool AsksForPadding(const jit::CpuModel& cpu, const StageShape& shape,
                     const RegisterTile& tile, NodeId load);
 
@@ -56,7 +55,7 @@ struct MatrixTile {
   int64_t rows = 1;
   int64_t vectors = 1;
 };
-// For results of `rows` by `columns`.
+// Chooses the tile for results of `rows` by `columns`.
 MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
                             int64_t rows, int64_t columns);
 

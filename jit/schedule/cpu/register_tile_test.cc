@@ -1,4 +1,4 @@
-// What the model chooses where one thing decides.
+// Tests the model's choice in cases that one cost decides.
 #include "jit/schedule/cpu/register_tile.h"
 
 #include <gtest/gtest.h>
@@ -23,11 +23,11 @@ jit::CpuModel Avx2() {
 }
 
 struct Choice {
-  std::string tile;  // "axis rows x vectors", and whether the sum is a loop
+  std::string tile;  // "axis rows x vectors", and ", sum written out" if it is
   bool asks = false;
 };
 
-// Of the dispatch's only stage.
+// Returns the choice for the dispatch's only stage.
 Choice ChoiceOf(const std::string& text) {
   auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -65,8 +65,8 @@ TEST(RegisterTile, MatrixProducts) {
   EXPECT_EQ(choice.tile, "i 6 x 2");
 }
 
-// Whole rows of channels, as they come from memory, where there is much of it;
-// else some results that share what they read.
+// Large operands are read in whole rows of channels, as they come from memory.
+// For small ones a tile has several results that share loads.
 TEST(RegisterTile, DepthwiseConvolutions) {
   const Choice large = ChoiceOf(Depthwise(112, 96, 2));
   EXPECT_EQ(large.tile, "w 1 x 12, sum written out");
@@ -74,16 +74,16 @@ TEST(RegisterTile, DepthwiseConvolutions) {
   const Choice small = ChoiceOf(Depthwise(14, 384, 1));
   EXPECT_EQ(small.tile, "w 2 x 4, sum written out");
   EXPECT_TRUE(small.asks);
-  // 17 vectors: one of each of several results.
+  // There are 17 vectors, so a tile has one vector of each of several results.
   const Choice odd = ChoiceOf(Depthwise(28, 136, 1));
   EXPECT_EQ(odd.tile, "w 7 x 1, sum written out");
   EXPECT_TRUE(odd.asks);
-  // Lanes of the last vector would be inside and outside.
+  // Some lanes of the last vector would be inside, others outside.
   EXPECT_FALSE(ChoiceOf(Depthwise(28, 140, 1)).asks);
 }
 
-// Each element is used for 64 channels: one copy is less than so many
-// questions.
+// Each element is used for 64 channels: one copy costs less than that many
+// tests.
 TEST(RegisterTile, PaddingOfConvolutionsIsCopied) {
   EXPECT_FALSE(ChoiceOf(R"(
     dispatch @conv(%x: f32[1, 56, 56, 64], %f: f32[3, 3, 64, 64]) -> (%y: f32[1, 56, 56, 64]) {
@@ -105,7 +105,7 @@ TEST(LoadWalk, Pieces) {
   EXPECT_EQ(over(1, 1, 8), "1 of 8");
   EXPECT_EQ(over(1, 4, 8), "4 of 8");
   EXPECT_EQ(over(3, 1, 32), "3 of 32");
-  // Every other pixel: none lies beside the next.
+  // Every other pixel: no two are contiguous.
   EXPECT_EQ(over(1, 10, 32), "10 of 32");
   walk.steps[1] = {0, 1, 0};
   EXPECT_EQ(over(2, 20, 32), "1 of 1280");

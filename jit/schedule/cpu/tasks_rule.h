@@ -1,5 +1,5 @@
-// Which loops become tasks that threads share. A part of the default schedule
-// for CPUs.
+// Chooses the loops that become tasks for threads. A part of the default
+// schedule for CPUs.
 #ifndef EMBER_JIT_SCHEDULE_CPU_TASKS_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_TASKS_RULE_H_
 
@@ -12,17 +12,17 @@
 
 namespace ember::schedule {
 
-// How many of the stage's loops, from the first on, are to become tasks: serial
-// ones over points, at most `most`, and no more than give each worker enough to
-// choose from, as indices of fused loops are divisions.
+// Returns how many of the stage's loops, from the first on, are to become
+// tasks. These are serial loops over points, at most `most`, and no more than
+// give each worker enough tasks, because indices of fused loops are divisions.
 size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
                     int stage, size_t most);
 
-// The stage's loops over points as tasks, if that pays.
+// Makes the stage's loops over points tasks, if that pays.
 void ScheduleTasks(const jit::CpuModel& cpu, const std::string& stage,
                    ScheduleWriter& writer);
 
-// Whether so much is to do that threads help.
+// True if there is enough work for threads to help.
 bool IsWorthThreads(int64_t points);
 
 }  // namespace ember::schedule

@@ -1,6 +1,6 @@
-// Products whose results are stored with their axes in another order: the
-// tile's rows and vectors are axes of the product, whatever they are called
-// where the results go.
+// Tests products whose results are stored with their axes in another order. The
+// tile's rows and vectors are axes of the product, whatever their names are in
+// the results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TEST(TransposedProducts, ColumnsAreStoredAsRows) {
   EXPECT_THAT(text, ContainsRegex("compute_at %p %y tasks"));
 }
 
-// An image's channels first, behind a stage that has them last.
+// An image has channels first, after a stage that has them last.
 TEST(TransposedProducts, ThroughAStageBetween) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @conv(%x: f32[1, 8, 20, 16], %w: f32[16, 32]) -> (%y: f32[1, 32, 8, 20]) {
@@ -48,7 +48,8 @@ TEST(TransposedProducts, ThroughAStageBetween) {
   EXPECT_THAT(text, HasSubstr("vectorize %y b_lane"));
 }
 
-// One channel of results: its axis has a place of its own in the results.
+// There is one channel of results: its axis has a dim of its own in the
+// results.
 TEST(TransposedProducts, OneOutput) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @conv(%x: f32[1, 12, 40, 8], %w: f32[3, 3, 8, 1]) -> (%y: f32[1, 1, 12, 40]) {
@@ -60,7 +61,7 @@ TEST(TransposedProducts, OneOutput) {
   EXPECT_THAT(text, HasSubstr("vectorize %y i3_lane"));
 }
 
-// Fewer axes than the product has.
+// The results have fewer axes than the product.
 TEST(TransposedProducts, AxesWithOnePointAreLeftOut) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @rows(%x: f32[1, 24, 40], %w: f32[40, 64]) -> (%y: f32[24, 64]) {
@@ -72,8 +73,8 @@ TEST(TransposedProducts, AxesWithOnePointAreLeftOut) {
   EXPECT_THAT(text, ContainsRegex("compute_at %p %y tasks"));
 }
 
-// Too small for a tile, and in results with more axes: whatever is chosen, it
-// is legal.
+// The products are too small for a tile, and their results have more axes. Any
+// choice must be legal.
 TEST(TransposedProducts, SmallOnesInResultsWithMoreAxes) {
   for (const char* type : {"f32", "i32", "f64", "bf16"}) {
     for (int rows : {1, 2, 3, 9, 40}) {

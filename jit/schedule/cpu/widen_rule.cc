@@ -10,10 +10,10 @@
 namespace ember::schedule {
 namespace {
 
-// Reads of an element, behind which a copy is faster.
+// Number of reads of an element from which on a copy is faster.
 constexpr double kManyReads = 3;
 
-// Whether the load is of narrow floats that a product's factor widens.
+// True if the load is of narrow floats that a product's factor widens.
 bool IsWidened(const Computation& c, const StageShape& shape, NodeId load) {
   const DType type = c.pool[load].type;
   if (!IsNarrowFloat(type)) return false;
@@ -33,7 +33,7 @@ bool ReadsWideCopy(const Computation& computation, const StageShape& shape,
   double reads = static_cast<double>(shape.LikelyPoints()) /
                  static_cast<double>(shape.LikelyBufferBytes(load)) *
                  shape.BytesOf(load);
-  // A tile's rows and vectors share what does not move along them.
+  // A tile's rows and vectors share values that do not move along them.
   if (tile.u >= 0 && shape.StrideOf(load, tile.u) == Stride::kNone)
     reads /= static_cast<double>(tile.rows);
   if (shape.StrideOf(load, tile.v) == Stride::kNone)
@@ -61,7 +61,7 @@ void WidenTemporaries(ScheduleWriter& writer) {
         }
       }
     }
-    // Refused where loads of it differ in more than where they are.
+    // Refused if loads of the buffer differ in more than their indices.
     for (const std::string& buffer : buffers) {
       writer.Try("cache_read %" + stage + " %" + buffer + " f32 -> " + buffer +
                  ".wide");

@@ -1,9 +1,11 @@
-// Convolutions by Winograd's method, where the model says that it is faster.
+// Computes convolutions by Winograd's method if the model says that it is
+// faster.
 //
-// Results are made in blocks of rows of tiles, which are the tasks: a block's
-// input is padded and transformed, multiplied, for each of the n * n places in
-// a tile, as a matrix with that place's filter, and transformed back tile by
-// tile in registers, with the elementwise stages behind the convolution:
+// Results are computed in blocks of rows of tiles, which are the tasks. A
+// block's input is padded and transformed. For each of the n * n places in a
+// tile it is multiplied, as a matrix, by that place's filter. The products are
+// transformed back tile by tile in registers, with the elementwise stages after
+// the convolution:
 //
 //   tasks
 //     x.padded                      the block's rows
@@ -35,13 +37,14 @@
 namespace ember::schedule {
 namespace {
 
-// Bytes per cycle of one core: from the cache that all share, and of constants
-// from memory, where other layers have pushed them.
+// Bytes per cycle of one core: from the cache that all cores share, and from
+// memory, for constants that other layers have pushed out of the caches.
 constexpr double kSharedBytes = 16;
 constexpr double kMemoryBytes = 6;
-// Of the multiply-adds that a core could do, those that products reach.
+// The part of a core's peak multiply-adds that products reach.
 constexpr double kEfficiency = 0.75;
-// What the model has to promise, as it knows little.
+// Largest ratio of estimated times that counts as a gain, because the model is
+// inexact.
 constexpr double kGain = 0.85;
 
 struct Size {
@@ -50,8 +53,8 @@ struct Size {
 };
 
 struct Plan {
-  int64_t outputs = 0;     // of a tile, along one dim
-  int64_t block_rows = 1;  // rows of tiles
+  int64_t outputs = 0;     // outputs of a tile along one dim
+  int64_t block_rows = 1;  // rows of tiles per block
   MatrixTile tile;
   double cycles = 0;
 };
@@ -114,7 +117,7 @@ class Model {
     const double products =
         Product({n, n, RoundUp(tiles, plan.tile.rows), size_.inputs,
                  RoundUp(size_.outputs, plan.tile.vectors * lanes_)});
-    // Additions, loads and stores of transformations, two in a cycle.
+    // Additions, loads and stores of the transformations, two per cycle.
     const double vectors =
         Product({tiles, (size_.inputs + size_.outputs) / lanes_ + 1});
     const double transformed = vectors * Product({n, n, 3});
@@ -125,7 +128,7 @@ class Model {
     if (data > static_cast<double>(cpu_.l2_bytes)) block += data / kSharedBytes;
     const double turns = std::ceil(static_cast<double>(blocks) / Workers());
     plan.cycles = turns * block + filters / kMemoryBytes;
-    // Read again.
+    // Later blocks read the filters again from the shared cache.
     if (filters > static_cast<double>(cpu_.l2_bytes / 2))
       plan.cycles += (turns - 1) * filters / kSharedBytes;
     return plan;
@@ -137,8 +140,8 @@ class Model {
   const bool is_parallel_;
 };
 
-// Of a sum of products for points of (image, row, column, output) that may be a
-// convolution; the primitive says whether it is.
+// Returns the size of a sum of products for points of (image, row, column,
+// output) that may be a convolution; the primitive decides if it is one.
 std::optional<Size> SizeOf(const StageShape& shape) {
   if (shape.spatial_count() != 4 || shape.axis_count() != 7)
     return std::nullopt;
@@ -178,7 +181,7 @@ class Writer {
         lanes_(std::to_string(cpu.Lanes(DType::kF32))),
         writer_(writer) {}
 
-  // False if some primitive is refused.
+  // Returns false if some primitive is refused.
   bool Write(bool is_parallel) {
     if (!Try("winograd %" + conv_ + " " + std::to_string(plan_.outputs) +
              " -> " + filter_ + " " + tiles_ + " " + products_)) {
@@ -190,14 +193,14 @@ class Writer {
 
  private:
   bool Try(const std::string& line) { return writer_.Try(line); }
-  // "name %stage rest"
+  // Applies the line "name %stage rest".
   bool On(const std::string& stage, const std::string& name,
           const std::string& rest) {
     return Try(name + " %" + stage + " " + rest);
   }
 
-  // Packed, as many results side by side as a tile of the product has; made
-  // panel by panel.
+  // Packs the filter with as many contiguous results as a tile of the product
+  // has, and computes it panel by panel.
   bool WriteFilter() {
     const std::string width =
         std::to_string(plan_.tile.vectors * cpu_.Lanes(DType::kF32));
@@ -215,7 +218,8 @@ class Writer {
            On(filter_, "vectorize", "o_lane");
   }
 
-  // The stages behind the convolution, and its own last step, tile by tile.
+  // Schedules the stages after the convolution, and its own last step, tile by
+  // tile.
   bool WriteRoot(bool is_parallel) {
     const std::string &n = axes_[0], &h = axes_[1], &w = axes_[2],
                       &o = axes_[3];
@@ -276,7 +280,8 @@ class Writer {
            On(products_, "vectorize", "o_lane");
   }
 
-  // The input's tiles; copies of the input with padding, channels last.
+  // Schedules the input's tiles, and copies of the input with padding and
+  // channels last.
   bool WriteTiles() {
     std::string input;
     int channels = 0, rank = 0;
@@ -322,7 +327,7 @@ class Writer {
   const jit::CpuModel& cpu_;
   const StageGroup& group_;
   const std::string root_, conv_;
-  // The root's that are the convolution's images, rows, columns and outputs.
+  // The root's axes for the convolution's images, rows, columns and outputs.
   const std::vector<std::string> axes_;
   const Plan& plan_;
   const std::string lanes_;
@@ -340,7 +345,7 @@ bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
   const StageShape shape(writer.computation(), number);
   const std::optional<Size> size = SizeOf(shape);
   if (!size || cpu.Lanes(DType::kF32) < 4) return false;
-  // Columns of results have lanes of their own, and so have the input's.
+  // Both the columns of results and those of the input must fill a vector.
   if (size->outputs < cpu.Lanes(DType::kF32) ||
       size->inputs < cpu.Lanes(DType::kF32)) {
     return false;

@@ -1,5 +1,5 @@
-// Where a convolution is computed by Winograd's method. A part of the default
-// schedule for CPUs.
+// Chooses the convolutions that are computed by Winograd's method. A part of
+// the default schedule for CPUs.
 #ifndef EMBER_JIT_SCHEDULE_CPU_WINOGRAD_RULE_H_
 #define EMBER_JIT_SCHEDULE_CPU_WINOGRAD_RULE_H_
 
@@ -11,8 +11,9 @@
 
 namespace ember::schedule {
 
-// A convolution by Winograd's method, as ScheduleProduct. False if it is none,
-// or would not be faster; nothing is changed then.
+// Schedules a convolution by Winograd's method, like ScheduleProduct. Returns
+// false, without a change, if the stage is no convolution, or if it would not
+// be faster.
 bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
                       const std::string& conv, ScheduleWriter& writer);
 

@@ -1,5 +1,5 @@
-// Winograd's convolutions: what the primitive makes and refuses, how exact the
-// results are, and where the default schedule uses it.
+// Tests Winograd's convolutions: the primitive's results and refusals, the
+// errors of results, and where the default schedule uses it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,9 +42,10 @@ struct Shape {
   int64_t images = 1, rows = 8, columns = 8, inputs = 4, outputs = 4;
   int64_t taps = 3, padding = 1;
   bool channels_first = false;
-  // The stage behind it stores its results so, and reads image 0 of one image.
+  // The stage after it stores results channels first, and reads image 0 of one
+  // image.
   bool results_channels_first = false;
-  // Of the input.
+  // Extents of the input.
   int64_t height() const { return rows + taps - 1 - 2 * padding; }
   int64_t width() const { return columns + taps - 1 - 2 * padding; }
 };
@@ -78,7 +79,8 @@ std::string Convolution(const Shape& s) {
          "], -1000000.0)\n}\n";
 }
 
-// The largest error of a result, relative to the sum of absolute products.
+// Returns the largest error of a result, relative to the sum of absolute
+// products.
 double LargestError(const Shape& s, const Schedule& schedule) {
   auto nest = Lower(schedule);
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();
@@ -137,7 +139,8 @@ TEST(Winograd, Matrices) {
   EXPECT_EQ(f.input[5], (std::vector<double>{0, 4, 0, -5, 0, 1}));
   EXPECT_EQ(f.output[3], (std::vector<double>{0, 1, -1, 8, -8, 1}));
   EXPECT_EQ(f.filter[0], (std::vector<double>{0.25, 0, 0}));
-  // The convolution of every size, of integers exact but for the quotients.
+  // Convolutions of every size, of integers, are exact except for the
+  // quotients.
   for (int taps = 2; taps < kLargestWinogradTile; ++taps) {
     for (int outputs = 1; outputs + taps - 1 <= kLargestWinogradTile;
          ++outputs) {
@@ -160,7 +163,7 @@ TEST(Winograd, Matrices) {
   }
 }
 
-// The figures of winograd_matrices.h.
+// Checks the error bounds of winograd_matrices.h.
 TEST(Winograd, Errors) {
   const Shape shape{.rows = 12, .columns = 12, .inputs = 64, .outputs = 8};
   const Schedule direct = ScheduleOf(Convolution(shape));
@@ -259,13 +262,13 @@ TEST(Winograd, WhereTheModelSaysSo) {
   const Shape large{.rows = 56, .columns = 56, .inputs = 64, .outputs = 64};
   EXPECT_THAT(text_of(large, false), HasSubstr("winograd %conv 4"));
   EXPECT_THAT(text_of(large, true), Not(HasSubstr("winograd")));
-  // Transformations would take longer than the multiplications they save.
+  // Transformations would take longer than the multiplications that they save.
   const Shape narrow{.rows = 56, .columns = 56, .inputs = 3, .outputs = 64};
   EXPECT_THAT(text_of(narrow, false), Not(HasSubstr("winograd")));
 }
 
-// Blocks, tiles that are cut off, lanes that are off, and channels that have to
-// come last.
+// Cases: blocks, tiles that are cut off, lanes that are masked, and channels
+// that must be moved last.
 TEST(Winograd, DefaultSchedulesCompute) {
   constexpr const char* kWide = "x86_64-linux+avx2+fma+avx512f";
   struct Case {
@@ -277,29 +280,29 @@ TEST(Winograd, DefaultSchedulesCompute) {
         Case{kWide, {.rows = 13, .columns = 12, .inputs = 32, .outputs = 36}},
         Case{kTarget,
              {.images = 2,
-              .rows = 14,
-              .columns = 14,
-              .inputs = 20,
-              .outputs = 24}},
+             .rows = 14,
+             .columns = 14,
+             .inputs = 20,
+             .outputs = 24}},
         Case{kTarget,
              {.rows = 14,
-              .columns = 14,
-              .inputs = 32,
-              .outputs = 32,
-              .channels_first = true}},
+             .columns = 14,
+             .inputs = 32,
+             .outputs = 32,
+             .channels_first = true}},
         Case{kTarget,
              {.rows = 14,
-              .columns = 14,
-              .inputs = 32,
-              .outputs = 32,
-              .results_channels_first = true}},
+             .columns = 14,
+             .inputs = 32,
+             .outputs = 32,
+             .results_channels_first = true}},
         Case{kWide,
              {.images = 2,
-              .rows = 14,
-              .columns = 13,
-              .inputs = 32,
-              .outputs = 36,
-              .results_channels_first = true}}}) {
+             .rows = 14,
+             .columns = 13,
+             .inputs = 32,
+             .outputs = 36,
+             .results_channels_first = true}}}) {
     Schedule schedule = ScheduleOf(Convolution(c.shape));
     ASSERT_TRUE(ScheduleByModel(jit::CpuModel::Of(c.target), schedule).ok());
     EXPECT_FALSE(KeepsRounding(schedule)) << schedule.ToText();

@@ -6,20 +6,22 @@
 namespace ember::schedule {
 namespace {
 
-// Of a processor in a clock, without matrices: those of all architectures of
-// CUDA since 8.6, and of 9.0; 8.0 has half of them.
+// Multiply-adds of a processor per clock, without matrices. This holds for all
+// CUDA architectures since 8.6, including 9.0; 8.0 has half of it.
 constexpr double kMultiplyAddsOfClock = 128;
-// Bytes that a processor moves in a clock when all do: of what the device's
-// last cache holds, and of more.
+// Bytes that a processor moves per clock while all processors do: for data that
+// fits the device's last cache, and for more.
 constexpr double kBytesOfClock = 20;
 constexpr double kBytesOfMemory = 10;
 constexpr double kCacheBytes = 32 << 20;
-// By what a load takes: from the last workgroup of a phase to when those of the
-// next one begin; from when a workgroup begins to when it has its first slices.
+// Delays in units of a load's latency: from the last workgroup of a phase until
+// those of the next one begin, and from the start of a workgroup until it has
+// its first slices.
 constexpr double kLoadsOfPhase = 3;
 constexpr double kLoadsOfTile = 1;
 constexpr double kMostResident = 32;
-// Invocations of a processor, where it is not known how many those are.
+// Assumed number of invocations per processor, if the number of processors is
+// not known.
 constexpr double kInvocationsOfProcessor = 1024;
 
 double Processors(const jit::GpuModel& gpu) {
@@ -32,12 +34,13 @@ double MultiplyAddsOfLoad(const jit::GpuModel& gpu) {
   return static_cast<double>(gpu.latency_clocks) * kMultiplyAddsOfClock;
 }
 
-// Of a processor, as far as there is room for those that it needs.
+// Returns how many of the workgroups that keep a processor busy fit on it.
 double WorkgroupsThere(const TilesOnGpu& tiles) {
   return std::min(tiles.busy / tiles.invocations, tiles.resident);
 }
 
-// What a workgroup's work is where a processor has too few of them.
+// Returns a workgroup's work, increased if a processor has too few workgroups
+// to be busy.
 double SlowedWork(const TilesOnGpu& tiles) {
   return tiles.work * tiles.busy / tiles.invocations / WorkgroupsThere(tiles);
 }
@@ -53,7 +56,7 @@ double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
   }
   const double most = std::ceil(of_each);
   const double there = WorkgroupsThere(tiles);
-  // Those that are there at once begin at once.
+  // Workgroups that fit at the same time wait for their first slices together.
   const double waves = std::ceil(most / std::max(there, 1.0));
   return processors * (SlowedWork(tiles) * std::max(most, there) +
                        waves * kLoadsOfTile * MultiplyAddsOfLoad(gpu));
@@ -68,7 +71,7 @@ double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
 
 double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
                     const TilesOnGpu* before) {
-  // The second tile of a range has slices to wait for, too.
+  // The second tile of a range also waits for its first slices.
   return CostOfTiles(gpu, ranges) +
          (before != nullptr ? CostOfTiles(gpu, *before) : 0) +
          Processors(gpu) * kLoadsOfTile * MultiplyAddsOfLoad(gpu);
@@ -82,7 +85,8 @@ double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
 double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
                          const TilesOnGpu& beside) {
   const double processors = Processors(gpu);
-  // On average a processor is done when others are half through with one.
+  // When a processor is done, others are on average half through one of these
+  // workgroups.
   const double shared = tiles.count * SlowedWork(tiles) +
                         (beside.count + processors / 2) * SlowedWork(beside);
   return std::max(CostOfTiles(gpu, tiles), shared) +
@@ -105,7 +109,7 @@ double BusyInvocations(const jit::GpuModel& gpu) {
 }
 
 double BusyWithMatrices(const jit::GpuModel& gpu) {
-  // An instruction keeps a subgroup busy for long: two workgroups of 128
+  // A matrix instruction keeps a subgroup busy for long: two workgroups of 128
   // invocations were enough for 4096 x 4096 x 4096 on an H200.
   return BusyInvocations(gpu) / (gpu.processors != 0 ? 4 : 1);
 }

@@ -1,6 +1,6 @@
-// What the default schedules of GPUs count costs in: multiply-adds of
-// invocations that the whole device would have time for. What they cost beside
-// each other is a guess, except where a comment says what was measured.
+// The cost model of the default schedules of GPUs. Costs are counted in
+// multiply-adds of invocations for which the whole device would have time. The
+// ratios of costs are guesses, except where a comment gives a measurement.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_COSTS_H_
@@ -12,68 +12,69 @@
 
 namespace ember::schedule {
 
-// Of a value from shared memory, from memory by way of caches, of meeting at a
-// barrier.
+// Costs of a load from shared memory, of a load from memory through the caches,
+// and of waiting at a barrier.
 inline constexpr double kSharedLoad = 1;
 inline constexpr double kMemoryLoad = 4;
 inline constexpr double kBarrier = 16;
 
-// Of workgroups that each do `work` with so many invocations. A processor does
-// as much as it can with `busy` invocations; with fewer, each of them does what
-// it would do among those. All wait for the processor that has most workgroups,
-// where it is known how many processors there are.
+// `count` workgroups that each do `work` with `invocations`. A processor is
+// fully used with `busy` invocations; with fewer, each invocation works no
+// faster. If the number of processors is known, the cost is that of the
+// processor that has most workgroups.
 struct TilesOnGpu {
   double count = 1;
   double work = 1;
   double invocations = 1;
   double busy = 1;
-  double resident = 1;  // that a processor has room for at once
+  double resident = 1;  // largest number on a processor at once
 };
 double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
-// Of what they do, if all processors have as much of it.
+// Returns the cost if the work is divided evenly among all processors.
 double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
-// Of as many workgroups as the device computes at once, each with a range of
-// several tiles' work; they begin when those of `before`, if there are any, are
-// done.
+// Returns the cost of as many workgroups as the device computes at once, each
+// with a range of several tiles' work. They begin after those of `before`, if
+// there are any.
 double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
                     const TilesOnGpu* before);
-// Of tiles that take whole waves, beside which further workgroups run as soon
-// as there is room: those of `beside`, which are smaller.
+// Returns the cost of tiles that fill whole waves, together with smaller
+// workgroups (the second ones), which run as soon as there is room.
 double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
                          const TilesOnGpu& beside);
-// How many workgroups the device computes at once; 0: not known.
+// Returns how many workgroups the device computes at once; 0: not known.
 double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 
-// What a product costs in the tiles that a rule would give it.
+// The cost of a product in the tiles that a rule would give it.
 struct ProductCost {
   double all = 0;
   TilesOnGpu tiles;
-  // Axes on which tiles, or slices of the sum, follow each other, and how much
-  // of them one has; -1: none.
+  // Axes along which tiles, or slices of the sum, follow each other, and the
+  // size of one along the axis; -1: none.
   struct Along {
     int axis = -1;
     int64_t size = 0;
   };
   Along rows, columns, lines;
   Along steps;
-  double ranges = 0;  // that slices of all tiles may be shared out in; 0: none
+  // Number of ranges for the slices of all tiles (stream-K); 0: none.
+  double ranges = 0;
 };
 
-// How many workgroups of so many invocations a processor has room for, at least
-// one: each invocation has `registers` for sums and operands.
+// Returns how many workgroups of this size fit on a processor, at least one.
+// Each invocation has `registers` for sums and operands.
 double ResidentWorkgroups(const jit::GpuModel& gpu, double invocations,
                           double registers, double shared_bytes);
 
-// Of a processor, where matrices are not wide (gpu_matrix_rule.h), and where
-// there are none.
+// Return how many invocations keep a processor busy: with matrices that are not
+// wide (gpu_matrix_rule.h), and without matrices.
 double BusyWithMatrices(const jit::GpuModel& gpu);
 double BusyInvocations(const jit::GpuModel& gpu);
 
-// Parts of a sum that an invocation has on their way from memory at once.
+// Number of parts of a sum that an invocation loads at once.
 inline constexpr int64_t kPartsAtOnce = 16;
-// Of a phase that adds up parts of sums, of so many bytes: what writing and
-// reading them takes, and that the phase begins when the one before it is done,
-// and each invocation loads so many times.
+// Returns the cost of a phase that adds up parts of sums of this many bytes:
+// writing and reading them, starting the phase after the previous one, and
+// `loads` loads one after the other by each invocation.
 double CostOfParts(const jit::GpuModel& gpu, double bytes, double loads);
 
 }  // namespace ember::schedule

@@ -9,7 +9,7 @@
 namespace ember::schedule {
 namespace {
 
-// "dim" of the factor's parts, the bytes of a word last.
+// Returns the dims of the factor for `pack`, the bytes of a word last.
 std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
                      bool is_b) {
   const std::string count = std::to_string(plan.count);
@@ -19,7 +19,7 @@ std::string LayoutOf(const DotPlan::Factor& factor, const DotPlan& plan,
   return text + " " + step + "%" + count;
 }
 
-// The copy's words, one to an invocation, as tasks.
+// Schedules the copy's words as tasks, with one word per invocation.
 void ScheduleWords(const jit::GpuModel& gpu, const std::string& copy,
                    ScheduleWriter& writer) {
   const std::vector<std::string> loops = writer.LoopsOf(copy);

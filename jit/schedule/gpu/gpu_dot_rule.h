@@ -1,15 +1,14 @@
 // Products of bytes on GPUs as dot loops (tensorize): four neighbours along the
-// sum lie in a word, which is loaded, kept in shared memory and multiplied as
-// one.
+// sum are a word, which is loaded, kept in shared memory and multiplied as one.
 //
 //   %y[i, j] = sum(k < 64) i32(%a[i, k]) * i32(%b[k, j])     u8 by i8, v = j
 //
-//   %a   as it is, as its bytes lie along k
-//   %b   [k/4][j][4]: words of neighbours along j lie together
+//   %a   as it is, because its bytes are contiguous along k
+//   %b   [k/4][j][4]: words of neighbours along j are contiguous
 //
-// A factor that moves along v and is packed already with the sum innermost is
-// read as it is, if it is no constant. Where four does not divide the sum, it
-// runs on over zeros (pad). The sum's extent has to be constant.
+// A factor that moves along v and has the sum innermost already is read as it
+// is, unless it is a constant. If four does not divide the sum, zeros extend it
+// (pad). The sum's extent has to be constant.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_DOT_RULE_H_
@@ -28,21 +27,22 @@ namespace ember::schedule {
 
 struct GpuDots {
   int64_t count = 4;  // bytes of a word
-  int axis = 0;       // of the stage: the sum
+  int axis = 0;       // the stage's axis of the sum
   std::string steps;  // the loop over its words
-  std::string dot;    // over the bytes of one: to be tensorized
+  std::string dot;    // the loop over a word's bytes, to be tensorized
 };
 
-// Brings both factors into the layout, each in a stage of its own but where it
-// has it, which is scheduled; and splits the sum. The product's other loops are
-// its axes still, and the copies are in `done`. nullopt where the product is
-// none, or the device has no fast instructions: nothing is changed then.
+// Brings both factors into the layout, each by a scheduled stage of its own
+// unless it has the layout already, and splits the sum. The product's other
+// loops are still its axes, and `done` gets the copies. Returns nullopt,
+// without a change, if the stage is no such product, or if the device has no
+// fast instructions.
 std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
                                         const std::string& product, int v,
                                         std::set<std::string>& done,
                                         ScheduleWriter& writer);
 
-// How the words that a load reads move with an axis.
+// Returns the distance by which the words that a load reads move with an axis.
 Stride StrideOfWords(const Computation& c, const StageShape& shape, NodeId load,
                      int axis, const GpuDots& dots);
 

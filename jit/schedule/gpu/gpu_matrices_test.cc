@@ -1,6 +1,6 @@
-// Products of f16 and bytes under the default schedules of GPUs whose subgroups
-// have matrices: which schedules they get, and that those compute what the
-// dispatch says, without races.
+// Tests products of f16 and bytes under the default schedules of GPUs whose
+// subgroups multiply matrices: the schedules that they get, and that these
+// compute the dispatch's results without races.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ using ::testing::Not;
 
 constexpr std::string_view kPlain =
     "vulkan1.3+subgroup32+shared49152+invocations1024";
-// As NVIDIA's are.
+// The matrix types of NVIDIA's devices.
 constexpr std::string_view kMatrices =
     "vulkan1.3+subgroup32+shared49152+invocations1024+"
     "matrix16x16x16:f16:f16:f32+matrix16x8x16:f16:f16:f32+"
@@ -41,7 +41,7 @@ struct Made {
   std::string nest;
 };
 
-// constant: an input that never changes.
+// constant: name of an input that never changes.
 Made MakeOn(const jit::GpuModel& gpu, std::string_view text,
             std::string_view constant = "") {
   Made made;
@@ -64,12 +64,12 @@ Made MakeOn(const jit::GpuModel& gpu, std::string_view text,
   return made;
 }
 
-// busy: how many invocations keep the device busy: little, so that what tests
-// can evaluate has several subgroups.
+// busy: number of invocations that keep the device busy. It is small, so that
+// dispatches which tests can evaluate have several subgroups.
 jit::GpuModel ModelOf(std::string_view target, int64_t busy) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
   gpu.busy_invocations = busy;
-  // Small ones, which real CPUs' lanes are.
+  // Small subgroups would otherwise count as lanes of a CPU.
   gpu.is_cpu_like = false;
   return gpu;
 }
@@ -79,7 +79,7 @@ Made Make(std::string_view text, std::string_view target = kMatrices,
   return MakeOn(ModelOf(target, busy), text, constant);
 }
 
-// Compared with the dispatch, too.
+// Like MakeOn, and compares the results with the dispatch.
 Made CheckOn(const jit::GpuModel& gpu, std::string_view text,
              std::string_view constant = "") {
   SCOPED_TRACE(text);
@@ -121,7 +121,7 @@ TEST(GpuMatrices, AreStoredWhereResultsLie) {
   EXPECT_THAT(made.nest, Not(HasSubstr("task %y")));
 }
 
-// By the second factor's rows, which lie along the sum.
+// The second factor's rows run along the sum.
 TEST(GpuMatrices, OfTransposedFactors) {
   EXPECT_THAT(Check(R"(
     dispatch @transposed(%a: f16[64, 32], %b: f16[32, 64]) -> (%y: f32[32, 32]) {
@@ -131,8 +131,8 @@ TEST(GpuMatrices, OfTransposedFactors) {
               HasSubstr("multiply_matrices"));
 }
 
-// Sizes that matrices do not fill, results of another type, and what is done
-// with them: in memory of the workgroup.
+// Matrices do not fill the sizes, results have another type, or later stages
+// use them: results go through memory of the workgroup.
 TEST(GpuMatrices, AreFinishedByInvocations) {
   Made made = Check(R"(
     dispatch @layer(%x: f16[37, 50], %w: f16[50, 41], %c: f16[41]) -> (%y: f16[37, 41]) {
@@ -143,7 +143,7 @@ TEST(GpuMatrices, AreFinishedByInvocations) {
   EXPECT_THAT(made.schedule, HasSubstr("pad %s k 16"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
   EXPECT_THAT(made.nest, HasSubstr("task %s: f32["));
-  // The product is what is stored, but does not fill matrices.
+  // The product itself is stored, but does not fill matrices.
   made = Check(Product("40", "24", "64"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.matrices"));
 }
@@ -165,7 +165,7 @@ TEST(GpuMatrices, OfBytes) {
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y"));
   EXPECT_THAT(made.nest, HasSubstr("matrix k_rest_matrix < 32"));
-  // Of two that are not there.
+  // Two types that the device does not have.
   EXPECT_THAT(Check(R"(
     dispatch @bytes(%x: u8[48, 96], %w: u8[96, 32]) -> (%y: i32[48, 32]) {
       %y[i, j] = sum(k < 96) i32(%x[i, k]) * i32(%w[k, j])
@@ -174,8 +174,8 @@ TEST(GpuMatrices, OfBytes) {
               Not(HasSubstr("multiply_matrices")));
 }
 
-// Of two types that are each other's mirror, the one whose columns are what
-// results lie along: a lane's neighbours are stored together.
+// Two types are each other's mirror. The one is chosen whose columns run along
+// the results in memory, so that a lane's neighbours are stored together.
 TEST(GpuMatrices, HaveColumnsAlongResults) {
   constexpr std::string_view kBoth =
       "vulkan1.3+subgroup32+shared49152+invocations1024+"
@@ -193,8 +193,9 @@ TEST(GpuMatrices, HaveColumnsAlongResults) {
   }
 }
 
-// CUDA's instructions transpose no bytes: constants that lie the other way are
-// packed once, and of 16 bits, or for other devices, stay as they are.
+// CUDA's instructions do not transpose bytes: constants with the other layout
+// are packed once. Constants of 16 bits, or for other devices, stay as they
+// are.
 TEST(GpuMatrices, ConstantsArePackedForCuda) {
   constexpr std::string_view kCuda =
       "sm_80+subgroup32+shared166912+invocations1024";
@@ -217,7 +218,7 @@ TEST(GpuMatrices, ConstantsArePackedForCuda) {
     EXPECT_THAT(other.schedule, HasSubstr("multiply_matrices %y"));
     EXPECT_THAT(other.schedule, Not(HasSubstr("pack %y")));
   }
-  // Of a window each place has a matrix of its own.
+  // Each place of a window has a matrix of its own.
   EXPECT_THAT(Check(R"(
     dispatch @conv(%x: u8[1, 6, 18, 32], %w: i8[3, 3, 32, 16]) -> (%y: i32[1, 4, 16, 16]) {
       %y[n, h, v, o] = sum(r < 3, q < 3, c < 32) i32(%x[n, h + r, v + q, c]) * i32(%w[r, q, c, o])
@@ -227,7 +228,7 @@ TEST(GpuMatrices, ConstantsArePackedForCuda) {
               HasSubstr("pack %y %w 0 1 3 2 -> w.packed"));
 }
 
-// Pixels of a line are rows, and lines are shared out among subgroups.
+// Pixels of a line are rows, and lines are divided among subgroups.
 TEST(GpuMatrices, OfConvolutions) {
   const Made made = Check(R"(
     dispatch @conv(%x: f16[1, 6, 18, 16], %w: f16[3, 3, 16, 16], %c: f16[16]) -> (%y: f16[1, 4, 16, 16]) {
@@ -238,8 +239,8 @@ TEST(GpuMatrices, OfConvolutions) {
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
 }
 
-// Sizes that matrices fill or not, of factors that lie in either way, with and
-// without something to do with results.
+// Sizes that matrices fill or not, factors of both layouts, with and without
+// stages after the product.
 TEST(GpuMatrices, OfAnySizes) {
   constexpr std::string_view kSmall =
       "vulkan1.3+subgroup4+shared8192+invocations64+"
@@ -287,8 +288,8 @@ TEST(GpuMatrices, OfAnySizes) {
   }
 }
 
-// A device of eight processors on which a further phase costs nothing but what
-// it moves.
+// A device of eight processors on which a further phase costs only the data
+// that it moves.
 jit::GpuModel EightProcessors(std::string_view target) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
   gpu.processors = 8;
@@ -297,9 +298,9 @@ jit::GpuModel EightProcessors(std::string_view target) {
   return gpu;
 }
 
-// Few results of a long sum: parts of it are matrices, whose slices are copied
-// by whole vectors as those of other products, and what adds them up finishes
-// four results at once.
+// A long sum has few results: its parts are products of matrices, whose slices
+// are copied by whole vectors like those of other products. The phase that adds
+// them up finishes four results at once.
 TEST(GpuMatrices, PartsOfLongSums) {
   const jit::GpuModel gpu =
       EightProcessors("sm_80+subgroup32+shared166912+invocations1024");
@@ -315,31 +316,31 @@ TEST(GpuMatrices, PartsOfLongSums) {
   EXPECT_THAT(made.schedule, HasSubstr("double_buffer %w.slice async"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %s j"));
-  // The sum is all that there is to be finished.
+  // No stage follows the sum.
   made = CheckOn(gpu, Product("16", "32", "512"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
-  // A batch, bytes, results that no vectors and no matrices fill.
+  // A batch of bytes, with results that fill no vectors and no matrices.
   made = CheckOn(gpu, R"(
     dispatch @batch(%a: u8[2, 15, 512], %b: i8[2, 30, 512]) -> (%y: i32[2, 15, 30]) {
       %y[n, i, j] = sum(k < 512) i32(%a[n, i, k]) * i32(%b[n, j, k])
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
-  // Channels or windows of convolutions, of groups.
+  // Parts are channels or windows of convolutions, of groups.
   made = CheckOn(gpu, R"(
     dispatch @conv(%x: f16[1, 3, 9, 2, 64], %w: f16[3, 2, 2, 64, 16]) -> (%y: f32[1, 2, 8, 2, 16]) {
       %y[n, h, v, g, o] = sum(r < 3, q < 2, c < 64)
           f32(pad(%x[n, h + r - 1, v + q, g, c], 0.0)) * f32(%w[r, q, g, c, o])
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
-  // Not where there are tiles enough.
+  // If there are enough tiles, sums are not split.
   made = CheckOn(gpu, Product("64", "128", "64"));
   EXPECT_THAT(made.schedule, Not(HasSubstr("rfactor")));
 }
 
 // 144 rows in tiles of 64 on two processors: the sums of the last 16 rows are
-// shared out in ranges, of which both processors get some, by a phase that
-// needs nothing of the first one.
+// divided into ranges, so that both processors get some, in a phase that does
+// not depend on the first one.
 TEST(GpuMatrices, RestsOfWavesAreInParts) {
   jit::GpuModel gpu =
       EightProcessors("sm_80+subgroup32+shared166912+invocations32");
@@ -359,8 +360,8 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y.rest j_lane"));
   made = MakeOn(gpu, Product("144", "16", "512"));
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
-  // What makes a factor, row by row, is cut, too: all of it runs in
-  // invocations.
+  // A stage that computes a factor row by row is cut, too, so that everything
+  // runs in invocations.
   made = CheckOn(gpu, R"(
     dispatch @scaled(%x: f16[144, 512], %r: f16[144], %w: f16[512, 16]) -> (%y: f32[144, 16]) {
       temp %f: f16[144, 512]
@@ -370,45 +371,46 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
   EXPECT_THAT(made.schedule, HasSubstr("bind %f "));
   EXPECT_THAT(made.schedule, HasSubstr("bind %y.rest.f "));
-  // Whole waves leave nothing.
+  // If tiles fill whole waves, nothing is cut.
   made = MakeOn(gpu, Product("128", "16", "512"));
   EXPECT_THAT(made.schedule, Not(HasSubstr("cut")));
 }
 
-// Ranges of slices, for as many workgroups as there are at once, where tiles
-// are fewer, and parts of one length would be more or much fewer.
+// There are ranges of slices for as many workgroups as run at once, if there
+// are fewer tiles, and parts of one length would be more, or much fewer.
 TEST(GpuMatrices, RangesOfLargeProducts) {
   const auto ampere = jit::GpuModel::Of(
       "sm_80+subgroup32+shared166912+invocations1024+processors108");
   const auto hopper = jit::GpuModel::Of(
       "sm_90a+subgroup32+shared232448+invocations1024+processors132+"
       "tensor_maps");
-  // 144 tiles of 64 slices on 216 workgroups: one after the other has both
-  // pieces of its range, which ends where the next one begins.
+  // 144 tiles of 64 slices on 216 workgroups: each workgroup computes both
+  // pieces of its range, one after the other. The next range begins where it
+  // ends.
   Made made = MakeOn(ampere, Product("1152", "2048", "4096"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 216 i/128 j/128 -> y.parts"));
   EXPECT_THAT(made.nest, HasSubstr("phase tasks < 216 {\n    for piece < 2 {"));
   EXPECT_THAT(made.nest, HasSubstr("for turns < min(max("));
-  // 72 of them on 132, by tasks in two rounds; each tile has three parts at
-  // most.
+  // 72 tiles on 132 workgroups, by tasks in two rounds; each tile has at most
+  // three parts.
   made = MakeOn(hopper, Product("1152", "2048", "4096"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 132 i/128 j/256 -> y.parts"));
   EXPECT_THAT(made.schedule, HasSubstr("fuse %y.parts piece range -> tasks_1"));
   EXPECT_THAT(made.schedule, HasSubstr("double_buffer %a.slice async 4 late"));
   EXPECT_THAT(made.nest, HasSubstr("unroll k_part < 3 {"));
-  // What matrices hold is not carried: with more terms there are ranges for two
-  // rounds.
+  // Accumulators of matrices are not carried: with more terms there are ranges
+  // for two rounds.
   made = MakeOn(hopper, Product("1152", "2048", "16384"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 264 i/128 j/256 -> y.parts"));
-  // Beside tiles that fill a wave.
+  // The ranges run together with tiles that fill a wave.
   made = MakeOn(hopper, Product("1280", "4096", "4096"));
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 1024 -> y.rest"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y.rest k/64 132 i/128 j/256 -> y.rest.parts"));
-  // Sizes that tiles do not fill, of several products.
+  // Tiles do not fill the sizes, and there are several products.
   made = MakeOn(hopper, R"(
     dispatch @batch(%a: f16[4, 300, 16384], %b: f16[4, 500, 16384])
         -> (%y: f32[4, 300, 500]) {
@@ -417,11 +419,11 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 132 i/128 j/256 -> y.parts"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
-  // 36 tiles of 162 beside 126: three parts of each keep 108 of 132 busy, at
-  // less of what is stored.
+  // 36 of 162 tiles are left after 126: three parts of each keep 108 of 132
+  // processors busy, and store less.
   made = MakeOn(hopper, Product("2304", "2304", "2304"));
   EXPECT_THAT(made.schedule, HasSubstr("rfactor %y.rest k/768"));
-  // Borders of images are not in tiles of all of them.
+  // Sums of a padded convolution are in parts of one length, not in ranges.
   made = MakeOn(ampere, R"(
     dispatch @conv(%x: f16[1, 14, 14, 1024], %w: f16[3, 3, 1024, 1024])
         -> (%y: f32[1, 14, 14, 1024]) {
@@ -432,7 +434,7 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
 }
 
-// On Vulkan as on CUDA, and without matrices.
+// Sums are also split on Vulkan, and without matrices.
 TEST(GpuMatrices, PartsWithoutAsynchronousCopies) {
   for (const std::string_view target : {kMatrices, kPlain}) {
     const Made made =
@@ -444,7 +446,7 @@ TEST(GpuMatrices, PartsWithoutAsynchronousCopies) {
   }
 }
 
-// A phase more is worth its while only for long sums.
+// Only long sums are worth another phase.
 TEST(GpuMatrices, PartsCostAPhase) {
   jit::GpuModel gpu = EightProcessors(kMatrices);
   const std::string product = Product("16", "32", "512");
@@ -455,13 +457,14 @@ TEST(GpuMatrices, PartsCostAPhase) {
               HasSubstr("rfactor"));
 }
 
-// What has no matrices, or too small ones, is as on other devices.
+// Products without matrices, or with too small ones, are scheduled as on other
+// devices.
 TEST(GpuMatrices, LeaveOthersAsTheyAre) {
   const std::vector<std::string> rows = {
-      // Mostly empty.
+      // Matrices would be mostly empty.
       Product("4", "64", "64"), Product("64", "3", "64"),
       Product("64", "64", "6"),
-      // f32, bf16; f16 whose sums are.
+      // Factors of f32 and bf16, and f16 with sums of f16.
       R"(dispatch @p(%a: f32[64, 64], %b: f32[64, 64]) -> (%y: f32[64, 64]) {
            %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
          })",
@@ -471,19 +474,19 @@ TEST(GpuMatrices, LeaveOthersAsTheyAre) {
       R"(dispatch @p(%a: f16[64, 64], %b: f16[64, 64]) -> (%y: f16[64, 64]) {
            %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
          })",
-      // Every second pixel.
+      // Rows are every second pixel.
       R"(dispatch @p(%x: f16[66, 64], %w: f16[2, 64, 32]) -> (%y: f32[32, 32]) {
            %y[i, j] = sum(r < 2, k < 64) f32(%x[i * 2 + r, k]) * f32(%w[r, k, j])
          })"};
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
     EXPECT_EQ(Make(rows[i]).schedule, Make(rows[i], kPlain).schedule);
   }
-  // Rows of matrices may be that far apart.
+  // Rows of matrices may be two pixels apart.
   EXPECT_THAT(Check(rows.back()).schedule, HasSubstr("multiply_matrices"));
 }
 
-// What workgroups of large products take, on a device as GPUs are: bytes of
-// memory, and elements that a subgroup loads from it per multiply-add.
+// Checks the bytes of memory of workgroups of large products, on a device like
+// GPUs, and the elements that a subgroup loads from it per multiply-add.
 TEST(GpuMatrices, FiguresOfLargeProducts) {
   const struct {
     const char* size;
@@ -491,12 +494,11 @@ TEST(GpuMatrices, FiguresOfLargeProducts) {
     const char* b;
     const char* sums;
   } rows[] = {
-      // 27 KiB, with padded rows; 32 elements of a step for 256 multiply-adds,
-      // as two tasks are
-      // better for the device than one with half of the loads.
+      // 27 KiB, with padded rows; 32 elements per step for 256 multiply-adds.
+      // Two tasks use the device better than one with half of the loads.
       {"512", "task %a.slice: f16[2, 32, 72]", "task %b.slice: f16[2, 64, 72]",
        "register %y.part.5: f32[8, 16, 16]"},
-      // 28 KiB; 64 elements of a step for 1024 multiply-adds.
+      // 28 KiB; 64 elements per step for 1024 multiply-adds.
       {"2048", "task %a.slice: f16[2, 64, 40]",
        "task %b.slice: f16[2, 32, 136]",
        "register %y.part.5: f32[8, 2, 2, 16, 16]"}};

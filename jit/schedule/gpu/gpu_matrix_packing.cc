@@ -13,11 +13,11 @@
 namespace ember::schedule {
 namespace {
 
-// Bytes that an invocation of the packing stores at once.
+// Number of bytes that an invocation of the packing stage stores at once.
 constexpr int64_t kStoredBytes = 4;
 
-// The one dim of the factor that moves with the variable, if another one is the
-// last.
+// Returns the only dim of the factor that depends on the variable; nullopt if
+// there are several, or if it is the last dim.
 std::optional<size_t> DimToMove(const Computation& c, NodeId load,
                                 NodeId variable) {
   const tensor::Node& node = c.pool[load];

@@ -1,10 +1,10 @@
-// Constants that matrices of subgroups multiply, packed once so that steps of
-// the sum lie together.
+// Packs constants that subgroups multiply as matrices, once, so that steps of
+// the sum are contiguous.
 //
 //   %y[i, j] = sum(k < 256) i32(%a[i, k]) * i32(%b[k, j])
 //
-//   %b.packed   [j, k]: ldmatrix and wgmma read it, which transpose no bytes;
-//               of %b lanes would load each byte by itself
+//   %b.packed   [j, k]: ldmatrix and wgmma, which do not transpose bytes, can
+//               read it; lanes would have to load each byte of %b separately
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_MATRIX_PACKING_H_
@@ -18,11 +18,11 @@
 
 namespace ember::schedule {
 
-// Packs the product's constants of constant extents and of elements that the
-// hardware does not transpose (jit::TransposesMatricesOf), each by a stage of
-// its own, which is scheduled and in `done`. steps: the axis of the product's
-// sum along which matrices multiply. What needs no packing stays as it is. Of
-// devices that transpose matrices (GpuModel::transposes_matrices) nobody asks.
+// Packs the product's constants of constant extents whose elements the hardware
+// does not transpose (jit::TransposesMatricesOf), each by a scheduled stage of
+// its own, which is added to `done`. Other constants stay as they are. steps:
+// the axis of the product's sum along which matrices multiply. Not called for
+// devices that transpose matrices (GpuModel::transposes_matrices).
 void PackConstantsForMatrices(const jit::GpuModel& gpu,
                               const std::string& product, int steps,
                               std::set<std::string>& done,

@@ -18,14 +18,16 @@
 namespace ember::schedule {
 namespace {
 
-// What an invocation copies at once.
+// Number of bytes that an invocation copies at once.
 constexpr int64_t kCopiedBytes = 16;
-// A bank's word, and how many banks lanes of a row of a matrix read.
+// Bytes of a word of a memory bank, and number of banks from which the lanes of
+// a matrix row read.
 constexpr int64_t kBankBytes = 4;
 constexpr int64_t kBanksOfRow = 8;
-// Of a factor that is copied a turn ahead.
+// Number of slots of a factor that is copied one iteration ahead.
 constexpr int64_t kSlotsOfTurn = 2;
-// Matrices written out, with steps of the sum.
+// Largest number of matrix products that are unrolled together with the steps
+// of the sum.
 constexpr int64_t kMostWrittenOut = 128;
 
 using Names = std::vector<std::string>;
@@ -34,18 +36,20 @@ void Append(Names& names, const Names& more) {
   names.insert(names.end(), more.begin(), more.end());
 }
 
-// A factor's copy.
+// The copy of a factor's slices.
 struct Factor {
   std::string buffer;
   int64_t lanes = 1;
-  bool is_constant = false;  // of one size wherever it is
+  bool is_constant = false;  // all slices have one size
   DType type = DType::kF16;
-  int64_t row_bytes = 0;  // of a slice; 0: not known
+  int64_t row_bytes = 0;  // bytes of a slice's row; 0: not known
   bool is_of_columns = false;
   bool lies_along_steps = false;
-  bool is_gathered = false;  // the stage of its name makes it, slice by slice
-  std::string dims = {};     // of the slice (DimsByLines)
-  // The loop in which it is copied, if that is not the product's over slices.
+  // The stage of this name computes it slice by slice.
+  bool is_gathered = false;
+  std::string dims = {};  // order of the slice's dims (DimsByLines)
+  // The loop in which it is copied, if that is not the product's loop over
+  // slices.
   std::optional<RowFactors::Loop> around = std::nullopt;
 };
 
@@ -55,7 +59,7 @@ class MatrixScheduler {
                   ScheduleWriter& writer)
       : gpu_(gpu), plan_(plan), writer_(writer) {}
 
-  // The product's matrices are stored to where its results lie.
+  // Stores the product's matrices directly to its results.
   std::optional<std::string> StoreDirectly(const std::string& product) {
     if (!Pad(product)) return std::nullopt;
     FindFactors(product);
@@ -74,7 +78,8 @@ class MatrixScheduler {
     return tasks;
   }
 
-  // To memory of the workgroup, from which the root reads them.
+  // Stores the product's matrices to memory of the workgroup, from which the
+  // root reads them.
   std::optional<std::string> StoreForRoot(const std::string& root,
                                           std::string product,
                                           std::set<std::string>& done) {
@@ -110,8 +115,8 @@ class MatrixScheduler {
     writer_.Do("parallel %" + root + " " + tasks);
     std::string point = writer_.FuseLoops(root, 1, points.size(), "points");
     Split(root, point, Threads(), "_round", "_item");
-    // An invocation finishes all its points before it meets others, and loads
-    // once what is the same for all of them.
+    // An invocation finishes all its points before the next barrier, and loads
+    // values that they share only once.
     const std::string item = point + "_item";
     point += "_round";
     order = {tasks, item, point};
@@ -122,17 +127,17 @@ class MatrixScheduler {
     if (!lane.empty()) writer_.Do("vectorize %" + root + " " + lane);
     const std::set<std::string> joined = JoinPoints(
         gpu_, root, point, writer_.StageOf(product) + 1, done, writer_);
-    // Else their neighbours are computed one after the other.
+    // If this is refused, neighbours are computed one after the other.
     if (!lane.empty()) VectorizeJoined(root, joined, writer_);
     if (!writer_.Try("compute_at %" + product + " %" + root + " " + tasks))
       return std::nullopt;
-    // All of the tile is there; other axes have one point.
+    // The product covers the whole tile; its other axes have one point.
     ScheduleTile(product, OtherAxesOf(product), "", "");
     done.insert(product);
     return point;
   }
 
-  // The product is computed for a tile of rows.
+  // Computes the product for a tile of rows.
   bool StoreRows(const std::string& product, const RowFactors& known) {
     if (!Pad(product)) return false;
     copying_subgroups_ = known.subgroups;
@@ -158,7 +163,7 @@ class MatrixScheduler {
     return std::max(plan_.Subgroups(), copying_subgroups_) * gpu_.subgroup_size;
   }
 
-  // Of the results' tile along an axis.
+  // Returns the size of the results' tile along an axis.
   int64_t SizeOf(size_t axis) const {
     const int a = static_cast<int>(axis);
     if (a == plan_.rows) return plan_.RowsOfTile();
@@ -170,9 +175,9 @@ class MatrixScheduler {
     return plan_.RowsOfTile() * plan_.ColumnsOfTile() * plan_.line_tile;
   }
 
-  // Several of the turns in which a workgroup finishes the points of its tile
-  // are written out, where they divide them, so that what one loads is on its
-  // way while others compute. Gives the innermost loop.
+  // Unrolls several of the iterations in which a workgroup finishes the points
+  // of its tile, if that number divides them, so that loads of one overlap with
+  // the arithmetic of others. Returns the innermost loop.
   std::string UnrollTurns(const std::string& root, const std::string& loop,
                           int64_t points) {
     constexpr int64_t kTogether = 4;
@@ -217,7 +222,7 @@ class MatrixScheduler {
                        std::to_string(plan_.type.depth));
   }
 
-  // The factors as the product reads them now.
+  // Finds the factors that the product reads now.
   void FindFactors(const std::string& product) {
     const Computation& c = writer_.computation();
     const ComputationStage& stage = StageOf(product);
@@ -231,7 +236,7 @@ class MatrixScheduler {
                c.pool, load,
                stage.axes[static_cast<size_t>(plan_.columns)].variable),
            LastAxisOf(stage, load) == static_cast<size_t>(plan_.steps)});
-      // Panels of rows go on from line to line.
+      // Panels of rows continue from line to line.
       Factor& factor = factors_.back();
       if (plan_.has_row_panels && plan_.line_tile > 1 &&
           !factor.is_of_columns && factor.lies_along_steps) {
@@ -240,7 +245,8 @@ class MatrixScheduler {
     });
   }
 
-  // The axis that moves along the factor's last dim; nothing if there is none.
+  // Returns the axis that moves along the factor's last dim; nullopt if there
+  // is none.
   std::optional<size_t> LastAxisOf(const ComputationStage& stage,
                                    NodeId load) const {
     const auto row = RowOf(writer_.computation(), stage, load);
@@ -251,13 +257,14 @@ class MatrixScheduler {
     return static_cast<int>(axis) == plan_.steps ? plan_.slice : SizeOf(axis);
   }
 
-  // Of a slice's row.
+  // Returns the number of elements of a slice's row; 0: not known.
   int64_t RowElementsOf(const ComputationStage& stage, NodeId load) const {
     const std::optional<size_t> axis = LastAxisOf(stage, load);
     return axis ? SizeInSlice(*axis) : 0;
   }
 
-  // As many neighbours as whole vectors have in each slice.
+  // Returns the number of neighbours that an invocation copies at once: those
+  // of a vector, if whole vectors fill each slice.
   int64_t LanesOfCopy(const ComputationStage& stage, NodeId load) const {
     const Computation& c = writer_.computation();
     const tensor::Node& node = c.pool[load];
@@ -265,14 +272,15 @@ class MatrixScheduler {
     if (!row) return 1;
     const auto extent = c.pool.IntegerConstant(stage.axes[row->axis].extent);
     const int64_t lanes = kCopiedBytes / DTypeByteSize(node.type);
-    // A pad is all lanes' or none's: none of them is outside of the last dim.
+    // All lanes of a vector must be padded or none, so none may be outside of
+    // the last dim.
     const int64_t size = SizeInSlice(row->axis);
     const bool is_whole = row->is_inside && extent && *extent % size == 0 &&
                           size % lanes == 0 && row->start % lanes == 0;
     return is_whole ? lanes : 1;
   }
 
-  // Of the results that an invocation finishes at once.
+  // Returns the number of results that an invocation finishes at once.
   int64_t LanesOfRoot(const std::string& root,
                       const std::string& product) const {
     constexpr int64_t kLanes = 4;
@@ -281,7 +289,7 @@ class MatrixScheduler {
     const auto extent = shape.Extent(plan_.columns);
     const bool is_whole = extent && *extent % plan_.ColumnsOfTile() == 0 &&
                           plan_.ColumnsOfTile() % kLanes == 0;
-    // Of what may be computed at the point.
+    // The stages that may be computed at the point.
     std::set<std::string> between;
     for (int i = writer_.StageOf(product) + 1; i < writer_.StageOf(root); ++i)
       between.insert(c.stages[static_cast<size_t>(i)].name);
@@ -292,16 +300,18 @@ class MatrixScheduler {
                                                                       : 1;
   }
 
-  // The loops inside a tile; of rows (and lines) and of columns, what the name
-  // of an axis' loop over that ends with. The loop over the tiles.
+  // Schedules the loops inside a tile. rest_of_rows, rest_of_columns: suffixes
+  // of the names of the loops over a tile's rows (and lines), and over its
+  // columns. Returns the loop over the tiles.
   std::string ScheduleTile(const std::string& product, Names tiles,
                            const std::string& rest_of_rows,
                            const std::string& rest_of_columns) {
     const ComputationStage& stage = StageOf(product);
     const Names names = AxesOf(product);
-    // Pieces that are for one workgroup: wide products are persistent, so their
-    // tasks are in rounds (jit/gpu/phase_order.cc), a piece of each workgroup's
-    // in each; others are in a loop.
+    // One workgroup computes all pieces of a range. Wide products are
+    // persistent: they take tasks in rounds (jit/gpu/phase_order.cc), one piece
+    // per workgroup in each round. In other products a loop runs over the
+    // pieces.
     Names pieces;
     if (stage.end && !plan_.IsWide()) {
       pieces.push_back(tiles.front());
@@ -330,8 +340,8 @@ class MatrixScheduler {
     Names subgroups;
     if (plan_.lines >= 0 && plan_.line_tile > 1)
       subgroups.push_back(name_of(plan_.lines));
-    // Subgroups that follow each other have columns or, wide, rows of their
-    // own.
+    // Consecutive subgroups have different columns, or, in wide products,
+    // different rows.
     subgroups.push_back((plan_.IsWide() ? of_columns : of_rows).subgroup);
     subgroups.push_back((plan_.IsWide() ? of_rows : of_columns).subgroup);
     Names order = tiles;
@@ -350,7 +360,8 @@ class MatrixScheduler {
     const std::string bound = writer_.FuseLoops(
         product, first - tiles.size() + (tiles.empty() ? 0 : 1),
         subgroups.size(), "subgroups");
-    // One loop of all turns: the ring of slices is filled once, before it.
+    // Fuses all iterations into one loop: the ring of slices is filled once,
+    // before it.
     if (plan_.turns_together) {
       slice =
           writer_.FuseLoops(product, (tiles.empty() ? 0 : 1) + pieces.size(),
@@ -375,14 +386,14 @@ class MatrixScheduler {
   struct MatrixLoops {
     std::string subgroup, count, matrix;
   };
-  // Each subgroup has matrices next to each other.
+  // Splits the loop so that each subgroup has neighbouring matrices.
   MatrixLoops SplitMatrices(const std::string& product, const std::string& loop,
                             const MatrixTile& tile, int64_t size) {
     Split(product, loop, tile.matrices * size, "_subgroup", "_part");
     Split(product, loop + "_part", size, "_count", "_matrix");
     return {loop + "_subgroup", loop + "_part_count", loop + "_part_matrix"};
   }
-  // Subgroups next to each other have matrices next to each other.
+  // Splits the loop so that neighbouring subgroups have neighbouring matrices.
   MatrixLoops SplitInTurns(const std::string& product, const std::string& loop,
                            const MatrixTile& tile, int64_t size) {
     Split(product, loop, tile.subgroups * size, "_count", "_turn");
@@ -390,14 +401,14 @@ class MatrixScheduler {
     return {loop + "_turn_subgroup", loop + "_count", loop + "_turn_matrix"};
   }
 
-  // Rows of a slice that are an even number of 16 bytes long begin in few of
-  // the banks that a subgroup reads a matrix from at once.
-  // Panels need no such thing.
+  // Returns the padding of a slice's rows in elements. If rows are an even
+  // number of 16 bytes long, they begin in few of the banks from which a
+  // subgroup reads a matrix at once. Panels need no padding.
   int64_t RowPadding(const Factor& factor) const {
     if (plan_.IsWide() && (factor.is_of_columns || plan_.has_row_panels))
       return 0;
-    // Of matrices of 4 bytes that lie the other way, four lanes read a row
-    // each, and eight a column: neighbouring rows are 8 banks apart.
+    // Matrices of 4 bytes with the other layout: four lanes read a row, and
+    // eight a column, so neighbouring rows must be 8 banks apart.
     const int64_t bytes = DTypeByteSize(factor.type);
     if (bytes == kBankBytes && !factor.lies_along_steps) {
       const bool is_whole = factor.row_bytes % (kBanksOfRow * bytes) == 0;
@@ -420,7 +431,7 @@ class MatrixScheduler {
       const RowFactors::Loop at =
           factor.around.value_or(RowFactors::Loop{product, slice});
       writer_.Do("compute_at %" + copy + " %" + at.stage + " " + at.loop);
-      // Not every load has slices: the caller tries something else.
+      // Some loads cannot have slices: the caller then tries another schedule.
       if (!writer_.status().ok()) return;
       const int64_t padding = RowPadding(factor);
       if (padding != 0)
@@ -434,8 +445,8 @@ class MatrixScheduler {
            .rounds = rounds,
            .by_registers = plan_.by_registers,
            .slots = is_ahead ? kSlotsOfTurn : plan_.slots,
-           // Wide products go on while copies begin, which have two turns more
-           // to end: with one, all would wait for them.
+           // Wide products run while copies start, and the copies then have two
+           // more iterations to end. With only one, all would wait for them.
            .is_late = !is_ahead && plan_.IsWide() && plan_.slots > 2,
            .has_spare = !is_ahead && plan_.GoesOn(),
            .is_constant = factor.is_constant,
@@ -447,11 +458,11 @@ class MatrixScheduler {
   const MatrixPlan plan_;
   ScheduleWriter& writer_;
   std::vector<Factor> factors_;
-  std::vector<SliceCopy> copies_;  // that may be loaded ahead
-  int64_t copying_subgroups_ = 0;  // if they are more than those that multiply
+  std::vector<SliceCopy> copies_;  // copies that may be loaded ahead
+  int64_t copying_subgroups_ = 0;  // if more than the subgroups that multiply
 };
 
-// Whether matrices fill the results, which are just sums.
+// True if whole matrices fill the results, and these are only sums.
 bool MayStoreDirectly(const Computation& c, int number,
                       const MatrixPlan& plan) {
   const ComputationStage& stage = c.stages[static_cast<size_t>(number)];
@@ -541,14 +552,15 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                                  ScheduleWriter& writer) {
   if (!MayBeMatrices(gpu, root, product, writer.computation()))
     return std::nullopt;
-  // What factors are before their slices are copied.
+  // The constant factors may have to be packed before their slices are copied.
   Schedule packed = writer.schedule();
   std::set<std::string> packed_done = done;
   if (!gpu.transposes_matrices) PackFactors(gpu, product, packed_done, packed);
   const Computation& c = packed.computation();
   const int number = c.FindStage(product);
-  // Instructions of several subgroups ask for more than others do, which is
-  // known only when the nest is there; most where both factors are in panels.
+  // Instructions of several subgroups have more requirements than others, which
+  // are known only after lowering. They require most if both factors are in
+  // panels.
   jit::GpuModel narrow = gpu;
   std::erase_if(narrow.matrices, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;
@@ -572,7 +584,7 @@ std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
         std::optional<std::string> point =
             directly ? scheduler.StoreDirectly(product)
                      : scheduler.StoreForRoot(root, product, trial_done);
-        // What is not aligned, or has strides of its own, is known only then.
+        // Alignment and strides are known only after lowering.
         if (!point || !trial_writer.status().ok()) continue;
         const auto nest = Lower(trial);
         if (!nest.ok()) continue;

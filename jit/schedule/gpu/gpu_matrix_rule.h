@@ -1,18 +1,22 @@
-// Products of f16, bf16, f32 (tf32), i8 and u8 on GPUs as products of matrices
-// of subgroups (multiply_matrices), where the device has some of the types.
+// Schedules products of f16, bf16, f32 (tf32), i8 and u8 on GPUs as products of
+// matrices of subgroups (multiply_matrices), if the device has matrices of
+// these types.
 //
 //   %y[b, i, j] = sum(k) f32(%a[b, i, k]) * f32(%b[b, k, j])   rows i, columns j
 //
-// A workgroup has a tile of results: so many subgroups along rows and columns,
-// each with so many matrices of both, and of one more axis that the rows'
-// factor moves along (lines of an image beside its pixels) a line for each
-// subgroup. Slices of both factors are copied to memory of the workgroup, as in
-// gpu_tiles.h: the next ones while these are used, if there is room; where
-// the device copies asynchronously, two or three slices ahead. Where
-// matrices fill the results and a result is just the sum, the matrices are
-// stored to where that lies; else to memory of the workgroup, from which
-// invocations finish them. A sum that whole matrices do not fill runs on over
+// A workgroup has a tile of results: some subgroups along rows and columns,
+// each with some matrices along both. A tile may also have several lines of one
+// more axis that the rows' factor moves along (an image has lines of pixels),
+// one line per subgroup. Slices of both factors are copied to memory of the
+// workgroup, as in gpu_tiles.h: the next ones while these are used, if there is
+// room; two or three slices ahead, if the device copies asynchronously. If
+// matrices fill the results, and a result is only the sum, matrices are stored
+// directly to the results; otherwise to memory of the workgroup, from which
+// invocations finish them. A sum that whole matrices do not fill is extended by
 // zeros (pad).
+//
+// Wide products are those whose instructions several subgroups execute together
+// (warpgroups).
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_MATRIX_RULE_H_
@@ -30,8 +34,8 @@
 
 namespace ember::schedule {
 
-// How many subgroups a workgroup has along an axis, and how many matrices each
-// of them.
+// The number of subgroups of a workgroup along an axis, and of matrices of each
+// subgroup.
 struct MatrixTile {
   int64_t subgroups = 1;
   int64_t matrices = 1;
@@ -40,37 +44,39 @@ struct MatrixTile {
 
 struct MatrixPlan {
   loops::MatrixType type;
-  // Axes of the product: a's and b's of the results, the sum's, and one more of
-  // a's; -1: there is none.
+  // Axes of the product: the results' axes of a and of b, the sum's axis, and
+  // one more axis of a; -1: none.
   int rows = -1;
   int columns = -1;
   int steps = -1;
   int lines = -1;
   MatrixTile row_tile, column_tile;
-  int64_t line_tile = 1;  // a line for each subgroup
+  int64_t line_tile = 1;  // number of lines, one per subgroup
   int64_t slice = 0;      // steps of the sum, a multiple of the matrices'
   bool is_double = false;
   bool by_registers = false;
-  int64_t slots = 0;  // not 0: copied asynchronously, into so many
-  // The loops around the slices (of a window) and that over them are one.
+  int64_t slots = 0;  // not 0: number of slots of asynchronous copies
+  // The loops around the slices (of a window) are fused with the loop over
+  // slices.
   bool turns_together = false;
   bool is_exact = true;  // whole matrices fill the sum
-  // Subgroups that execute an instruction together, with one factor of columns:
-  // they follow each other along rows.
+  // Number of subgroups that execute an instruction together. They share the
+  // columns' factor, and follow each other along rows.
   int64_t subgroups_together = 1;
-  double cost = 0;  // by the model of gpu_costs.h
+  double cost = 0;  // in the model of gpu_costs.h
   TilesOnGpu tiles;
-  // In how many ranges the slices of all tiles are shared out best; 0: it is
-  // not known how many workgroups there are at once.
+  // Best number of ranges for the slices of all tiles (stream-K); 0: the number
+  // of workgroups that run at once is not known.
   double ranges = 0;
   bool IsWide() const { return subgroups_together > 1; }
-  // Of wide ones: the rows' factor is read from panels, too, not from registers
-  // (jit/gpu/shared_panels.h).
+  // Only wide products: the rows' factor, too, is read from panels, not from
+  // registers (jit/gpu/shared_panels.h).
   bool has_row_panels = false;
-  // A turn's products go on in the next one: of the slots, one is read in each,
-  // and one is copied to.
+  // True if an iteration's products continue asynchronously in the next
+  // iteration. Each of the two then reads one of the slots, and a third slot is
+  // copied to.
   bool GoesOn() const { return has_row_panels && slots > 3; }
-  // Elements of the results' tile along the axes.
+  // Number of elements of the results' tile along the axes.
   int64_t RowsOfTile() const { return row_tile.count() * type.rows; }
   int64_t ColumnsOfTile() const { return column_tile.count() * type.columns; }
   int64_t Subgroups() const {
@@ -78,65 +84,65 @@ struct MatrixPlan {
   }
 };
 
-// The tile that costs least by a model as that of gpu_tiles.h, in which
-// matrices are kMatrixSpeed times as fast as multiply-adds of invocations; with
-// results in memory of the workgroup, or not. Nothing where the stage is no
-// such product, the device has no matrices of its types, or they would be
-// mostly empty.
+// Returns the tile that costs least, by a model like that of gpu_tiles.h in
+// which matrices are kMatrixSpeed times as fast as multiply-adds of
+// invocations. through_memory: results go through memory of the workgroup.
+// nullopt if the stage is no such product, if the device has no matrices of its
+// types, or if they would be mostly empty.
 inline constexpr double kMatrixSpeed = 8;
-// What of a tile is given, where other stages share the workgroup.
+// Limits of a tile, if other stages share the workgroup.
 struct MatrixTileLimits {
-  int64_t rows = 0;       // of the tile, on one line; 0: any
-  int64_t columns = 0;    // at most; 0: any
-  int64_t subgroups = 0;  // 0: any; of wide products, a part of them may do
-  // One slice, of the whole sum.
+  int64_t rows = 0;       // rows of the tile, on one line; 0: any
+  int64_t columns = 0;    // largest number; 0: any
+  int64_t subgroups = 0;  // 0: any; wide products may use only some of them
+  // There is one slice, which is the whole sum.
   bool is_whole = false;
-  // Workgroups are to have ranges of all tiles' slices, of one length.
+  // Workgroups compute ranges of all tiles' slices, of equal length (stream-K).
   bool of_ranges = false;
 };
 std::optional<MatrixPlan> PlanMatricesOnGpu(
     const jit::GpuModel& gpu, const Computation& computation, int stage,
     bool through_memory, const MatrixTileLimits& limits = {});
 
-// Where a product of rows finds its factors.
+// The places in which a product of rows finds its factors.
 struct RowFactors {
-  // In memory of the workgroup, by buffer; of others slices are copied.
+  // Buffers in memory of the workgroup. Slices of other buffers are copied.
   std::set<std::string> resident;
-  // Made by stages of these names, for this product alone: each slice is
-  // computed when it is needed.
+  // Stages that compute a factor for this product alone: each slice is computed
+  // when it is needed.
   std::set<std::string> gathered;
-  // Of products with one slice: the loops around the product, serial ones of
-  // the stages, in which the slice of its rows is copied, and that of its
-  // columns, this one a turn ahead. Where there are none, in the product's own
-  // loop over slices.
+  // Only products with one slice: the serial loops around the product, with
+  // their stages, in which the slice of its rows is copied, and that of its
+  // columns, the latter one iteration ahead. If not set, slices are copied in
+  // the product's own loop over slices.
   struct Loop {
     std::string stage, loop;
   };
   std::optional<Loop> rows, columns;
-  int64_t subgroups = 0;  // of the workgroup, who copy together
+  int64_t subgroups = 0;  // subgroups of the workgroup, which copy together
 };
 
-// Schedules the loops of a product that is computed inside another stage's
-// loop over tiles of `plan.RowsOfTile()` rows: tiles of columns one after the
-// other, in memory of the workgroup. False if something is refused.
+// Schedules the loops of a product that is computed inside another stage's loop
+// over tiles of `plan.RowsOfTile()` rows: tiles of columns one after the other,
+// in memory of the workgroup. Returns false if some primitive is refused.
 bool ScheduleMatricesOfRows(const jit::GpuModel& gpu, const MatrixPlan& plan,
                             const std::string& product,
                             const RowFactors& factors, ScheduleWriter& writer);
 
-// What the tile that ScheduleMatricesOnGpu would try first costs, by the model
-// of gpu_costs.h; nothing where it does not apply.
+// Returns the cost of the tile that ScheduleMatricesOnGpu would try first, in
+// the model of gpu_costs.h; nullopt if it does not apply.
 std::optional<ProductCost> CostOfMatricesOnGpu(
     const jit::GpuModel& gpu, const std::string& root,
     const std::string& product, const std::set<std::string>& done,
     const Schedule& schedule);
 
-// The tile in whose slices the sum is shared out best (the primitive stream).
+// Returns the best tile for ranges of the sum's slices (the primitive stream).
 std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
                                              const std::string& product,
                                              const Schedule& schedule);
 
-// Schedules the product, which is `root` or computed point by point for it, as
-// ScheduleProductOnGpu does, whose results this has.
+// Schedules the product, which is `root` or computed point by point for it.
+// Returns the same as ScheduleProductOnGpu.
 std::optional<std::string> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                                  const std::string& root,
                                                  const std::string& product,

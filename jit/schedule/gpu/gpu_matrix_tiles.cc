@@ -1,4 +1,4 @@
-// Tiles of matrices: which costs least.
+// Chooses the tiles of matrices that cost least.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -19,24 +19,26 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// In multiply-adds of an invocation, as those of gpu_costs.h.
-// Of waiting for a slice that is not on its way in registers.
+// Costs are in multiply-adds of an invocation, as in gpu_costs.h. This is the
+// cost of waiting for a slice that is not in registers yet.
 constexpr double kWait = 64;
-// Padded sizes by real ones: matrices that are emptier do not pay.
+// Largest ratio of padded to real sizes: emptier matrices do not pay.
 constexpr double kMostPadding = 2.5;
 constexpr int64_t kMostSubgroups = 8;
-// Of an invocation, for sums and factors: beside them it needs some of the 255
-// that it may have at most.
+// Largest number of registers of an invocation for sums and factors. It needs
+// others, too, and may have at most 255.
 constexpr int64_t kMostRegisters = 192;
-// Of wide products, whose sums nothing may move while they go on: those of 256
-// columns, or as many. With a few more, ptxas spilt addresses of convolutions.
+// The same for wide products, whose sums may not be moved while instructions
+// run: enough for the sums of 256 columns. With a few more, ptxas spilt
+// addresses of convolutions.
 constexpr double kMostWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
-// Of instructions of several subgroups, by that of others.
+// Speed of instructions of several subgroups, relative to others.
 constexpr double kWideSpeed = 2;
-// Of those that go on in the next turn, by that of those that are awaited. A
-// guess between two figures of a product of 4096 on an H200, with parts of its
-// code left out: 1.11 without copies in both, 1.20 without them in one.
+// Speed of products that continue in the next iteration, relative to those that
+// are awaited. A guess between two measurements of a product of 4096 on an H200
+// with parts of its code left out: 1.11 without copies in both, 1.20 without
+// them in one.
 constexpr double kSpeedOfGoingOn = 1.15;
 
 class MatrixTileChooser {
@@ -74,7 +76,7 @@ class MatrixTileChooser {
     for (int i = 0; i < 2; ++i) {
       const NodeId factor = product.operands[static_cast<size_t>(i)];
       const Node& cast = c_.pool[factor];
-      // Sums of f16 are of f32, so factors of f16 are cast.
+      // Sums of products of f16 have type f32, so factors of f16 are cast.
       const bool is_cast = cast.opcode == Opcode::kCast;
       if (!is_cast && sum_ != DType::kF32) return false;
       const NodeId load = is_cast ? cast.operands[0] : factor;
@@ -90,19 +92,19 @@ class MatrixTileChooser {
     return shape_.StrideOf(loads_[factor], axis) != Stride::kNone;
   }
 
-  // Whether a product of the stage's types is one of the matrices', with the
-  // factors in one order or the other: `first` is that of the rows.
+  // True if the stage's product has the matrices' types, with the factors in
+  // either order. Sets `first_`, the factor of the rows.
   bool Fits(const loops::MatrixType& type) {
     if (type.sum != sum_) return false;
     for (const int first : {0, 1}) {
       if (TypeOf(first) != type.a || TypeOf(1 - first) != type.b) continue;
       if (LargestAxis(first, 1 - first) < 0) continue;
       first_ = first;
-      // Columns along which results lie in memory.
+      // Prefers columns that are contiguous in the results' memory.
       const int last = LargestAxis(1 - first, first);
       if (last > LargestAxis(first, 1 - first)) return true;
     }
-    // Of two types the one with the factors the other way round has them.
+    // If the device has the mirrored type, too, that one has such columns.
     const loops::MatrixType mirrored = {type.rows, type.columns, type.depth,
                                         type.b,    type.a,       type.sum};
     if (type.a != type.b &&
@@ -113,7 +115,8 @@ class MatrixTileChooser {
            TypeOf(1 - first_) == type.b;
   }
 
-  // The axis of results that one factor moves along and the other does not.
+  // Returns the longest axis of results along which one factor moves and the
+  // other does not.
   int LargestAxis(int factor, int other) const {
     int best = -1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
@@ -130,7 +133,8 @@ class MatrixTileChooser {
     plan.columns = LargestAxis(b, a);
     for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
       if (!Moves(a, k) || !Moves(b, k)) continue;
-      // Slices of a range (stream) stand for so many steps each.
+      // This axis counts slices of a range (stream), each of which is several
+      // steps.
       if (IsOfRanges() && k == shape_.spatial_count()) continue;
       if (plan.steps < 0 ||
           shape_.LikelyExtent(k) >= shape_.LikelyExtent(plan.steps)) {
@@ -171,7 +175,7 @@ class MatrixTileChooser {
         for (const int64_t columns : {1, 2, 4, 8}) {
           plan.row_tile.subgroups = rows;
           plan.column_tile.subgroups = columns;
-          // Those that have columns in common: all that there are, or rows of
+          // Number of subgroups with the same columns: all of them, or those of
           // one line.
           const int64_t alike = columns == 1 ? line * rows : rows;
           if (alike % plan.subgroups_together != 0) continue;
@@ -190,20 +194,20 @@ class MatrixTileChooser {
   void ChooseMatrices(MatrixPlan& plan) {
     for (const int64_t rows : {1, 2, 4}) {
       for (const int64_t columns : {1, 2, 4, 8}) {
-        // Eight of narrow ones are as wide as four of others.
+        // Eight narrow matrices are as wide as four others.
         if (columns == 8 && plan.type.columns > 8) continue;
         plan.row_tile.matrices = rows;
         plan.column_tile.matrices = columns;
         if (limits_.rows != 0 && plan.RowsOfTile() != limits_.rows) continue;
         if (limits_.columns != 0 && plan.ColumnsOfTile() > limits_.columns)
           continue;
-        // A loop over fewer rows would have fewer subgroups.
+        // If the loop over rows were shorter, it would have fewer subgroups.
         if (plan.IsWide() &&
             plan.RowsOfTile() > RoundUp(shape_.LikelyExtent(plan.rows),
                                         rows * plan.type.rows)) {
           continue;
         }
-        // Nor tiles of which a part is never used.
+        // Skips tiles of which a part is never used.
         const bool is_larger =
             plan.row_tile.count() > 1 &&
             plan.RowsOfTile() >= shape_.LikelyExtent(plan.rows) +
@@ -218,7 +222,8 @@ class MatrixTileChooser {
     }
   }
 
-  // Values of an invocation: sums and factors in matrices.
+  // Returns the number of registers of an invocation for sums and factors in
+  // matrices.
   double Registers(const MatrixPlan& plan) const {
     const loops::MatrixType& type = plan.type;
     const double factor_words =
@@ -233,15 +238,17 @@ class MatrixTileChooser {
   }
 
   // A matrix instruction keeps a subgroup busy for long, so two workgroups on a
-  // processor are enough to hide the latency of memory: they share its
-  // registers. Wide ones go on by themselves, so one may do.
+  // processor, which share its registers, are enough to hide the latency of
+  // memory. Wide instructions run asynchronously, so one workgroup may be
+  // enough.
   int64_t MostRegisters(int64_t invocations, int64_t workgroups) const {
     if (gpu_.processor_registers == 0) return gpu_.registers;
     return std::clamp(gpu_.ShareOfRegisters(workgroups * invocations),
                       gpu_.registers, kMostRegisters);
   }
 
-  // Those that a processor is to have at once; 0: the tile needs too much.
+  // Returns how many workgroups a processor should run at once; 0: the tile
+  // needs too much.
   int64_t Workgroups(const MatrixPlan& plan) const {
     const double registers = Registers(plan);
     const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
@@ -274,8 +281,8 @@ class MatrixTileChooser {
     const auto fits = [&](int64_t slice, int64_t copies) {
       const int64_t bytes =
           SharedBytes(rows, columns, plan.type, slice * copies);
-      // Rows are padded by 16 bytes at most, of elements of 4 bytes by 32
-      // (gpu_matrix_rule.cc).
+      // Rows are padded by at most 16 bytes; rows of 4-byte elements by at most
+      // 32 (gpu_matrix_rule.cc).
       const int64_t of_row = DTypeByteSize(plan.type.a) == 4 ? 32 : 16;
       const int64_t padding =
           of_row * (std::max(rows, slice) + std::max(columns, slice)) * copies;
@@ -319,9 +326,9 @@ class MatrixTileChooser {
     return false;
   }
 
-  // Whether the rows of subgroups that execute an instruction together follow
-  // each other: on one line, or on the next ones, where rows are one panel
-  // long.
+  // True if the rows of subgroups that execute an instruction together may
+  // follow each other: on one line, or on consecutive lines if rows are one
+  // panel long.
   bool MayHaveRowPanels(const MatrixPlan& plan, int64_t slice) const {
     if (!plan.IsWide() || !FillsPanels(plan, plan.rows, slice)) return false;
     if (plan.row_tile.subgroups % plan.subgroups_together == 0) return true;
@@ -329,8 +336,9 @@ class MatrixTileChooser {
            slice * DTypeByteSize(plan.type.a) == jit::gpu::kPanelRowBytes;
   }
 
-  // Whether rows of the slice of the axis' factor, of rows or of columns, are
-  // whole panels (jit/gpu/shared_panels.h), which the instruction reads.
+  // True if rows of the slice of the axis' factor, of rows or of columns, are
+  // whole panels (jit/gpu/shared_panels.h), from which the instruction can
+  // read.
   bool FillsPanels(const MatrixPlan& plan, int axis, int64_t slice) const {
     const bool is_rows = axis == plan.rows;
     const NodeId load = loads_[is_rows ? first_ : 1 - first_];
@@ -343,7 +351,7 @@ class MatrixTileChooser {
     return row * DTypeByteSize(type) % jit::gpu::kPanelRowBytes == 0;
   }
 
-  // The most depth that the device has for the types.
+  // Returns the largest depth that the device has for the types.
   int64_t DeepestOf(const loops::MatrixType& type) const {
     int64_t deepest = type.depth;
     for (const loops::MatrixType& other : gpu_.matrices) {
@@ -353,8 +361,8 @@ class MatrixTileChooser {
     return deepest;
   }
 
-  // All workgroups have as much to do, whatever tiles there are; but what they
-  // store is as large as a tile.
+  // True if workgroups compute ranges. All have the same work then, whatever
+  // the tiles are; but each stores pieces that are as large as a tile.
   bool IsOfRanges() const { return shape_.stage().end.has_value(); }
   double CostOfPieces(const MatrixPlan& plan) const {
     const int64_t elements =
@@ -367,7 +375,7 @@ class MatrixTileChooser {
   void Consider(MatrixPlan plan) {
     plan.tiles = TilesOf(plan);
     // Wide products are persistent, and take tasks in rounds of as many
-    // workgroups as there is room for (jit/gpu/phase_order.cc).
+    // workgroups as fit (jit/gpu/phase_order.cc).
     plan.ranges = WorkgroupsAtOnce(gpu_, plan.tiles);
     if (plan.IsWide() && gpu_.processors != 0)
       plan.ranges = static_cast<double>(gpu_.processors) *
@@ -386,11 +394,11 @@ class MatrixTileChooser {
     const double rows = number(plan.row_tile.matrices * type.rows);
     const double columns = number(plan.column_tile.matrices * type.columns);
     const double subgroups = number(plan.Subgroups());
-    // An instruction takes as long whatever its depth is.
+    // An instruction takes the same time whatever its depth is.
     const double speed = (plan.IsWide() ? kWideSpeed : 1) *
                          (plan.GoesOn() ? kSpeedOfGoingOn : 1) * kMatrixSpeed *
                          number(type.depth) / number(DeepestOf(type));
-    // Wide instructions read factors in panels themselves.
+    // Wide instructions read factors directly from panels.
     const double loaded =
         (plan.has_row_panels ? 0 : rows) + (plan.IsWide() ? 0 : columns);
     const double subgroup = rows * columns / speed + loaded * kSharedLoad;
@@ -414,7 +422,7 @@ class MatrixTileChooser {
     for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a) {
       if (a != plan.steps) steps *= number(shape_.LikelyExtent(a));
     }
-    // A wide instruction keeps a processor's part for matrices busy by itself.
+    // One wide instruction is enough to keep a processor's matrix units busy.
     const double busy = plan.IsWide() && gpu_.processors != 0
                             ? threads
                             : BusyWithMatrices(gpu_);
@@ -426,7 +434,7 @@ class MatrixTileChooser {
                                            number(SharedBytes(plan)))};
   }
 
-  // Of slices, and of results that go through shared memory.
+  // Returns the bytes of slices, and of results that go through shared memory.
   int64_t SharedBytes(const MatrixPlan& plan) const {
     const int64_t rows = plan.RowsOfTile() * plan.line_tile;
     const int64_t columns = plan.ColumnsOfTile();
@@ -451,7 +459,7 @@ class MatrixTileChooser {
   const MatrixTileLimits limits_;
   DType sum_ = DType::kF32;
   NodeId loads_[2] = {};
-  int first_ = -1;  // factor that moves along rows
+  int first_ = -1;  // the factor that moves along rows
   std::optional<MatrixPlan> best_;
 };
 

@@ -17,8 +17,8 @@
 namespace ember::schedule {
 namespace {
 
-// Whether an invocation that has a point of the root may have what the point
-// needs of the stage: a part of it for each of the points.
+// True if an invocation that computes a point of the root may also compute the
+// part of the stage that the point needs: one part for each of the points.
 bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
                    const StageShape& root) {
   constexpr int64_t kMostOfPoint = 8192;
@@ -28,7 +28,7 @@ bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
          (points >= gpu.busy_invocations || part < 16 * gpu.subgroup_size);
 }
 
-// Neighbours along loop number `position`: gives the loop over them.
+// Splits loop number `position` into vectors, and returns the loop over lanes.
 std::string SplitLanes(const std::string& name, size_t position, int64_t lanes,
                        ScheduleWriter& writer) {
   const std::string loop = writer.LoopsOf(name)[position];
@@ -81,8 +81,8 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
                                           int64_t lanes,
                                           ScheduleWriter& writer) {
   const int number = writer.StageOf(name);
-  size_t together = 0;  // axes, from the last one back
-  int64_t extent = 1;   // of them
+  size_t together = 0;  // number of axes, from the last one back
+  int64_t extent = 1;   // their product
   bool is_constant = true;
   size_t count = 0;
   std::string lane;
@@ -92,7 +92,8 @@ std::optional<std::string> SchedulePoints(const jit::GpuModel& gpu,
     const StageShape shape(c, number);
     count = static_cast<size_t>(shape.spatial_count());
     if (count == 0) return std::nullopt;
-    // As few axes as fill workgroups well: an index of several is a division.
+    // Uses as few axes as fill workgroups well, because an index of several
+    // axes needs divisions.
     const auto is_enough = [&] {
       const int64_t groups = DivideRoundingUp(extent, gpu.workgroup_size);
       return extent >= gpu.workgroup_size &&
@@ -141,8 +142,8 @@ std::string BindTogether(const std::string& name, int64_t count, int64_t lanes,
       writer.FuseLoops(name, 0, static_cast<size_t>(spatial), "all");
   writer.Do("split %" + name + " " + all + " " + std::to_string(count) +
             " -> " + all + "_round " + all + "_item");
-  // What the rounds store is apart, but barriers know buffers as a whole: an
-  // invocation does all of them before it meets others.
+  // The rounds store different elements, but barriers treat a buffer as a
+  // whole: an invocation runs all rounds before the next barrier.
   std::vector<std::string> order = {all + "_item", all + "_round"};
   if (!lane.empty()) order.push_back(lane);
   writer.Reorder(name, order);

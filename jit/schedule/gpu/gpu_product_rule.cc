@@ -1,5 +1,5 @@
-// The loops of sums of products on GPUs, in the tiles of gpu_tiles.h, and the
-// slices of their operands in shared memory.
+// Schedules the loops of sums of products on GPUs in the tiles of gpu_tiles.h,
+// and the slices of their operands in shared memory.
 #include "jit/schedule/gpu/gpu_product_rule.h"
 
 #include <algorithm>
@@ -24,13 +24,14 @@ using tensor::Opcode;
 // An operand's slice in shared memory.
 struct Slice {
   std::string buffer;
-  std::string layout;  // dims in the order of the copy; empty: as they are
-  int64_t lanes = 1;   // neighbours that an invocation copies at once
-  bool is_constant = false;  // it has as many elements wherever it is
-  int64_t bytes = 0;         // of an element
+  std::string layout;        // dims in the order of the copy; empty: unchanged
+  int64_t lanes = 1;         // neighbours that an invocation copies at once
+  bool is_constant = false;  // all slices have one size
+  int64_t bytes = 0;         // per element
 };
 
-// With the dim that moves along v last: neighbours read neighbours.
+// Returns the layout with the dim that moves along v last, so that neighbouring
+// invocations read neighbouring elements.
 std::string LayoutOf(const Computation& c, const ComputationStage& stage,
                      NodeId load, int v) {
   const tensor::Node& node = c.pool[load];
@@ -45,7 +46,8 @@ std::string LayoutOf(const Computation& c, const ComputationStage& stage,
   return last.empty() ? "" : layout + last;
 }
 
-// Of the last dim of the copy, as far as whole vectors are in each tile.
+// Returns the number of lanes along the last dim of the copy, if whole vectors
+// fill each tile.
 int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
                     NodeId load, const WorkgroupTile& tile) {
   const tensor::Node& node = c.pool[load];
@@ -65,9 +67,10 @@ int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
       c.pool.IntegerConstant(stage.axes[static_cast<size_t>(axis)].extent);
   const std::optional<RowOfLoad> row = RowOf(c, stage, load);
   if (!along && (!row || row->axis != static_cast<size_t>(axis))) return 1;
-  // A pad is all lanes' or none's: none of them is outside of the last dim.
+  // All lanes of a vector must be padded or none, so none may be outside of the
+  // last dim.
   if (node.opcode == Opcode::kPad && (!row || !row->is_inside)) return 1;
-  // The copy of what moves along v begins at the tile.
+  // If the operand moves along v, its copy begins at the tile.
   const int64_t start = along ? 0 : row->start;
   const bool is_whole = extent && *extent % size == 0;
   return is_whole && size % kLanes == 0 && start % kLanes == 0 ? kLanes : 1;
@@ -97,7 +100,8 @@ std::vector<Slice> SlicesOf(const ProductOnGpu& product,
   return slices;
 }
 
-// a becomes a_tile, a_register and a_thread; and a_lane, if there are some.
+// Splits axis a into a_tile, a_register and a_thread, and a_lane if there are
+// lanes.
 void SplitAxis(const std::string& stage, const std::string& axis,
                const AxisTile& tile, ScheduleWriter& writer) {
   const std::string at = "split %" + stage + " " + axis;
@@ -121,7 +125,7 @@ struct TileLoops {
   std::vector<std::string> registers;
   std::string lanes;  // empty: none
 
-  // Innermost, a point of the tile in each.
+  // Returns the innermost loops, each over points of the tile.
   std::vector<std::string> Points() const {
     std::vector<std::string> points = registers;
     if (!lanes.empty()) points.push_back(lanes);
@@ -150,8 +154,8 @@ TileLoops SplitTile(const std::string& stage, const WorkgroupTile& tile,
   return loops;
 }
 
-// The names of a stage's reductions, without axis `without`; last that of the
-// words of dot loops.
+// Returns the names of a stage's reductions except axis `without`. The loop
+// over words of dot loops is last.
 std::vector<std::string> ReductionsOf(const Computation& c, int number,
                                       int without,
                                       const std::optional<GpuDots>& dots) {
@@ -171,8 +175,8 @@ void Append(std::vector<std::string>& names,
   names.insert(names.end(), more.begin(), more.end());
 }
 
-// Fuses the loops of invocations, which stand at `first`, and marks the loops
-// of the tile. The innermost one.
+// Fuses the loops of invocations, which begin at position `first`, and marks
+// the loops of the tile.
 void MarkTile(const std::string& stage, const TileLoops& loops, size_t first,
               ScheduleWriter& writer) {
   const std::string invocations =
@@ -184,7 +188,7 @@ void MarkTile(const std::string& stage, const TileLoops& loops, size_t first,
     writer.Do("vectorize %" + stage + " " + loops.lanes);
 }
 
-// The product's loops inside a tile, and the slices of its operands.
+// Schedules the product's loops inside a tile, and the slices of its operands.
 void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
                   const std::vector<Slice>& slices, const TileLoops& loops,
                   const std::optional<GpuDots>& dots, ScheduleWriter& writer) {
@@ -207,7 +211,7 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   }
   order.insert(order.begin() + static_cast<std::ptrdiff_t>(first),
                loops.threads.begin(), loops.threads.end());
-  std::string steps;  // of the innermost loop of the sum, written out
+  std::string steps;  // unrolled steps of the sum's innermost loop
   if (tile.steps > 1) {
     const std::string k = order.back();
     steps = k + "_written";
@@ -230,8 +234,8 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   for (const Slice& operand : slices) {
     const std::string copy =
         NameOfSlice(writer.computation(), product, operand.buffer);
-    // Refused where an index comes from data, or loads differ: the invocations
-    // then read what is there.
+    // Refused if an index comes from data, or if loads differ: invocations then
+    // read the operand itself.
     const std::string line = " %" + product + " %" + operand.buffer;
     const bool made =
         (!operand.layout.empty() &&
@@ -250,7 +254,8 @@ void ScheduleTile(const std::string& product, const WorkgroupTile& tile,
   if (tile.is_double) LoadSlicesAhead(copies, writer);
 }
 
-// The product's dot loops, if it has some, for which its factors are packed.
+// Returns the product's dot loops, if it can have some, and packs its factors
+// for them.
 std::optional<GpuDots> PackForDots(const jit::GpuModel& gpu,
                                    const std::string& product,
                                    std::set<std::string>& done,

@@ -1,8 +1,9 @@
-// Rows on GPUs: stages of which each row needs only a row of the others, with
+// Rows on GPUs: computes stages that need only a row of each other, with
 // reductions along it, as one phase. A workgroup has a row: its invocations
-// take elements of it in turns, and combine what each has of a reduction. What
-// only the invocation that made it reads again is in its registers. Where there
-// are rows enough, or they are short, each invocation has a row of its own.
+// take its elements by rounds, and combine their parts of a reduction. Values
+// that only the invocation which computed them reads again are in its
+// registers. If there are enough rows, or if rows are short, each invocation
+// has a row of its own.
 //
 // Long reductions to few results are split, so that all processors have a part.
 #include "jit/schedule/gpu/gpu_row_rule.h"
@@ -22,14 +23,16 @@
 namespace ember::schedule {
 namespace {
 
-// Elements of a row that an invocation has in registers.
+// Largest number of a row's elements that an invocation has in registers.
 constexpr int64_t kMostInRegisters = 8;
-// An invocation that has a row of its own keeps so much of it in memory.
+// Largest number of bytes of a row that an invocation with its own row keeps in
+// memory.
 constexpr int64_t kOwnBytes = 512;
 constexpr int64_t kOwnBytesOfCpu = 16 << 10;
-// A reduction that takes more of one invocation is split.
+// Largest number of iterations of a reduction in one invocation; longer ones
+// are split.
 constexpr int64_t kMostIterations = 8192;
-// Fewer of an invocation are not worth another phase.
+// Smallest number of iterations of an invocation that is worth another phase.
 constexpr int64_t kFewestIterations = 16;
 constexpr int64_t kMany = int64_t{1} << 40;
 bool IsFold(const ComputationStage& stage) {
@@ -63,7 +66,7 @@ class RowChooser {
     }
     if (!reduces) return false;
     const bool is_own = IsRowOfInvocation();
-    // The rule for points does the same, with fewer divisions.
+    // The rule for points gives the same schedule with fewer divisions.
     if (is_own && is_by_points_) return false;
     done_.insert(group_.members.begin(), group_.members.end());
     if (is_own)
@@ -81,9 +84,9 @@ class RowChooser {
   StageShape ShapeOf(const std::string& name) const {
     return StageShape(c(), writer_.StageOf(name));
   }
-  // Elements of a row that the stage stores; and with what it combines. No row
-  // needs what another one does, so that all rows have an equal part, whichever
-  // axes of the stage are those of rows.
+  // Number of elements of a row that the stage stores; LengthOf also counts the
+  // elements that it combines. Rows do not need each other, so all rows have
+  // equal parts, whichever axes of the stage are those of rows.
   int64_t PointsInRow(const std::string& name) const {
     const StageShape shape = ShapeOf(name);
     return PartOf(shape.LikelyPoints(0, shape.spatial_count()), rows_);
@@ -99,7 +102,7 @@ class RowChooser {
   bool IsWorthJoining(int stage, int root, int depth) const {
     const StageShape inner(c(), stage), outer(c(), root);
     if (inner.SharesOperands() || IsFold(inner.stage())) return false;
-    // Else rows are too few to keep all processors busy with what there is.
+    // Otherwise rows are too few to keep all processors busy with this work.
     const int64_t rows = outer.LikelyPoints(0, depth);
     const int64_t length = PartOf(inner.LikelyPoints(), rows);
     return rows * gpu_.workgroup_size * 2 >= gpu_.busy_invocations ||
@@ -116,8 +119,8 @@ class RowChooser {
     if (bytes > (gpu_.is_cpu_like ? kOwnBytesOfCpu : kOwnBytes)) return false;
     if (length_ < gpu_.subgroup_size) return true;
     if (rows_ < gpu_.busy_invocations) return false;
-    // Neighbours then read what lies far apart: a GPU has to be asked for it
-    // line by line, a CPU anyhow.
+    // Neighbouring invocations would then read addresses that are far apart. On
+    // a GPU that costs a cache line each; on a CPU it makes no difference.
     return gpu_.is_cpu_like || is_by_points_;
   }
 
@@ -158,7 +161,8 @@ class RowChooser {
     BindRow(root, group_.depth, tasks.empty() ? 0 : 1);
   }
 
-  // As many as take a few elements each, without a rest if that can be.
+  // Chooses as many invocations as take a few elements each, without a rest if
+  // possible.
   void ChooseInvocations() {
     const int64_t unit = gpu_.subgroup_size;
     const int64_t most = std::min(
@@ -170,14 +174,14 @@ class RowChooser {
       return;
     }
     invocations_ = std::min(unit, gpu_.max_invocations);
-    // A workgroup of a CPU runs on one thread, so that more do not help.
+    // On a CPU a workgroup runs on one thread, so more invocations do not help.
     const int64_t enough = gpu_.is_cpu_like ? kMostIterations : 4;
     while (invocations_ * 2 <= most && invocations_ * enough < length_)
       invocations_ *= 2;
   }
 
-  // The axes of a member, from the first on, that stand still in a row, and
-  // those between them.
+  // Returns the number of a member's axes, from the first on, up to the last
+  // one that has one value in a row.
   int FixedAxes(const std::string& member) const {
     const int number = writer_.StageOf(member);
     const std::vector<int> axes =
@@ -191,9 +195,9 @@ class RowChooser {
     return fixed;
   }
 
-  // The loops of a stage in a row: those of its axes from number `axis` on,
-  // which begin with loop number `first`; of points by all invocations, or
-  // those of a reduction.
+  // Binds the loops of a stage in a row. These are the loops of its axes from
+  // number `axis` on, which begin with loop number `first`: its points, or its
+  // reductions if these are longer and the points are fewer than invocations.
   void BindRow(const std::string& name, int axis, size_t first) {
     std::string loop = "row";
     size_t count = 0;
@@ -217,7 +221,7 @@ class RowChooser {
     BindLoop(name, writer_.FuseLoops(name, first, count, loop), extent);
   }
 
-  // Of axes as one, if it is constant.
+  // Returns the product of the axes' extents, if it is constant.
   static std::optional<int64_t> ExtentOf(const StageShape& shape, int first,
                                          int end) {
     int64_t extent = 1;
@@ -248,7 +252,7 @@ class RowChooser {
   ScheduleWriter& writer_;
   StageGroup group_;
   int64_t rows_ = 1;
-  int64_t length_ = 1;         // of the longest row
+  int64_t length_ = 1;         // length of the longest row
   bool is_by_points_ = false;  // all stages have the same axes
   int64_t invocations_ = 1;
 };
@@ -276,7 +280,7 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
     const int spatial = shape.spatial_count();
     const int64_t points = shape.LikelyPoints(0, spatial);
     const int64_t combined = shape.LikelyPoints(spatial, shape.axis_count());
-    // What works on one result without being split.
+    // Number of invocations that work on one result without a split.
     const int64_t together = shape.SharesOperands() ? 1
                              : gpu.is_cpu_like      ? gpu.subgroup_size
                                                     : gpu.workgroup_size;
@@ -286,7 +290,7 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
     const int64_t needed = (combined + together * kMostIterations - 1) /
                            (together * kMostIterations);
     parts = std::max(std::min(wanted, worth), needed);
-    // Twice as busy is no reason for another phase.
+    // Doubling the number of busy invocations is not worth another phase.
     if (parts < (needed > 1 ? 2 : 4)) return false;
     for (int a = spatial; a < shape.axis_count(); ++a) {
       if (axis < 0 || shape.LikelyExtent(a) > shape.LikelyExtent(axis))

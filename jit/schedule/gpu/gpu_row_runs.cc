@@ -5,15 +5,17 @@
 namespace ember::schedule {
 namespace {
 
-// Elements of a part at least: neighbours that an invocation loads at once.
+// Smallest number of elements of a part: the neighbours that an invocation
+// loads at once.
 constexpr int64_t kLanes = 4;
-// Neighbours that an invocation has, if it can: as many narrow floats as a load
-// or store has bytes for.
+// Largest length of a run, used if possible: as many narrow floats as one load
+// or store can move.
 constexpr int64_t kMostOfRun = 8;
-// Elements of a part, which are in registers, beside others.
+// Largest number of elements of a part, which share the registers with other
+// values.
 constexpr int64_t kMostOfPart = 16;
 
-// A loop over a run, as one over vectors and one over their lanes.
+// Splits a loop over a run into one over vectors and one over their lanes.
 std::vector<std::string> SplitRun(const std::string& stage,
                                   const std::string& run, const RowRuns& runs,
                                   ScheduleWriter& writer) {

@@ -16,21 +16,26 @@
 namespace ember::schedule {
 namespace {
 
-// Neighbours that an invocation computes at once, or steps of a reduction that
-// are written out.
+// Number of neighbours that an invocation computes at once, or of steps of a
+// reduction that are unrolled.
 constexpr int64_t kLanes = 4;
-// Rows of workgroup memory begin in other banks than their neighbours.
+// Padding that makes neighbouring rows of workgroup memory begin in different
+// banks.
 constexpr int64_t kRowPaddingBytes = 16;
-// Parts of a row that whoever reads the whole combines itself.
+// Largest number of parts of a row that each reader of the whole row combines
+// itself.
 constexpr int64_t kMostInlined = 4;
 // Workgroups with more rows need more than half of a processor's registers.
 constexpr int64_t kMostRowsOfTwo = 64;
-// Results of an invocation, of one row: sums, with one total and maximum.
+// Largest number of results of an invocation, all of one row: sums, with one
+// total and one maximum.
 constexpr int64_t kMostFolded = 32;
-// Where dispatches know nothing better of a processor.
+// Assumed number of invocations per processor, if the number of processors is
+// not known.
 constexpr int64_t kInvocationsOfProcessor = 2048;
-// Operands are read anew for each tile, from caches mostly; what stands between
-// the products is kept from memory by that.
+// Largest number of operand elements that may be read per element that stays in
+// the workgroup. Each tile reads operands again, mostly from caches; in return,
+// the results between the products need no memory.
 constexpr int64_t kMostOperands = 4;
 
 class RowTileScheduler {
@@ -51,7 +56,7 @@ class RowTileScheduler {
     ReadProductsOnce();
     if (!PlanProducts()) return false;
     around_root_ = {group_.root, ScheduleRoot()};
-    // What a block needs is computed in the fold's loop over blocks.
+    // Stages that a block needs are computed in the fold's loop over blocks.
     std::string around = group_.root, loop = around_root_.loop;
     if (IsFold(group_.root)) {
       loop = ScheduleFold(group_.root, /*around=*/1);
@@ -75,7 +80,7 @@ class RowTileScheduler {
            SharedBytes() <= gpu_.shared_bytes && FoldFits();
   }
 
-  // With the stages that were made of them.
+  // Returns the group's members, and the stages that were made from them.
   std::set<std::string> Scheduled() const {
     std::set<std::string> scheduled = gathers_;
     scheduled.insert(group_.members.begin(), group_.members.end());
@@ -87,7 +92,7 @@ class RowTileScheduler {
            2 * SharedBytes() > gpu_.shared_bytes;
   }
 
-  // Of all tiles, by what a row takes.
+  // Returns the cost of all tiles, in units of a row's cost.
   double Cost() const {
     return CostOf({.tiles = Tiles(),
                    .processors = Processors(),
@@ -128,7 +133,7 @@ class RowTileScheduler {
     return writer_.LoopsOf(stage)[static_cast<size_t>(number)];
   }
 
-  // Of all keys, if they are in one block.
+  // Number of keys of a block; all keys, if they are in one block.
   int64_t KeysOfBlock() const {
     int64_t keys = 1;
     for (const std::string& member : group_.members) {
@@ -139,8 +144,9 @@ class RowTileScheduler {
     return keys;
   }
 
-  // Of the fold's blocks, the part that tiles compute on average, if what rows
-  // see grows evenly: a tile goes on to the end of its last row's last block.
+  // Returns the fraction of the fold's blocks that tiles compute on average, if
+  // the number of visible keys grows evenly from row to row: a tile computes
+  // blocks up to the end of its last row's last block.
   double ShareOfBlocks() const {
     for (const std::string& member : group_.members) {
       const std::optional<UsefulElements>& useful = Stage(member).useful;
@@ -156,8 +162,8 @@ class RowTileScheduler {
     return 1;
   }
 
-  // The loop over tiles, which are tasks. Of a fold of some of the keys, each
-  // of its last axis is a task.
+  // Schedules the loop over tiles, which are tasks, and returns it. If the root
+  // is a fold of parts of the keys, each value of its last axis is a task.
   std::string ScheduleRoot() {
     const std::string& root = group_.root;
     const auto depth = static_cast<size_t>(group_.depth);
@@ -166,7 +172,7 @@ class RowTileScheduler {
                " -> " + rows + "_tile " + rows + "_rest");
     size_t count = depth;
     if (IsFold(root)) {
-      // Tiles, parts, blocks, then points.
+      // The order is tiles, parts, blocks, then points.
       std::vector<std::string> order = writer_.LoopsOf(root);
       const auto points = order.begin() + group_.depth;
       std::rotate(points, order.end() - 1, order.end());
@@ -181,12 +187,13 @@ class RowTileScheduler {
     return tasks;
   }
 
-  // Blocks one after the other, in so many loops that are outermost already; of
-  // each an invocation has points of one row, as many as the others. The loop
-  // over blocks.
+  // Schedules a fold: blocks one after the other, inside `around` outermost
+  // loops. In each block an invocation has points of one row, and all
+  // invocations have the same number. Returns the loop over blocks.
   std::string ScheduleFold(const std::string& name, size_t around) {
     std::vector<std::string> order = writer_.LoopsOf(name);
-    // Of tiles one loop is left: over their rows.
+    // If the fold is the root, only the loop over a tile's rows is left of its
+    // rows' loops.
     const size_t rows = around == 0 ? static_cast<size_t>(group_.depth) : 1;
     if (around == 0) {
       std::ranges::rotate(order, order.end() - 1);
@@ -201,7 +208,7 @@ class RowTileScheduler {
         SplitRow(name, columns, runs, writer_);
     const std::string item = writer_.FuseLoops(name, first, rows + 1, "points");
     writer_.Do("bind %" + name + " " + item);
-    // Then sums are registers of their invocations.
+    // Unrolled, the sums are registers of their invocations.
     for (const std::string& loop : inner)
       writer_.Do("unroll %" + name + " " + loop);
     return order[around];
@@ -216,7 +223,7 @@ class RowTileScheduler {
     return fits(group_.root) && std::ranges::all_of(group_.members, fits);
   }
 
-  // Of open extents nobody knows whether there is room.
+  // It is not known if a tile with open extents fits.
   bool HasConstantRows() const {
     const auto is_constant = [&](const std::string& name) {
       const StageShape shape(c(), writer_.StageOf(name));
@@ -228,11 +235,12 @@ class RowTileScheduler {
            std::ranges::all_of(group_.members, is_constant);
   }
 
-  // Of so many elements of a row (gpu_row_runs.h).
+  // Returns the runs of a row with this many elements (gpu_row_runs.h).
   std::optional<RowRuns> RunsOf(int64_t columns) const {
     return RunsOfRow(columns, Invocations() / rows_);
   }
-  // Of a stage whose last axis is along the row, alone, or of its parts.
+  // Returns the runs of a stage whose last axis alone is along the row, or of a
+  // stage of a row's parts.
   std::optional<RowRuns> RunsOf(const std::string& name) const {
     const StageShape shape(c(), writer_.StageOf(name));
     const int last = shape.spatial_count() - 1;
@@ -242,7 +250,7 @@ class RowTileScheduler {
     const int64_t columns = ColumnsOf(name);
     if (IsFold(name)) return RunsOf(columns);
     if (Stage(name).has_reduction() || last < group_.depth) return std::nullopt;
-    // Blocks may be part of the last axis, or have one of their own.
+    // Blocks may be part of the last axis, or have an axis of their own.
     const int64_t extent = shape.LikelyExtent(last);
     const bool is_alone =
         extent == columns ||
@@ -250,7 +258,8 @@ class RowTileScheduler {
     return is_alone ? RunsOf(columns) : std::nullopt;
   }
 
-  // All loops from `first` on, of so many points of the tile.
+  // Binds all loops from `first` on, which have `points_of_tile` points in a
+  // tile.
   void BindPoints(const std::string& name, size_t first,
                   int64_t points_of_tile) {
     const std::vector<std::string> loops = writer_.LoopsOf(name);
@@ -266,8 +275,9 @@ class RowTileScheduler {
     WriteOutPart(name, inner, writer_);
   }
 
-  // Neighbours in a row that an invocation computes at once: of stages without
-  // reductions, whose rows they divide.
+  // Returns the number of neighbours in a row that an invocation computes at
+  // once: more than 1 for stages without reductions whose rows are a multiple
+  // of it.
   int64_t LanesOf(const std::string& name) const {
     const StageShape shape(c(), writer_.StageOf(name));
     const int last = shape.spatial_count() - 1;
@@ -276,7 +286,7 @@ class RowTileScheduler {
     return extent && *extent % kLanes == 0 ? kLanes : 1;
   }
 
-  // Elements of a row of the stage's buffer.
+  // Number of elements of a row of the stage's buffer.
   int64_t ColumnsOf(const std::string& name) const {
     const auto parts = parts_.find(name);
     if (parts != parts_.end()) return parts->second;
@@ -285,8 +295,8 @@ class RowTileScheduler {
                               shape.spatial_count()) /
            (name == group_.root ? tile_.parts : TurnsOf(name));
   }
-  // How often the stage is computed for a tile: once for each block that the
-  // fold combines, or once.
+  // Returns how often the stage is computed for a tile: once for each block
+  // that the fold combines, or once.
   int64_t TurnsOf(const std::string& name) const {
     return of_block_.contains(name) ? blocks_ * tile_.parts : 1;
   }
@@ -295,8 +305,8 @@ class RowTileScheduler {
       return RunsOf(c().stages[static_cast<size_t>(stage)].name) == runs;
     });
   }
-  // Whether invocations keep what they have of the stage's rows in registers:
-  // who reads it has the same runs of them.
+  // True if invocations keep their elements of the stage's rows in registers:
+  // all readers have the same runs of them.
   bool IsInRegisters(const std::string& name) const {
     const std::optional<RowRuns> runs = RunsOf(name);
     return runs && !parts_.contains(name) &&
@@ -312,7 +322,7 @@ class RowTileScheduler {
     }
     return rows_ * bytes;
   }
-  // Elements that are stored and read in the workgroup's memory.
+  // Number of elements that are stored to and read from the workgroup's memory.
   int64_t Kept() const {
     int64_t elements = 0;
     for (const std::string& member : group_.members) {
@@ -322,9 +332,10 @@ class RowTileScheduler {
     return elements;
   }
 
-  // The most that is in use at once: from where a member is computed to where
-  // it is read for the last time, and products' slices (jit/gpu/lifetimes.h).
-  // What the fold keeps of blocks it stores when they are done.
+  // Returns the largest number of bytes that are live at once: a member is live
+  // from its computation to its last read, and so are products' slices
+  // (jit/gpu/lifetimes.h). Sums that the fold keeps are stored after all
+  // blocks.
   int64_t SharedBytes() const {
     int64_t most = 0;
     for (const std::string& at : group_.members) {
@@ -353,7 +364,7 @@ class RowTileScheduler {
     for (const std::string& member : group_.members) {
       if (!IsProduct(member)) continue;
       std::optional<MatrixPlan> plan;
-      // Few columns are too few for all.
+      // If there are few columns, they do not occupy all subgroups.
       for (int64_t subgroups = kRowTileSubgroups; !plan && subgroups > 0;
            subgroups /= 2) {
         plan = PlanMatricesOnGpu(gpu_, c(), writer_.StageOf(member),
@@ -392,7 +403,7 @@ class RowTileScheduler {
     return ScheduleMatricesOfRows(gpu_, plan, name, factors, writer_);
   }
 
-  // Of slices in memory of the workgroup.
+  // Notes the bytes of slices in memory of the workgroup.
   void NoteSlices(const std::string& name, const MatrixPlan& plan,
                   const RowFactors& factors) {
     const int64_t rows = plan.RowsOfTile() * DTypeByteSize(plan.type.a),
@@ -415,7 +426,8 @@ class RowTileScheduler {
         2 * columns * plan.slice + padding + (has_rows ? 0 : rows * plan.slice);
   }
 
-  // The stages of which the product needs slices, and nothing else anything.
+  // Returns the stages of which the product needs slices, and that no other
+  // stage reads.
   std::set<std::string> GathersFor(const std::string& product) const {
     std::set<std::string> gathers;
     const int number = writer_.StageOf(product);
@@ -432,7 +444,7 @@ class RowTileScheduler {
     return c().buffers[Stage(name).stores[0].buffer].name;
   }
 
-  // Not of a stage without columns.
+  // Pads the rows of a stage that has columns.
   void PadRows(const std::string& name, DType type) {
     if (ColumnsOf(name) == 1 || parts_.contains(name)) return;
     writer_.Do("pad_rows %" + name + " " +
@@ -443,7 +455,7 @@ class RowTileScheduler {
     const int spatial = Stage(name).spatial_count;
     const DType type = c().buffers[Stage(name).stores[0].buffer].type;
     if (parts_.contains(name)) {
-      // Parts of a row are neighbours.
+      // Makes the parts of a row neighbours.
       std::vector<std::string> order = writer_.LoopsOf(name);
       std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial);
       writer_.Reorder(name, order);
@@ -460,13 +472,13 @@ class RowTileScheduler {
     }
     const bool is_in_turns = !RunsOf(name);
     BindPoints(name, 0, rows_ * ColumnsOf(name));
-    // Then an invocation computes one address in panels.
+    // Unrolled, an invocation computes only one address in panels.
     if (IsInPanels(name) && is_in_turns)
       writer_.Do("unroll %" + name + " " + LoopOf(name, 1));
     return writer_.status().ok();
   }
 
-  // Products of warpgroups read rows of what others made from panels, which
+  // True if products of warpgroups read the stage's rows from panels, which
   // need no padding.
   bool IsInPanels(const std::string& name) const {
     return tile_.is_wide &&
@@ -476,8 +488,8 @@ class RowTileScheduler {
            });
   }
 
-  // Some of a reduction's steps one behind the other, where they divide it; of
-  // an invocation's part of a row, all, by vectors.
+  // Unrolls some steps of a reduction, if they divide it. In an invocation's
+  // part of a row it unrolls all steps, as vectors.
   void WriteOutReduction(const std::string& name) {
     const std::optional<RowRuns> runs = RunsOf(name);
     if (runs && parts_.contains(name)) {
@@ -495,7 +507,7 @@ class RowTileScheduler {
     writer_.Do("unroll %" + name + " " + loop + "_step");
   }
 
-  // What stands before a fold over blocks is of a block.
+  // The stages before a fold over blocks compute one block each.
   void FindFold() {
     std::string fold = group_.root;
     for (const std::string& member : group_.members) {
@@ -510,8 +522,8 @@ class RowTileScheduler {
     blocks_ = shape.LikelyExtent(shape.spatial_count());
   }
 
-  // A row's reductions by several invocations, that have every so many-th
-  // element: each in two stages.
+  // Divides a row's reductions among several invocations, which have
+  // interleaved elements: each becomes two stages.
   void SplitReductions() {
     std::vector<std::string> members;
     for (const std::string& member : group_.members) {
@@ -519,7 +531,8 @@ class RowTileScheduler {
       if (parts > 1) {
         parts_[members.emplace_back(member + ".parts")] = parts;
         if (of_block_.contains(member)) of_block_.insert(members.back());
-        // That saves waiting for whoever combines them for all.
+        // Inlining it saves waiting for an invocation that combines parts for
+        // all others.
         if (parts <= kMostInlined && writer_.Try("inline %" + member)) {
           of_block_.erase(member);
           continue;
@@ -530,8 +543,9 @@ class RowTileScheduler {
     group_.members = std::move(members);
   }
 
-  // A product whose rows are in parts for several readers becomes a copy in
-  // registers of what another stage multiplies, in the workgroup's memory.
+  // If a product's rows are read in parts by several stages, makes the product
+  // a copy in registers of another stage, which multiplies in the workgroup's
+  // memory.
   void ReadProductsOnce() {
     for (size_t i = 0; i < group_.members.size(); ++i) {
       const std::string product = group_.members[i], tile = product + ".tile";
@@ -547,7 +561,7 @@ class RowTileScheduler {
     }
   }
 
-  // Into how many parts; 1: it is not split.
+  // Splits the reduction. Returns the number of parts; 1: it is not split.
   int64_t SplitReduction(const std::string& name) {
     const ComputationStage& stage = Stage(name);
     const auto spatial = static_cast<size_t>(stage.spatial_count);
@@ -572,16 +586,18 @@ class RowTileScheduler {
   const RowTile tile_;
   const int64_t rows_;
   ScheduleWriter& writer_;
-  std::map<std::string, int64_t> parts_;  // by stage of parts, those of a row
+  // Number of parts of a row, per stage of parts.
+  std::map<std::string, int64_t> parts_;
   std::set<std::string> of_block_;
   int64_t blocks_ = 1;
-  int64_t operands_ = 0;  // elements of the products' columns, for a tile
-  std::map<std::string, MatrixPlan> plans_;     // by product
-  std::map<std::string, int64_t> slice_bytes_;  // by product
-  int64_t bytes_ahead_ = 0;                     // of slices that are whole
+  // Elements of the products' column factors, for a tile.
+  int64_t operands_ = 0;
+  std::map<std::string, MatrixPlan> plans_;     // key: product
+  std::map<std::string, int64_t> slice_bytes_;  // key: product
+  int64_t bytes_ahead_ = 0;  // bytes of slices that are whole sums
   RowFactors::Loop around_root_, around_blocks_;
   std::set<std::string> gathers_;
-  std::set<std::string> tiles_;  // of products that are copied to registers
+  std::set<std::string> tiles_;  // products that are copied to registers
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A tile of rows of a group of stages, with products among them: one trial of
-// gpu_row_tile_rule.h, which says what a workgroup does.
+// Schedules a tile of rows of a group of stages with products among them. This
+// is one trial of gpu_row_tile_rule.h, which describes what a workgroup does.
 //
 //   const auto scheduled = ScheduleRowTile(gpu, group, {.rows = 64}, writer);
 //   if (scheduled && scheduled->cost < best) ...
@@ -19,34 +19,35 @@
 
 namespace ember::schedule {
 
-// Subgroups of a workgroup: as many rows of matrices, or fewer with columns of
-// their own.
+// Number of subgroups of a workgroup: each has its own rows of matrices, or its
+// own columns where there are fewer rows.
 inline constexpr int64_t kRowTileSubgroups = 8;
 
 struct RowTile {
   int64_t rows = 0;
-  // Products are those of warpgroups.
+  // Products use instructions of warpgroups.
   bool is_wide = false;
-  // Slices are whole: those of the first product's rows are copied once for the
-  // tile, all others once for a block, while the one before is computed.
+  // Slices are whole sums: those of the first product's rows are copied once
+  // for the tile, all others once for a block, while the previous block is
+  // computed.
   bool is_ahead = false;
-  // The group's root is a fold of parts of the keys, whose axis before the last
-  // has so many: each is a task.
+  // Number of parts of the keys. The group's root is a fold of a part; its axis
+  // before the last has this extent, and each of its values is a task.
   int64_t parts = 1;
 };
 
 struct ScheduledRowTile {
-  // Of all tiles, by what a row takes: what tiles are compared by.
+  // Cost of all tiles, in units of a row's cost, by which tiles are compared.
   double cost = 0;
-  // Nothing else runs on a processor while a workgroup waits.
+  // A processor runs only one workgroup, so nothing else runs while it waits.
   bool is_alone = false;
-  // Those of the group, and those that were made of them.
+  // The group's stages, and those that were made from them.
   std::set<std::string> stages;
 };
 
-// The group's root gets tiles of rows, which are those of its dim group.depth -
-// 1; all others are computed for them. Nothing if a product has no matrices
-// of the device, the tile has no room, or something is refused.
+// Splits the group's root into tiles of rows, along its dim group.depth - 1,
+// and computes all other stages for them. nullopt if the device has no matrices
+// for a product, if the tile does not fit, or if some primitive is refused.
 std::optional<ScheduledRowTile> ScheduleRowTile(const jit::GpuModel& gpu,
                                                 const StageGroup& group,
                                                 const RowTile& tile,

@@ -5,20 +5,22 @@
 namespace ember::schedule {
 namespace {
 
-// What a key costs beside the rows of a tile, in rows: of slices that are
-// copied when they are needed; and of barriers and the like for each block of
-// keys.
+// Costs per key in addition to the rows of a tile, in units of a row's cost:
+// for slices that are copied when they are needed; and, divided by a block's
+// keys, for barriers and similar costs per block.
 constexpr double kRowsOfSlices = 24;
 constexpr double kElementsOfBlock = 2000;
-// Of a phase more, which combines what is known of parts of the keys. A guess.
+// Cost of another phase, which combines the results for parts of the keys. A
+// guess.
 constexpr double kElementsOfCombining = 32000;
-// Of products of warpgroups, which load no factors to registers.
+// Relative cost of products of warpgroups, which load no factors to registers.
 constexpr double kCostOfWide = 0.9;
-// Of a processor that has one workgroup at once: nothing runs while that waits;
-// less if that is for others only, not for memory. Both are guesses.
+// Relative cost if a processor has only one workgroup, so that nothing runs
+// while it waits. It is lower if the workgroup waits only at barriers, not for
+// memory. Both are guesses.
 constexpr double kCostOfWaiting = 1.5;
 constexpr double kCostOfWaitingAhead = 1.4;
-// Of scaling sums for each block, in keys.
+// Cost of scaling sums for each block, in keys.
 constexpr double kKeysOfFold = 12.8;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What tiles of rows with products among them (gpu_row_tile.h) are compared by.
+// The cost by which tiles of rows with products among them (gpu_row_tile.h) are
+// compared.
 //
 //   CostOf({.tiles = 256, .processors = 132, .rows = 64, .keys_of_block = 64})
 //
@@ -11,23 +12,23 @@
 namespace ember::schedule {
 
 struct RowTileFigures {
-  int64_t tiles = 1;  // of the whole dispatch
+  int64_t tiles = 1;  // number in the whole dispatch
   int64_t processors = 1;
-  // Of a tile: its rows, and in how many parts of the keys each is.
+  // A tile's number of rows, and the number of parts of the keys.
   int64_t rows = 1;
   int64_t parts = 1;
-  // How it goes over the keys of its part, and how many of the blocks it
-  // computes on average, as rows do not see the others.
+  // The keys of a block, the number of blocks of a part, and the fraction of
+  // these that a tile computes on average, because rows do not see the others.
   int64_t keys_of_block = 1;
   int64_t blocks = 1;
   double share_of_blocks = 1;
-  // As in RowTile and ScheduledRowTile.
+  // See RowTile and ScheduledRowTile.
   bool is_wide = false;
   bool is_ahead = false;
   bool is_alone = false;
 };
 
-// Of all tiles, by what a row takes.
+// Returns the cost of all tiles, in units of a row's cost.
 double CostOf(const RowTileFigures& tile);
 
 }  // namespace ember::schedule

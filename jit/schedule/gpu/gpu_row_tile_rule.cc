@@ -23,14 +23,15 @@
 namespace ember::schedule {
 namespace {
 
-// Of buffers in a workgroup's memory.
+// Alignment of buffers in a workgroup's memory.
 constexpr int64_t kSharedAlignment = 16;
 constexpr int64_t kFewestRows = 16;
 constexpr int64_t kMostRows = 128;
-// Elements of a row that a fold combines at once.
-constexpr int64_t kBlockChoices[] = {0, 128, 64};  // 0: all of it
+// Numbers of a row's elements that a fold may combine at once.
+constexpr int64_t kBlockChoices[] = {0, 128, 64};  // 0: the whole row
 
-// A product that reads what others made of another's results.
+// True if the group has several products, so that one reads what other stages
+// computed from another's results.
 bool HasProducts(const Schedule& schedule, const StageGroup& group) {
   const Computation& c = schedule.computation();
   return group.depth > 0 &&
@@ -39,16 +40,17 @@ bool HasProducts(const Schedule& schedule, const StageGroup& group) {
          }) > 1;
 }
 
-// The root takes its elements from the product's, in the workgroup's memory.
+// Lets the root read the product's elements from the workgroup's memory.
 bool MakeWhole(const std::string& root, const std::string& product,
                ScheduleWriter& writer) {
   return root != product ||
          writer.Try("cache_write %" + product + " -> " + product + ".tile");
 }
 
-// The product becomes quotients of what a fold over blocks has made; `keys`:
-// the name of the loop over what is in blocks. Of several parts, each is folded
-// by itself, and what they give then: by the stage that is to have tiles then.
+// Makes the product quotients of the results of a fold over blocks. keys: the
+// name of the loop over keys. With several parts, each part is folded by
+// itself, and their results are folded again; the stage of the parts then has
+// the tiles.
 bool MakeBlocks(const std::string& product, const std::string& keys,
                 int64_t block, int64_t blocks_of_part, ScheduleWriter& writer) {
   const std::string blocks =
@@ -63,17 +65,18 @@ bool MakeBlocks(const std::string& product, const std::string& keys,
                     ".parts");
 }
 
-// How a tile goes over keys: in blocks, of which the last may be filled up; 0:
-// all at once. In so many parts.
+// The blocks in which a tile processes keys, the last of which may be padded;
+// 0: all keys at once. `parts`: the number of parts of the keys.
 struct KeyBlocks {
   int64_t block = 0;
   int64_t parts = 1;
-  int64_t blocks_of_part = 0;  // of several
-  double filled_up = 1;        // how many times as many keys there are then
+  int64_t blocks_of_part = 0;  // if there are several parts
+  double filled_up = 1;        // ratio of padded to real keys
 };
 
-// Where tiles are too few for the device, keys are shared out among workgroups,
-// too: as many as two for each processor, of two blocks at least.
+// Returns the choices of blocks. If tiles are too few for the device, keys are
+// also divided among workgroups: up to two workgroups per processor, of at
+// least two blocks each.
 std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
                                  const StageShape& product) {
   std::vector<KeyBlocks> all;
@@ -102,7 +105,7 @@ std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
   return all;
 }
 
-// The device with matrices of warpgroups alone, and without those.
+// The device with only the matrices of warpgroups, and without those.
 struct Models {
   explicit Models(const jit::GpuModel& gpu) : wide(gpu), narrow(gpu) {
     const auto is_wide = [](const loops::MatrixType& type) {
@@ -114,8 +117,9 @@ struct Models {
   jit::GpuModel wide, narrow;
 };
 
-// All that are worth a try, of so many rows along the axis; of as many rows the
-// best first, but for the memory that they need.
+// Returns all tiles that are worth a try, with different numbers of rows along
+// the axis. Of tiles with equal rows the best comes first, but it may need too
+// much memory.
 std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
                               int axis, int64_t parts, const Models& models) {
   const StageShape shape(schedule.computation(),
@@ -134,15 +138,16 @@ std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
   return tiles;
 }
 
-// Whether all buffers of tasks have room in a workgroup's memory, with the gaps
-// that their places leave there, and wide products their panels.
+// True if all buffers of tasks fit a workgroup's memory, including gaps between
+// them, and wide products have their panels.
 bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
   jit::gpu::DeviceTraits device;
   device.shared_bytes = gpu.shared_bytes;
   device.invocations = gpu.max_invocations;
   device.subgroup_size = gpu.subgroup_size;
   device.has_whole_subgroups = device.uses_matrices = true;
-  // As where buffers lie over each other (GpuModel::overlays_shared).
+  // These are the traits of devices whose buffers may overlap
+  // (GpuModel::overlays_shared).
   device.keeps_elements = true;
   device.shared_alignment = kSharedAlignment;
   device.matrices = gpu.matrices;
@@ -192,7 +197,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
           return !IsLookupForProducts(blocked.computation(), stage);
         });
     if (!HasProducts(blocked, group)) continue;
-    int64_t settled = 0;  // rows of which no other tile is better
+    int64_t settled = 0;  // a number of rows for which no other tile is better
     for (const RowTile& tile :
          TilesFor(blocked, of_tiles, group.depth - 1, blocks.parts, models)) {
       if (tile.rows == settled) continue;
@@ -203,7 +208,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                           tile, trial_writer);
       if (tiled) tiled->cost *= blocks.filled_up;
       if (!tiled || (best && tiled->cost >= best_cost)) continue;
-      // What is not aligned, or has strides of its own, is known only then.
+      // Alignment and strides are known only after lowering.
       const auto nest = Lower(trial);
       if (!nest.ok() || !IsPlanned(*nest, gpu)) continue;
       if (!tiled->is_alone) settled = tile.rows;
@@ -220,7 +225,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
   done.merge(scheduled);
   writer.Replace(*std::move(best));
   if (!has_parts) return true;
-  // An invocation combines the parts of a result.
+  // One invocation combines the parts of a result.
   const std::optional<std::string> point =
       SchedulePoints(gpu, root, /*lanes=*/1, writer);
   if (point) JoinPoints(gpu, root, *point, 0, done, writer);

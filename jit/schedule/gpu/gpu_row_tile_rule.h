@@ -1,5 +1,6 @@
-// Products with what stands between them, on GPUs with matrices of subgroups,
-// in one phase: attention, whose scores and weights never leave a workgroup.
+// Flash attention on GPUs with matrices of subgroups: computes products and the
+// stages between them in one phase, so that scores and weights of attention
+// never leave a workgroup.
 //
 //   %score[b, i, j]  = sum(d) f32(%q[b, i, d]) * f32(%k[b, j, d])
 //   %top[b, i]       = maximum(j) %score[b, i, j]
@@ -10,30 +11,31 @@
 //   %y[b, i, d]      = f16(%sum[b, i, d])                  root: %y
 //
 // A workgroup has a tile of rows i of one b: whole rows of every stage, in its
-// memory. Of operands slices are copied, as by gpu_matrix_rule.h; a factor that
-// a stage before has made (%weight) is read where it is. Of the other stages
-// each invocation has a part of a row, as of the row's reductions, whose
-// elements stay in its registers from the first read of %score to the store of
-// %weight (gpu_row_runs.h); what the parts gave (%top, %total) each reader
-// combines itself where they are few. Where rows have no such parts,
-// invocations take elements in turns, four neighbours at once.
+// memory. Slices of operands are copied, as by gpu_matrix_rule.h; a factor that
+// an earlier stage has computed (%weight) is read where it is.
 //
-// Where %top, %power, %total and %weight are a softmax whose rows %sum
-// combines, the workgroup may also go over the rows in blocks of keys j
-// (jit/schedule/primitives/online_softmax.h): then only a block of each row is
-// in its memory, and the running sums are in registers; blocks that a causal
-// mask hides from all rows of the tile are skipped. Slices may be whole then:
-// that of %q is copied once for the tile, those of %k and %v for a block while
-// the one before is computed. Blocks need not divide the keys. Where warpgroups
-// multiply together and both products have panels for it
-// (jit/gpu/shared_panels.h), they do.
+// In the other stages each invocation has a part of a row, and so it has in the
+// row's reductions. The part's elements stay in its registers from the first
+// read of %score to the store of %weight (gpu_row_runs.h). If parts are few,
+// each reader combines their results (%top, %total) itself. If rows have no
+// such parts, invocations take elements in rounds, four neighbours at once.
 //
-// Where tiles of rows are too few for the device, a workgroup has a part of the
-// keys, and a second phase combines what the parts gave.
+// If %top, %power, %total and %weight are a softmax whose rows %sum combines,
+// the workgroup may also process the rows in blocks of keys j
+// (jit/schedule/primitives/online_softmax.h). Then only a block of each row is
+// in its memory, and the running sums are in registers. Blocks that a causal
+// mask hides from all rows of the tile are skipped. Slices may then be whole
+// sums: that of %q is copied once for the tile, those of %k and %v for a block
+// while the previous one is computed. Blocks need not divide the keys. Products
+// use instructions of warpgroups if the device has them and both products have
+// panels for them (jit/gpu/shared_panels.h).
 //
-// Among tiles of 16 to 128 rows, whole or in blocks, the one is taken that
-// costs least by a model of how many tiles a processor computes, and how many
-// of them at once.
+// If tiles of rows are too few for the device, a workgroup has a part of the
+// keys, and a second phase combines the results of the parts.
+//
+// Tiles of 16 to 128 rows, whole or in blocks, are compared by a model of how
+// many tiles a processor computes, and how many of them at once. The cheapest
+// is chosen.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_ROW_TILE_RULE_H_
@@ -49,8 +51,8 @@ namespace ember::schedule {
 
 // Schedules `root`, which is `product` or reads its results point by point,
 // with all stages before it that nothing else reads, and adds these to `done`.
-// False if there is no other product among them, no tile fits, or something is
-// refused; the schedule is as before then.
+// Returns false, without a change, if there is no other product among them, if
+// no tile fits, or if some primitive is refused.
 bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const std::string& root,
                            const std::string& product,
                            std::set<std::string>& done, ScheduleWriter& writer);

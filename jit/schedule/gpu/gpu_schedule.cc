@@ -57,7 +57,8 @@ class GpuChooser {
       point = TryProduct(root, product);
     const bool adds_parts =
         done_.contains(root + ".parts") || done_.contains(product + ".parts");
-    // Neighbouring results' parts are neighbours, so an invocation adds up.
+    // Parts of neighbouring results are neighbours, so each invocation adds up
+    // a result's parts.
     if (!point && adds_parts) return PointByPoint(root);
     if (!point && TryRows(root)) return;
     if (point) {
@@ -68,8 +69,8 @@ class GpuChooser {
     if (!TryVectors(root)) PointByPoint(root);
   }
 
-  // Where results were cut in two, stages before them may have been, too; and
-  // what was inlined is gone.
+  // Lists the stages that are not scheduled yet. If results were cut in two,
+  // stages before them may have been cut, too; inlined stages no longer exist.
   void FindWhatIsLeft() {
     todo_.clear();
     for (size_t i = 0; i < c().stages.size(); ++i) {
@@ -86,7 +87,7 @@ class GpuChooser {
     if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
   }
 
-  // Neighbours at once, of all that is computed for a point.
+  // Computes neighbours at once, in all stages that are computed for a point.
   bool TryVectors(const std::string& root) {
     Schedule trial = schedule_;
     const auto joined = TryPoints(root, /*lanes=*/1, trial);
@@ -103,7 +104,7 @@ class GpuChooser {
     return true;
   }
 
-  // The stages that are computed for the root's points then.
+  // Returns the stages that are then computed for the root's points.
   std::optional<std::set<std::string>> TryPoints(const std::string& root,
                                                  int64_t lanes,
                                                  Schedule& trial) {
@@ -117,7 +118,8 @@ class GpuChooser {
     return joined;
   }
 
-  // A reduction in two stages; the one of the parts comes after it.
+  // Splits a reduction into two stages. The stage of the parts is scheduled
+  // later.
   bool TrySplit(const std::string& reduction) {
     const std::string parts = reduction + ".parts";
     if (!SplitReductionOnGpu(gpu_, reduction, parts, writer_)) return false;
@@ -138,8 +140,8 @@ class GpuChooser {
     return point;
   }
 
-  // Not where a stage must run once, and it cannot be proved that each row
-  // needs a part of its own.
+  // Returns false if a stage must run once, and it cannot be proved that each
+  // row needs a different part of it.
   bool TryRows(const std::string& root) {
     Schedule trial = schedule_;
     std::set<std::string> done = done_;
@@ -156,8 +158,8 @@ class GpuChooser {
     return StageShape(c(), stage).SharesOperands();
   }
 
-  // The product that the root is, or whose results it reads point by point,
-  // maybe by way of others; empty if there is none.
+  // Returns the product that is the root, or whose results the root reads point
+  // by point, maybe through other stages; empty if there is none.
   std::string ProductFor(const std::string& root) const {
     const int number = writer_.StageOf(root);
     if (IsProduct(number)) return root;
@@ -172,8 +174,9 @@ class GpuChooser {
     return "";
   }
 
-  // Whether the stage's axes are the root's in the same order: a tile of one is
-  // a tile of the other. Results that are stored transposed come from memory.
+  // True if the stage's axes are the root's in the same order, so that a tile
+  // of one is a tile of the other. Results that are stored transposed go
+  // through memory.
   bool HasAxesOf(int stage, const std::string& root) const {
     const std::optional<RootAxes> axes =
         RootAxesOf(writer_, {.root = root}, c().stages[stage].name);
@@ -184,8 +187,8 @@ class GpuChooser {
     return axes && axes->names == names;
   }
 
-  // Whether each point of the root needs a point of its own of the stage, which
-  // nothing but the stages of `inside` reads.
+  // True if each point of the root needs a different point of the stage, which
+  // only the stages of `inside` read.
   bool CanJoin(int stage, int root, const std::set<int>& inside) const {
     const int depth = c().stages[root].spatial_count;
     if (depth == 0 || done_.contains(c().stages[stage].name) ||
@@ -203,7 +206,8 @@ class GpuChooser {
   const jit::GpuModel& gpu_;
   Schedule& schedule_;
   ScheduleWriter writer_;
-  std::vector<std::string> todo_;  // stages in order; the last comes first
+  // stages in order; the last is scheduled first
+  std::vector<std::string> todo_;
   std::set<std::string> done_;
 };
 

@@ -1,5 +1,5 @@
-// Random dispatches under the default schedules of GPUs: what lowering makes of
-// them is a legal nest that computes what the dispatch says, without races.
+// Tests random dispatches under the default schedules of GPUs: lowering gives a
+// legal nest that computes the dispatch's results without races.
 //
 //   PAIRS=10000 bazel run -c opt //jit/schedule/gpu:gpu_schedule_test
 #include "jit/schedule/gpu/gpu_schedule.h"
@@ -25,8 +25,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Devices whose schedules differ: with shared memory of two sizes, a CPU,
-// matrices of subgroups, and asynchronous copies.
+// Devices with different schedules: with shared memory of two sizes, a CPU,
+// with matrices of subgroups, and with asynchronous copies.
 constexpr std::string_view kTargets[] = {
     "vulkan1.3+dot+fast_dot+subgroup32+shared49152+invocations1024",
     "vulkan1.3+subgroup4+shared1024+invocations64+gpu",
@@ -37,19 +37,20 @@ constexpr std::string_view kTargets[] = {
 
 jit::GpuModel ModelOf(std::string_view target) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
-  // Small, so that what tests can evaluate has several workgroups.
+  // The device is small, so that dispatches which tests can evaluate have
+  // several workgroups.
   if (target.ends_with("gpu")) {
     gpu.is_cpu_like = false;
     gpu.workgroup_size = 16;
     gpu.busy_invocations = 64;
     gpu.registers = 24;
-    // Else no sum is long enough to be split.
+    // Latency would make every sum too short to be split.
     gpu.latency_clocks = 0;
   }
   return gpu;
 }
 
-// Empty, or what is wrong.
+// Returns a description of an error, or nothing.
 std::string Check(const RandomPair& pair, std::string_view target,
                   uint64_t seed, std::string& text, int& unproved) {
   Schedule schedule(pair.computation);
@@ -61,7 +62,7 @@ std::string Check(const RandomPair& pair, std::string_view target,
   text += loops::ToText(*nest);
   const Status verified = loops::Verify(*nest);
   if (!verified.ok()) {
-    // Some indices of open extents are beyond proofs of bounds.
+    // Proofs of bounds do not handle some indices of open extents.
     const bool is_unproved =
         verified.message().find("expected a proof of") != std::string::npos;
     if (!is_unproved || pair.parameters.empty()) return verified.ToString();
@@ -90,7 +91,7 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
       std::printf("wrong: SEED=%llu %s: %s\n",
                   static_cast<unsigned long long>(seed), target.data(),
                   found.c_str());
-      // The others are named only.
+      // The other failures are only named.
       if (wrong++ == 0) {
         ADD_FAILURE() << "replay with SEED=" << seed << ": " << target << ": "
                       << found << "\n"
@@ -107,15 +108,15 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
   if (!seeds.is_replay) {
     EXPECT_GT(matrices, 0);
   }
-  // Of the nests for all targets: 27 of 120 pairs, a third of whose dispatches
-  // of models have extents that are products of parameters. Loops over several
-  // of these are taken apart by quotients of quotients, which no proof follows
-  // yet.
+  // Counts the nests for all targets: 27 of 120 pairs. A third of the
+  // dispatches of models have extents that are products of parameters. The
+  // indices of loops over several of these are quotients of quotients, which no
+  // proof handles yet.
   EXPECT_LE(unproved * 12,
             static_cast<int>((seeds.end - seeds.begin) * std::size(kTargets)));
 }
 
-// What a GPU of subgroups of 32 gets.
+// Returns the nest that a GPU with subgroups of 32 gets.
 loops::LoopNest NestFor(std::string_view text,
                         const jit::GpuModel& gpu = ModelOf(kTargets[0])) {
   const auto dispatch = tensor::Parse(text);
@@ -137,7 +138,7 @@ int64_t MostIterations(const loops::LoopNest& nest) {
   return most;
 }
 
-// The results of the dispatch by a nest, on the same values each time.
+// Returns the nest's results for the dispatch, on the same values each time.
 std::vector<std::vector<uint8_t>> Evaluated(const tensor::Dispatch& dispatch,
                                             const loops::LoopNest& nest) {
   std::vector<std::vector<uint8_t>> buffers;
@@ -161,7 +162,7 @@ std::vector<std::vector<uint8_t>> Evaluated(const tensor::Dispatch& dispatch,
   return buffers;
 }
 
-// Words of bytes: loaded, shared and multiplied as one.
+// Words of bytes are loaded, shared and multiplied as one.
 TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
   const struct {
     const char* text;
@@ -172,12 +173,12 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
           })",
        {"dot ", "%w.words: i8[16, 64, 4]", "task %w.words.slice: i8[",
         "task %x.slice: u8["}},
-      // To 40, beyond 37.
+      // The sum is padded from 37 to 40.
       {R"(dispatch @odd(%x: i8[19, 37], %w: i8[21, 37]) -> (%y: i32[19, 21]) {
             %y[i, j] = sum(k < 37) i32(%x[i, k]) * i32(%w[j, k])
           })",
        {"dot ", "%w.words: i8[10, 21, 4]", "%x.words: i8[19, 10, 4]"}},
-      // As they are.
+      // The factors are read as they are.
       {R"(dispatch @rows(%x: u8[32, 64], %w: i8[64, 64]) -> (%y: i32[32, 64]) {
             %y[i, j] = sum(k < 64) i32(%x[i, k]) * i32(%w[j, k])
           })",
@@ -193,7 +194,7 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
           })",
        {"dot ", "%x.words: u8[1, 10, 10, 1, 4]",
         "%w.words: i8[3, 3, 1, 20, 4]"}}};
-  // That so little work keeps busy: sums are not split.
+  // Little work keeps this device busy, so sums are not split.
   jit::GpuModel gpu = ModelOf(kTargets[0]);
   gpu.busy_invocations = 64;
   for (const auto& row : rows) {
@@ -206,7 +207,7 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
     const auto plain = Lower(Schedule(Disassemble(*dispatch, {})));
     ASSERT_TRUE(plain.ok());
     EXPECT_EQ(Evaluated(*dispatch, nest), Evaluated(*dispatch, *plain));
-    // Where drivers take words apart.
+    // Some drivers split words into bytes.
     Schedule slow(Disassemble(*dispatch, {}));
     EXPECT_TRUE(
         ScheduleForGpu(ModelOf("vulkan1.3+dot+subgroup32+shared49152"), slow)
@@ -215,8 +216,8 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
   }
 }
 
-// A tile of a product is a tile of what stores it only where their axes are the
-// same ones; else results come from memory.
+// A tile of a product is a tile of the stage that stores it only if their axes
+// are the same; otherwise results go through memory.
 TEST(GpuSchedules, ProductsThatAreStoredTransposed) {
   const auto text_of = [](const std::string& stored, const std::string& index) {
     auto dispatch = tensor::Parse(R"(
@@ -236,7 +237,7 @@ TEST(GpuSchedules, ProductsThatAreStoredTransposed) {
               ::testing::Not(HasSubstr("compute_at %p %y")));
 }
 
-// Softmax: a subgroup for each row, which it has in registers.
+// Softmax: a subgroup has each row in registers.
 TEST(GpuSchedules, RowsAreOnePhase) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @softmax(%x: f32[1536, 128]) -> (%y: f32[1536, 128]) {
@@ -267,7 +268,7 @@ TEST(GpuSchedules, ShortRowsAreOfAnInvocationEach) {
   EXPECT_THAT(loops::ToText(nest), HasSubstr("invocation rows_item < 128"));
 }
 
-// All processors have a part, none more than it needs.
+// All processors have a part, and none is longer than needed.
 TEST(GpuSchedules, LongSumsAreSplit) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @sum(%x: f32[1048576]) -> (%y: f32[]) {
@@ -275,7 +276,7 @@ TEST(GpuSchedules, LongSumsAreSplit) {
     })");
   EXPECT_EQ(nest.phases.size(), 2u);
   EXPECT_LE(MostIterations(nest), 64);
-  // Elementwise stages that read such a sum do not take it along.
+  // Elementwise stages that read such a sum do not include its computation.
   EXPECT_LE(MostIterations(NestFor(R"(
     dispatch @range(%x: f32[172, 309]) -> (%y: f32[1, 1]) {
       temp %least: f32[1]
@@ -285,8 +286,8 @@ TEST(GpuSchedules, LongSumsAreSplit) {
             512);
 }
 
-// A product of few results and many steps: its parts are tiles, too, and each
-// result's parts are added up where its bias is.
+// A product has few results and many steps: its parts are tiles, too, and each
+// result's parts are added up where its bias is added.
 TEST(GpuSchedules, PartsOfProductsAreProducts) {
   const jit::GpuModel gpu = jit::GpuModel::Of(
       "sm_90+subgroup32+shared232448+invocations1024+processors132");
@@ -304,9 +305,11 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
   EXPECT_THAT(text, HasSubstr("call %sum.parts: f32[64, 1, 7, 7, 512]"));
   EXPECT_THAT(text, HasSubstr("async %w.slice["));
   EXPECT_THAT(text, HasSubstr("await 2"));
-  // A step of 16 channels at each of nine pixels, by slices that are there.
+  // There is a step for each of 16 channels at each of nine pixels, from slices
+  // that are loaded ahead.
   EXPECT_LE(MostIterations(nest), 9 * 16);
-  // One row by a matrix: neighbours of it are neighbouring results'.
+  // One row times a matrix: neighbours in the matrix's rows belong to
+  // neighbouring results.
   const loops::LoopNest row = NestFor(R"(
     dispatch @row(%x: f32[1, 3072], %w: f32[3072, 768]) -> (%y: f32[1, 768]) {
       %y[i, j] = sum(k < 3072) %x[i, k] * %w[k, j]
@@ -314,7 +317,7 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
                                       gpu);
   ASSERT_EQ(row.phases.size(), 2u);
   EXPECT_LE(MostIterations(row), 64);
-  // Not where a result takes few steps.
+  // A product with few steps is not split.
   EXPECT_EQ(NestFor(R"(
     dispatch @scores(%q: f32[12, 128, 64], %k: f32[12, 128, 64])
         -> (%y: f32[12, 128, 128]) {
@@ -325,7 +328,8 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
             1u);
 }
 
-// The text of the nest, which computes what the dispatch says.
+// Returns the text of the nest, and checks that it computes the dispatch's
+// results.
 std::string CheckedText(const std::string& text, std::string_view target) {
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -336,8 +340,8 @@ std::string CheckedText(const std::string& text, std::string_view target) {
   return loops::ToText(nest);
 }
 
-// An invocation has vectors of all that is computed for its points, but for
-// what they have in common.
+// An invocation has vectors in all stages that are computed for its points,
+// except for values that the points share.
 TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
   const std::string points = CheckedText(R"(
     dispatch @points(%x: u16[64, 64], %s: u16[64], %r: u16[64]) -> (%y: u16[64, 64]) {
@@ -352,7 +356,7 @@ TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
   EXPECT_THAT(points, HasSubstr("call %scale: i32[64]"));
   const size_t first = points.find("vector ");
   EXPECT_NE(points.find("vector ", first + 1), std::string::npos) << points;
-  // Not aligned.
+  // Rows are not aligned.
   const std::string odd = CheckedText(R"(
     dispatch @odd(%x: u16[64, 63]) -> (%y: u16[64, 63]) {
       temp %t: i32[64, 63]
@@ -363,8 +367,8 @@ TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
   EXPECT_EQ(odd.find("vector "), std::string::npos) << odd;
 }
 
-// Whatever the sizes, of one stage or several, of what is read along the
-// results as well.
+// Tests different sizes, one stage or several, and operands that are also read
+// along the results.
 TEST(GpuSchedules, TransposesGoThroughMemoryOfWorkgroups) {
   for (const std::string_view type : {"u8", "u16", "f32"}) {
     for (const std::string_view sizes : {"16, 8", "9, 7", "31, 20"}) {
@@ -394,7 +398,7 @@ TEST(GpuSchedules, TransposesGoThroughMemoryOfWorkgroups) {
   EXPECT_THAT(several, HasSubstr("register %t: i32[32, 2]"));
 }
 
-// Parts that make a whole leave nothing to be set to zero.
+// Parts that cover the whole buffer leave nothing to fill with zeros.
 TEST(GpuSchedules, PartsOfAConcatenationNeedNoZeros) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @concat(%a: f32[500, 6], %b: f32[500, 2]) -> (%y: f32[500, 8]) {

@@ -15,7 +15,8 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kBytesOfWord = 4;
-// Of a part of an index that is no axis (jit/schedule/core/regions.cc).
+// Largest value of a term of an index that is no axis
+// (jit/schedule/core/regions.cc).
 constexpr int64_t kLargestDigit = int64_t{1} << 20;
 
 }  // namespace
@@ -42,7 +43,8 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
     if (copy.is_constant && (is_async || by_registers)) {
       const Status unrolled =
           Apply("unroll %" + copy.stage + " " + copy.rounds, trial);
-      // Registers are known by number; who copies asynchronously only turns.
+      // Registers need unrolled loops; asynchronous copies only profit from
+      // them.
       if (by_registers && !unrolled.ok()) return;
       if (by_registers) line += " registers";
     }
@@ -74,7 +76,7 @@ std::optional<RowOfLoad> RowOf(const Computation& c,
     const auto axis =
         std::ranges::find(stage.axes, term.node, &ComputationAxis::variable);
     const bool is_axis = axis != stage.axes.end();
-    // Where a piece of a range begins, say.
+    // A term that is no axis is, for example, the begin of a range's piece.
     const tensor::Interval range = c.pool[term.node].range;
     if (!is_axis && (term.coefficient == 1 || range.low < 0 ||
                      range.high > kLargestDigit)) {
@@ -128,7 +130,7 @@ std::string DimsByLines(const Computation& c, const ComputationStage& stage,
     if (d != *line && d != *row) order.push_back(d);
   }
   order.insert(order.end(), {*line, *row, rank - 1});
-  // Not where two of them are one.
+  // Returns nothing if two of them are one dim, or if the order is unchanged.
   if (order.size() != rank || std::ranges::is_sorted(order)) return "";
   std::string dims;
   for (const size_t d : order) dims += " " + std::to_string(d);
@@ -165,7 +167,7 @@ bool IsReadInPlace(const Computation& c, const std::string& product) {
       in_place &= dims <= stage.axes.size();
       for (size_t d = 0; in_place && d < dims; ++d) {
         const NodeId axis = stage.axes[d].variable;
-        // An axis of one point may be read at 0.
+        // The index of an axis with one point may be 0.
         in_place &= node.operands[d] == axis ||
                     c.pool.IntegerConstant(c.pool[axis].operands[0]) == 1;
       }

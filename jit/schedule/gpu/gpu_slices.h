@@ -1,5 +1,5 @@
-// Slices of a product's operands in memory of a workgroup, and other things
-// that the rules for products on GPUs share. Internal to the default schedule.
+// Slices of a product's operands in memory of a workgroup, and helpers that the
+// rules for products on GPUs share. Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_SLICES_H_
 #define EMBER_JIT_SCHEDULE_GPU_GPU_SLICES_H_
 
@@ -14,65 +14,68 @@
 
 namespace ember::schedule {
 
-// A stage that copies a slice to shared memory, and the loop over what each
-// invocation copies of it.
+// A stage that copies a slice to shared memory, and the loop over the part of
+// it that each invocation copies.
 struct SliceCopy {
   std::string stage;
   std::string rounds;
-  // How it may be loaded ahead: by way of registers; or, if `slots` is not 0,
-  // asynchronously into a ring of so many.
+  // The way in which it may be loaded ahead: through registers; or, if `slots`
+  // is not 0, asynchronously into a ring of this many slots.
   bool by_registers = false;
   int64_t slots = 0;
-  bool is_late = false;  // behind what the turn computes (double_buffer … late)
+  // After the iteration's arithmetic (double_buffer … late)
+  bool is_late = false;
   bool has_spare = false;     // one slot less ahead (double_buffer … spare)
-  bool is_constant = false;   // it has as many elements wherever it is
-  int64_t bytes_at_once = 0;  // of an invocation's access
+  bool is_constant = false;   // all slices have one size
+  int64_t bytes_at_once = 0;  // bytes that an invocation moves at once
 };
 
-// Of the product's copy of slices of the buffer: no other product's.
+// Returns the name of the product's copy of slices of the buffer, which no
+// other product's copy has.
 std::string NameOfSlice(const Computation& c, const std::string& product,
                         const std::string& buffer);
 
-// Loads the slices ahead of the iteration that reads them: all of them, or
-// none, as the workgroup meets as often for one as for all. Asynchronously only
-// if each invocation moves whole words: devices copy nothing smaller.
+// Loads the slices ahead of the iteration that reads them: all of them or none,
+// because one needs as many barriers as all. Loads asynchronously only if each
+// invocation moves whole words: devices copy nothing smaller.
 void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
                      ScheduleWriter& writer);
 
-// How often the loops around the slices of a sum of products turn: its other
-// axes, such as those of a window. 1 where that is not known.
+// Returns the number of iterations of the loops around the slices of a sum of
+// products: its other axes, such as those of a window. 1 if it is not known.
 int64_t TurnsAroundSlices(const StageShape& shape, int axis_of_slices);
 
-// How what a load reads lies along the last dim of its buffer: along one axis
-// of the stage, from where others put it.
+// The position of a load along the last dim of its buffer: it moves along one
+// axis of the stage, from a start that depends on other axes.
 //
 //   %a[i, k_part * 96 + k]    axis k, start 96
 struct RowOfLoad {
   size_t axis = 0;
-  // What divides the index but for the axis; 0: that is 0.
+  // A divisor of the index without the axis; 0: the rest is 0.
   int64_t start = 0;
-  // Whether all that the axes reach lies in the dim: of a pad, too.
+  // True if all values of the index are within the dim, even in a pad.
   bool is_inside = false;
 };
-// Nothing where the index is no sum, or several axes move it by one.
+// Returns nullopt if the index is no sum, or if several axes move it by one.
 std::optional<RowOfLoad> RowOf(const Computation& c,
                                const ComputationStage& stage, NodeId load);
 
-// In which order a slice has the buffer's dims, so that its rows lie line by
-// line: lines, rows, and last the dim along which the factor lies, wherever
-// those are in the buffer, as images of a batch (rows) are outside of the
-// pixels (lines) of each. As words of cache_read: " 1 2 0 3"; "" where that is
-// their order anyway, or one of the axes does not move along a dim of its own.
+// Returns the order of a slice's dims that makes its rows contiguous line by
+// line: lines, rows, and last the buffer's last dim. In the buffer these dims
+// may have another order: images of a batch (rows) are outside of the pixels
+// (lines) of each. The result is a list of operands of cache_read: " 1 2 0 3".
+// "" if the buffer has that order, or if one of the axes does not move along a
+// dim of its own.
 std::string DimsByLines(const Computation& c, const ComputationStage& stage,
                         NodeId load, int lines, int rows);
 
-// Whether the load's slices are of one constant size: its indices are sums of
+// True if the load's slices have one constant size: its indices are sums of
 // axes, in a buffer of constant extents.
 bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
                      NodeId load);
 
-// Whether the stages that read the product's results do so at their own point:
-// their axes are the product's.
+// True if the stages that read the product's results read them at their own
+// point: their axes are the product's.
 bool IsReadInPlace(const Computation& c, const std::string& product);
 
 }  // namespace ember::schedule

@@ -22,33 +22,33 @@
 namespace ember::schedule {
 namespace {
 
-// One invocation adds up the parts of a result, so there are not many.
+// Largest number of parts: one invocation adds up the parts of a result.
 constexpr int64_t kMostParts = 64;
-// A part has at least as many steps as the shortest slice (gpu_tiles.cc).
+// Smallest number of steps of a part: that of the shortest slice
+// (gpu_tiles.cc).
 constexpr int64_t kShortestPart = 8;
-// Neighbours are in one invocation where so many invocations are left, by those
-// that keep the device busy: each has loads of all its parts on their way.
+// An invocation has neighbouring results if at least a 16th of the invocations
+// that keep the device busy is left: each loads all its parts at once.
 constexpr int64_t kInvocationsOfBusy = 16;
 
-// Places where results may be cut in two.
+// Largest number of places at which results may be cut in two.
 constexpr int64_t kMostCuts = 20;
-// What does more than whole sums has to save so much of the time: the model is
-// not better than that.
+// Smallest fraction of the time that parts have to save, compared with whole
+// sums, because the model is not more exact.
 constexpr double kLeastSaved = 0.1;
 
-// The sum as it is, or in parts.
+// The division of a sum: whole, or in parts.
 struct Parts {
   enum class Kind : uint8_t { kWhole, kOfOneLength, kRanges };
   Kind kind = Kind::kWhole;
-  // Of rfactor: "k/512"; of stream: "k/64 132 i/128 j/256".
+  // Operands of rfactor: "k/512"; or of stream: "k/64 132 i/128 j/256".
   std::string operands = "";
 };
 
-// How a product is computed.
+// A way to compute a product.
 struct Way {
   Parts parts;
-  // Not 0: the results whose index along the axis is below that have whole
-  // sums.
+  // Not 0: results whose index along the axis is below this have whole sums.
   int64_t whole = 0;
   std::string axis;
   double cost = 0;
@@ -84,7 +84,8 @@ class SumScheduler {
         ways.push_back(
             {.parts = {}, .axis = "", .cost = tiles->all * (1 - kLeastSaved)});
       }
-      // Matrices may be refused when there is a nest, of some before others.
+      // Some matrices may be refused only after lowering, so the ways are tried
+      // in order.
       std::ranges::stable_sort(ways, {}, &Way::cost);
       for (const Way& way : ways) {
         auto result = Make(way, with_matrices);
@@ -95,7 +96,7 @@ class SumScheduler {
   }
 
  private:
-  // The results whose sums are in parts: all, or the rest.
+  // The stages whose sums are in parts: those of all results, or of the rest.
   struct Names {
     std::string root, product;
     std::string parts() const { return product + ".parts"; }
@@ -106,7 +107,8 @@ class SumScheduler {
     return {rest, root_ == product_ ? rest : rest + "." + product_};
   }
 
-  // In how many parts of one length the sum may be, by each of its axes.
+  // Returns the numbers of equal parts into which the sum may be divided along
+  // each of its axes.
   std::vector<Parts> PartsOfSum() const {
     const Computation& c = schedule_.computation();
     const StageShape shape(c, c.FindStage(product_));
@@ -137,8 +139,8 @@ class SumScheduler {
     return CostOfProductOnGpu(gpu_, names.product, done_, schedule);
   }
 
-  // Ranges of the slices of all tiles, for as many workgroups as the device
-  // computes at once. Nothing where whole tiles would do for these.
+  // Returns ranges of the slices of all tiles, one for each workgroup that the
+  // device computes at once. nullopt if there are enough whole tiles for these.
   std::optional<Parts> RangesOfSum(const Names& names,
                                    const Schedule& schedule) const {
     const auto tile = TileOfRangesOnGpu(gpu_, names.product, schedule);
@@ -146,7 +148,7 @@ class SumScheduler {
     if (tile->tiles.count >= tile->ranges) return std::nullopt;
     const Computation& c = schedule.computation();
     const StageShape sum(c, c.FindStage(names.product));
-    // Several rounds of them where one would add up too many terms.
+    // There are several rounds of ranges if one would add up too many terms.
     double ranges = tile->ranges;
     if (!sum.SumsIntegers()) {
       const double terms = static_cast<double>(
@@ -168,7 +170,7 @@ class SumScheduler {
     return Parts{Parts::Kind::kRanges, operands};
   }
 
-  // Makes the sum one of parts, which are a product of their own.
+  // Divides the sum into parts, which are a product of their own.
   static bool Split(const Names& names, const Parts& parts,
                     ScheduleWriter& writer) {
     const bool are_ranges = parts.kind == Parts::Kind::kRanges;
@@ -176,7 +178,8 @@ class SumScheduler {
                       " " + parts.operands + " -> " + names.parts());
   }
 
-  // What sums in parts cost; behind tiles of whole ones, if there are any.
+  // Returns the cost of sums in parts, after tiles of whole sums, if there are
+  // any.
   std::optional<double> CostInParts(const Names& names,
                                     const Schedule& schedule,
                                     const Parts& parts, bool with_matrices,
@@ -190,7 +193,7 @@ class SumScheduler {
     const double adding = CostOfAdding(names, c);
     if (parts.kind == Parts::Kind::kRanges) {
       const StageShape pieces(c, c.FindStage(names.parts()));
-      // As the ranges are: of one tile each, whose pieces take as long as all
+      // Counts each range as one tile: its pieces together take as long as all
       // of their slices.
       cost->tiles.count /= static_cast<double>(pieces.LikelyExtent(0));
       if (cost->tiles.count > static_cast<double>(pieces.LikelyExtent(1)))
@@ -201,14 +204,14 @@ class SumScheduler {
                               : cost->all) +
            adding;
   }
-  // What the phase that adds them up costs.
+  // Returns the cost of the phase that adds up the parts.
   double CostOfAdding(const Names& names, const Computation& c) const {
     const StageShape sum(c, c.FindStage(names.product));
     const StageShape parts(c, c.FindStage(names.parts()));
     double stored =
         static_cast<double>(parts.LikelyPoints(0, parts.spatial_count()));
-    // Of ranges, where there are more than tiles, fewer than two pieces each:
-    // a tile begins in one of them.
+    // If there are more ranges than tiles, ranges have fewer than two pieces on
+    // average: each tile begins in one of them.
     if (parts.stage().end) {
       const double ranges = parts.LikelyExtent(0) * parts.LikelyExtent(1);
       stored = std::min(stored, stored / ranges * parts.LikelyExtent(1) +
@@ -219,7 +222,7 @@ class SumScheduler {
     return CostOfParts(gpu_, bytes, static_cast<double>(count / AtOnce(count)));
   }
 
-  // The best parts of one length, and ranges.
+  // Returns the best parts of one length, and the best ranges.
   std::vector<Way> InParts(const Names& names, const Schedule& schedule,
                            std::vector<Parts> all, bool with_matrices,
                            const TilesOnGpu* before) const {
@@ -244,14 +247,14 @@ class SumScheduler {
     return best;
   }
 
-  // Whole sums of the results up to somewhere, and beside them parts of those
-  // of the rest.
+  // Returns ways with whole sums for the first results, and parts of sums for
+  // the rest, which run at the same time.
   std::vector<Way> BesideWhole(const std::vector<Parts>& all,
                                const ProductCost& cost) const {
     const Computation& c = schedule_.computation();
     const StageShape root(c, c.FindStage(root_));
     const ProductCost::Along& rows = cost.rows;
-    // Nothing is left over of one wave.
+    // Nothing is left over if there is only one wave.
     const double at_once = WorkgroupsAtOnce(gpu_, cost.tiles);
     if (at_once == 0 || cost.tiles.count <= at_once || rows.axis < 0 ||
         !root.Extent(rows.axis)) {
@@ -270,8 +273,9 @@ class SumScheduler {
     return ways;
   }
 
-  // Where tiles before it fill whole waves best: by what they cost, if the rest
-  // costs as much for each result as the best of them.
+  // A place to cut, before which tiles fill whole waves. The best cut has the
+  // lowest cost, if each result of the rest costs as much as in the best of all
+  // cuts.
   struct WholeTiles {
     int64_t whole = 0;
     Schedule schedule;
@@ -295,7 +299,7 @@ class SumScheduler {
     const double least =
         std::ranges::min_element(cuts, {}, &WholeTiles::CostOfEach)
             ->CostOfEach();
-    // Of waves that are as full, as many as there are.
+    // If waves are equally full, the last cut is chosen.
     std::ranges::reverse(cuts);
     return *std::ranges::min_element(cuts, {}, [&](const WholeTiles& cut) {
       return cut.cost + static_cast<double>(extent - cut.whole) * least;
@@ -347,17 +351,17 @@ class SumScheduler {
     return writer.status().ok();
   }
 
-  // Of so many parts of a sum: as many as are loaded at once.
+  // Returns how many of a sum's parts are loaded at once.
   static int64_t AtOnce(int64_t count) {
     int64_t at_once = std::min(count, kPartsAtOnce);
     while (count % at_once != 0) --at_once;
     return at_once;
   }
 
-  // The phase that adds up the parts, and finishes results.
+  // Schedules the phase that adds up the parts and finishes results.
   void AddParts(const Names& names, std::set<std::string>& done,
                 ScheduleWriter& writer) const {
-    // In the order of the sum, but loaded at once.
+    // Parts are added in the order of the sum, but loaded at once.
     const StageShape shape(writer.computation(), writer.StageOf(names.product));
     const int64_t count = shape.LikelyExtent(shape.spatial_count());
     const int64_t at_once = AtOnce(count);
@@ -382,7 +386,7 @@ class SumScheduler {
     }
   }
 
-  // Each invocation `lanes` of them.
+  // Gives each invocation `lanes` neighbouring results.
   static bool AddNeighbours(const jit::GpuModel& gpu, const std::string& root,
                             int64_t lanes, std::set<std::string>& done,
                             ScheduleWriter& writer) {
@@ -404,7 +408,7 @@ class SumScheduler {
     if (lanes == 1) return writer.status().ok();
     for (const std::string& stage : joined) {
       if (!IsReadInPlace(writer.computation(), stage)) return false;
-      // Others have one value for all lanes.
+      // Other stages have one value for all lanes.
       const bool has_lanes = SpatialCountOf(stage, writer.computation()) ==
                              SpatialCountOf(root, writer.computation());
       if (has_lanes && !VectorizeLast(stage, writer)) return false;

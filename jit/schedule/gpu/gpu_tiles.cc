@@ -13,15 +13,15 @@
 namespace ember::schedule {
 namespace {
 
-// In multiply-adds, as those of gpu_costs.h: of a value from memory, where
-// neighbours' addresses differ.
+// Costs are in multiply-adds, as in gpu_costs.h. This is the cost of a load
+// from memory where the addresses of neighbouring invocations differ.
 constexpr double kScatteredLoad = 16;
-// Of any load where an invocation is a lane of a CPU's vector (measured on
+// Cost of any load where an invocation is a lane of a CPU's vector (measured on
 // lavapipe: about 80).
 constexpr double kLaneLoad = 64;
-// Of one step of the sum that is not written out.
+// Cost of a step of the sum that is not unrolled.
 constexpr double kStep = 2;
-// The cost of a tile that goes beyond the end of an axis, by that of one that
+// Cost of a tile that reaches beyond the end of an axis, relative to one that
 // does not. A guess: with it, products of 2048 got tiles that divide 2048.
 constexpr double kGuarded = 1.2;
 
@@ -57,7 +57,7 @@ class GpuTileChooser {
   static constexpr std::array<int64_t, 8> kRowThreads = {1, 2,  4,  7,
                                                          8, 14, 16, 32};
 
-  // The last two axes that use loads along v again.
+  // Chooses the last two axes that reuse loads along v.
   void ChooseRowAxes() {
     for (int a = shape_.spatial_count(); a-- > 0 && rows_.size() < 2;) {
       if (a == v_ || shape_.LikelyExtent(a) < 2) continue;
@@ -82,7 +82,7 @@ class GpuTileChooser {
     return best >= 0 && shape_.LikelyExtent(best) >= 8 ? best : -1;
   }
 
-  // The first row axis has registers, the others only threads.
+  // The first row axis may have several registers, the others only threads.
   void ChooseRows(size_t row, WorkgroupTile& tile) {
     if (row == rows_.size()) return Consider(tile);
     AxisTile& axis = tile.axes[static_cast<size_t>(rows_[row])];
@@ -99,9 +99,10 @@ class GpuTileChooser {
     axis = {};
   }
 
-  // Where a processor has registers for two workgroups of the largest size, of
-  // half the size, so that some compute while others wait at a barrier. Of the
-  // largest ones ptxas spilt registers to have two of them.
+  // Returns half the largest size of a workgroup, if a processor has registers
+  // for two of the largest size, so that one computes while the other waits at
+  // a barrier. With the largest size ptxas spilt registers to make room for
+  // two.
   int64_t MostThreads() const {
     const bool has_room = gpu_.processor_registers != 0 &&
                           gpu_.InvocationsWith(0) >=
@@ -113,13 +114,14 @@ class GpuTileChooser {
     return strides_[load][axis] != Stride::kNone;
   }
 
-  // That an element takes: one of a float of 8 bits is decoded in integers, so
-  // that several steps of that are there at once.
+  // Returns the number of registers of an element. A float of 8 bits is decoded
+  // in integers, so that several steps of the decoding are live at once.
   double RegistersOf(size_t load) const {
     return IsFloat8(product_.c.pool[shape_.loads()[load]].type) ? 3 : 1;
   }
 
-  // Different elements that an invocation, or the workgroup, needs in a step.
+  // Return the number of different elements that an invocation, or the
+  // workgroup, needs in a step.
   double OfInvocation(size_t load, const WorkgroupTile& tile) const {
     double count = 1;
     for (size_t a = 0; a < tile.axes.size(); ++a) {
@@ -137,7 +139,7 @@ class GpuTileChooser {
 
   void Consider(WorkgroupTile& tile) {
     const int64_t threads = tile.Threads();
-    // Lanes of a subgroup that have nothing to do cost as much.
+    // Idle lanes of a subgroup cost as much as busy ones.
     if (threads < gpu_.subgroup_size &&
         threads < shape_.LikelyPoints(0, shape_.spatial_count())) {
       return;
@@ -158,8 +160,8 @@ class GpuTileChooser {
     best_cost_ = cost;
   }
 
-  // Which operands go through shared memory, in slices of how many steps.
-  // False if they do not fit.
+  // Chooses the operands that go through shared memory, and the number of steps
+  // in their slices. False if they do not fit.
   bool ChooseSlices(WorkgroupTile& tile, double registers) const {
     tile.share.assign(strides_.size(), false);
     tile.k = -1;
@@ -168,7 +170,7 @@ class GpuTileChooser {
     tile.by_registers = false;
     tile.slots = 0;
     if (gpu_.is_cpu_like || k_ < 0) return true;
-    double bytes = 0, elements = 0;  // of one step
+    double bytes = 0, elements = 0;  // per step
     const double threads = static_cast<double>(tile.Threads());
     for (size_t l = 0; l < strides_.size(); ++l) {
       const double unique = OfWorkgroup(l, tile);
@@ -181,12 +183,12 @@ class GpuTileChooser {
     }
     if (bytes == 0) return true;
     tile.k = k_;
-    // Two workgroups share a processor.
+    // Two workgroups must fit on a processor.
     const auto fits = [&](int64_t slice, int64_t halves) {
       return bytes * static_cast<double>(slice * halves) * 2 <=
              static_cast<double>(gpu_.shared_bytes);
     };
-    // Words are copied whole.
+    // Slices must have whole words.
     const int64_t steps = product_.Steps(k_);
     const auto is_whole = [&](int64_t slice) {
       return !product_.dots || steps % slice == 0;
@@ -208,10 +210,11 @@ class GpuTileChooser {
         }
       }
     }
-    // Half as many steps between two barriers, of which there are half as many,
-    // leave as many in all.
+    // Two slices at once are half as long, so there are twice as many
+    // iterations, but each has one barrier instead of two. The number of
+    // barriers stays the same.
     for (const bool by_registers : {true, false}) {
-      // A byte would take a register.
+      // Each byte would take a register.
       if (by_registers && product_.dots) continue;
       for (const int64_t slice : {32, 16, 8}) {
         const double ahead = elements * static_cast<double>(slice) / threads;
@@ -233,7 +236,8 @@ class GpuTileChooser {
       if (fits(slice, 1)) return true;
     }
     if (!product_.dots) return false;
-    // All the same, in other slices; or as it is.
+    // Dot loops must have whole words: tries other slices, or else reads
+    // operands without slices.
     tile.slice = 0;
     for (int64_t slice = 5; slice < 32; ++slice) {
       if (is_whole(slice) && fits(slice, 1)) tile.slice = slice;
@@ -244,14 +248,15 @@ class GpuTileChooser {
     return true;
   }
 
-  // Of the operand's part of a workgroup, in shared memory.
+  // Returns the bytes of a step of the workgroup's part of the operand, in
+  // shared memory.
   double BytesOfStep(size_t load, const WorkgroupTile& tile) const {
     return OfWorkgroup(load, tile) * WindowFactor(load, tile) *
            static_cast<double>(product_.BytesOfStep(shape_.loads()[load]));
   }
 
-  // Elements that a workgroup's part of an operand spans, by those that are
-  // used: with strides between windows there are some that are not.
+  // Returns the ratio of elements that a workgroup's part of an operand spans
+  // to those that are used: strides between windows leave some unused.
   double WindowFactor(size_t load, const WorkgroupTile& tile) const {
     double factor = 1;
     for (size_t a = 0; a < tile.axes.size(); ++a) {
@@ -283,7 +288,7 @@ class GpuTileChooser {
     double tiles = 1, guarded = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       const int64_t size = tile.axes[static_cast<size_t>(a)].size();
-      // Loads and stores at edges are guarded.
+      // Loads and stores at the edges are guarded.
       if (!gpu_.is_cpu_like && shape_.LikelyExtent(a) % size != 0)
         guarded *= kGuarded;
       tiles *=
@@ -321,7 +326,8 @@ class GpuTileChooser {
       differs |= a != v && Moves(load, a) && tile.axes[a].threads > 1;
       differs |= a == v && along != Stride::kNone;
     }
-    // Else the same for all of a subgroup, or side by side.
+    // If addresses do not differ, all invocations of a subgroup load the same
+    // element, or neighbours.
     if (gpu_.is_cpu_like) return kLaneLoad;
     return differs ? kScatteredLoad : kMemoryLoad;
   }
@@ -337,9 +343,9 @@ class GpuTileChooser {
   double best_cost_ = std::numeric_limits<double>::max();
 };
 
-// How many results of an invocation lie together, so that it loads and stores
-// vectors: where tiles fill the axis, as lanes beyond its end would be guarded
-// one by one.
+// Returns how many results of an invocation are contiguous, so that it loads
+// and stores vectors. More than 1 only if tiles fill the axis, because lanes
+// beyond its end would be guarded one by one.
 int64_t LanesOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   const StageShape& shape = product.shape;
   const AxisTile& axis = tile.axes[static_cast<size_t>(tile.v)];
@@ -355,8 +361,8 @@ int64_t LanesOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   return 1;
 }
 
-// Steps of the sum whose operands lie together: an invocation loads a vector of
-// them.
+// Returns the number of steps of the sum whose operands are contiguous, so that
+// an invocation loads a vector of them.
 int64_t StepsOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   constexpr int64_t kSteps = 4;
   const StageShape& shape = product.shape;

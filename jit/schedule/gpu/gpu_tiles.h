@@ -1,20 +1,20 @@
-// Tiles of workgroups and invocations for sums of products on GPUs, by what
-// they cost: matrix products of any form, convolutions as products of what
-// their windows cover.
+// Chooses tiles of workgroups and invocations for sums of products on GPUs by
+// their cost: matrix products of any form, and convolutions as products of the
+// elements in their windows.
 //
 // A workgroup has a tile of the results, `threads` by `registers` of some axes:
-// v, along which results lie in memory, and axes whose points use one load
-// along v again (rows of a matrix, pixels beside each other). An invocation has
+// v, along which results are contiguous in memory, and axes whose points reuse
+// one load along v (rows of a matrix, neighbouring pixels). An invocation has
 // every threads-th element of each axis in registers. The sum runs in slices of
-// its longest axis; the slices of operands that several invocations need are
-// loaded together into shared memory, where that is faster than caches: the
-// next ones while these are used, if there is room for two of each and for what
-// invocations have on its way. Results and operands that lie together are lanes
+// its longest axis. Slices of operands that several invocations need are loaded
+// together into shared memory, where that is faster than caches. The next
+// slices are loaded while these are used, if there is room for two of each and
+// for the registers that loads need. Contiguous results and operands are lanes
 // of vectors, and so are steps of the sum.
 //
 // The model counts, per step of the sum, multiply-adds and loads of an
-// invocation, and what the workgroup loads from memory, for as many
-// invocations as the device runs at once.
+// invocation, and the workgroup's loads from memory, for as many invocations as
+// the device runs at once.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_GPU_TILES_H_
@@ -33,7 +33,7 @@ namespace ember::schedule {
 struct AxisTile {
   int64_t threads = 1;
   int64_t registers = 1;
-  // So many of the registers are neighbours, in lanes of a vector.
+  // Number of the registers that are neighbours, in lanes of a vector.
   int64_t lanes = 1;
   int64_t size() const { return threads * registers; }
 };
@@ -42,16 +42,17 @@ struct WorkgroupTile {
   std::vector<AxisTile> axes;  // per spatial axis
   int v = -1;
   int k = -1;         // axis of the slices; -1: none
-  int64_t slice = 0;  // steps of it
-  // The next slices are loaded ahead; by way of registers, if there is room.
+  int64_t slice = 0;  // number of steps of a slice
+  // The next slices are loaded ahead; through registers, if there is room.
   bool is_double = false;
   bool by_registers = false;
-  int64_t slots = 0;  // not 0: copied asynchronously, into so many
-  // The loops around the slices (of a window) and that over them are one.
+  int64_t slots = 0;  // not 0: number of slots of asynchronous copies
+  // The loops around the slices (of a window) are fused with the loop over
+  // slices.
   bool turns_together = false;
-  std::vector<bool> share;  // per load: through shared memory
-  int64_t steps = 1;        // of the innermost loop of the sum written out
-  double cost = 0;          // of all workgroups, by the model
+  std::vector<bool> share;  // per load: it goes through shared memory
+  int64_t steps = 1;        // unrolled steps of the sum's innermost loop
+  double cost = 0;          // cost of all workgroups in the model
 
   int64_t Threads() const {
     int64_t threads = 1;
@@ -60,10 +61,10 @@ struct WorkgroupTile {
   }
 };
 
-// The last axis of results that has neighbours; -1: none.
+// Returns the last axis of results that has neighbours; -1: none.
 int VectorAxis(const StageShape& shape);
 
-// A product's shape; in words where it has dot loops.
+// A product's shape, counted in words if it has dot loops.
 struct ProductOnGpu {
   const Computation& c;
   const StageShape& shape;
@@ -73,7 +74,7 @@ struct ProductOnGpu {
     return dots ? StrideOfWords(c, shape, load, axis, *dots)
                 : shape.StrideOf(load, axis);
   }
-  // Of an axis, taken one after the other.
+  // Returns the number of sequential steps of an axis.
   int64_t Steps(int axis) const {
     const int64_t extent = shape.LikelyExtent(axis);
     return dots && axis == dots->axis ? extent / dots->count : extent;
@@ -88,8 +89,8 @@ struct ProductOnGpu {
   }
 };
 
-// The tile, with the lanes of its axis v and the steps that are written out;
-// nothing where results have no neighbours, or no tile fits.
+// Returns the tile, with the lanes of its axis v and the number of unrolled
+// steps; nullopt if results have no neighbours, or if no tile fits.
 std::optional<WorkgroupTile> ChooseWorkgroupTile(const jit::GpuModel& gpu,
                                                  const ProductOnGpu& product);
 

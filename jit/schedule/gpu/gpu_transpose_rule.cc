@@ -18,16 +18,16 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kWordBytes = 4;
-// Elements of an invocation whose turns are written out.
+// Largest number of an invocation's elements whose loop is unrolled.
 constexpr int64_t kMostWrittenOut = 16;
 
-// Buffers that are read across neighbours, by the stages that read them.
+// For each buffer that is read across neighbours, the stages that read it so.
 using Across = std::map<std::string, std::set<std::string>>;
 
 struct Square {
   int rows = -1;      // axis along which neighbours are read
   int columns = -1;   // axis along which they are stored
-  int64_t bytes = 1;  // of the widest element that is copied
+  int64_t bytes = 1;  // bytes of the widest element to copy
   Across across;
 };
 
@@ -48,7 +48,7 @@ class Transposer {
         !FindAcross(root_)) {
       return false;
     }
-    // Stages that are computed for the points have their axes.
+    // Stages that are computed for the points must have the root's axes.
     for (int p = 0; p < writer_.StageOf(root_); ++p) {
       const std::string& name = c().stages[static_cast<size_t>(p)].name;
       const StageShape stage(c(), p);
@@ -67,7 +67,8 @@ class Transposer {
  private:
   const Computation& c() const { return writer_.computation(); }
 
-  // False where what is read across lies along different axes.
+  // Returns false if buffers that are read across are contiguous along
+  // different axes.
   bool FindAcross(const std::string& name) {
     const StageShape shape(c(), writer_.StageOf(name));
     for (NodeId load : shape.loads()) {
@@ -88,7 +89,7 @@ class Transposer {
   }
   int64_t Side() const { return gpu_.subgroup_size * WordLanes(); }
 
-  // Caches are enough where few neighbours are read from a line.
+  // Caches are enough if few neighbours are read from a line.
   bool IsWorthIt(const StageShape& shape) const {
     const auto rows = shape.Extent(square_.rows);
     const auto columns = shape.Extent(square_.columns);
@@ -145,7 +146,7 @@ class Transposer {
           Copy(reader, buffer, tasks);
       }
     }
-    // What is read across is neighbours now.
+    // Elements that were read across are now neighbours in the copies.
     if (!lane.empty()) VectorizeJoined(root_, joined, writer_);
   }
 
@@ -160,12 +161,13 @@ class Transposer {
   void Copy(const std::string& reader, const std::string& buffer,
             const std::string& tasks) {
     const std::string copy = NameOfSlice(c(), reader, buffer);
-    // Refused where loads of the buffer differ: caches have to do then.
+    // Refused if loads of the buffer differ: it is then read through caches.
     if (!writer_.Try("cache_read %" + reader + " %" + buffer + " -> " + copy))
       return;
     writer_.Do("compute_at %" + copy + " %" + root_ + " " + tasks);
     if (!writer_.status().ok()) return;
-    // Rows begin a word further on: a column's elements are in all banks.
+    // Each row begins one word later, so that a column's elements are in all
+    // banks.
     writer_.Do("pad_rows %" + copy + " " + std::to_string(WordLanes()));
     const std::string rounds = BindTogether(copy, Threads(), lanes_, writer_);
     if (!rounds.empty() && IsWrittenOut())

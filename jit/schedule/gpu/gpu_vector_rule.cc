@@ -1,4 +1,4 @@
-// Vectors for stages whose points are as they are in memory (elementwise
+// Chooses vectors for stages whose points are contiguous in memory (elementwise
 // arithmetic, copies, pooling along channels): an invocation has neighbours,
 // which it loads and stores at once.
 #include "jit/schedule/gpu/gpu_vector_rule.h"
@@ -20,15 +20,16 @@ namespace {
 using tensor::Combiner;
 using tensor::Opcode;
 
-// Of what an instruction moves, and of elements that it moves several of.
+// Bytes that an instruction moves, and bytes of the widest elements of which it
+// moves several.
 constexpr int64_t kVectorBytes = 16;
 constexpr int64_t kWidestElement = 4;
-// Instructions that are written out, of all lanes together.
+// Largest number of unrolled instructions, counted over all lanes.
 constexpr int64_t kMostInstructions = 1600;
 
-// Whether elements at the indices that are neighbours along the axis begin at
-// multiples of `lanes` wherever the axis does, in a buffer with these extents,
-// which ends at one.
+// True if vectors of `lanes` neighbours along the axis begin at multiples of
+// `lanes` in a buffer with these extents, whenever the axis' value is such a
+// multiple. The last extent must be a multiple, too.
 bool IsAligned(const Computation& c, std::span<const NodeId> indices,
                std::span<const NodeId> extents, NodeId axis, int64_t lanes) {
   if (indices.empty()) return false;
@@ -53,8 +54,9 @@ bool StoresTo(const Computation& c, int stage, uint32_t buffer) {
       [&](const ComputationStore& store) { return store.buffer == buffer; });
 }
 
-// The stages that have values of their own for neighbours along the root's last
-// axis, the root first; nothing where one is not read as neighbours lie.
+// Returns the stages that have different values for neighbours along the root's
+// last axis, the root first; nullopt if a stage's neighbours are not
+// contiguous.
 std::optional<std::vector<int>> StagesAlong(const Computation& c, int root,
                                             const std::set<int>& joined) {
   std::vector<int> along = {root};
@@ -86,7 +88,7 @@ std::set<int> NumbersOf(const Computation& c,
   return numbers;
 }
 
-// Whether what the stage loads and stores is aligned vectors along its last
+// True if all loads and stores of the stage are aligned vectors along its last
 // axis. own: buffers that invocations have in registers.
 bool FitVectors(const Computation& c, const StageShape& shape,
                 const std::set<uint32_t>& own, int64_t lanes) {
@@ -120,7 +122,7 @@ bool FitVectors(const Computation& c, const StageShape& shape,
   });
 }
 
-// Bytes of the widest element of memory.
+// Returns the bytes of the widest element that is loaded or stored.
 int64_t WidestBytes(const Computation& c, const StageShape& shape,
                     const std::set<uint32_t>& own) {
   int64_t bytes = 1;

@@ -1,4 +1,5 @@
-// Vector accesses of invocations. A part of the default schedule for GPUs.
+// Chooses vector accesses of invocations. A part of the default schedule for
+// GPUs.
 //
 //   %sum[i, j] = f32(%x[i, j]) + %bias[j]         computed for points of %y
 //   %y[i, j] = f16(max(%sum[i, j], 0.0))
@@ -18,21 +19,21 @@
 
 namespace ember::schedule {
 
-// How many neighbours along the last axis of the root an invocation is to have:
-// more than 1 where all of what the root and the stages that are computed for
-// its points (`joined`) load and store along it are aligned vectors then, and
-// enough invocations are left to keep the device busy.
+// Returns how many neighbours along the last axis of the root an invocation
+// should have. It is more than 1 if all loads and stores along it of the root
+// and of the stages that are computed for its points (`joined`) are then
+// aligned vectors, and enough invocations are left to keep the device busy.
 int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& computation,
                       const std::string& root,
                       const std::set<std::string>& joined);
 
-// Whether neighbours along the root's last axis have neighbours of the joined
-// stages each, or one value, and none of these is a reduction.
+// True if each joined stage has neighbouring values, or one value, for
+// neighbours along the root's last axis, and none of these is a reduction.
 bool HaveLanes(const Computation& computation, const std::string& root,
                const std::set<std::string>& joined);
 
-// Computes the joined stages for all of the neighbours at once, but for those
-// that have one value for all. False where that cannot be.
+// Computes the joined stages for all of the neighbours at once, except stages
+// that have one value for all. False if it is refused.
 bool VectorizeJoined(const std::string& root,
                      const std::set<std::string>& joined,
                      ScheduleWriter& writer);

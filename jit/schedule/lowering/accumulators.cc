@@ -37,8 +37,8 @@ NodeId InitialValue(const Computation& computation,
       .Rewrite(stage.initial[i]);
 }
 
-// Whether the stage's results are just what is combined, stored where it may be
-// combined, too.
+// True if the stage's results are exactly its combined elements, stored to
+// memory in which they may also be combined.
 bool CombinesInPlace(const Computation& computation, int number,
                      const loops::LoopNest& nest) {
   const ComputationStage& stage = computation.stages[number];
@@ -95,7 +95,7 @@ Accumulators MakeAccumulators(const Computation& computation,
     }
   }
   if (invocation) a.indices.insert(a.indices.begin(), *invocation);
-  // Lanes last: rows of a register tile.
+  // Lanes come last: they are rows of a register tile.
   a.indices.insert(a.indices.end(), vectors.begin(), vectors.end());
   a.lane_indices = a.indices;
   for (int lane : a.lanes)

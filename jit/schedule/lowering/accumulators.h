@@ -1,5 +1,5 @@
-// Where the results of a stage that combines elements are while it does.
-// Internal to lowering.
+// The buffers that hold a stage's results while it combines elements. Internal
+// to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_ACCUMULATORS_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_ACCUMULATORS_H_
 
@@ -12,22 +12,23 @@
 namespace ember::schedule {
 
 struct Accumulators {
-  // Per value of the stage: the results in progress, one per point of the loops
-  // inside the outermost reduction and per lane of vectorized reductions; and
-  // those of all lanes together (the same buffers if there are no lanes). The
-  // first index is the invocation, where bound loops stand inside or around.
-  // Of a bound reduction `combined` are those of all invocations together: the
-  // buffers that the stage stores, where what it stores is just that.
+  // `buffers`: per value of the stage, the results in progress, one per point
+  // of the loops inside the outermost reduction and per lane of vectorized
+  // reductions. `combined`: those of all lanes together (the same buffers if
+  // there are no lanes). The first index is the invocation, if bound loops are
+  // inside or around. If a reduction is bound, `combined` are the results of
+  // all invocations together: the buffers that the stage stores to, if it
+  // stores just these results.
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> combined;
-  std::vector<NodeId> indices;       // of `combined`
-  std::vector<NodeId> lane_indices;  // of `buffers`
+  std::vector<NodeId> indices;       // indices of `combined`
+  std::vector<NodeId> lane_indices;  // indices of `buffers`
   std::vector<int> spatial;          // positions of the loops of `indices`
   std::vector<int> lanes;            // positions of vectorized reductions
   int bound = -1;                    // position of a bound reduction; -1: none
-  bool combines_in_place = false;    // in what the stage stores
+  bool combines_in_place = false;    // `combined` are the stage's results
 
-  // Positions of the loops of `lane_indices`, the bound one first.
+  // Returns the positions of the loops of `lane_indices`, the bound loop first.
   std::vector<int> Points() const;
 };
 
@@ -37,14 +38,14 @@ Accumulators MakeAccumulators(const Computation& computation,
                               std::optional<NodeId> invocation,
                               loops::LoopNest& nest);
 
-// Sets the buffers' elements at the indices to what nothing combined gives.
+// Sets the buffers' elements at the indices to the combiner's initial values.
 loops::Statement InitialStore(const Computation& computation,
                               const ComputationStage& stage,
                               const std::vector<uint32_t>& buffers,
                               const std::vector<NodeId>& indices,
                               loops::LoopNest& nest);
 
-// Of any combiner but a fold.
+// Returns the update of any combiner but a fold.
 tensor::Update UpdateOf(tensor::Combiner combiner);
 
 }  // namespace ember::schedule

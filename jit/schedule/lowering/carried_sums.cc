@@ -51,7 +51,8 @@ class Carrier {
     for (const Turn& turn : turns_) {
       CarriedSums::Turn& added = result.turns.emplace_back();
       added.position = turn.position;
-      // Asks for less than a division where the extents inside are open.
+      // If inner extents are open, this cheap condition comes before the
+      // division.
       if (!nest_.pool.IntegerConstant(turn.turns))
         AddUnlessTrue(IsLong(), added.conditions);
       const NodeId variable = s_.values[s_.plan->order[turn.position]];
@@ -67,7 +68,7 @@ class Carrier {
   }
 
  private:
-  // A loop that carries what its last so many turns have summed up.
+  // A loop that carries the sum of its last iterations, and their number.
   struct Turn {
     int position = 0;
     NodeId turns = 0;
@@ -90,7 +91,7 @@ class Carrier {
 
   // --- which loops ---
 
-  // Lanes, and invocations, have accumulators of their own.
+  // False for lanes and invocations, which have accumulators of their own.
   bool AddsToOne(int position) const {
     const LoopMark mark = s_.plan->loops[s_.plan->order[position]].mark;
     return s_.IsReduction(position) && mark != LoopMark::kVector &&
@@ -98,9 +99,9 @@ class Carrier {
   }
 
   void FindTurns() {
-    // Products of extents are those of points of a stage: they do not wrap.
+    // These products of extents do not wrap: they count points of a stage.
     terms_ = nest_.pool.Integer(1);
-    int64_t blocks = 1;  // of what the loops found so far carry, at most
+    int64_t blocks = 1;  // largest number that the loops found so far carry
     bool is_open = false;
     for (int p = static_cast<int>(s_.plan->order.size());
          p-- > s_.FirstReduction();) {
@@ -119,7 +120,8 @@ class Carrier {
           nest_.pool.IntegerConstant(turn.turns);
       turns_.push_back(turn);
       if (count && turns && !is_open) {
-        // Those of the inner loops for each turn, and its own.
+        // In each iteration the inner loops carry their blocks, and this loop
+        // its own.
         const int64_t per_turn = turns_.size() == 1 ? 0 : blocks;
         const int64_t most = int64_t{1} << 20;
         blocks = std::min(*count, most) * std::min(per_turn, most) +
@@ -130,7 +132,8 @@ class Carrier {
     blocks_ = is_open ? kMostPlainBlocks + 1 : blocks;
   }
 
-  // As many as have no more terms than a block, but one at least.
+  // Returns the number of iterations that have no more terms than a block, at
+  // least 1.
   NodeId TurnsOf(NodeId inner) {
     if (const std::optional<int64_t> terms = nest_.pool.IntegerConstant(inner))
       return nest_.pool.Integer(
@@ -143,7 +146,7 @@ class Carrier {
                 nest_.pool.Integer(1));
   }
 
-  // Whether an accumulator gets more terms than a block in all.
+  // Returns the condition that one accumulator adds up more terms than a block.
   NodeId IsLong() {
     return Make(Opcode::kLess, DType::kBool, nest_.pool.Integer(kSumBlock),
                 terms_);
@@ -184,7 +187,7 @@ class Carrier {
     return {std::move(statement)};
   }
 
-  // As tensor/sum_error.h says.
+  // Carries a part to the total as tensor/sum_error.h describes.
   Block Carry() {
     const uint32_t part = a_.buffers[0];
     Statement statement;
@@ -225,8 +228,8 @@ class Carrier {
   loops::LoopNest& nest_;
   const DType type_;
   std::vector<Turn> turns_;  // from the innermost loop out
-  NodeId terms_ = 0;         // of one accumulator, in all
-  int64_t blocks_ = 0;       // at most, if that is constant
+  NodeId terms_ = 0;         // number of terms of one accumulator
+  int64_t blocks_ = 0;       // largest number, if it is constant
   bool is_compensated_ = false;
   uint32_t total_ = 0;
   uint32_t rest_ = 0;
@@ -257,7 +260,8 @@ Status CheckSum(const Computation& computation, const StageLoops& loops,
     int64_t terms = 1;
     for (size_t i = 0; i < stage.axes.size(); ++i) {
       if (static_cast<int>(i) < stage.spatial_count) continue;
-      // Of points that end before, too (ComputationStage::end).
+      // Counts the whole extent, even if points end earlier
+      // (ComputationStage::end).
       const std::optional<int64_t> extent =
           computation.pool.IntegerConstant(stage.axes[i].extent);
       if (__builtin_mul_overflow(terms, extent.value_or(1), &terms))

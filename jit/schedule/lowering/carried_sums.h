@@ -1,7 +1,7 @@
-// Float sums of any length within the bound of tensor/sum_error.h: in loops
-// over more terms than one accumulator may take, what it has is carried to a
-// total every so often, and it starts at 0 again. Internal to lowering, which
-// does so under every schedule.
+// Keeps float sums of any length within the bound of tensor/sum_error.h. In
+// loops over more terms than one accumulator may add up, the accumulator is
+// carried to a total at regular intervals, and starts at 0 again. Internal to
+// lowering, which does so under every schedule.
 //
 //   for k < 1000000 {                  %total[] = 0.0  %rest[] = 0.0
 //     %sum[] += %x[k]                  for k < 1000000 {
@@ -12,10 +12,10 @@
 //                                      }
 //                                      %sum[] = %total[] + (%sum[] + %rest[])
 //
-// The loops that carry follow from the schedule's loops alone: each whose
-// turns, with those of the loops inside it that combine elements, may be too
-// many. A rule that wants no condition in an innermost loop splits that loop
-// (sum_rule.h), so that an outer one carries at each turn.
+// The schedule's loops determine which loops carry: each loop whose iterations,
+// multiplied by those of the combining loops inside it, may be too many. A rule
+// that wants no condition in an innermost loop splits that loop (sum_rule.h),
+// so that an outer one carries in each iteration.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_CARRIED_SUMS_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_CARRIED_SUMS_H_
 
@@ -30,32 +30,34 @@
 
 namespace ember::schedule {
 
-// Statements on one result in progress each, to stand in loops over them, and
-// where; none where accumulators take few terms each.
+// Statements on one result in progress each, and the positions of the loops in
+// which they belong. Empty if each accumulator adds up few terms.
 struct CarriedSums {
-  // A loop that carries before some of its turns.
+  // A loop that carries before some of its iterations.
   struct Turn {
-    int position = 0;                // of the loop
-    std::vector<NodeId> conditions;  // all hold
+    int position = 0;                // position of the loop
+    std::vector<NodeId> conditions;  // carries if all hold
   };
   std::vector<Turn> turns;
   std::vector<int> points;  // positions of the loops over results in progress
-  // Around clear and finish, where it is open whether anything is carried.
+  // Conditions around `clear` and `finish`, if it is not known before the run
+  // whether anything is carried.
   std::vector<NodeId> conditions;
   loops::Block clear;   // before the stage's reduction
-  loops::Block carry;   // at those turns
-  loops::Block finish;  // behind the reduction
-  // Totals. On CPUs they are to stay in memory, so that registers are left to
-  // the accumulators.
+  loops::Block carry;   // before the iterations that carry
+  loops::Block finish;  // after the reduction
+  // Buffers of totals. On CPUs they stay in memory, so that the accumulators
+  // have all registers.
   std::vector<uint32_t> buffers;
 };
 
 CarriedSums CarrySums(const Computation& computation, const StageLoops& loops,
                       const Accumulators& accumulators, loops::LoopNest& nest);
 
-// kFailedPrecondition where a float sum cannot keep its bound: what matrices
-// hold is not carried, and has at most tensor::kMostMatrixTerms terms; and what
-// so many invocations have is one sum again, of as many as no device has.
+// Returns kFailedPrecondition if a float sum cannot keep its bound.
+// Accumulators of matrices are not carried and may add up at most
+// tensor::kMostMatrixTerms terms. The sum over invocations is one sum again, of
+// more terms than any device has invocations.
 Status CheckSum(const Computation& computation, const StageLoops& loops,
                 const Accumulators& accumulators, const loops::LoopNest& nest);
 

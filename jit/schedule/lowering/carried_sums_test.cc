@@ -1,6 +1,6 @@
-// Long sums keep their bound under every schedule: random ones, on the
-// evaluator of nests. One term is so large that an accumulator that goes on for
-// long loses those behind it.
+// Tests that long sums keep their bound under random schedules, with the
+// evaluator of nests. One term is so large that an accumulator that is not
+// carried loses the terms after it.
 //
 //   PAIRS=10000 bazel run -c opt //jit/schedule/lowering:carried_sums_test
 #include "jit/schedule/lowering/carried_sums.h"
@@ -27,7 +27,8 @@
 namespace ember::schedule {
 namespace {
 
-// The largest power of two with neighbours that differ by 2: it swallows 1.
+// The smallest power of two whose upper neighbour is 2 away: adding 1 to it
+// changes nothing.
 constexpr float kLarge = 0x1p24f;
 
 struct LongSum {
@@ -90,7 +91,8 @@ bool Carries(const loops::LoopNest& nest) {
   return loops::ToText(nest).find(".total.") != std::string::npos;
 }
 
-// Empty, or what is wrong. large: number of the element that is.
+// Returns a description of an error, or nothing. large: number of the large
+// element.
 std::string Check(const LongSum& sum, const loops::LoopNest& nest,
                   const std::vector<int64_t>& parameters, uint64_t seed,
                   int64_t large) {
@@ -126,12 +128,12 @@ TEST(CarriedSums, WhereTheyAreNeeded) {
   }
 }
 
-// In lanes there are sixteen accumulators; a loop that is split carries at each
-// turn of the outer one.
+// Lanes give sixteen accumulators. A split loop carries in each
+// iteration of the outer loop.
 TEST(CarriedSums, ByTheModel) {
   struct Case {
     const char* dispatch;
-    const char* split;  // in the schedule
+    const char* split;  // expected in the schedule
     bool carries;
     bool has_condition;  // in the innermost loop
   };
@@ -184,7 +186,7 @@ TEST(CarriedSums, RandomSchedules) {
     ApplyRandomPrimitives(seed, 1 + static_cast<int>(random() % 12), schedule);
     auto nest = Lower(schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      ++refused;  // random_schedule_test sees to why
+      ++refused;  // random_schedule_test examines the reasons
       continue;
     }
     if (seeds.is_replay)

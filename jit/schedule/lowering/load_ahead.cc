@@ -41,8 +41,8 @@ bool StoresTo(const Statement& statement, uint32_t buffer) {
          });
 }
 
-// The statements that store to the buffer, or the others, under the conditions
-// that they stand in, each with the checks right before it.
+// Returns the statements that store to the buffer, or all others. Keeps the
+// conditions around each statement and the checks right before it.
 Block PartOf(const Block& block, uint32_t buffer, bool stores) {
   Block part, checks;
   for (const Statement& statement : block) {
@@ -65,12 +65,12 @@ Block PartOf(const Block& block, uint32_t buffer, bool stores) {
   return part;
 }
 
-// A copy of statements with other values for some variables.
+// Copies statements with other values for some variables.
 class Copier {
  public:
   enum class Mode : uint8_t { kDirect, kToRegisters, kFromRegisters, kAsync };
 
-  // What stores to the tile stores to `slot` of it instead.
+  // Copied stores to the tile store to its slot `slot`.
   Copier(LoopNest& nest, uint32_t tile, NodeId slot, Mode mode = Mode::kDirect,
          uint32_t registers = 0)
       : nest_(nest),
@@ -156,7 +156,8 @@ class Copier {
     }
   }
 
-  // Of memory that does not change while the phase runs, by an invocation.
+  // True if the value is a copy by an invocation from memory that does not
+  // change while the phase runs.
   bool IsCopy(NodeId value) const {
     const Node& node = nest_.pool[value];
     if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad)
@@ -192,7 +193,7 @@ class Copier {
   Rewriter rewriter_;
 };
 
-// Lets what reads the tile read the slot.
+// Makes reads of the tile read the slot.
 class SlotReader {
  public:
   SlotReader(LoopNest& nest, uint32_t tile, NodeId slot)
@@ -243,8 +244,9 @@ class SlotReader {
   Rewriter rewriter_;
 };
 
-// The extents of the loops around each store, the invocation's first; nothing
-// if they are not the same everywhere, or not those of registers.
+// Finds the extents of the loops around each store, the invocation's first.
+// Returns false if they differ between stores, or if a loop is none that
+// registers may have.
 using Extents = std::vector<NodeId>;
 bool FindRegisterExtents(const LoopNest& nest, const Block& block,
                          Extents& invocation, Extents& others,
@@ -276,7 +278,8 @@ bool FindRegisterExtents(const LoopNest& nest, const Block& block,
   return true;
 }
 
-// Registers for what an invocation has of the tile on its way.
+// Adds registers for the elements of the tile that an invocation loads and has
+// not stored yet.
 std::optional<uint32_t> AddRegisters(const Block& loads, uint32_t tile,
                                      LoopNest& nest) {
   Extents invocation, others;
@@ -297,7 +300,7 @@ std::optional<uint32_t> AddRegisters(const Block& loads, uint32_t tile,
   return static_cast<uint32_t>(nest.buffers.size() - 1);
 }
 
-// The statements where a < b.
+// Appends the statements under the condition a < b.
 void AppendIf(LoopNest& nest, NodeId a, NodeId b, Block statements,
               Block& out) {
   Statement branch;
@@ -313,7 +316,7 @@ void AppendIf(LoopNest& nest, NodeId a, NodeId b, Block statements,
   out.push_back(std::move(branch));
 }
 
-// What the loads of the tile, as the loop's body has them, are for turn `turn`,
+// Appends the loads of the tile in the loop's body, for a given iteration and
 // into the slot.
 void AppendCopies(const Block& loads, const AheadTile& tile, NodeId variable,
                   NodeId turn, NodeId slot, LoopNest& nest, Block& out) {
@@ -329,9 +332,9 @@ Statement AwaitAllBut(int64_t groups) {
   return await;
 }
 
-// The tiles that are loaded asynchronously, all with as many slots. Takes their
-// loads from the loop's body; awaits: what its turns begin with; copies: what
-// they load for later ones.
+// Loads tiles asynchronously; all have the same number of slots. Moves their
+// loads from the loop's body. awaits: begins each iteration. copies: loads for
+// a later iteration.
 void LoadAsync(std::span<const AheadTile> tiles, Statement& loop, Block& before,
                Block& awaits, Block& copies, LoopNest& nest) {
   const int64_t slots = tiles[0].slots;

@@ -1,5 +1,5 @@
-// Loops in which tiles of operands are there one iteration ahead: what
-// double_buffer asks for. Internal to lowering.
+// Software pipelining: loads tiles of operands one or more iterations before
+// they are read, as the primitive double_buffer asks. Internal to lowering.
 //
 //   for k < 8 {                        load(0 -> half 0)
 //     load(k)                    ->    for k < 8 {
@@ -7,15 +7,15 @@
 //   }                                    arithmetic(k of half k mod 2)
 //                                      }
 //
-// The tile gets a first dim of 2, its halves. What is loaded meets what is read
-// only in the next iteration, in both directions: so a device needs one barrier
-// per iteration instead of two (jit/gpu/barriers.h), and loads run while
-// arithmetic does. By registers, each invocation loads its elements at the
-// begin of an iteration and stores them at its end; directly, they are copied
-// at its end.
+// The tile gets a first dim of 2, its halves. An iteration reads the half that
+// the previous one loaded, and loads the other. So a device needs one barrier
+// per iteration instead of two (jit/gpu/barriers.h), and loads overlap with
+// arithmetic. By registers, each invocation loads its elements at the begin of
+// an iteration and stores them to the tile at its end; directly, they are
+// copied at its end.
 //
 // Asynchronously, with n slots, copies are n - 1 iterations ahead, and an await
-// leaves those of the last n - 2 on their way:
+// leaves the last n - 2 groups of copies in flight:
 //
 //   async load(0 -> slot 0)  await 1  async load(1 -> slot 1)         // n = 3
 //   for k < 8 {
@@ -24,10 +24,10 @@
 //     arithmetic(k of slot k mod 3)
 //   }
 //
-// Late, the copies stand behind the arithmetic: what that begins, such as
-// products of matrices that go on by themselves, has begun then. With one slot
-// to spare, they are n - 2 iterations ahead: what an iteration reads may be
-// read until the next one's arithmetic has begun.
+// With `late`, the copies come after the arithmetic, when asynchronous
+// operations that it starts, such as products of matrices, have started. With
+// `spare`, copies are n - 2 iterations ahead: the slot that an iteration reads
+// may still be read until the next iteration's arithmetic has started.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_LOAD_AHEAD_H_
 
@@ -43,26 +43,25 @@ namespace ember::schedule {
 struct AheadTile {
   uint32_t buffer = 0;
   bool by_registers = false;
-  int64_t slots = 0;  // not 0: asynchronously, the same of all tiles of a loop
-  bool is_late = false;    // likewise
-  bool has_spare = false;  // likewise
+  int64_t slots = 0;  // not 0: asynchronous; the same for all tiles of a loop
+  bool is_late = false;    // the same for all tiles of a loop
+  bool has_spare = false;  // the same for all tiles of a loop
 };
 
-// The tiles that the schedule wants ahead in a loop of the stage. Their buffers
-// have the same numbers in the nest.
+// Returns the tiles that the schedule loads ahead in a loop of the stage. Their
+// buffers have the same numbers in the nest.
 std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
                                   int loop);
 
-// loop: serial, complete, and not in its block yet. In its body, under no more
-// than conditions, stand the statements that store to the tiles, each to one
-// tile, right behind the checks of its indices, if there are any (none by
-// registers); they read nothing that the loop stores. No other statement of the
-// nest touches a tile. before: where the loop is going to stand; gets what
-// fills the first halves.
+// loop: serial, complete, and not in its block yet. Its body contains the
+// statements that store to the tiles, each to one tile, under no more than
+// conditions, and right after the checks of their indices, if there are any (by
+// registers there are none). They read nothing that the loop stores. No other
+// statement of the nest accesses a tile. before: the block to which the loop
+// will be added; gets the statements that fill the first halves.
 //
-// A loop that is known to turn but once, or never, stays as it is. So does
-// `by_registers` count for nothing where the bound loop of a copy has but one
-// invocation.
+// A loop that provably has at most one iteration stays as it is. `by_registers`
+// has no effect if the bound loop of a copy has only one invocation.
 void LoadAhead(std::span<const AheadTile> tiles, loops::Statement& loop,
                loops::Block& before, loops::LoopNest& nest);
 

@@ -47,14 +47,14 @@ using tensor::Combiner;
 using tensor::Opcode;
 using tensor::Update;
 
-// Which of a stage's loops a nest of it has, and what holds in it.
+// Selects some of a stage's loops, and the guards that apply in them.
 enum class Part : uint8_t {
-  kOuter,    // the loops around everything of the stage
-  kInitial,  // over results in progress: nothing is read or stored
+  kOuter,    // the loops around the whole stage
+  kInitial,  // over results in progress, without reading or storing
   kUpdate,   // all loops from the outermost reduction on
-  kTotals,   // over results in progress: those that exist, without reading
-  kCombine,  // over results in progress, one after another, storing them
-  kFinal     // over results in progress, storing them
+  kTotals,   // over existing results in progress, without reading
+  kCombine,  // over results in progress, one by one, with stores
+  kFinal     // over results in progress, with stores
 };
 
 class Lowering {
@@ -83,15 +83,16 @@ class Lowering {
     }
     if (has_invocations_) {
       MakeTilesOwn(nest_);
-      // Invocations have registers of their own, or nothing that is as near.
+      // Totals may be promoted: invocations have registers of their own, and no
+      // other memory is as near.
       totals_.clear();
     }
     PromoteRegisters(totals_, nest_);
     if (!has_invocations_) UnguardRegisters(nest_);
     PlanPrefetches(nest_);
     PadRowsOfTiles();
-    // What a guard or a check stands in, or is not known to be aligned, is no
-    // matrix.
+    // Matrix loops with guards or checks inside, or with accesses that are not
+    // provably aligned, are refused.
     const Status matrices =
         has_invocations_ ? loops::CheckMatrices(nest_) : OkStatus();
     if (!matrices.ok())
@@ -112,7 +113,7 @@ class Lowering {
 
   // --- buffers ---
 
-  // When all indices are there: nothing but the distance of rows changes.
+  // Runs after all indices are made, as it only changes the distance of rows.
   void PadRowsOfTiles() {
     for (size_t i = 0; i < c_.stages.size(); ++i) {
       const int64_t padding = schedule_.plan(static_cast<int>(i)).row_padding;
@@ -165,7 +166,7 @@ class Lowering {
     return OkStatus();
   }
 
-  // first_is_task: the outermost loop is there already.
+  // first_is_task: the outermost loop exists already.
   Status EmitStage(const StageLoops& s, bool first_is_task, Block& out) {
     std::vector<int> outer;
     outer.reserve(s.plan->order.size());
@@ -197,7 +198,8 @@ class Lowering {
     loop.kind = Statement::Kind::kFor;
     loop.variable = variable;
     const LoopMark mark = s.plan->loops[number].mark;
-    // What never runs has no lanes; of a combination all invocations do each.
+    // A loop that never runs has no lanes. When invocations combine, each of
+    // them runs all lanes.
     const bool is_serial =
         nest_.pool.IntegerConstant(s.extents[number]) == 0 ||
         (mark == LoopMark::kVector && part == Part::kCombine);
@@ -210,7 +212,7 @@ class Lowering {
         EmitInside(s, positions, index, part, leaf, loop.body));
     variables_.pop_back();
     if (binds) invocation_.reset();
-    // What a guard or a check stands in is a loop still.
+    // A dot loop with a guard or a check inside becomes a plain loop.
     if (loop.loop == loops::LoopKind::kDot &&
         !loops::DotProductOf(nest_, loop).ok()) {
       loop.loop = loops::LoopKind::kUnrolled;
@@ -223,8 +225,8 @@ class Lowering {
     return OkStatus();
   }
 
-  // What the stage's sums have so far becomes part of their totals, at the
-  // start of some turns of the loop.
+  // Carries the stage's sums in progress to their totals, at the start of some
+  // iterations of the loop.
   Status CarryAt(const StageLoops& s, int position, Block& body) {
     const CarriedSums& carried = carried_[s.stage];
     Block before;
@@ -237,9 +239,9 @@ class Lowering {
     return OkStatus();
   }
 
-  // The block for each result in progress inside the loop at the position; -1:
-  // for all. Not for those beyond the end, which nobody wants: what computes
-  // them is then found to be dead.
+  // Emits the block for each result in progress inside the loop at the
+  // position; -1: for all results. Leaves out results beyond the end, which are
+  // not used, so that the code that computes them is found to be dead.
   Status EmitTotals(const StageLoops& s, int position,
                     const std::vector<NodeId>& conditions, const Block& block,
                     Block& out) {
@@ -259,8 +261,8 @@ class Lowering {
         *inside);
   }
 
-  // The body of loop `positions[index]`; twice if a peeled split is decided
-  // here.
+  // Emits the body of loop `positions[index]`, twice if a peeled split is
+  // decided here.
   Status EmitInside(const StageLoops& s, const std::vector<int>& positions,
                     size_t index, Part part, const Leaf& leaf, Block& out) {
     std::vector<Guard> exact;
@@ -277,8 +279,8 @@ class Lowering {
         out);
   }
 
-  // leaf, under each combination of the conditions and their opposites that is
-  // possible.
+  // Emits `leaf` under each possible combination of the conditions and their
+  // opposites.
   Status EmitPeeled(std::span<const Guard> exact, const Leaf& leaf,
                     Block& out) {
     if (exact.empty()) return leaf(out);
@@ -323,7 +325,8 @@ class Lowering {
       case Part::kCombine:
         return !guard.is_reduction;
       case Part::kFinal:
-        // Matrices are stored whole; what is beyond the end nobody reads.
+        // Matrices are stored whole; the elements beyond the end are never
+        // read.
         return !guard.is_reduction &&
                (!guard.is_of_region || !s.plan->MultipliesMatrices() ||
                 !StoresToRegions(s.stage));
@@ -418,7 +421,7 @@ class Lowering {
     return OkStatus();
   }
 
-  // Not where an axis has one point, in a loop over more.
+  // False if an axis has one point, and the loop over it has more.
   bool MovesWithInvocations(const Store& store) const {
     return std::ranges::any_of(store.indices, [&](NodeId index) {
       return tensor::DependsOn(nest_.pool, index, *invocation_);
@@ -512,7 +515,7 @@ class Lowering {
     return OkStatus();
   }
 
-  // What the invocations of a bound reduction have, together.
+  // Combines the parts of all invocations of a bound reduction.
   Status CombineInvocations(const StageLoops& s, const Accumulators& a,
                             Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
@@ -538,7 +541,7 @@ class Lowering {
           Statement statement;
           statement.stores.push_back(std::move(store));
           loop.body.push_back(std::move(statement));
-          // What never runs has no invocations.
+          // A loop that never runs has no invocations.
           const NodeId extent = nest_.pool[loop.variable].operands[0];
           if (nest_.pool.IntegerConstant(extent) != 0)
             block.push_back(std::move(loop));
@@ -547,7 +550,7 @@ class Lowering {
         out);
   }
 
-  // Sums of all lanes, in memory of their own.
+  // Combines the parts of all lanes, in a separate buffer.
   Status CombineLanes(const StageLoops& s, const Accumulators& a, Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
     return EmitLoops(
@@ -581,11 +584,11 @@ class Lowering {
   Rewriter header_;
   Facts facts_;
   std::vector<std::vector<NodeId>> full_;  // per stage: extents of its axes
-  std::vector<NodeId> variables_;          // of the loops around
+  std::vector<NodeId> variables_;          // variables of the loops around
   bool has_invocations_ = false;
-  std::optional<NodeId> invocation_;  // of the bound loop around
+  std::optional<NodeId> invocation_;  // variable of the bound loop around
   std::vector<std::optional<RegionStorage>> storage_;  // per buffer
-  std::map<int, CarriedSums> carried_;  // of the stages being emitted
+  std::map<int, CarriedSums> carried_;  // per stage that is being emitted
   std::vector<uint32_t> totals_;        // buffers of carried sums
 };
 

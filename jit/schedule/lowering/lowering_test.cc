@@ -1,6 +1,6 @@
-// Lowered schedules against the definition of the dispatch, through the
-// evaluator of loop nests: random ones, and those of the model of a CPU. Given
-// ones are in tests/cases/lowering.
+// Compares lowered schedules with the definition of the dispatch, on the
+// evaluator of loop nests: random schedules, and those that the model of a CPU
+// chooses. tests/cases/lowering has schedules as texts.
 #include "jit/schedule/lowering/lowering.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +70,7 @@ TEST(Lowering, RandomDispatchesByTheModel) {
   const PairSeeds seeds = SeedsOfPairs(120);
   int scheduled = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    // Results overwrite operands where they may.
+    // Results overwrite operands where that is allowed.
     RandomPair pair = MakeRandomPair(seed);
     for (const char* target :
          {"x86_64-linux+avx2+fma", "x86_64-linux+avx512f+fma"}) {
@@ -95,8 +95,8 @@ TEST(Lowering, RandomDispatchesByTheModel) {
   EXPECT_GT(scheduled, seeds.is_replay ? -1 : 80);
 }
 
-// Tasks are rows of open dims, each of which computes its own row of a result
-// that overwrites an operand.
+// Tasks are rows of open dims. Each task computes its own row of a result that
+// overwrites an operand.
 TEST(Lowering, ResultsInPlaceRunOnce) {
   const tensor::Dispatch dispatch = ParseDispatch(R"(
 dispatch @chain<A, B, C>(%x: f32[A * 2, B * 2, C]) -> (%y: f32[A * 2, B * 2, C], %z: f32[A * 2, B * 2, C]) {
@@ -123,8 +123,8 @@ dispatch @chain<A, B, C>(%x: f32[A * 2, B * 2, C]) -> (%y: f32[A * 2, B * 2, C],
   }
 }
 
-// Large packed constants are fetched panel by panel while others are used;
-// small ones are not.
+// Large packed constants are prefetched panel by panel while others are used.
+// Small ones are not.
 TEST(Lowering, PrefetchesLargeConstants) {
   for (const int columns : {48, 480}) {
     const std::string n = std::to_string(columns);
@@ -147,7 +147,7 @@ TEST(Lowering, PrefetchesLargeConstants) {
   }
 }
 
-// Of an axis with one point, a bound loop over two is one that updates the same
+// The axis has one point. A bound loop with two values would update the same
 // element in both.
 TEST(Lowering, RefusesUpdatesOfOneElementAtOnce) {
   const int64_t parameters[] = {1};
@@ -165,8 +165,8 @@ TEST(Lowering, RefusesUpdatesOfOneElementAtOnce) {
             "at once, found an update of one element");
 }
 
-// What is loaded along one axis and stored along another goes through tiles; a
-// result that may be in the operand's place is transposed without.
+// A value that is loaded along one axis and stored along another goes through
+// tiles. A result that may overwrite the operand is transposed without tiles.
 TEST(Lowering, TransposesByTiles) {
   struct Case {
     const char* dispatch;
@@ -242,7 +242,8 @@ TEST(Lowering, LongSoftmaxInBlocks) {
       auto nest = Lower(schedule);
       ASSERT_TRUE(nest.ok()) << nest.status().ToString() << text;
       ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
-      // One phase, but for copies of operands: nothing is kept for all rows.
+      // There is one phase, apart from copies of operands: no buffer is kept
+      // for all rows.
       for (const loops::Buffer& buffer : nest->buffers) {
         EXPECT_TRUE(buffer.scope != loops::MemoryScope::kCall ||
                     buffer.name.find(".packed") != std::string::npos)
@@ -260,7 +261,7 @@ TEST(Lowering, LongSoftmaxInBlocks) {
   }
 }
 
-// Blocks of rows in parts, of which each is folded by itself.
+// The blocks of rows are divided into parts, each of which is folded by itself.
 TEST(Lowering, PartsOfSoftmax) {
   tensor::RandomCase random;
   random.seed = 5;
@@ -281,7 +282,7 @@ TEST(Lowering, PartsOfSoftmax) {
   const auto refusal_of = [&](std::string_view line) {
     return std::string(Apply(line, schedule).message());
   };
-  // 12 blocks.
+  // There are 12 blocks.
   EXPECT_THAT(refusal_of("rfactor %sum k_part/5 -> parts"),
               HasSubstr("parts of a fold that have as many elements each"));
   EXPECT_THAT(refusal_of("rfactor %sum k_part -> parts"),
@@ -299,7 +300,7 @@ TEST(Lowering, PartsOfSoftmax) {
   const auto nest = Lower(schedule);
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
   ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
-  // Maxima of the parts, too, are what the second fold combines.
+  // The second fold also combines the maxima of the parts.
   for (const char* const buffer : {"%parts[", "%parts.1[", "%parts.2["})
     EXPECT_THAT(loops::ToText(*nest), HasSubstr(buffer));
   auto expected = random.MakeBuffers(), actual = random.MakeBuffers();

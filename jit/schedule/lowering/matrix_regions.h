@@ -1,4 +1,4 @@
-// What products of matrices (multiply_matrices) ask of the memory around them.
+// The memory that products of matrices (multiply_matrices) need around them.
 // Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_MATRIX_REGIONS_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_MATRIX_REGIONS_H_
@@ -14,13 +14,14 @@
 
 namespace ember::schedule {
 
-// Matrices are stored whole: of a stage of which only regions are kept, those
-// get room for the last ones. regions: per axis.
+// Matrices are stored whole. If only regions of a stage are kept, this enlarges
+// them so that the last matrices fit. regions: per axis.
 void FillMatrices(const StagePlan& plan, std::vector<AxisRegion>& regions,
                   tensor::ExpressionPool& pool);
 
-// Makes a buffer of results in progress the matrices that subgroups hold.
-// kFailedPrecondition where they have no room; stage: for that.
+// Makes a buffer of results in progress the accumulators that subgroups hold.
+// Returns kFailedPrecondition if they have no room; stage: its name, for the
+// error.
 Status HoldInMatrices(std::string_view stage, uint32_t buffer,
                       loops::LoopNest& nest);
 

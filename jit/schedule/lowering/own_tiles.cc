@@ -24,10 +24,10 @@ using tensor::Node;
 using tensor::NodeId;
 using tensor::Opcode;
 
-// Points of the loops that are tried out.
+// Largest number of points of loops for which indices are evaluated.
 constexpr int64_t kMaximumPoints = int64_t{1} << 16;
 
-// An index expression, to be computed for many points.
+// Evaluates index expressions at many points.
 class Table {
  public:
   Table(const loops::LoopNest& nest, std::span<const NodeId> roots,
@@ -37,8 +37,8 @@ class Table {
         variables_(variables.begin(), variables.end()),
         order_(loops::NodesUnder(nest.pool, roots)) {}
 
-  // The roots' values where the variables have these; nothing if something else
-  // is in them.
+  // Returns the roots' values at these values of the variables; nullopt if they
+  // contain anything else.
   std::optional<std::vector<int64_t>> At(std::span<const int64_t> point) {
     for (NodeId id : order_) {
       const Node& node = nest_.pool[id];
@@ -114,11 +114,12 @@ class Owner {
   }
 
  private:
-  // How all accesses to a buffer seen so far look.
+  // The common form of all accesses to a buffer seen so far.
   struct Tile {
     bool fits = false;
-    std::vector<int64_t> extents;   // of the loops; empty: no access yet
-    std::vector<int64_t> elements;  // per point of them
+    // extents of the loops; empty before the first access
+    std::vector<int64_t> extents;
+    std::vector<int64_t> elements;  // the element at each point of the loops
   };
   struct LoopAround {
     NodeId variable = 0;
@@ -147,7 +148,7 @@ class Owner {
         const std::optional<std::vector<NodeId>> loops =
             VisitAccess(node.buffer, node.operands);
         if (!loops) continue;
-        // At another place, other loops may be around.
+        // The same load at another place may have other loops around it.
         const auto [known, is_new] = loads_.emplace(id, *loops);
         if (!is_new && known->second != *loops)
           tiles_[node.buffer].fits = false;
@@ -156,8 +157,8 @@ class Owner {
     }
   }
 
-  // The variables of the loops that the access moves with, the invocation
-  // first; nothing if the buffer does not fit.
+  // Returns the variables of the loops that the access depends on, the
+  // invocation first; nullopt if the buffer does not fit.
   std::optional<std::vector<NodeId>> VisitAccess(
       uint32_t buffer, const std::vector<NodeId>& indices) {
     Tile& tile = tiles_[buffer];
@@ -188,8 +189,8 @@ class Owner {
     return variables;
   }
 
-  // Of the loops around, the invocations' and those of unrolled ones and lanes
-  // that are in the indices, outermost first.
+  // Returns the variables of the surrounding loops: invocations first, then the
+  // unrolled and vector loops that occur in the indices, outermost first.
   std::optional<std::vector<NodeId>> VariablesOf(
       std::span<const NodeId> indices) const {
     std::vector<NodeId> variables;
@@ -209,7 +210,7 @@ class Owner {
     return variables;
   }
 
-  // The element at each point; nothing where that is not constant.
+  // Returns the element at each point; nullopt if that is not constant.
   std::optional<std::vector<int64_t>> ElementsOf(
       uint32_t buffer, std::span<const NodeId> indices,
       std::span<const NodeId> variables, std::span<const int64_t> extents,
@@ -231,7 +232,7 @@ class Owner {
       if (!at) return std::nullopt;
       int64_t element = 0;
       for (size_t d = 0; d < dims.size(); ++d) {
-        // Guards leave such points out.
+        // Such points exist only if guards leave them out.
         const bool inside = (*at)[d] >= 0 && (*at)[d] < dims[d];
         if (!inside) return std::nullopt;
         element = element * dims[d] + (*at)[d];
@@ -290,9 +291,10 @@ class Owner {
   }
 
   loops::LoopNest& nest_;
-  std::vector<Tile> tiles_;                                // per buffer
-  std::unordered_map<NodeId, std::vector<NodeId>> loads_;  // their loops
-  std::vector<LoopAround> around_;                         // outermost first
+  std::vector<Tile> tiles_;  // per buffer
+  // Variables of the loops around each load.
+  std::unordered_map<NodeId, std::vector<NodeId>> loads_;
+  std::vector<LoopAround> around_;  // outermost first
 };
 
 }  // namespace

@@ -23,10 +23,12 @@ using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
 
-// Smaller constants stay in a cache, or are there soon.
+// Smallest size of a constant in bytes. Smaller ones stay in a cache, or are
+// loaded quickly.
 constexpr int64_t kLeastBytes = int64_t{256} << 10;
 constexpr int64_t kLineBytes = 64;
-// In a step, which is some of the sum's where those are written out.
+// Largest number of lines per step of the innermost loop. If that loop is
+// unrolled, a step is several steps of the sum.
 constexpr int64_t kMostLines = 4;
 
 class Planner {
@@ -41,7 +43,7 @@ class Planner {
   }
 
  private:
-  // Whether a serial loop is among the statements or within them.
+  // Plans prefetches in the block. Returns true if it contains a serial loop.
   bool Visit(Block& block) {
     bool has_serial = false;
     for (Statement& statement : block) {
@@ -49,7 +51,7 @@ class Planner {
         has_serial |= Visit(statement.body);
         continue;
       }
-      // Where many invocations wait for memory in turns, it is hidden already.
+      // Many invocations hide the latency of memory already.
       if (loops::IsInvocationLoop(statement)) return true;
       const bool is_serial = statement.loop == LoopKind::kSerial;
       if (is_serial) loops_.push_back(statement.variable);
@@ -78,7 +80,7 @@ class Planner {
     }
   }
 
-  // Of packed buffers, in updates.
+  // Collects the loads from packed buffers in updates.
   void CollectLoads(const Block& block, std::vector<NodeId>& loads) const {
     for (const Statement& statement : block) {
       CollectLoads(statement.body, loads);
@@ -95,7 +97,8 @@ class Planner {
     }
   }
 
-  // Elements of the buffer's dims from `first` on, if they are constant.
+  // Returns the number of elements of the dims from `first` on, if it is
+  // constant.
   std::optional<int64_t> Elements(const loops::Buffer& buffer,
                                   size_t first) const {
     int64_t elements = 1;
@@ -109,8 +112,8 @@ class Planner {
     return elements;
   }
 
-  // The numbers of the elements to ask for in the innermost loop, one of each
-  // line.
+  // Returns the numbers of the elements to prefetch in the innermost loop, one
+  // per cache line.
   std::vector<NodeId> NextOf(NodeId load) {
     const loops::Buffer& buffer = nest_.buffers[nest_.pool[load].buffer];
     const int64_t bytes = DTypeByteSize(buffer.type);
@@ -119,7 +122,8 @@ class Planner {
     const std::optional<int64_t> size = Elements(buffer, 1);
     if (!total || !size || *total * bytes < kLeastBytes) return {};
     const NodeId panel = nest_.pool[load].operands[0];
-    // The steps that one panel is used in, and the number of this one.
+    // The number of steps in which one panel is used, and the number of this
+    // step.
     int64_t steps = 1;
     NodeId step = nest_.pool.Integer(0);
     const auto add_digit = [&](NodeId digit, int64_t extent) {
@@ -162,7 +166,7 @@ class Planner {
     return numbers;
   }
 
-  // Of the loops around, the innermost whose variable the expression has.
+  // Returns the innermost surrounding loop whose variable is in the expression.
   std::optional<size_t> InnermostLoopOf(NodeId expression) const {
     const std::vector<NodeId> nodes =
         loops::NodesUnder(nest_.pool, {&expression, 1});
@@ -179,7 +183,7 @@ class Planner {
   }
 
   loops::LoopNest& nest_;
-  std::vector<NodeId> loops_;  // serial ones around, outermost first
+  std::vector<NodeId> loops_;  // surrounding serial loops, outermost first
 };
 
 }  // namespace

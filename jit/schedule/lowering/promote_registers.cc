@@ -43,7 +43,8 @@ class Promoter {
   }
 
  private:
-  // Room for all lanes of an access, also those that an If around it masks.
+  // Makes room for all lanes of an access, even those that a surrounding If
+  // masks.
   void Widen(loops::Buffer& buffer, int64_t last_index) {
     if (buffer.extents.empty()) return;
     NodeId& extent = buffer.extents.back();
@@ -51,7 +52,8 @@ class Promoter {
     extent = nest_.pool.Integer(last_index + 1);
   }
 
-  // Of an invocation, where each has its own.
+  // True if the buffer is small; if each invocation has its own part, that part
+  // counts.
   bool IsSmall(size_t number) const {
     const std::vector<NodeId>& extents = nest_.buffers[number].extents;
     int64_t count = 1;
@@ -103,14 +105,14 @@ class Promoter {
     }
   }
 
-  // The same load may stand inside of the loop and outside.
+  // The same load may be inside and outside of the loop.
   void EnterInvocations(std::optional<NodeId> variable) {
     invocation_ = variable;
     seen_.clear();
   }
 
   void VisitExpression(NodeId root) {
-    // The kinds of variables do not change, so once is enough.
+    // The kinds of variables do not change, so each node is visited once.
     std::vector<NodeId> stack = {root};
     while (!stack.empty()) {
       const NodeId id = stack.back();
@@ -118,7 +120,7 @@ class Promoter {
       if (!seen_.insert(id).second) continue;
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode == Opcode::kAxis) continue;
-      // The last operand of Pad is no index.
+      // Padded buffers are no candidates: the last operand of Pad is no index.
       if (node.opcode == Opcode::kPad) candidates_[node.buffer] = false;
       if (node.opcode == Opcode::kLoad) VisitAccess(node.buffer, node.operands);
       stack.insert(stack.end(), node.operands.begin(), node.operands.end());
@@ -130,8 +132,8 @@ class Promoter {
     const bool own = IsOwn(buffer, indices);
     places_[buffer].own |= own;
     places_[buffer].common |= !own;
-    // What all invocations see of a register outside of their loop is not in
-    // each one's.
+    // A buffer that is accessed in both ways, or by all invocations in common
+    // inside their loop, cannot be registers of each.
     if (places_[buffer].own == places_[buffer].common ||
         (!own && invocation_)) {
       candidates_[buffer] = false;
@@ -146,7 +148,7 @@ class Promoter {
     last_index_[buffer] = std::max(last_index_[buffer], last);
   }
 
-  // Whether the first index is that of the invocation.
+  // True if the first index is the invocation's.
   bool IsOwn(uint32_t buffer, const std::vector<NodeId>& indices) const {
     if (!invocation_ || indices.empty() || indices[0] != *invocation_)
       return false;
@@ -154,8 +156,8 @@ class Promoter {
     return nest_.buffers[buffer].extents[0] == extent;
   }
 
-  // Linear sums leave out variables that are always 0, of loops that run at
-  // most once: they are no constants, still.
+  // Finds variables that linear sums omit because they are always 0. These
+  // belong to loops that run at most once, but they are still no constants.
   bool HasSerialVariable(NodeId index) const {
     std::vector<NodeId> stack = {index};
     while (!stack.empty()) {
@@ -176,7 +178,7 @@ class Promoter {
         case LoopKind::kSerial:
         case LoopKind::kInvocation:
         case LoopKind::kSubgroup:
-        case LoopKind::kMatrix:  // what its factors and results lie in
+        case LoopKind::kMatrix:  // its factors and results must be in memory
           return true;
       }
     }
@@ -200,7 +202,8 @@ class Promoter {
   }
 
   loops::LoopNest& nest_;
-  // How a buffer is accessed: by the invocation it belongs to, otherwise.
+  // The ways in which a buffer is accessed: by the invocation that owns the
+  // element, or otherwise.
   struct Places {
     bool own = false;
     bool common = false;
@@ -208,7 +211,7 @@ class Promoter {
 
   std::vector<bool> candidates_;
   std::vector<Places> places_;        // per buffer
-  std::optional<NodeId> invocation_;  // of the loop around
+  std::optional<NodeId> invocation_;  // variable of the loop around
   std::map<uint32_t, int64_t> last_index_;
   std::map<NodeId, LoopKind> kinds_;
   std::set<NodeId> seen_;

@@ -1,4 +1,4 @@
-// Buffers of tasks that may live in registers. Internal to lowering.
+// Promotes buffers of tasks to registers. Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_PROMOTE_REGISTERS_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_PROMOTE_REGISTERS_H_
 
@@ -9,11 +9,11 @@
 
 namespace ember::schedule {
 
-// kTask buffers become kRegister where they are small, of constant extents, and
-// every access is to an element that is known once loops are unrolled, lanes in
-// the last dim. Where invocation loops access a buffer, all accesses have to be
-// by the invocation in the first dim: each then has registers of its own.
-// in_memory: buffers that stay what they are.
+// Makes kTask buffers kRegister if they are small, of constant extents, and
+// every access has constant indices after unrolling, with lanes only in the
+// last dim. If invocation loops access a buffer, all accesses must have the
+// invocation in the first dim: each invocation then has registers of its own.
+// in_memory: buffers that stay in memory.
 void PromoteRegisters(std::span<const uint32_t> in_memory,
                       loops::LoopNest& nest);
 

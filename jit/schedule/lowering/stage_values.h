@@ -1,6 +1,6 @@
-// The values of a stage at one place of the nest: axes become loop variables,
-// buffers their storage there, functions that machines lack become expressions,
-// and indices that come from data are checked. Internal to lowering.
+// Converts the values of a stage for one place of the nest: axes become loop
+// variables, buffers their storage there, functions that machines lack are
+// expanded, and indices that come from data get checks. Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_STAGE_VALUES_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_STAGE_VALUES_H_
 
@@ -14,16 +14,17 @@
 
 namespace ember::schedule {
 
-// What is kept of a buffer that is computed inside a loop.
+// The region that is kept of a buffer that is computed inside a loop.
 struct RegionStorage {
-  std::vector<NodeId> bases;  // per dim: where the region begins
-  // The first index, where each invocation of a loop around has its own.
+  std::vector<NodeId> bases;  // begin of the region, per dim
+  // The first index, if each invocation of a surrounding loop has its own
+  // region.
   std::optional<NodeId> invocation;
 };
 
-// Makes the stage's temporaries as large as the regions, memory of a task, and
-// notes that in `storage`. invocation: of the loop around, if any, of whose
-// values each has its own.
+// Reduces the stage's temporaries to the regions, makes them memory of a task,
+// and records that in `storage`. invocation: variable of the invocation loop
+// around, if any; each of its values has its own region.
 void KeepRegions(const Computation& computation, int stage,
                  std::span<const AxisRegion> regions,
                  std::optional<NodeId> invocation, loops::LoopNest& nest,
@@ -31,9 +32,9 @@ void KeepRegions(const Computation& computation, int stage,
 
 class StageValues {
  public:
-  // storage: per buffer, where not all of it is kept. may_overrun: the loops
-  // may be beyond the axes' ends, at points whose values nobody uses; loads
-  // then read something else that exists.
+  // storage: per buffer, set if only a region of it is kept. may_overrun: the
+  // loops may be beyond the axes' ends, at points whose values are not used;
+  // loads then read another element that exists.
   StageValues(const Computation& computation, const StageLoops& loops,
               const std::vector<std::optional<RegionStorage>>& storage,
               const Facts& facts, bool may_overrun, loops::LoopNest& nest)
@@ -45,12 +46,12 @@ class StageValues {
         nest_(nest) {}
 
   std::vector<NodeId> Convert(std::span<const NodeId> values);
-  // The results of a fold's step.
+  // Returns the results of a fold's step.
   std::vector<NodeId> ConvertFold(std::span<const NodeId> results,
                                   std::span<const NodeId> accumulators,
                                   std::span<const NodeId> elements);
   std::vector<NodeId> StoreIndices(const ComputationStore& store);
-  // The checks that what was converted so far needs.
+  // Emits the checks that the values converted so far need.
   void EmitChecks(loops::Block& out);
 
  private:

@@ -67,7 +67,7 @@ class Unguarder {
            });
   }
 
-  // Can be computed where there are no values, too.
+  // True if the value may be computed even where its operands have no values.
   bool IsHarmless(loops::NodeId value) const {
     const std::vector<loops::NodeId> nodes =
         loops::NodesUnder(nest_.pool, {&value, 1});
@@ -80,7 +80,7 @@ class Unguarder {
   }
 
   loops::LoopNest& nest_;
-  std::vector<int> stores_;  // statements' stores, by buffer
+  std::vector<int> stores_;  // number of stores to each buffer
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Guards around what only moves in registers. Internal to lowering.
+// Removes guards around stores that only move registers. Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_UNGUARD_REGISTERS_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_UNGUARD_REGISTERS_H_
 
@@ -6,16 +6,16 @@
 
 namespace ember::schedule {
 
-// Removes conditions of register stores that read registers alone, where
-// nothing else stores to them:
+// Removes conditions around register stores that read only registers, if no
+// other statement stores to the same buffer:
 //
 //   if i * 16 + lane < 136 { %conv[0, lane] = %conv.part[0, lane] }
 //   if i * 16 + lane < 136 { %y[i * 16 + lane] = %conv[0, lane] }
 //
-// loses the first one: what it keeps from being stored has no value, so nobody
-// reads it. A condition there is a branch for each vector of a tile, in each of
-// which compilers compute what it stores, while all that this needs waits in
-// registers that are not there. Behind PromoteRegisters.
+// loses the first condition: the elements that it excludes are never read. Such
+// a condition is a branch for each vector of a tile. Compilers then compute
+// each vector's value in its branch, and the operands of all of them wait in
+// more registers than exist. Runs after PromoteRegisters.
 void UnguardRegisters(loops::LoopNest& nest);
 
 }  // namespace ember::schedule

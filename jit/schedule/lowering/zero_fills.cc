@@ -21,7 +21,7 @@ using loops::Statement;
 using loops::Store;
 using tensor::Opcode;
 
-// Elements that a task sets to zero.
+// Largest number of elements that one task sets to zero.
 constexpr int64_t kZeroFill = 2048;
 
 class Filler {
@@ -47,7 +47,8 @@ class Filler {
     return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
   }
 
-  // Of a large buffer a task fills what lies along the last dims.
+  // Adds a phase that fills the buffer. If the buffer is large, each task fills
+  // some of its last dims.
   void AddZeroFill(uint32_t buffer) {
     const std::vector<NodeId> extents = nest_.buffers[buffer].extents;
     size_t inner = extents.size();
@@ -89,8 +90,8 @@ class Filler {
       loop.body = std::move(body);
       body = {std::move(loop)};
     }
-    // Always true. Products of open extents are beyond what proofs of bounds
-    // can take apart again.
+    // This condition always holds. Proofs of bounds need it, as they cannot
+    // factor products of open extents.
     const auto open_if = [&](NodeId below, NodeId limit) {
       Statement branch;
       branch.kind = Statement::Kind::kIf;
@@ -109,7 +110,7 @@ class Filler {
     nest_.phases.push_back(std::move(phase));
   }
 
-  // So many elements are one task.
+  // True if one task fills this number of elements.
   bool IsSmallFill(NodeId elements) const {
     const std::optional<int64_t> count = nest_.pool.IntegerConstant(elements);
     return count && *count <= kZeroFill;

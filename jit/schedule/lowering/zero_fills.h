@@ -1,5 +1,5 @@
-// Temporaries start as zeros, where some element may be read before it is
-// stored. Internal to lowering.
+// Fills temporaries with zeros if some element may be read before it is stored.
+// Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_ZERO_FILLS_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_ZERO_FILLS_H_
 
@@ -8,8 +8,8 @@
 
 namespace ember::schedule {
 
-// A phase for each such temporary, behind those that there are. The nest has
-// the computation's buffers, in order.
+// Appends a phase for each such temporary. The nest has the computation's
+// buffers, in order.
 void AddZeroFills(const Computation& computation, loops::LoopNest& nest);
 
 }  // namespace ember::schedule

@@ -23,7 +23,7 @@ class Finder {
       : c_(c), axes_(axes), key_(axes.back()) {}
 
   std::optional<NodeId> Run(NodeId value) {
-    // Each turn follows one operand, or goes to a stage before.
+    // Each iteration follows one operand, or continues in an earlier stage.
     while (true) {
       const Node node = c_.pool[value];
       switch (node.opcode) {
@@ -60,15 +60,16 @@ class Finder {
   void NoteEnd(std::optional<NodeId> end) {
     if (!end) return;
     const NodeId both[] = {end_.value_or(*end), *end};
-    // Of two masks either hides; only one sum is kept: that whose last key is
-    // the lower one, or else the first.
+    // If there are two masks, either hides keys. Only one end is kept: the one
+    // with the lower maximum, or else the first.
     const auto most = [&](NodeId id) {
       return std::pair(c_.pool[id].range.high, c_.pool[id].range.low);
     };
     if (!end_ || most(both[1]) < most(both[0])) end_ = end;
   }
 
-  // Where the condition (or its opposite) does not hold for keys from there on.
+  // Returns a sum such that the condition (or its opposite) fails for all keys
+  // that are not below it.
   std::optional<NodeId> EndOf(NodeId condition, bool holds) {
     while (c_.pool[condition].opcode == Opcode::kNot) {
       condition = c_.pool[condition].operands[0];
@@ -77,7 +78,8 @@ class Finder {
     const Node& node = c_.pool[condition];
     const bool is_strict = node.opcode == Opcode::kLess;
     if (!is_strict && node.opcode != Opcode::kLessEqual) return std::nullopt;
-    // smaller <= larger, or <; its opposite is larger < smaller, or <=.
+    // The condition is smaller <= larger, or <. Its opposite is larger <
+    // smaller, or <=.
     const NodeId smaller = node.operands[holds ? 0 : 1],
                  larger = node.operands[holds ? 1 : 0];
     if (c_.pool[smaller].type != DType::kI64) return std::nullopt;
@@ -86,7 +88,7 @@ class Finder {
     if (!low || !end) return std::nullopt;
     tensor::AddLinear(*end, *low, -1);
     if (is_strict != holds) tensor::AddLinear(*end, {{}, 1}, 1);
-    // Now the key is seen where 0 < end, of which it is a term.
+    // The key is visible if 0 < end, and the key is a term of `end`.
     const auto key = std::ranges::find(end->terms, key_, &LinearTerm::node);
     if (key == end->terms.end() || key->coefficient != -1) return std::nullopt;
     end->terms.erase(key);
@@ -107,7 +109,8 @@ class Finder {
     return sum;
   }
 
-  // What the only stage that stores to the buffer has stored there.
+  // Returns the value that the only stage that stores to the buffer stores at
+  // this element.
   std::optional<NodeId> StoredAt(const Node& load) {
     if (c_.buffers[load.buffer].role != BufferRole::kTemporary)
       return std::nullopt;

@@ -1,4 +1,5 @@
-// Which keys a row of attention sees, as a causal mask says it.
+// Finds the keys that a row of attention sees, from a causal mask in the
+// dispatch.
 //
 //   %masked[b, i, j] = select(j <= i + 3, %score[b, i, j] * 0.125, -inf)
 //
@@ -16,15 +17,15 @@
 
 namespace ember::schedule {
 
-// An i64 sum of the axes but the last one, of parameters and of constants, that
-// cannot wrap: wherever the last axis is not below it, `value` is -inf.
-// Nothing, if that cannot be proved. axes: variables of the stage that computes
-// the value.
+// Returns an i64 sum of the axes except the last one, of parameters and of
+// constants, that cannot wrap. Wherever the last axis is not below this sum,
+// `value` is -inf. nullopt if that cannot be proved. axes: variables of the
+// stage that computes the value.
 //
-// Followed are casts of floats, selects by comparisons (or their `not`), and
-// loads of what a stage has stored point by point. A finite constant in the
-// place of -inf proves nothing: scores that are -inf themselves lose against
-// it.
+// The proof follows casts of floats, selects by comparisons (or their `not`),
+// and loads of values that a stage has stored point by point. A finite constant
+// in place of -inf proves nothing: where scores are -inf themselves, it would
+// be the maximum.
 std::optional<NodeId> EndOfVisibleKeys(Computation& computation, NodeId value,
                                        std::span<const NodeId> axes);
 

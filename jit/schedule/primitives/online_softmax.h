@@ -1,5 +1,5 @@
-// Softmax whose rows a product combines, in blocks of the rows: attention
-// without its matrix of weights.
+// Flash attention: computes a softmax and the product that combines its rows in
+// blocks of the rows, without a matrix of weights in memory (online softmax).
 //
 //   %most[i]    = maximum(k < K) x(i, k)
 //   %power[i,k] = exp(x(i, k) - %most[i])
@@ -21,60 +21,61 @@
 //   }
 //   %y[i, j] = %sum[i, j] / %sums_total[i, j]
 //
-// This is the running form. The other one (all blocks first, then weights
+// This is the running form. The alternative (all blocks first, then weights
 // exp(m_b - m) for each) needs %most and %total of a block both in the block's
-// loop and behind all of them; in the running form everything of a block is
-// read by the fold only, so that `compute_at` puts it into the fold's loop over
-// blocks, and a block's stages need room for B elements of a row instead of K.
-// `rfactor` makes parts of its blocks, of which each is folded by itself: what
-// a fold has so far is to another one what a block is.
+// loop and after all of them. In the running form only the fold reads a block's
+// results. So `compute_at` can put a block's stages into the fold's loop over
+// blocks, and they need room for B elements of a row instead of K. `rfactor`
+// divides the blocks into parts and folds each part by itself: the state of one
+// fold is to another fold what a block is.
 //
-// Its price is that maxima and totals are kept, and their powers computed, per
-// j: two powers for each j and block, against B for the block.
+// Cost: maxima and totals are kept, and their powers computed, per j. These are
+// two powers for each j and block, compared with B for the block.
 //
-// Where %p is rounded to f16 or bf16, and widened again in the product, %p
-// stays a stage: of %power, rounded, before any division. The products of a
-// block are a stage of their own then, named after the sum: %sum.blocks.
-// Rounding a power is as exact, relatively, as rounding its quotient by the
-// total; powers below 2^-14 lose bits in f16, but are at most 2^-25 off beside
-// a block's largest, which is 1.
+// Narrow weights: where %p is rounded to f16 or bf16, and widened again in the
+// product, %p stays a stage. It rounds %power, before any division. The
+// products of a block are then a stage of their own, named after the sum:
+// %sum.blocks. The relative error of a rounded power is that of its rounded
+// quotient by the total. Powers below 2^-14 lose bits in f16, but their error
+// is at most 2^-25, compared with the largest power of a block, which is 1.
 //
-// Infinite x. Of a block with nothing but -inf the powers are exp(-inf) = 0,
-// and so are total and sums: it adds nothing. A row with nothing but -inf ends
-// as 0 / 0, NaN, as it does in the dispatch; so does a row with NaN or +inf.
-// Where v has an infinity or NaN, NaN may be inf and the other way round, as
-// powers that are 0 in the dispatch may be small in their block.
+// Infinite x: in a block with only -inf the powers are exp(-inf) = 0, and so
+// are total and sums: it adds nothing. A row with only -inf ends as 0 / 0, NaN,
+// as it does in the dispatch; so does a row with NaN or +inf. Where v has an
+// infinity or NaN, results may be NaN instead of inf or the reverse, because
+// powers that are 0 in the dispatch may be small numbers in their block.
 //
-// Where B does not divide K, rows are longer by elements that are -inf, and v
-// by zeros (padded_keys.h).
+// Where B does not divide K, rows are padded with elements that are -inf, and v
+// with zeros (padded_keys.h).
 //
-// With `skip`, blocks that no row of a loop's turn sees are not computed. What
-// a row sees is read off the dispatch (hidden_keys.h): x is -inf for all keys
-// from some on, by a comparison of their index with the row's. Such a block has
-// maximum -inf, powers, total and sums 0, so the fold would leave sum, total
-// and m as they are, whatever they are, bit for bit but for the sign of a sum
-// that is 0: m1 is m, and old is exp(0) = 1, or m is -inf, and sum and total
-// are 0. The proof takes v to be finite there: 0 * inf, which would be NaN, is
-// not computed for keys that are skipped, while it is for those that are hidden
-// within a block. Refused where nothing is skipped for sure, and where an index
-// is checked while the program runs, as a skipped block would not check it. The
-// fold's loop over blocks ends earlier then (UsefulElements), where it is a
-// serial one that is neither split nor fused; so does that of each part, if it
-// is folded in parts (rfactor), and parts that no row sees have no turn.
+// With `skip`, blocks that no row of a loop's iteration sees are not computed.
+// The visible keys are derived from the dispatch (hidden_keys.h): x is -inf for
+// all keys from some key on, by a comparison of their index with the row's. A
+// hidden block has maximum -inf, powers, total and sums 0. So the fold would
+// keep sum, total and m bit for bit, except for the sign of a sum that is 0: m1
+// is m, and old is exp(0) = 1, or m is -inf, and sum and total are 0. The proof
+// assumes that v is finite there: 0 * inf, which would be NaN, is not computed
+// for keys that are skipped, but it is for keys that are hidden within a
+// computed block. `skip` is refused if no block is provably skipped, and if an
+// index is checked while the program runs, because a skipped block would not
+// check it. The fold's loop over blocks then ends earlier (UsefulElements), if
+// it is a serial loop that is neither split nor fused. If the fold has parts
+// (rfactor), the loop of each part ends earlier, and parts that no row sees
+// have no iteration.
 //
 // Errors, with u = 2^-24 for f32 and S the sum of |p| * |v| that %y would be
 // without rounding: each power is exact to (2 + d) u, where d is the distance
 // of x from its block's maximum (the dispatch: from the row's, which is no
-// less), each scaling of a sum by 'old' or 'new' adds (4 + D) u with the
-// distance D by which the maximum moved (none where it did not: exp(0) is 1).
-// As the distances add up to what a single step would be, the result is within
+// less). Each scaling of a sum by 'old' or 'new' adds (4 + D) u, where D is the
+// distance by which the maximum moved (0 if it did not move: exp(0) is 1). The
+// distances add up to that of a single step, so the result is within
 //
 //   (K / 8 + 5 * blocks + 2 * range of the row's x + 8) u S
 //
-// of the exact one, where the first term is that of any sum of K products in 8
-// lanes, and the third occurs in the dispatch, too. Divisions are fewer: one
-// for each result instead of one for each weight. In parts of the blocks, both
-// folds' elements are `blocks`.
+// of the exact one. The first term is that of any sum of K products in 8 lanes,
+// and the third occurs in the dispatch, too. There are fewer divisions: one for
+// each result instead of one for each weight. With parts, `blocks` counts the
+// elements of both folds.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_ONLINE_SOFTMAX_H_
 #define EMBER_JIT_SCHEDULE_PRIMITIVES_ONLINE_SOFTMAX_H_
 
@@ -86,7 +87,7 @@
 
 namespace ember::schedule {
 
-// The stages of the first form, by number.
+// The numbers of the stages of the first form.
 struct SoftmaxOfProduct {
   int most = 0;
   int power = 0;
@@ -94,11 +95,11 @@ struct SoftmaxOfProduct {
   int weight = 0;  // %p
   int product = 0;
   int64_t length = 0;  // K
-  size_t weights = 0;  // which factor of the product is the load of %p
-  DType weight_type = DType::kF32;  // or f16, bf16, widened in the product
+  size_t weights = 0;  // index of the product's factor that loads %p
+  DType weight_type = DType::kF32;  // f32; or f16, bf16, widened in the product
 };
 
-// Why the stage is no such product is said.
+// Errors give the reason why the stage is no such product.
 StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(const Schedule& schedule,
                                                  int product);
 

@@ -32,7 +32,7 @@ class KeyPadder {
         c_(schedule.mutable_computation()),
         softmax_(softmax) {}
 
-  // The stages whose axis of keys becomes longer.
+  // Finds the stages whose axis of keys becomes longer.
   Status Find() {
     for (const int stage : {softmax_.most, softmax_.power, softmax_.total,
                             softmax_.weight, softmax_.product}) {
@@ -58,14 +58,14 @@ class KeyPadder {
     return Stage(stage).axes[keys_.at(stage)].variable;
   }
 
-  // The indices of a load, without the value beyond of a pad.
+  // Returns the indices of a load, without the default value of a pad.
   std::span<const NodeId> IndicesOf(const Node& load) const {
     return std::span(load.operands)
         .first(c_.buffers[load.buffer].extents.size());
   }
 
-  // In which dim the load is at the key itself, if no other index has to do
-  // with the key.
+  // Returns the dim whose index is the key itself, if no other index depends on
+  // the key.
   std::optional<size_t> DimOfKey(const Node& load, NodeId key) const {
     std::optional<size_t> dim;
     if (load.opcode != Opcode::kLoad) return std::nullopt;
@@ -85,8 +85,8 @@ class KeyPadder {
     });
   }
 
-  // The one stage that stores to the buffer, point by point, and no other one;
-  // -1: there is none.
+  // Returns the only stage that stores to the buffer, if it stores point by
+  // point and to nothing else; -1 if there is none.
   int MakerOf(uint32_t buffer) const {
     if (c_.buffers[buffer].role != BufferRole::kTemporary) return -1;
     int maker = -1;
@@ -118,7 +118,8 @@ class KeyPadder {
     });
   }
 
-  // Whether the stage may become longer: all who read it do so at their key.
+  // Checks if the stage may become longer: all its readers read it at their
+  // key.
   Status Check(int number) {
     EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule_, number, "online_softmax"));
     if (!AccessesAreSafe(c_, number)) {
@@ -157,7 +158,7 @@ class KeyPadder {
         opcode, type, std::span(from.begin(), from.size()));
   }
 
-  // x, but -inf beyond the end.
+  // Returns x, but -inf beyond the end.
   NodeId Hidden(NodeId key, NodeId x) {
     const NodeId lowest = c_.pool.Constant(
         std::bit_cast<uint32_t>(-std::numeric_limits<float>::infinity()),
@@ -200,7 +201,7 @@ class KeyPadder {
     schedule_.mutable_plan(number) = DefaultPlan(stage);
   }
 
-  // Of what has no elements beyond the end, zeros.
+  // Pads loads from buffers that do not become longer with zeros.
   std::optional<NodeId> PadOf(NodeId id, NodeId key,
                               std::span<const NodeId> operands) {
     const Node node = c_.pool[id];
@@ -218,7 +219,7 @@ class KeyPadder {
   Schedule& schedule_;
   Computation& c_;
   const SoftmaxOfProduct softmax_;
-  std::map<int, size_t> keys_;  // by stage: its axis of keys
+  std::map<int, size_t> keys_;  // the axis of keys of each stage
   std::vector<int> pending_;
 };
 

@@ -1,14 +1,14 @@
-// Rows of a softmax made longer, so that blocks divide them: of K elements some
-// whole blocks.
+// Pads the rows of a softmax so that blocks divide them: from K elements to a
+// whole number of blocks.
 //
 //   %most[i]    = maximum(k < 1024) select(k < 1000, x(i, k), -inf)
 //   %power[i,k] = exp(select(k < 1000, x(i, k), -inf) - %most[i])
 //   %y[i, j]    = sum(k < 1024) %p[i, k] * pad(%v[k, j], 0.0)
 //
 // Elements beyond the end are -inf whatever x is there: they are no maximum,
-// their powers are 0, and as v is 0 there, too, they add 0 to totals and sums.
-// Stages before, which x reads at k, are as long; what else is read at k is 0
-// beyond its end (pad).
+// and their powers are 0. v is 0 there, too, so they add 0 to totals and sums.
+// Earlier stages that x reads at k become as long. Other buffers that are read
+// at k are padded with 0 beyond their end.
 //
 // Internal to the primitive online_softmax.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_PADDED_KEYS_H_
@@ -22,10 +22,10 @@
 
 namespace ember::schedule {
 
-// length: of the rows, more than softmax.length, which it becomes. Refused, and
-// nothing has changed, where a stage before is read elsewhere, too, where its
-// loops have been changed, or where indices are checked while the program runs,
-// as elements that are not there have none.
+// length: the new length of the rows, more than softmax.length, which is set to
+// it. Refused, without a change, if an earlier stage is read elsewhere, too, if
+// its loops have been changed, or if indices are checked while the program
+// runs, as added elements have none.
 Status PadKeys(Schedule& schedule, SoftmaxOfProduct& softmax, int64_t length);
 
 }  // namespace ember::schedule

@@ -5,25 +5,26 @@
 //   split %y j 16 -> j0 j1      j becomes j0 * 16 + j1
 //   tile %y i j 4 32 -> i0 j0 i1 j1
 //   fuse %y n h -> nh
-//   reorder %y j0 k j1          these three in this order, in their places
+//   reorder %y j0 k j1          puts these three in this order, in the places
+//                               that they have
 //   unroll %y i1
 //   vectorize %y j1
 //   parallel %y nh
-//   bind %y j1                  j1's values run at once, within a task; of a
+//   bind %y j1                  j1's values run at once, within a task; in a
 //                               reduction each combines a part, then all
 //   peel %y i0                  no guards where the split is exact
-//   compute_at %acc %y j0       %acc inside loop j0 of %y
-//   cache_read %acc %x -> xp    %acc reads a copy of what it needs of %x
+//   compute_at %acc %y j0       computes %acc inside loop j0 of %y
+//   cache_read %acc %x -> xp    %acc reads a copy of the part of %x that it needs
 //   cache_read %acc %x 1 0 2 -> xp
 //                               with dims in this order
 //   double_buffer %xp           %xp has two halves: one is read while the
 //                               next iteration's part is loaded into the other
-//   double_buffer %xp async 4   four slots: three iterations ahead, by copies
-//                               that nobody waits for until they are read;
-//                               with `late`, behind what else is done; with
-//                               `spare`, two ahead, as products of matrices
-//                               may still read the slot before
-//   pad_rows %xp 8              rows of %xp lie 8 elements further apart
+//   double_buffer %xp async 4   four slots: three iterations ahead, by
+//                               asynchronous copies, which are awaited when they
+//                               are read; with `late`, at the iteration's end;
+//                               with `spare`, two ahead, as products of matrices
+//                               may still read the previous slot
+//   pad_rows %xp 8              rows of %xp are 8 elements further apart
 //   pack %acc %w 1/32 0 1%32 -> wp
 //   cache_write %y -> acc       %acc computes, %y copies its results to %y
 //   inline %bias                stages that read %bias compute it themselves
@@ -31,31 +32,31 @@
 //   rfactor %acc k/4%8 -> parts
 //                               of every 8th group of 4 neighbours each
 //   stream %acc k/8 4 i/16 j/16 -> parts
-//                               steps of 8 k of all tiles of 16 x 16 results,
-//                               one behind the other, in 4 ranges as long as
-//                               each other; %parts has the sum of each piece
-//                               of a range that is of one tile
+//                               stream-K: steps of 8 k of all tiles of 16 x 16
+//                               results, one after the other, in 4 ranges of
+//                               equal length; %parts has the sum of each piece
+//                               of a range that is in one tile
 //   cut %y i 64 -> rest         %y has rows below 64, stage `rest` the others;
-//                               %rest.acc is what %acc was for them
-//   pad %acc k 4                k runs on to a multiple of 4, adding zeros
-//   tensorize %acc k1           sums of k1 products are instructions
+//                               %rest.acc replaces %acc for them
+//   pad %acc k 4                extends k to a multiple of 4, adding zeros
+//   tensorize %acc k1           sums of k1 products become instructions
 //   multiply_matrices %acc s m n k
 //                               subgroups s multiply matrices of m by n by k
 //   winograd %conv 4 -> u v p   convolution with fewer multiplications
 //   online_softmax %y 256 -> sum total
 //                               softmax and its product, in blocks of rows;
-//                               with `skip` behind the block's size, without
+//                               with `skip` after the block's size, without
 //                               blocks that a causal mask hides
 //
-// All but winograd and online_softmax keep results bit for bit, but for the
-// order in which sums are added up (within tensor/sum_error.h), and, where bf16
-// is tensorized or matrices of f16 are multiplied, for what is subnormal, which
-// may become zero, and how sums on the way are rounded
-// (loops::LoopKind::kMatrix). Matrices of f32 are the same, but on devices of
-// CUDA whose target has the feature tf32, which the user allows: there factors
-// are rounded to 10 bits of mantissa, toward zero
-// (jit/loops/matrix_operation.h), which is a matter of the target, not of the
-// schedule. The results of those two have errors of their own: see
+// All primitives but winograd and online_softmax keep results bit for bit,
+// except for the order in which sums are added up (within tensor/sum_error.h).
+// Where bf16 is tensorized or matrices of f16 are multiplied, subnormal values
+// may become zero, and partial sums may be rounded differently
+// (loops::LoopKind::kMatrix). The same is true of matrices of f32. On devices
+// of CUDA whose target has the feature tf32, which the user allows, their
+// factors are also rounded to 10 bits of mantissa, toward zero
+// (jit/loops/matrix_operation.h); this depends on the target, not on the
+// schedule. winograd and online_softmax have errors of their own: see
 // jit/schedule/primitives/winograd_matrices.h and online_softmax.h, and
 // KeepsRounding below.
 #ifndef EMBER_JIT_SCHEDULE_PRIMITIVES_PRIMITIVES_H_
@@ -70,11 +71,11 @@
 
 namespace ember::schedule {
 
-// A line taken apart: words, without '%' where a stage or buffer is named.
+// A parsed line: its words, without the '%' of names of stages and buffers.
 struct PrimitiveCall {
   int primitive = 0;  // row of the table
   std::vector<std::string> operands;
-  std::vector<std::string> results;  // behind "->"
+  std::vector<std::string> results;  // the words after "->"
 };
 
 // clang-format off
@@ -144,13 +145,13 @@ struct PrimitiveInfo {
   std::string_view name;
   std::string_view usage;
   std::string_view doc;
-  // Whether results are those of the dispatch but for the order of sums.
+  // True if results are those of the dispatch except for the order of sums.
   bool keeps_rounding = true;
 };
 std::vector<PrimitiveInfo> Primitives();
 const PrimitiveInfo& InfoOf(const PrimitiveCall& call);
-// Whether results under the schedule are those of the dispatch but for the
-// order of sums: it has no primitive that rounds differently.
+// True if results under the schedule are those of the dispatch except for the
+// order of sums: no primitive in it rounds differently.
 bool KeepsRounding(const Schedule& schedule);
 
 StatusOr<PrimitiveCall> ParsePrimitive(std::string_view line);
@@ -162,35 +163,36 @@ Status Run(const PrimitiveCall& call, Schedule& schedule);
 EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 #undef EMBER_ROW
 
-// What has to hold of a schedule after each primitive, whichever it was.
+// Invariants that hold after each primitive.
 //
-// Dot loops are the innermost ones of sums of
-// products of types and layouts that machines have instructions for.
+// Checks that dot loops are the innermost loops of sums of products, with types
+// and layouts for which machines have instructions.
 Status CheckDots(const Schedule& schedule);
-// The same of loops that are products of matrices.
+// Checks the same for loops that are products of matrices.
 Status CheckMatrixLoops(const Schedule& schedule);
-// Stages that are double buffered stand in serial
-// loops, for all invocations together, and read nothing that those change.
+// Checks that double-buffered stages are in serial loops, are computed by all
+// invocations together, and read nothing that these loops change.
 Status CheckDoubleBuffers(const Schedule& schedule);
 
-// For the functions. The stage that operand `index` names.
+// Helpers for the functions of primitives. Returns the stage that operand
+// `index` names.
 StatusOr<int> StageOperand(const Schedule& schedule, const PrimitiveCall& call,
                            size_t index);
 StatusOr<int> BufferOperand(const Schedule& schedule, const PrimitiveCall& call,
                             size_t index);
-// The loop of the stage that operand `index` names.
+// Returns the loop of the stage that operand `index` names.
 StatusOr<int> LoopOperand(const Schedule& schedule, int stage,
                           const PrimitiveCall& call, size_t index);
 StatusOr<int64_t> NumberOperand(const PrimitiveCall& call, size_t index);
-// Refused where the stage's loops are no longer its axes in order, or others
-// are computed in them: `primitive` replaces the stage.
+// Refuses if the stage's loops are no longer its axes in order, or if other
+// stages are attached to them: `primitive` replaces the stage.
 Status CheckUnchanged(const Schedule& schedule, int stage,
                       std::string_view primitive);
-// Refused where parts of what the stage combines may not be combined, or it is
-// not as it was: `primitive` shares them out.
+// Refuses if parts of the stage's elements may not be combined separately, or
+// if the stage has changed: `primitive` divides the elements into parts.
 Status CheckCombinesParts(const Schedule& schedule, int stage,
                           std::string_view primitive);
-// Names of new loops or buffers: not taken.
+// Checks that the names of new loops or buffers are not taken.
 Status CheckNewLoopNames(const StagePlan& plan, const PrimitiveCall& call);
 
 }  // namespace ember::schedule

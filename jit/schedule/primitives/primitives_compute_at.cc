@@ -1,4 +1,4 @@
-// compute_at: a stage inside the loop of one that reads it.
+// compute_at: computes a stage inside a loop of the stage that reads it.
 #include "jit/schedule/core/attachments.h"
 #include "jit/schedule/primitives/primitives.h"
 

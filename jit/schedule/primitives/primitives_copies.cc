@@ -1,6 +1,6 @@
-// cache_read and pack: a stage reads a copy of one of its operands;
-// cache_write: it stores to a buffer of its own, which is copied to where
-// results belong.
+// cache_read and pack: a stage reads a copy of one of its operands.
+// cache_write: a stage stores to a buffer of its own, which another stage
+// copies to the result.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -27,7 +27,7 @@ using tensor::Simplifier;
 struct CopyOperands {
   int stage = 0;
   uint32_t buffer = 0;
-  std::vector<NodeId> loads;  // of the buffer, in the stage
+  std::vector<NodeId> loads;  // the stage's loads from the buffer
 };
 
 NodeId Make(Computation& c, Opcode opcode, NodeId a, NodeId b) {
@@ -58,7 +58,7 @@ StatusOr<CopyOperands> ReadOperands(const Schedule& schedule,
   });
   if (operands.loads.empty())
     return FailedPreconditionError("the stage does not read the buffer");
-  // The copy is made by itself, before.
+  // The copy is not attached: it is made before the stage.
   for (size_t i = 0; i < computation.stages.size(); ++i) {
     if (schedule.plan(static_cast<int>(i)).attach_stage < 0) continue;
     for (const ComputationStore& store : computation.stages[i].stores) {
@@ -80,15 +80,15 @@ bool AreConstant(const Computation& c, const std::vector<NodeId>& extents) {
       extents, [&](NodeId extent) { return c.pool.IsConstant(extent); });
 }
 
-// What packed buffers are made of has to be there as early as they.
+// A copy that a packed buffer is computed from must be packed, too.
 BufferRole RoleOfCopy(const Computation& c, int reader, bool once) {
   for (const ComputationStore& store : c.stages[reader].stores)
     once |= c.buffers[store.buffer].role == BufferRole::kPacked;
   return once ? BufferRole::kPacked : BufferRole::kTemporary;
 }
 
-// Adds the buffer and the stage `copy`, and lets the reader read it: each load
-// becomes one with indices(load).
+// Adds the buffer and the stage `copy`, and makes the reader read it: each load
+// gets the indices that indices(load) returns.
 template <typename Indices>
 void InsertCopy(Schedule& schedule, const CopyOperands& operands,
                 ComputationBuffer copy, ComputationStage stage,
@@ -110,8 +110,8 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
            node.buffer == operands.buffer;
   };
   Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
-    // What is cast is cast from the copy's type, without one to the buffer's
-    // between.
+    // A cast of the load becomes a cast from the copy's type, without a cast to
+    // the buffer's type in between.
     const Node node = c.pool[id];
     const bool casts =
         node.opcode == Opcode::kCast && is_load(node.operands[0]);
@@ -128,7 +128,7 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
   schedule.InsertStage(operands.stage, std::move(stage));
 }
 
-// Whether all values of one type are values of the other.
+// True if all values of type `values` are values of `type`.
 bool Holds(DType type, DType values) {
   if (type == values) return true;
   const int wider = DTypeByteSize(type) - DTypeByteSize(values);
@@ -137,8 +137,8 @@ bool Holds(DType type, DType values) {
          (IsSigned(type) || !IsSigned(values));
 }
 
-// The type of the copy: operand 2 of the call where that is one, or the
-// buffer's.
+// Returns the type of the copy: operand 2 of the call if it is a type, else the
+// buffer's type.
 StatusOr<DType> TypeOfCopy(const PrimitiveCall& call, DType buffer) {
   if (call.operands.size() < 3) return buffer;
   const DType type = DTypeFromName(call.operands[2]).value_or(buffer);
@@ -156,7 +156,8 @@ struct Bounds {
   NodeId high = 0;
 };
 
-// low + sum of coefficient * (extent - 1) over the terms of one sign.
+// Returns low + the sum of coefficient * (extent - 1) over the terms of one
+// sign.
 NodeId End(Computation& c, const LinearSum& sum, bool high) {
   NodeId end = c.pool.Integer(sum.constant);
   for (const tensor::LinearTerm& term : sum.terms) {
@@ -179,8 +180,9 @@ std::optional<Bounds> BoundsOf(Computation& c, NodeId index) {
   return Bounds{End(c, *sum, false), End(c, *sum, true)};
 }
 
-// Of dim `d` over all loads. Where that is not known, all of the dim, of loads
-// and pads that are in bounds there; else nothing.
+// Returns the bounds of the indices of dim `d` over all loads. If they are not
+// known, returns the whole dim for loads, and for pads that are in bounds
+// there; else nullopt.
 std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
                                   size_t d) {
   std::optional<Bounds> all;
@@ -205,7 +207,8 @@ std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
   return all;
 }
 
-// Whether all loads pad, and with what; an error if they differ.
+// Returns the value with which all loads pad, or nullopt if none pads. An error
+// if they differ.
 StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
                                           const CopyOperands& operands) {
   std::optional<NodeId> common;
@@ -250,7 +253,7 @@ std::optional<LayoutDim> ParseLayoutDim(std::string_view word) {
   return result;
 }
 
-// "-64..64".
+// Parses "-64..64".
 std::optional<tensor::Interval> ParseRange(std::string_view word) {
   const size_t dots = word.find("..");
   if (dots == std::string_view::npos) return std::nullopt;
@@ -266,7 +269,7 @@ std::optional<tensor::Interval> ParseRange(std::string_view word) {
   return is_range ? std::optional(range) : std::nullopt;
 }
 
-// From operand `first` on.
+// Parses the operands from `first` on.
 StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
                                              size_t first, size_t rank) {
   std::vector<LayoutDim> layout;
@@ -299,8 +302,8 @@ StatusOr<std::vector<LayoutDim>> ParseLayout(const PrimitiveCall& call,
   return layout;
 }
 
-// The dims of the buffer in the order of the copy's, as the call's last words
-// say; without any, as they are.
+// Returns the order of the buffer's dims in the copy, from the call's last
+// words; without such words the order stays.
 StatusOr<std::vector<size_t>> OrderOfCopy(const PrimitiveCall& call,
                                           size_t rank) {
   std::vector<size_t> order;
@@ -327,7 +330,7 @@ StatusOr<std::vector<size_t>> OrderOfCopy(const PrimitiveCall& call,
                               std::to_string(order.size()));
 }
 
-// A part of an index or extent.
+// Returns the part of an index or extent that the dim of the layout holds.
 NodeId PartOf(Computation& c, const LayoutDim& dim, NodeId index) {
   const NodeId factor = c.pool.Integer(dim.factor);
   switch (dim.part) {
@@ -348,7 +351,7 @@ NodeId ExtentOf(Computation& c, const LayoutDim& dim, NodeId extent) {
                 Make(c, Opcode::kAdd, extent, c.pool.Integer(dim.factor - 1)));
 }
 
-// The integer, as something whose range can be seen.
+// Clamps the integer to the range, so that the expression shows the range.
 NodeId Clamped(Computation& c, NodeId element, tensor::Interval range) {
   const DType type = c.pool[element].type;
   const auto limit = [&](Opcode opcode, int64_t value) {
@@ -362,8 +365,9 @@ NodeId Clamped(Computation& c, NodeId element, tensor::Interval range) {
   return element;
 }
 
-// Beyond the ends of the buffer a copy of the layout has zeros, up to the ends
-// of the layout's digits: loads may pad with those.
+// True if the pad needs no check in a copy with this layout. The copy has zeros
+// beyond the ends of the buffer, up to the ends of the layout's digits, which
+// replace the pad's default.
 bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
                   NodeId pad) {
   const Node node = c.pool[pad];
@@ -412,7 +416,8 @@ Status CacheRead(Schedule& schedule, const PrimitiveCall& call) {
                          Make(c, Opcode::kSubtract, bounds->high, bounds->low),
                          c.pool.Integer(1));
     extent = Make(c, Opcode::kMaximum, extent, c.pool.Integer(0));
-    // Axes without points count as 0, as those with one do.
+    // If the source dim is empty, so is the copy's: bounds are those of one
+    // point even if an axis has none.
     if (!padding && c.pool.IntegerConstant(source.extents[d]) == 0)
       extent = c.pool.Integer(0);
     copy.extents.push_back(extent);
@@ -483,7 +488,7 @@ Status Pack(Schedule& schedule, const PrimitiveCall& call) {
       part = Make(c, Opcode::kMultiply, part, c.pool.Integer(dim.factor));
     indices[dim.dim] = Make(c, Opcode::kAdd, indices[dim.dim], part);
   }
-  // Beyond the last element: zeros, which no result depends on.
+  // The copy has zeros beyond the last element; no result depends on them.
   indices.push_back(
       c.pool.Constant(tensor::ZeroBits(source.type), source.type));
   NodeId element =
@@ -517,7 +522,7 @@ Status CacheWrite(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule, number, "cache_write"));
   const ComputationStore& store = whole.stores[0];
   const DType type = c.buffers[store.buffer].type;
-  // What computes the values, under the new name.
+  // The stage that computes the values gets the new name.
   ComputationStage computing = whole;
   computing.name = call.results[0];
   ComputationStore kept;
@@ -526,7 +531,7 @@ Status CacheWrite(Schedule& schedule, const PrimitiveCall& call) {
                           .type = type,
                           .role = RoleOfCopy(c, number, false),
                           .extents = {}};
-  // What copies them keeps the name, with axes of its own.
+  // The stage that copies them keeps the name and has its own axes.
   ComputationStage copying;
   copying.name = whole.name;
   std::vector<NodeId> points;

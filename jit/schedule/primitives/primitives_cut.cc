@@ -1,4 +1,4 @@
-// cut: a stage's points in two stages.
+// cut: divides a stage's points between two stages.
 //
 //   %s[i, j] = sum(k < 64) %a[i, k] * %b[k, j]     i < 100
 //   %y[i, j] = max(%s[i, j], 0.0)
@@ -26,14 +26,14 @@ namespace {
 
 using tensor::Opcode;
 
-// A stage that is cut, by which of its axes.
+// A stage, and the axis along which it is cut.
 struct CutStage {
   int number = 0;
   size_t axis = 0;
 };
 
-// The stage with those that are computed for it alone: that only they read, and
-// along the axis each at its own point.
+// The stage and the stages that are computed only for it: no other stage reads
+// them, and each is read at the reader's own point of the axis.
 class CutStages {
  public:
   CutStages(const Computation& c, int root, size_t axis)
@@ -52,7 +52,8 @@ class CutStages {
     return found == stages_.end() ? nullptr : &*found;
   }
 
-  // Of a stage before those that are there: by which axis it may be cut.
+  // Returns the axis along which a stage before the stages found so far may be
+  // cut.
   std::optional<size_t> DimOf(int number) const {
     const ComputationStage& stage = c_.stages[static_cast<size_t>(number)];
     const std::vector<int> readers = ConsumersOf(c_, number);
@@ -87,7 +88,7 @@ class CutStages {
            stage.stores.end();
   }
 
-  // The dim that the load indexes by the axis.
+  // Returns the dim that the load indexes by the axis.
   std::optional<size_t> DimAt(NodeId load, const ComputationAxis& axis) const {
     const tensor::Node& node = c_.pool[load];
     if (node.opcode != Opcode::kLoad) return std::nullopt;
@@ -100,13 +101,14 @@ class CutStages {
   std::vector<CutStage> stages_;
 };
 
-// Stages with the points of an axis from `first` on, `extent` of them.
+// Makes stages with `extent` points of an axis, from `first` on.
 class PartMaker {
  public:
   PartMaker(Computation& c, int64_t first, int64_t extent)
       : c_(c), first_(first), extent_(extent) {}
 
-  // From now on the buffer's elements along the dim are those of a part.
+  // Stages that are made from now on read the buffer `part` in place of the
+  // buffer's elements along the dim.
   void Replace(uint32_t buffer, size_t dim, uint32_t part) {
     replaced_.push_back({buffer, dim, part});
   }
@@ -189,7 +191,8 @@ Status CheckCut(const Schedule& schedule, const std::vector<CutStage>& stages) {
       return FailedPreconditionError("%" + name + ": " +
                                      std::string(unchanged.message()));
     }
-    // A part of the results is there before the rest of it is read.
+    // The first part of the results would be stored before the second part is
+    // computed.
     if (ReadsOverwritten(c, cut.number)) {
       return FailedPreconditionError("%" + name +
                                      " reads what results may overwrite");

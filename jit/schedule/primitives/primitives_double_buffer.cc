@@ -1,4 +1,4 @@
-// double_buffer: a tile is loaded while the one before it is read.
+// double_buffer: loads a tile while the previous one is read.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -11,7 +11,8 @@
 namespace ember::schedule {
 namespace {
 
-// Of what is loaded asynchronously; with one to spare.
+// Smallest numbers of slots of asynchronous loads, without and with a spare
+// one.
 constexpr int64_t kFewestSlots = 2;
 constexpr int64_t kFewestWithSpare = 3;
 
@@ -41,7 +42,7 @@ class DoubleBufferChecker {
  private:
   std::string Name() const { return "%" + stage_.name; }
 
-  // It is a copy, or made point by point as one.
+  // Checks that the stage is a copy, or computed point by point like one.
   Status CheckStage() const {
     if (stage_.has_reduction())
       return FailedPreconditionError(Name() + " combines elements");
@@ -63,8 +64,9 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // A check goes with the element that it is for, so the run fails an iteration
-  // or more earlier. On the way through registers it would be there twice.
+  // A check is performed with its element, so the run fails an iteration or
+  // more earlier. By way of registers it would be performed twice, so it is
+  // refused.
   Status CheckIndices() const {
     if (plan_.buffering != Buffering::kDoubleByRegisters ||
         AccessesAreSafe(c_, number_)) {
@@ -81,7 +83,8 @@ class DoubleBufferChecker {
       return FailedPreconditionError("loop '" + loop.name + "', in which " +
                                      Name() + " is computed, is not serial");
     }
-    // Then each invocation has a copy of its own, which none waits for.
+    // Inside a bound loop each invocation would have its own copy, for which no
+    // other one waits.
     const StagePlan* inner = &plan_;
     while (inner->attach_stage >= 0) {
       const StagePlan& outer = schedule_.plan(inner->attach_stage);
@@ -109,7 +112,7 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // What it reads an iteration earlier is there already.
+  // Checks that the elements which the stage reads exist an iteration earlier.
   Status CheckReads() const {
     const int consumer = plan_.attach_stage;
     const StagePlan& around = schedule_.plan(consumer);
@@ -128,7 +131,8 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // One await is for all that is loaded in the loop.
+  // One await serves all asynchronous loads of the loop, so their options must
+  // agree.
   Status CheckSlots() const {
     for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
       const StagePlan& other = schedule_.plan(i);
@@ -153,7 +157,7 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Elements of an invocation are known by number.
+  // Registers need constant indices, so no loop may be serial.
   Status CheckRegisters() const {
     bool is_bound = false;
     for (int number : plan_.order) {
@@ -180,7 +184,7 @@ class DoubleBufferChecker {
 
 namespace {
 
-// What stands behind `async`: slots [late [spare]].
+// Reads the operands after `async`: slots [late [spare]].
 Status ReadAsync(const PrimitiveCall& call, StagePlan& plan) {
   if (call.operands.size() < 3)
     return InvalidArgumentError("expected a number of slots behind 'async'");
@@ -228,7 +232,7 @@ Status DoubleBuffer(Schedule& schedule, const PrimitiveCall& call) {
     }
   }
   schedule.mutable_plan(stage) = std::move(plan);
-  // CheckDoubleBuffers says whether it may be, now and later.
+  // CheckDoubleBuffers checks if it is allowed, now and after later primitives.
   return OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// inline: what a stage computes, written where it is read.
+// inline: computes a stage's value where it is read.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -18,11 +18,11 @@ using tensor::Combiner;
 using tensor::Node;
 using tensor::Opcode;
 
-// Elements that an expression may combine.
+// Largest number of elements that an inlined expression may combine.
 constexpr int64_t kMostElements = 16;
 
-// How many elements a point combines; 1 if it combines nothing, and nothing
-// where that is more than an expression has room for.
+// Returns the number of elements that a point combines; 1 if it combines
+// nothing, nullopt if there are more than kMostElements.
 std::optional<int64_t> ElementsOf(const Computation& c,
                                   const ComputationStage& stage) {
   int64_t elements = 1;
@@ -46,13 +46,13 @@ class Inliner {
            c_.pool[id].buffer == stage_.stores[0].buffer;
   }
 
-  // What the stage computes for the point at the indices.
+  // Returns the value that the stage computes for the point at the indices.
   NodeId ValueAt(const std::vector<NodeId>& indices) {
     std::vector<NodeId> point = indices;
     point.resize(stage_.axes.size());
     if (!stage_.has_reduction()) return Moved(point);
-    // As loops do it, which begin with what combining nothing gives: that is
-    // seen of sums of -0 alone.
+    // Loops begin with the neutral element, so the expression does, too. Only
+    // sums of -0 show the difference.
     std::optional<NodeId> value;
     const DType type = c_.pool[stage_.values[0]].type;
     if (stage_.combiner == Combiner::kSum)
@@ -62,7 +62,7 @@ class Inliner {
   }
 
  private:
-  // The stage's value with these in place of its axes.
+  // Returns the stage's value with the point's indices in place of its axes.
   NodeId Moved(const std::vector<NodeId>& point) {
     return Rewriter(c_.pool, c_.pool,
                     [&](NodeId id) -> std::optional<NodeId> {
@@ -74,7 +74,7 @@ class Inliner {
         .Rewrite(stage_.values[0]);
   }
 
-  // All elements along the axis and those behind it, in order.
+  // Combines all elements along the axis and the axes after it, in order.
   void Combine(size_t axis, std::vector<NodeId>& point,
                std::optional<NodeId>& value) {
     if (axis == stage_.axes.size()) {
@@ -168,13 +168,14 @@ Status Inline(Schedule& schedule, const PrimitiveCall& call) {
                                      " reads the stage in another way than "
                                      "for its value");
     }
-    // What is not there would be read, or a check would be new.
+    // Otherwise the expression would read elements that do not exist, or need a
+    // new check.
     if (!was_safe || !AccessesAreSafe(c, reader)) {
       return FailedPreconditionError("an index of %" + changed.name +
                                      " is not known to be inside");
     }
   }
-  // Nobody needs memory for it.
+  // The buffer is no longer used and needs no memory.
   for (NodeId& extent : c.buffers[stage.stores[0].buffer].extents)
     extent = c.pool.Integer(0);
   schedule.RemoveStage(number);

@@ -8,7 +8,8 @@
 namespace ember::schedule {
 namespace {
 
-// The loops of a stage stand still where another stage is computed in one.
+// Refuses if another stage is attached to the loop: such a loop must not
+// change.
 Status CheckNotAttachedTo(const Schedule& schedule, int stage, int loop) {
   const Computation& computation = schedule.computation();
   for (size_t i = 0; i < computation.stages.size(); ++i) {
@@ -26,7 +27,7 @@ Status CheckSerial(const Loop& loop) {
                                  "' is marked already: mark loops last");
 }
 
-// Splits loop `loop`; the new ones take its place.
+// Splits loop `loop`; the new loops take its place in the order.
 Status SplitLoop(Schedule& schedule, int stage, int loop, int64_t factor,
                  std::string outer_name, std::string inner_name) {
   EMBER_RETURN_IF_ERROR(CheckNotAttachedTo(schedule, stage, loop));

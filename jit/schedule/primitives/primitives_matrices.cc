@@ -1,4 +1,4 @@
-// multiply_matrices: three loops as a product of matrices of subgroups.
+// multiply_matrices: three loops become a product of matrices of subgroups.
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,7 +39,7 @@ class MatrixChecker {
     return plan_.loops[plan_.order[position]];
   }
 
-  // Rows, columns and steps, in this order.
+  // Checks that the innermost loops are rows, columns and steps, in this order.
   Status CheckInnermost() const {
     const size_t count = plan_.order.size();
     for (size_t i = 0; i < count; ++i) {
@@ -67,7 +67,7 @@ class MatrixChecker {
     return OkStatus();
   }
 
-  // A subgroup's registers are known by number.
+  // Checks the other loops. A subgroup's registers need constant indices.
   Status CheckOthers() const {
     bool is_inside = false, combines = false;
     for (size_t i = 0; i + 3 < plan_.order.size(); ++i) {
@@ -108,7 +108,7 @@ class MatrixChecker {
         return Refused("a factor is not a load that is widened");
       loads.push_back(load);
     }
-    // Sums of f16 are of f32 until they are rounded.
+    // Sums of products of f16 have type f32 until they are rounded.
     const DType sum = AccumulatorType(stage_.combiner, product.type);
     const DType a = c_.pool[loads[0]].type, b = c_.pool[loads[1]].type;
     if (sum != product.type || !loops::IsMatrixProductType(a, b, sum)) {
@@ -129,7 +129,7 @@ class MatrixChecker {
     return OkStatus();
   }
 
-  // Whether the load moves with the axis of the loop `from_end` from the end.
+  // True if the load depends on the axis of the loop `from_end` from the end.
   bool Moves(NodeId load, size_t from_end) const {
     int loop = plan_.order[plan_.order.size() - from_end];
     while (plan_.loops[loop].origin == Loop::Origin::kInner ||
@@ -190,7 +190,7 @@ Status MultiplyMatrices(Schedule& schedule, const PrimitiveCall& call) {
     if (!loop.is_reduction)
       EMBER_RETURN_IF_ERROR(CheckMark(schedule, stage, number));
   }
-  // Rows before columns before steps, as the operands say.
+  // Rows come before columns before steps, as in the operands.
   const StagePlan& plan = schedule.plan(stage);
   for (size_t i = 2; i < 4; ++i) {
     EMBER_ASSIGN_OR_RETURN(const int outer,
@@ -202,7 +202,8 @@ Status MultiplyMatrices(Schedule& schedule, const PrimitiveCall& call) {
                                    "' does not stand right inside loop '" +
                                    plan.loops[outer].name + "'");
   }
-  // CheckMatrixLoops says whether they may be that, now and later.
+  // CheckMatrixLoops checks if they are allowed, now and after later
+  // primitives.
   return OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// rfactor: a reduction in two stages.
+// rfactor: divides a reduction into two stages.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -19,17 +19,17 @@ namespace {
 using tensor::Opcode;
 using tensor::Simplifier;
 
-// Which digit of an axis the parts are for.
+// The digit of an axis that becomes the axis of the parts.
 struct Part {
   enum class Kind : uint8_t { kWhole, kQuotient, kRemainder };
   Kind kind = Kind::kWhole;
   int axis = 0;
   int64_t factor = 1;
-  int64_t run = 1;  // kRemainder: of the axis divided by that
+  int64_t run = 1;  // kRemainder: of the axis divided by `run`
 };
 
-// The number behind '/' or '%' at word[at], up to the next of them or the end,
-// which `at` becomes.
+// Parses the number after '/' or '%' at word[at]. It ends at the next of these
+// or at the word's end, to which `at` is moved.
 StatusOr<int64_t> ParseFactor(std::string_view word, size_t& at) {
   const size_t begin = at + 1;
   at = std::min(word.find_first_of("/%", begin), word.size());
@@ -84,14 +84,14 @@ StatusOr<Part> ParsePart(const ComputationStage& stage,
   return part;
 }
 
-// The stage of the parts, from the one that is to combine them.
+// Makes the stage of the parts from the stage that is to combine them.
 class PartsMaker {
  public:
   PartsMaker(Computation& c, const ComputationStage& whole, const Part& part)
       : c_(c), whole_(whole), part_(part) {}
 
-  // buffer: the first of as many as there are values. Nothing where elements
-  // that are not there would count.
+  // buffer: number of the first of as many buffers as there are values. nullopt
+  // if elements that do not exist would count.
   std::optional<ComputationStage> Run(uint32_t buffer) {
     ComputationStage stage;
     stage.combiner = whole_.combiner;
@@ -114,12 +114,13 @@ class PartsMaker {
       else
         AddCopy(a, stage);
     }
-    // Nothing is left to be combined.
+    // No reduction axis is left.
     if (static_cast<int>(stage.axes.size()) == stage.spatial_count) {
       if (IsFold()) return std::nullopt;
       stage.combiner = tensor::Combiner::kNone;
     }
-    // The elements of a part are not at equal distances then.
+    // If there are runs, the elements of a part are not at equal distances, as
+    // UsefulElements requires.
     const bool is_uneven = part_.run > 1 && whole_.useful;
     if (IsFold() && (beyond_ || is_uneven)) return std::nullopt;
     Rewriter rewriter(c_.pool, c_.pool,
@@ -144,9 +145,10 @@ class PartsMaker {
     return stage;
   }
 
-  // Which axis is that of the parts: the first, so that parts of neighbouring
-  // results are neighbours. Of a fold the one before the last, so that it has
-  // rows in common with what it combines.
+  // Returns the position of the axis of the parts. It is the first, so that
+  // parts of neighbouring results are neighbours. In a fold it is the one
+  // before the last spatial axis, so that the fold has rows in common with the
+  // stages that it reads.
   int Place() const {
     return IsFold() ? std::max(whole_.spatial_count - 1, 0) : 0;
   }
@@ -164,7 +166,8 @@ class PartsMaker {
   }
 
  private:
-  // The stage may have an axis of parts already, of blocks or another rfactor.
+  // The stage may already have an axis of parts, from blocks or another
+  // rfactor.
   std::string NameOfPart(const std::string& axis) const {
     std::string name = axis + "_part";
     while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
@@ -176,7 +179,8 @@ class PartsMaker {
 
   bool IsFold() const { return whole_.combiner == tensor::Combiner::kFold; }
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
-  // Of a turn, in which each part has a run, or all of a part.
+  // Number of elements in a round, in which each part has a run. kQuotient:
+  // number of elements of a part.
   int64_t Turn() const { return part_.factor * part_.run; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
@@ -186,7 +190,7 @@ class PartsMaker {
     return Make(c_, Opcode::kMultiply, DType::kI64,
                 {turns, c_.pool.Integer(part_.run)});
   }
-  // Element `rest` of part `digit`, as one of the whole.
+  // Returns the position in the whole of element `rest` of part `digit`.
   NodeId Position(NodeId digit, NodeId rest) {
     const auto integer = [&](Opcode opcode, NodeId a, int64_t b) {
       return Make(c_, opcode, DType::kI64, {a, c_.pool.Integer(b)});
@@ -204,8 +208,8 @@ class PartsMaker {
                integer(Opcode::kModulo, rest, part_.run));
   }
 
-  // Element r of part p is n * p + r of the whole, or n * r + p; it is of use
-  // where that times the whole's step is below `end`.
+  // Element r of part p is element n * p + r or n * r + p of the whole. It is
+  // useful if that number times the whole's step is below `end`.
   UsefulElements UsefulOfPart(NodeId part, NodeId end) {
     const bool is_remainder = part_.kind == Part::Kind::kRemainder;
     const int64_t step = whole_.useful->step, larger = step * part_.factor;
@@ -223,7 +227,7 @@ class PartsMaker {
         {whole_.axes[axis].variable, stage.axes.back().variable});
   }
 
-  // The axis without the digit that the parts are for.
+  // Adds the axis without the digit of the parts.
   void AddRest(NodeId digit, ComputationStage& stage) {
     const ComputationAxis& axis = whole_.axes[part_.axis];
     if (part_.kind == Part::Kind::kWhole)
@@ -234,8 +238,9 @@ class PartsMaker {
     NodeId value = Position(digit, stage.axes.back().variable);
     const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
     if (!extent || *extent % Turn() != 0) {
-      // Beyond the end: the last element in place of one that is not there,
-      // and what it gives is not used. There is one wherever there are points.
+      // Beyond the end, the last element is read in place of one that does not
+      // exist, and its value is not used. A last element exists wherever there
+      // are points.
       beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});
       const NodeId last = Make(c_, Opcode::kSubtract, DType::kI64,
                                {Extent(), c_.pool.Integer(1)});
@@ -254,7 +259,8 @@ class PartsMaker {
   Computation& c_;
   const ComputationStage& whole_;
   const Part part_;
-  std::vector<std::pair<NodeId, NodeId>> replaced_;  // axes, and what for
+  // Axes and their replacements.
+  std::vector<std::pair<NodeId, NodeId>> replaced_;
   std::optional<NodeId> beyond_;
 };
 
@@ -289,7 +295,7 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
   Computation& c = schedule.mutable_computation();
   const ComputationStage whole = c.stages[number];
   EMBER_ASSIGN_OR_RETURN(const Part part, ParsePart(whole, call.operands[1]));
-  // Of a fold, each of its values has a buffer.
+  // In a fold, each of its values has a buffer.
   std::vector<std::string> names = {call.results[0]};
   for (size_t i = 1; i < whole.values.size(); ++i)
     names.push_back(call.results[0] + "." + std::to_string(i));
@@ -320,8 +326,8 @@ Status Rfactor(Schedule& schedule, const PrimitiveCall& call) {
       made.extents.push_back(parts->axes[a].extent);
     c.buffers.push_back(std::move(made));
   }
-  // The stage itself. Parts that skip all of their elements are as if they had
-  // combined them.
+  // The stage itself combines the parts. Parts that skip all of their elements
+  // have the same values as if they had combined them.
   ComputationStage& stage = c.stages[number];
   stage.useful.reset();
   const std::string name = whole.axes[part.axis].name;

@@ -1,4 +1,4 @@
-// online_softmax: softmax and the product of its rows, in blocks of the rows.
+// online_softmax: a softmax and the product of its rows, in blocks of the rows.
 #include <algorithm>
 #include <bit>
 #include <initializer_list>
@@ -54,8 +54,8 @@ class Matcher {
     return c_.pool[Stage(number).values[0]];
   }
 
-  // The stage that makes what `load` reads, as a temporary that only `readers`
-  // read, if it has `rank` dims; -1: none.
+  // Returns the stage that computes the buffer of `load`, if that is a
+  // temporary with `rank` dims that only `readers` read; -1 if there is none.
   int MakerOf(NodeId load, std::initializer_list<int> readers, size_t rank,
               DType type = DType::kF32) const {
     const Node& node = c_.pool[load];
@@ -84,7 +84,7 @@ class Matcher {
     return only_these ? maker : -1;
   }
 
-  // Whether the load reads element (axes[0], axes[1], ...) of its buffer.
+  // True if the load reads element (axes[0], axes[1], ...) of its buffer.
   bool ReadsAt(NodeId load, const std::vector<NodeId>& axes) const {
     const Node& node = c_.pool[load];
     if (node.operands.size() != axes.size()) return false;
@@ -95,7 +95,8 @@ class Matcher {
     }
     return true;
   }
-  // The index is the axis, whose extent is the dim's; of one element also 0.
+  // True if the index is the axis, whose extent is the dim's. If the dim has
+  // one element, the index may also be 0.
   bool IsSame(NodeId index, NodeId axis, NodeId extent) const {
     if (c_.pool[axis].operands[0] != extent) return false;
     if (index == axis) return true;
@@ -134,7 +135,7 @@ class Matcher {
       std::vector<NodeId> at = Variables(stage, spatial - 1);
       at.push_back(k);
       if (!ReadsAt(load, at)) continue;
-      // The other one reads what it likes but the weights.
+      // The other factor may read anything except the weights.
       bool reads_too = false;
       ForEachLoad(c_.pool, std::span(&product.operands[1 - i], 1),
                   [&](NodeId other) {
@@ -151,7 +152,7 @@ class Matcher {
         "else, row by row");
   }
 
-  // What narrow float is widened, or the value itself.
+  // Returns the narrow float that is widened to the value, or the value itself.
   NodeId Unwidened(NodeId value) const {
     const Node& node = c_.pool[value];
     if (node.opcode != Opcode::kCast) return value;
@@ -209,7 +210,7 @@ class Matcher {
     if (most.combiner != Combiner::kMaximum || most.axes.size() != rank_ ||
         most.end)
       return Refusal("expected differences from a maximum of each row");
-    // The maximum is that of what it is taken from.
+    // The maximum must be that of the values from which it is subtracted.
     Schedule scratch = schedule_;
     Computation& c = scratch.mutable_computation();
     const auto map_to = [&](const ComputationStage& from) {
@@ -239,12 +240,13 @@ class Matcher {
   const Schedule& schedule_;
   const Computation& c_;
   SoftmaxOfProduct result_;
-  size_t rank_ = 0;  // of weights and results
+  size_t rank_ = 0;  // number of dims of weights and results
 };
 
 class Maker {
  public:
-  // keys: that rows have, of at.length.
+  // keys: number of keys of the rows before padding; at.length includes
+  // padding.
   Maker(Schedule& schedule, const SoftmaxOfProduct& at, int64_t block,
         int64_t keys)
       : schedule_(schedule),
@@ -254,7 +256,7 @@ class Maker {
         block_(c_.pool.Integer(block)),
         blocks_(c_.pool.Integer(at.length / block)) {}
 
-  // The primitive's `skip`. Nothing has changed where it fails.
+  // Implements the primitive's `skip`. Changes nothing if it fails.
   Status SkipHiddenBlocks() {
     const ComputationStage& power = Stage(at_.power);
     const NodeId difference = c_.pool[power.values[0]].operands[0];
@@ -264,7 +266,7 @@ class Maker {
       return FailedPreconditionError(
           "no comparison of keys and rows hides keys by -inf");
     }
-    // A block that is not computed checks no index.
+    // A skipped block would check no index.
     for (int i = 0; i <= at_.product; ++i) {
       if (AccessesAreSafe(c_, i)) continue;
       return FailedPreconditionError("indices of %" + Stage(i).name +
@@ -297,7 +299,7 @@ class Maker {
   NodeId Load(uint32_t buffer, const std::vector<NodeId>& indices) {
     return c_.pool.Intern(Opcode::kLoad, DType::kF32, indices, 0, 1, buffer);
   }
-  // m, but 0 where m is -inf.
+  // Returns m, but 0 where m is -inf.
   NodeId Finite(NodeId m) {
     const NodeId lowest =
         FloatConstant(-std::numeric_limits<float>::infinity());
@@ -309,8 +311,8 @@ class Maker {
   ComputationStage& Stage(int number) { return c_.stages[number]; }
   uint32_t BufferOf(int number) { return Stage(number).stores[0].buffer; }
 
-  // The value with axes of the stage, but for the last, and `last` in place of
-  // the last.
+  // Returns the value with the axes `to` in place of the stage's axes, and
+  // `last` in place of the last axis.
   NodeId Moved(NodeId value, const ComputationStage& from,
                const std::vector<NodeId>& to, NodeId last) {
     Rewriter rewriter(c_.pool, c_.pool,
@@ -336,7 +338,8 @@ class Maker {
       variables.push_back(stage.axes[a].variable);
     return variables;
   }
-  // The stage stores at its spatial axes, of which the buffer has the extents.
+  // The stage stores at its spatial axes, whose extents become those of the
+  // buffer.
   void Finish(int number) {
     ComputationStage& stage = Stage(number);
     stage.stores[0].indices =
@@ -347,7 +350,8 @@ class Maker {
       extents.push_back(stage.axes[a].extent);
     schedule_.mutable_plan(number) = DefaultPlan(stage);
   }
-  // Axes of the stage but the last, then b, and k in blocks.
+  // Replaces the last axis of the stage by the block b and the position k in
+  // it.
   void SplitLast(ComputationStage& stage, bool is_point) {
     const ComputationAxis last = stage.axes.back();
     stage.axes.pop_back();
@@ -393,7 +397,7 @@ class Maker {
     Finish(at_.total);
   }
 
-  // Weights that are rounded are powers that are rounded.
+  // Narrow weights become rounded powers.
   void MakeWeight() {
     ComputationStage& stage = Stage(at_.weight);
     SplitLast(stage, true);
@@ -403,9 +407,10 @@ class Maker {
     Finish(at_.weight);
   }
 
-  // In the place of weights of f32, but right before the product, whose other
-  // factor may be made by a stage between; its number. Behind rounded ones it
-  // is a stage of its own, with the name.
+  // Makes the stage of the blocks' products, right before the product, whose
+  // other factor may be computed by a stage in between. Returns its number. It
+  // replaces the stage of weights of f32; narrow weights stay, and it is a new
+  // stage with the name.
   int MakeProducts(const std::string& name) {
     const bool is_narrow = at_.weight_type != DType::kF32;
     ComputationStage stage = Stage(at_.weight);
@@ -534,7 +539,7 @@ class Maker {
   int64_t keys_;
   NodeId block_;
   NodeId blocks_;
-  // Of each row, where keys begin that it does not see, in axes of %power.
+  // Per row, the first key that it does not see, in axes of %power.
   std::optional<NodeId> end_;
   std::vector<NodeId> row_;
 };

@@ -1,4 +1,4 @@
-// How what a stage computes lies in memory: pad_rows.
+// pad_rows: changes the layout of a stage's results in memory.
 #include <string>
 
 #include "jit/loops/walk.h"
@@ -7,7 +7,8 @@
 namespace ember::schedule {
 namespace {
 
-// A row is a few banks longer, not many times as long.
+// Largest padding in elements: it moves rows by a few banks, without making
+// them many times as long.
 constexpr int64_t kMostPadding = 64;
 
 }  // namespace
@@ -34,7 +35,8 @@ Status PadRows(Schedule& schedule, const PrimitiveCall& call) {
   }
   if (c.buffers[computed.stores[0].buffer].extents.empty())
     return FailedPreconditionError("%" + computed.name + " has no rows");
-  // What is outside would be told by the longer rows.
+  // Pads test their indices against the row's length, which padding would
+  // change.
   const uint32_t buffer = computed.stores[0].buffer;
   for (const ComputationStage& reader : c.stages) {
     for (const NodeId id : loops::NodesUnder(c.pool, RootsOf(reader))) {

@@ -1,25 +1,25 @@
-// stream: what tiles of results combine, shared out in ranges of one length.
+// stream: stream-K. Divides the slices of all tiles of results into ranges of
+// equal length.
 //
 //   %s[i, j] = sum(k < 32) %a[i, k] * %b[k, j]       i < 32, j < 48
 //
 // has 3 tiles of 32 x 16 results, each with 4 slices of 8 steps of k. One tile
-// behind the other these are 12 slices; `stream %s k/8 4 i/32 j/16 -> parts`
-// makes 4 ranges of 3 slices of them, which are as long as each other, and
-// begin and end anywhere in tiles:
+// after the other these are 12 slices. `stream %s k/8 4 i/32 j/16 -> parts`
+// makes 4 ranges of 3 slices each, which may begin and end anywhere in tiles:
 //
 //   slices   0 . . 3|. . . .|. . . b    tile 0, tile 1, tile 2
 //   ranges   0 0 0 1|1 1 2 2|2 3 3 3
 //
-// A range has parts of several tiles, here 2 at most: its pieces. Their sums
-// are the results of the new stage, and the stage adds up those of its tile, in
-// the order of the sum:
+// A range has parts of several tiles, here 2 at most: its pieces. The sums of
+// the pieces are the results of the new stage. The stage itself adds up the
+// pieces of its tile, in the order of the sum:
 //
 //   %parts[piece, range, i, j] = sum(k_slices < 3, k < 8) ...
 //   %s[i, j] = sum(k_part < 2) %parts[...]
 //
-// Of the 3 slices a piece combines those that it has, which may be none
+// Of the 3 slices a piece combines those that are in its tile, maybe none
 // (ComputationStage::end). Where tiles do not fill the results, the last one
-// begins earlier: some of its points are those of the one before it, too.
+// begins earlier: it has some points in common with the previous one.
 #include <algorithm>
 #include <charconv>
 #include <numeric>
@@ -41,7 +41,8 @@ namespace {
 
 using tensor::Opcode;
 
-// Tiles, and slices of all of them: pieces are counted one by one.
+// Limits on the number of tiles, and of slices of all tiles: pieces are counted
+// one by one.
 constexpr int64_t kMostTiles = int64_t{1} << 20;
 constexpr int64_t kMostSlices = int64_t{1} << 40;
 constexpr int64_t kMostRanges = int64_t{1} << 16;
@@ -52,7 +53,7 @@ struct AxisAndSize {
   int64_t size = 1;
 };
 
-// Among axes begin..end-1 of the stage.
+// Parses a word that names one of the stage's axes begin..end-1.
 StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
                                        size_t begin, size_t end,
                                        const std::string& word) {
@@ -76,17 +77,17 @@ StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
   return parsed;
 }
 
-// How results and what they combine are shared out.
+// The division of results and of the elements that they combine.
 struct Shares {
-  AxisAndSize steps;           // of a slice
-  std::vector<int64_t> sizes;  // of a tile, by axis of the points
-  std::vector<int64_t> tiles;  // of all points, by axis
+  AxisAndSize steps;           // size of a slice
+  std::vector<int64_t> sizes;  // extents of a tile, per spatial axis
+  std::vector<int64_t> tiles;  // number of tiles, per spatial axis
   int64_t tile_count = 1;
-  int64_t slices = 1;  // of a tile
+  int64_t slices = 1;  // per tile
   int64_t ranges = 1;
-  int64_t length = 1;  // of a range, in slices
-  int64_t pieces = 1;  // of a range, at most
-  int64_t parts = 1;   // of a tile, at most
+  int64_t length = 1;  // slices per range
+  int64_t pieces = 1;  // largest number per range
+  int64_t parts = 1;   // largest number of pieces per tile
   int64_t least_parts = 1;
 
   void Count() {
@@ -150,7 +151,7 @@ class Streamer {
   Streamer(Computation& c, const ComputationStage& whole, const Shares& shares)
       : c_(c), whole_(whole), shares_(shares) {}
 
-  // The stage of the pieces.
+  // Makes the stage of the pieces.
   ComputationStage MakePieces(uint32_t buffer) {
     const size_t spatial = static_cast<size_t>(whole_.spatial_count);
     ComputationStage stage;
@@ -161,8 +162,8 @@ class Streamer {
     const NodeId first = Times(range, shares_.length);
     const NodeId tile = Add(FloorDivide(first, shares_.slices), piece);
     const NodeId first_of_tile = Times(tile, shares_.slices);
-    // What the piece has of the tile. Beyond the last tile, and the last slice
-    // of all, that is nothing.
+    // The slices of the tile that the piece combines. There are none beyond the
+    // last tile and beyond the last slice of all.
     const NodeId zero = Integer(0);
     const NodeId begin = Larger(Subtract(first, first_of_tile), zero);
     const NodeId all = Integer(shares_.tile_count * shares_.slices);
@@ -172,7 +173,7 @@ class Streamer {
         Smaller(Subtract(end_of_range, first_of_tile), Integer(shares_.slices));
     const int64_t most = std::min(shares_.length, shares_.slices);
     stage.end = Smaller(Larger(Subtract(end, begin), zero), Integer(most));
-    // Indices stay in bounds where there is nothing.
+    // Indices stay in bounds even if the piece is empty.
     NodeId rest = Smaller(tile, Integer(shares_.tile_count - 1));
     std::vector<NodeId> digits(spatial);
     for (size_t a = spatial; a-- > 0;) {
@@ -213,7 +214,7 @@ class Streamer {
     const NodeId last =
         FloorDivide(Add(first, Integer(shares_.slices - 1)), shares_.length);
     const NodeId range = Add(FloorDivide(first, shares_.length), part);
-    // The last piece in place of one that is not there.
+    // The last piece is read in place of one that does not exist.
     const NodeId range_there = Smaller(range, last);
     const NodeId first_tile =
         FloorDivide(Times(range_there, shares_.length), shares_.slices);
@@ -236,7 +237,7 @@ class Streamer {
     stage.axes.push_back(c_.MakeAxis(std::move(name), Integer(extent)));
     return stage.axes.back().variable;
   }
-  // One that no axis of the whole stage has.
+  // Returns a name that no axis of the whole stage has.
   std::string NewName(std::string name) const {
     while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
            whole_.axes.end()) {
@@ -245,11 +246,12 @@ class Streamer {
     return name;
   }
 
-  // begin: the first slice of the piece. most: that a piece has.
+  // begin: the first slice of the piece. most: largest number of slices of a
+  // piece.
   void AddReductions(NodeId begin, int64_t most, ComputationStage& stage) {
     const ComputationAxis& steps = whole_.axes[shares_.steps.axis];
     const NodeId turn = AddAxis(NewName(steps.name + "_slices"), most, stage);
-    // Said of those that are not there, too.
+    // The bound also holds for slices that the piece does not have.
     const NodeId slice = Smaller(Add(begin, turn), Integer(shares_.slices - 1));
     for (size_t a = static_cast<size_t>(whole_.spatial_count);
          a < whole_.axes.size(); ++a) {
@@ -263,7 +265,7 @@ class Streamer {
       const NodeId step = AddAxis(axis.name, size, stage);
       NodeId value = Add(Times(slice, size), step);
       if (*c_.pool.IntegerConstant(axis.extent) % size != 0) {
-        // The last step in place of one that is not there.
+        // The last step is read in place of one that does not exist.
         beyond_ = Make(Opcode::kLessEqual, DType::kBool, {axis.extent, value});
         value = Smaller(value, Subtract(axis.extent, Integer(1)));
       }
@@ -282,8 +284,8 @@ class Streamer {
     return beyond_ ? Unless(*beyond_, value) : value;
   }
 
-  // Of the last tile along the axis: how many points it has in common with the
-  // one before it, and where it begins.
+  // For the last tile along the axis: the number of points that it has in
+  // common with the previous one, and the point at which it begins.
   int64_t OverlapOf(size_t axis) const {
     return shares_.tiles[axis] * shares_.sizes[axis] -
            *c_.pool.IntegerConstant(whole_.axes[axis].extent);
@@ -291,7 +293,8 @@ class Streamer {
   int64_t LastFirstPointOf(size_t axis) const {
     return (shares_.tiles[axis] - 1) * shares_.sizes[axis] - OverlapOf(axis);
   }
-  // All tiles begin at multiples of it, and are as long as some.
+  // All tiles begin at multiples of the step and have a multiple of it as
+  // length.
   int64_t StepOf(size_t axis) const {
     return std::gcd(shares_.sizes[axis], OverlapOf(axis));
   }
@@ -301,9 +304,10 @@ class Streamer {
                          Integer(LastFirstPointOf(axis) / step)),
                  step);
   }
-  // Of a point, in the last tile that has it. Only where that is the last of
-  // all it is farther from the begin than it would be without an overlap.
-  // Points of a step are neighbours there, too, for who reads several at once.
+  // Returns the place of a point in the last tile that has it. Because of the
+  // overlap, this place is farther from the tile's begin only in the last tile
+  // of all. The points of a step are neighbours there, too, so that vectors can
+  // be read.
   NodeId PlaceInTile(NodeId point, size_t axis) {
     const int64_t step = StepOf(axis), steps = shares_.sizes[axis] / step;
     const NodeId at = FloorDivide(point, step);
@@ -311,15 +315,15 @@ class Streamer {
     if (OverlapOf(axis) != 0) {
       place =
           Larger(place, Subtract(at, Integer(LastFirstPointOf(axis) / step)));
-      // Always true, and no proof of bounds knows it where loops go on beyond
-      // the axis; so it is not simplified away here.
+      // The minimum never changes the place. Proofs of bounds need it where
+      // loops run past the axis, so it must not be simplified away.
       const NodeId both[] = {place, Integer(steps - 1)};
       place = c_.pool.Intern(Opcode::kMinimum, DType::kI64, both);
     }
     return Add(Times(place, step), Modulo(point, step));
   }
 
-  // What does not change a combination, where the condition holds.
+  // Returns the neutral element where the condition holds, else the value.
   NodeId Unless(NodeId condition, NodeId value) {
     const DType type = c_.pool[value].type;
     const NodeId neutral =
@@ -357,7 +361,8 @@ class Streamer {
   Computation& c_;
   const ComputationStage& whole_;
   const Shares& shares_;
-  std::vector<std::pair<NodeId, NodeId>> replaced_;  // axes, and what for
+  // Axes and their replacements.
+  std::vector<std::pair<NodeId, NodeId>> replaced_;
   std::optional<NodeId> beyond_;
 };
 

@@ -1,4 +1,4 @@
-// tensorize and pad: short sums of products as machines have them.
+// tensorize and pad: short sums of products become instructions of machines.
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,7 +23,7 @@ bool IsAccess(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
 }
 
-// The indices of an access, without the value beyond.
+// Returns the indices of an access, without the default value of a pad.
 std::span<const NodeId> IndicesOf(const Computation& c, NodeId access) {
   const Node& node = c.pool[access];
   return std::span(node.operands).first(c.buffers[node.buffer].extents.size());
@@ -31,7 +31,7 @@ std::span<const NodeId> IndicesOf(const Computation& c, NodeId access) {
 
 // --- tensorize ---
 
-// What a dot loop stands for: `count` neighbours of an axis.
+// The elements of a dot loop: `count` neighbours along an axis.
 struct DotLoop {
   NodeId axis = 0;
   int64_t count = 0;
@@ -56,7 +56,7 @@ std::optional<DotLoop> DotLoopOf(const Schedule& schedule, int stage,
                  c.pool.IntegerConstant(axis->extent).value_or(0)};
 }
 
-// Whether the load reads neighbours along its last dim while the loop runs.
+// True if the load reads neighbours along its last dim while the loop runs.
 bool LiesAlong(const Computation& c, NodeId load, const DotLoop& dot) {
   const std::span<const NodeId> indices = IndicesOf(c, load);
   if (indices.empty()) return false;
@@ -122,7 +122,7 @@ Status CheckDotLoop(const Schedule& schedule, int number, int at) {
 
 // --- pad ---
 
-// The load of a factor, below a cast perhaps.
+// Returns the load of a factor, which may be below a cast.
 std::optional<NodeId> AccessOf(const Computation& c, NodeId factor) {
   if (c.pool[factor].opcode == Opcode::kCast)
     factor = c.pool[factor].operands[0];
@@ -136,7 +136,8 @@ std::optional<NodeId> AccessOf(const Computation& c, NodeId factor) {
   return factor;
 }
 
-// Whether the access is 0 where the axis is beyond its end, once it pads.
+// True if the access is 0 where the axis is beyond its end, after it becomes a
+// pad.
 bool IsZeroBeyond(const Computation& c, NodeId access,
                   const ComputationAxis& axis) {
   const Node& node = c.pool[access];
@@ -190,7 +191,7 @@ Status Tensorize(Schedule& schedule, const PrimitiveCall& call) {
                                    "' is marked already: mark loops last");
   }
   loop.mark = LoopMark::kDot;
-  // CheckDots says whether it may be one, now and later.
+  // CheckDots checks if it is allowed, now and after later primitives.
   return OkStatus();
 }
 
@@ -226,7 +227,7 @@ Status PadReduction(Schedule& schedule, const PrimitiveCall& call) {
     zeros += IsZeroBeyond(c, *access, axis);
     accesses.push_back(*access);
   }
-  // 0 * infinity is no 0.
+  // 0 * infinity is NaN, so both factors must be zero if they are floats.
   if (zeros < (IsFloat(type) ? 2 : 1)) {
     return FailedPreconditionError(
         "beyond the end of '" + axis.name +

@@ -1,5 +1,5 @@
-// What primitives make of facts that no text of a dispatch says; what they make
-// of dispatches is in tests/cases/primitives.
+// Tests primitives with facts that no text of a dispatch expresses.
+// tests/cases/primitives tests them on texts of dispatches.
 #include "jit/schedule/primitives/primitives.h"
 
 #include <gmock/gmock.h>
@@ -36,13 +36,13 @@ Schedule ScheduleOf(std::string_view text) {
   return Schedule(Disassemble(*dispatch, {}));
 }
 
-// The range of a constant's elements is known where its contents are.
+// The range of a constant's elements is known if its contents are.
 TEST(Primitives, PackKeepsRanges) {
   Computation computation = ScheduleOf(kBytes).computation();
   computation.buffers[1].values = {-3, 64};
   Schedule schedule(std::move(computation));
   ASSERT_TRUE(Apply("pack %y %b i16 -64..64 1 0 -> w", schedule).ok());
-  // The text is what is replayed.
+  // The recorded text contains the range, and replays without the contents.
   EXPECT_THAT(schedule.ToText(), HasSubstr("pack %y %b i16 -64..64 1 0 -> w"));
   const auto nest = Lower(schedule);
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
@@ -99,8 +99,8 @@ TEST(ScheduleText, WordsOfDoubleBuffer) {
                         "'soon'"));
 }
 
-// A line of nothing but a primitive's name says how it is used: every row of
-// the table.
+// A line that is only a primitive's name gives an error with its usage. Tests
+// every row of the table.
 TEST(ScheduleText, Usage) {
   for (const PrimitiveInfo& info : Primitives()) {
     const std::string name(info.name);

@@ -1,4 +1,4 @@
-// winograd: a convolution becomes products of transformed tiles.
+// winograd: replaces a convolution by products of transformed tiles.
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -24,7 +24,7 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::Simplifier;
 
-// What the stage is:
+// The form that the stage must have:
 //
 //   y[n, h, w, o] = sum(p < r, q < r, c < C)
 //                     pad(x[n, h + p + dh, w + q + dw, c], 0.0)
@@ -36,7 +36,7 @@ struct Convolution {
   NodeId x = 0;       // the load, padded or not
   NodeId filter = 0;  // the load
   NodeId n = 0, h = 0, w = 0, o = 0, p = 0, q = 0, c = 0;  // axes' variables
-  size_t dim_h = 0, dim_w = 0, dim_c = 0;                  // of x
+  size_t dim_h = 0, dim_w = 0, dim_c = 0;                  // dims of x
   int64_t low_h = 0, low_w = 0;                            // dh, dw
   int64_t rows = 0, columns = 0;
 };
@@ -125,7 +125,7 @@ class Matcher {
     return c_.pool.IntegerConstant(c_.pool[variable].operands[0]);
   }
 
-  // The dim of x whose index is point + tap + low.
+  // Finds the dim of x whose index is point + tap + low.
   Status MatchWindow(NodeId point, size_t& dim, NodeId& tap, int64_t& low) {
     const Node& load = c_.pool[result_.x];
     for (dim = 0; dim < 4; ++dim) {
@@ -226,7 +226,7 @@ class Matcher {
   Convolution result_;
 };
 
-// Builds expressions of transformations.
+// Builds the expressions of the transformations.
 class Maker {
  public:
   explicit Maker(Computation& c) : c_(c) {}
@@ -245,23 +245,24 @@ class Maker {
                             DType::kF32);
   }
 
-  // An element as f32.
+  // Loads an element as f32.
   NodeId Element(Opcode opcode, DType type, const std::vector<NodeId>& operands,
                  uint32_t buffer) {
     const NodeId element = c_.pool.Intern(opcode, type, operands, 0, 1, buffer);
     return Simplifier(c_.pool).Make(Opcode::kCast, DType::kF32, {&element, 1});
   }
 
-  // sum(k) coefficients[k] * elements[k]. Of points 1 and -1, 2 and -2 rows and
-  // columns are the same but for signs, so what they share is one expression:
-  // even and odd places of a row, or pairs of neighbours.
+  // Returns sum(k) coefficients[k] * elements[k]. The rows and columns of
+  // points 1 and -1, and of 2 and -2, differ only in signs, so their common
+  // part is one expression: the even and odd places of a row, or pairs of
+  // neighbours.
   NodeId Sum(const std::vector<double>& coefficients,
              const std::vector<NodeId>& elements, bool by_pairs) {
     return by_pairs ? SumOfPairs(coefficients, elements)
                     : SumOfHalves(coefficients, elements);
   }
 
-  // values[index], for an index of that many values.
+  // Returns values[index], for an index in 0..values.size() - 1.
   NodeId Choose(NodeId index, const std::vector<NodeId>& values) {
     NodeId result = values.back();
     for (size_t i = values.size() - 1; i-- > 0;) {
@@ -274,7 +275,7 @@ class Maker {
     return result;
   }
 
-  // (matrix * elements * transposed matrix)[row, column].
+  // Returns (matrix * elements * transposed matrix)[row, column].
   NodeId Transformed(const Matrix& matrix, NodeId row, NodeId column,
                      bool by_pairs,
                      const std::function<NodeId(size_t, size_t)>& element) {
@@ -299,7 +300,8 @@ class Maker {
     NodeId element;
   };
 
-  // Of terms, with the first one's sign: positive in the expression.
+  // A sum of terms whose sign is kept apart, so that the first term is positive
+  // in the expression.
   struct Signed {
     std::optional<NodeId> value;
     bool is_negative = false;
@@ -345,7 +347,8 @@ class Maker {
     return Joined(Plain(halves[0]), Plain(halves[1]));
   }
 
-  // Neighbours 1 and 2, 3 and 4, ...: x + y or x - y, times one factor.
+  // Sums the neighbours 1 and 2, 3 and 4, ... as x + y or x - y, times one
+  // factor.
   NodeId SumOfPairs(const std::vector<double>& coefficients,
                     const std::vector<NodeId>& elements) {
     std::vector<Term> terms = {{coefficients[0], elements[0]}};
@@ -369,7 +372,8 @@ class Maker {
   Computation& c_;
 };
 
-// A new buffer and the stage that stores each of its elements, without values.
+// Adds a buffer and returns the stage that stores each of its elements, without
+// values yet.
 ComputationStage NewStage(Computation& c, const std::string& name,
                           BufferRole role, const std::vector<std::string>& axes,
                           const std::vector<NodeId>& extents) {
@@ -458,8 +462,8 @@ Status Winograd(Schedule& schedule, const PrimitiveCall& call) {
   v.values.push_back(make.Transformed(
       matrices.input, v.axes[0].variable, v.axes[1].variable,
       /*by_pairs=*/false, [&](size_t p, size_t q) {
-        // Tiles may reach beyond the image: what is there
-        // enters no result.
+        // Tiles may reach beyond the image. No result depends on the elements
+        // there.
         std::vector<NodeId> operands(x.operands.begin(),
                                      x.operands.begin() + 4);
         for (NodeId& index : operands) {

@@ -12,7 +12,7 @@ namespace ember::schedule {
 Status Apply(std::string_view line, Schedule& schedule) {
   const StatusOr<PrimitiveCall> call = ParsePrimitive(line);
   if (!call.ok()) return call.status().WithContext(line);
-  // A refused primitive leaves no trace.
+  // A refused primitive leaves the schedule unchanged.
   Schedule changed = schedule;
   if (Status status = Run(*call, changed); !status.ok())
     return status.WithContext(line);

@@ -1,4 +1,4 @@
-// Schedules from their text form.
+// Makes schedules from their text form.
 //
 //   Schedule schedule(Disassemble(dispatch, {}));
 //   EMBER_RETURN_IF_ERROR(Apply("vectorize %y j", schedule));
@@ -15,13 +15,13 @@
 
 namespace ember::schedule {
 
-// Applies one line of the text form. kInvalidArgument if the line is wrong,
-// kFailedPrecondition with the reason if the primitive is refused; the schedule
-// is then as it was.
+// Applies one line of the text form. Errors: kInvalidArgument if the line is
+// wrong, kFailedPrecondition with the reason if the primitive is refused. After
+// an error the schedule is as it was.
 Status Apply(std::string_view line, Schedule& schedule);
 
 // Applies a whole schedule: lines, or `schedule @name { lines }`. Stops at the
-// first refusal, naming the line; what was applied before it stays.
+// first refusal and names the line. The lines before it stay applied.
 Status Replay(std::string_view text, Schedule& schedule);
 
 }  // namespace ember::schedule

@@ -25,7 +25,8 @@ std::optional<size_t> DimOf(const Computation& c, const Node& load,
   return static_cast<size_t>(found - indices.begin());
 }
 
-// How many products of elements of the types there are at once; 0: none.
+// Returns the number of products that one instruction adds for these types; 0:
+// there is none.
 int64_t CountOf(DotCounts counts, DType a, DType b, DType sum) {
   if (sum == DType::kF32) {
     const bool is_bfloat = a == DType::kBF16 && b == DType::kBF16;
@@ -62,7 +63,7 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
   if (b.opcode != Opcode::kLoad) return std::nullopt;
   if (shape.StrideOf(loads[0], v) != Stride::kNone) return std::nullopt;
   DotPlan plan;
-  // What is copied once is known to stay small.
+  // The bytes of a constant, which is copied once, are known to be small.
   const bool is_small = !counts.bytes && counts.small &&
                         product.type == DType::kI32 && a.type == DType::kU8 &&
                         shape.ReadsSmallBytes(loads[1]);
@@ -88,7 +89,7 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                            .step_dim = step_dim,
                            .vector_dim = *vector_dim};
   };
-  // The last reduction that both run along.
+  // Finds the last reduction along which both factors move.
   for (int axis = shape.axis_count(); axis-- > shape.spatial_count();) {
     const auto& reduction = shape.stage().axes[static_cast<size_t>(axis)];
     const auto dim_a = DimOf(c, a, reduction.variable);

@@ -1,4 +1,4 @@
-// Which axes of a group's root are which of its members' (model_rules.h).
+// Maps the axes of a group's root to those of its members (root_axes.h).
 #include "jit/schedule/rules/root_axes.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace ember::schedule {
 namespace {
 
-// Per axis over points of the member, that of the root; -1: none.
+// Returns the root's axis for each spatial axis of the member; -1: none.
 std::vector<int> AxesIn(const ScheduleWriter& writer, const StageGroup& group,
                         const std::string& member) {
   const int stage = writer.StageOf(member);
@@ -45,7 +45,7 @@ std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
     if (axes[a] >= 0 && std::ranges::count(axes, axes[a]) > 1)
       return std::nullopt;
     std::string name = axes[a] < 0 ? "" : root.axes[axes[a]].name;
-    // Indices of axes with one point are written as 0.
+    // Axes with one point are indexed by 0, so they are matched in their order.
     if (axes[a] < 0 && is_point(stage.axes[a]) && !found.others.empty()) {
       name = found.others.front();
       found.others.erase(found.others.begin());

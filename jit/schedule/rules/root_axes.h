@@ -1,4 +1,4 @@
-// Which axes of a group's root (its last stage) are which of a member's.
+// Maps the axes of a group's root (its last stage) to those of its members.
 #ifndef EMBER_JIT_SCHEDULE_RULES_ROOT_AXES_H_
 #define EMBER_JIT_SCHEDULE_RULES_ROOT_AXES_H_
 
@@ -17,24 +17,25 @@ namespace ember::schedule {
 //   %conv[i0, i1, i2]  = sum(k < 32) %x[i0, i1, k] * %w[k, i2]
 //   %y[j0, j1, j2, j3] = max(%conv[j0, j2, j1], 0.0)     for j3 < 1
 //
-// gives {"j0", "j2", "j1"} and {"j3"}. Axes with one point in both go together
+// gives {"j0", "j2", "j1"} and {"j3"}. Axes with one point in both are matched
 // in their order.
 struct RootAxes {
-  // Per axis over points of the member, the name of the root's axis that it is
-  // equal to; empty: none, as the root reads one index only.
+  // Per spatial axis of the member, the name of the root's axis that it is
+  // equal to. Empty if there is none, because the root reads one index only.
   std::vector<std::string> names;
-  // The root's other ones, which have one point.
+  // The root's other axes, each of which has one point.
   std::vector<std::string> others;
 };
 
-// Nothing where two of the member's axes are one of the root's, or one of the
-// root's that has several points is none of the member's.
+// Returns nullopt if two of the member's axes are equal to one of the root's,
+// or if an axis of the root that has several points is equal to none of the
+// member's.
 std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
                                    const StageGroup& group,
                                    const std::string& member);
 
-// The name of the member's axis that is equal to the root's of this name; empty
-// if there is none.
+// Returns the name of the member's axis that is equal to the root's axis of
+// this name; empty if there is none.
 std::string AxisOfMember(const ScheduleWriter& writer, const StageGroup& group,
                          const std::string& member,
                          const std::string& root_axis);

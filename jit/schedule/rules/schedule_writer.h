@@ -1,5 +1,5 @@
-// Writes a schedule primitive by primitive: what the default schedules of CPUs
-// and GPUs use.
+// Writes a schedule primitive by primitive. The default schedules of CPUs and
+// GPUs use it.
 //
 //   ScheduleWriter writer(schedule);
 //   writer.Do("vectorize %y j");          // has to be legal
@@ -22,7 +22,7 @@
 
 namespace ember::schedule {
 
-// Writes primitives, and remembers the first that fails.
+// Applies primitives, and remembers the first error.
 class ScheduleWriter {
  public:
   explicit ScheduleWriter(Schedule& schedule) : schedule_(schedule) {}
@@ -33,19 +33,19 @@ class ScheduleWriter {
     return computation().FindStage(name);
   }
 
-  // Must be legal.
+  // Applies a primitive that must be legal.
   void Do(const std::string& line);
-  // False if it is refused, which changes nothing.
+  // Applies a primitive. Returns false, without a change, if it is refused.
   bool Try(const std::string& line) { return Apply(line, schedule_).ok(); }
-  // Names of the stage's loops in order.
+  // Returns the names of the stage's loops in order.
   std::vector<std::string> LoopsOf(const std::string& stage) const;
-  // Fuses `count` loops of the stage from its loop number `first` on; the name
-  // of the result, empty for none.
+  // Fuses `count` loops of the stage, from loop number `first` on. Returns the
+  // name of the fused loop; empty if count is 0.
   std::string FuseLoops(const std::string& stage, size_t first, size_t count,
                         const std::string& name);
   void Reorder(const std::string& stage, const std::vector<std::string>& loops);
 
-  // What another writer has made of a copy.
+  // Takes over a schedule that another writer has made from a copy.
   void Replace(Schedule schedule) { schedule_ = std::move(schedule); }
 
   const Status& status() const { return status_; }

@@ -12,7 +12,7 @@ namespace {
 using tensor::ExpressionPool;
 using tensor::Opcode;
 
-// What an open extent is taken for.
+// The assumed value of an open extent.
 constexpr int64_t kGuess = 64;
 
 Stride StrideOfIndices(const ExpressionPool& pool,
@@ -125,9 +125,10 @@ int64_t StageShape::LikelyBufferBytes(NodeId load) const {
 
 LoadWalk::Pieces LoadWalk::Over(std::span<const int64_t> extents) const {
   Pieces pieces;
-  bool is_whole = true;  // all dims behind this one are read from end to end
+  bool is_whole = true;  // all later dims are read from end to end
   for (size_t d = dims.size(); d-- > 0;) {
-    // Between the first place and the last, and of those that are read.
+    // The distance between the first place and the last, and the number of
+    // places that are read.
     int64_t span = 1;
     int64_t places = 1;
     for (size_t a = 0; a < extents.size(); ++a) {
@@ -158,7 +159,7 @@ bool StageShape::StoresAlongBoth(int axis) const {
   if (axis < 1 || !extent || !StoresAlong(axis)) return false;
   return std::all_of(
       stage_.stores.begin(), stage_.stores.end(), [&](const auto& store) {
-        // In one dim, or each in one of its own.
+        // The two axes are digits of one dim, or each indexes a dim of its own.
         const size_t rank = store.indices.size();
         const NodeId before = stage_.axes[axis - 1].variable;
         const bool apart =
@@ -179,7 +180,7 @@ bool StageShape::StoresAlongBoth(int axis) const {
 int StageShape::WidestBytes() const {
   int bytes = 1;
   for (NodeId value : stage_.values) {
-    // Narrow floats compute as f32.
+    // Narrow floats are computed in f32.
     const DType type = c_.pool[value].type;
     bytes = std::max(bytes, IsFloat(type) ? std::max(4, DTypeByteSize(type))
                                           : DTypeByteSize(type));

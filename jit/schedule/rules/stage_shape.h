@@ -1,5 +1,5 @@
-// How the loads of a stage move with its axes, and how large it is: what
-// default schedules are chosen from.
+// Describes how the loads of a stage move with its axes, and how large the
+// stage is. Default schedules are chosen by it.
 #ifndef EMBER_JIT_SCHEDULE_RULES_STAGE_SHAPE_H_
 #define EMBER_JIT_SCHEDULE_RULES_STAGE_SHAPE_H_
 
@@ -13,24 +13,24 @@
 
 namespace ember::schedule {
 
-// Of a load, along an axis.
+// The distance that a load moves in memory per step along an axis.
 enum class Stride : uint8_t {
   kNone,  // the same element
   kUnit,  // the next element in memory
   kOther
 };
 
-// Of a load: the likely extents of its buffer, and how far it moves in each of
-// these dims with each axis (where that is not known: by 1).
+// A load's path through its buffer: the buffer's likely extents, and how far
+// the load moves in each of these dims with each axis (1 if that is not known).
 struct LoadWalk {
   std::vector<int64_t> dims;
-  std::vector<std::vector<int64_t>> steps;  // by dim, then by axis
+  std::vector<std::vector<int64_t>> steps;  // indexed by dim, then by axis
 
-  // What is read while each axis takes `extents` values: pieces of elements
-  // that lie one behind the other in memory.
+  // The memory that is read while each axis takes `extents` values: `count`
+  // pieces of contiguous elements.
   struct Pieces {
     int64_t count = 1;
-    int64_t elements = 1;  // of each
+    int64_t elements = 1;  // per piece
   };
   Pieces Over(std::span<const int64_t> extents) const;
 };
@@ -43,50 +43,53 @@ class StageShape {
   int spatial_count() const { return stage_.spatial_count; }
   int axis_count() const { return static_cast<int>(stage_.axes.size()); }
 
-  // Of an axis, if it is constant.
+  // Returns the extent of an axis, if it is constant.
   std::optional<int64_t> Extent(int axis) const;
-  // Constant, or a guess where it is open.
+  // Returns the extent if it is constant, else a guess.
   int64_t LikelyExtent(int axis) const;
-  // Likely number of points, reductions included; and of axes first..end-1.
+  // Returns the likely number of points, including reductions; the second form
+  // only counts axes first..end-1.
   int64_t LikelyPoints() const { return LikelyPoints(0, axis_count()); }
   int64_t LikelyPoints(int first, int end) const;
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;
-  // Whether what the load reads never changes.
+  // True if the elements that the load reads never change.
   bool ReadsConstant(NodeId load) const;
-  // Whether it reads a constant of small bytes (jit/loops/dot_product.h).
+  // True if the load reads a constant of small bytes (jit/loops/dot_product.h).
   bool ReadsSmallBytes(NodeId load) const;
-  // Whether it gives a value of its own for what is outside.
+  // True if the load gives a default value outside of the buffer.
   bool IsPadded(NodeId load) const;
-  // Bytes of an element that the load reads.
+  // Returns the number of bytes of an element that the load reads.
   int BytesOf(NodeId load) const;
-  // How many elements of some dim a step along the axis moves by: the most of
-  // all dims; 0 if none, or if it is not known.
+  // Returns the number of elements by which a step along the axis moves the
+  // load in a dim: the largest of all dims; 0 if it does not move, or if that
+  // is not known.
   int64_t StepOf(NodeId load, int axis) const;
-  // Likely number of bytes that the load reads while the axes from `first` on
-  // move.
+  // Returns the likely number of bytes that the load reads while the axes from
+  // `first` on move.
   int64_t LikelyBytes(NodeId load, int first) const;
-  // How the load walks through its buffer.
+  // Returns the load's path through its buffer.
   LoadWalk WalkOf(NodeId load) const;
-  // Likely size of the buffer that the load reads from.
+  // Returns the likely size of the buffer that the load reads from.
   int64_t LikelyBufferBytes(NodeId load) const;
-  // Of each store: whether neighbouring points along the axis are neighbours in
-  // memory.
+  // True if, in each store, neighbouring points along the axis are neighbours
+  // in memory.
   bool StoresAlong(int axis) const;
-  // Whether the axis and the one before it are two digits of where results lie:
-  // as one loop they run along memory.
+  // True if the axis and the one before it are two digits of the place of
+  // results: fused into one loop, they run along memory.
   bool StoresAlongBoth(int axis) const;
   // Bytes of the widest value that is stored, loaded or accumulated.
   int WidestBytes() const;
 
-  // Whether the first value that is combined is an integer.
+  // True if the first value that is combined is an integer.
   bool SumsIntegers() const;
 
-  // A sum of products over at least one axis: what register tiles are for.
+  // True if the stage is a sum of products over at least one axis, which
+  // register tiles serve.
   bool IsProduct() const;
-  // A product with a load that stays where others move, along an axis of
-  // points: a tile of results uses it again.
+  // True if the stage is a product, and along some spatial axis one load stays
+  // while others move: a tile of results reuses that load.
   bool SharesOperands() const;
 
  private:

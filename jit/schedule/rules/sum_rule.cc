@@ -15,7 +15,8 @@ namespace {
 
 using tensor::kSumBlock;
 
-// A condition for each turn of a loop whose body sums up more terms is nothing.
+// Number of terms per iteration from which on a condition in each iteration
+// costs almost nothing.
 constexpr int64_t kManyTerms = 64;
 
 // A loop to be split; factor 0: none.
@@ -24,8 +25,8 @@ struct Long {
   int64_t factor = 0;
 };
 
-// The largest divisor of the extent with at most so much; 0 where it is too
-// small to be worth a loop.
+// Returns the largest divisor of the extent that is at most `most`; 0 if it is
+// too small to be worth a loop.
 int64_t FactorOf(int64_t extent, int64_t most) {
   for (int64_t factor = most; factor * 4 > most; --factor) {
     if (extent % factor == 0) return factor;
@@ -42,7 +43,7 @@ Long LongSumOf(const ScheduleWriter& writer, int number) {
     return {};
   }
   const StageShape shape(c, number);
-  int64_t terms = 1;  // of one accumulator, inside the loop
+  int64_t terms = 1;  // number of terms of one accumulator inside the loop
   for (size_t i = plan.order.size(); i-- > 0;) {
     const Loop& loop = plan.loops[plan.order[i]];
     if (!loop.is_reduction || loop.mark == LoopMark::kVector ||
@@ -70,7 +71,7 @@ void SplitLongSums(ScheduleWriter& writer) {
   for (const std::string& name : names) {
     const Long sum = LongSumOf(writer, writer.StageOf(name));
     if (sum.factor < 2) continue;
-    // Refused where another stage is computed in the loop.
+    // Refused if another stage is attached to the loop.
     writer.Try("split %" + name + " " + sum.loop + " " +
                std::to_string(sum.factor) + " -> " + sum.loop + "_sums " +
                sum.loop + "_terms");

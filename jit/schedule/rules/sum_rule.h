@@ -1,4 +1,4 @@
-// Long sums without conditions in their innermost loops.
+// Splits long sums so that their innermost loops need no conditions.
 #ifndef EMBER_JIT_SCHEDULE_RULES_SUM_RULE_H_
 #define EMBER_JIT_SCHEDULE_RULES_SUM_RULE_H_
 
@@ -6,14 +6,14 @@
 
 namespace ember::schedule {
 
-// What sums up more terms than an accumulator takes carries them to totals
-// every so often (carried_sums.h), whatever the schedule is. Here loops of
-// constant extents with a short body are split so that this is at each turn of
-// an outer one:
+// A stage that adds up more terms than an accumulator takes carries them to
+// totals at regular intervals (carried_sums.h), under every schedule. This rule
+// splits loops of constant extents with a short body, so that an outer loop
+// carries in each iteration:
 //
 //   for k < 2048 { ... }   ->   for k_sums < 2 { for k_terms < 1024 { ... } }
 //
-// For all stages, behind the other rules.
+// For all stages, after the other rules.
 void SplitLongSums(ScheduleWriter& writer);
 
 }  // namespace ember::schedule

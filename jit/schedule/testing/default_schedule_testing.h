@@ -1,4 +1,4 @@
-// What tests of default schedules for CPUs share.
+// Helpers for tests of default schedules for CPUs.
 //
 //   EXPECT_THAT(ScheduleFor("x86_64-linux+avx2+fma", dispatch),
 //               HasSubstr("vectorize %y"));
@@ -9,13 +9,13 @@
 
 namespace ember::schedule {
 
-// The default schedule's text for a target of the dispatch's, whose buffer
-// number 1 is a constant. What it computes is compared with the dispatch: an
-// expectation fails where they differ.
+// Returns the text of the dispatch's default schedule for the target. The
+// dispatch's buffer number 1 is a constant. Evaluates the scheduled nest and
+// fails an expectation if it differs from the dispatch.
 std::string ScheduleFor(const char* target, const std::string& dispatch);
-// Where that constant, of i8, is known to be what it is in the comparison.
+// Like ScheduleFor, but the schedule knows the values of that constant, of i8.
 std::string ScheduleForKnown(const char* target, const std::string& dispatch);
-// Of what takes too long to be evaluated: the text alone.
+// Returns the text only, for dispatches that take too long to evaluate.
 std::string ScheduleOfLarge(const char* target, const std::string& dispatch);
 
 }  // namespace ember::schedule

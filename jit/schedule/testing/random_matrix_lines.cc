@@ -11,7 +11,7 @@ namespace {
 
 using tensor::Opcode;
 
-// Of a product's loops: rows, columns, steps.
+// The loops of a product: rows, columns, steps.
 using Three = std::array<std::string, 3>;
 
 class MatrixLines {
@@ -45,7 +45,8 @@ class MatrixLines {
  private:
   std::string NewName() { return "r" + std::to_string(next_name_++); }
 
-  // Whether the stage is such a product; the buffers that its factors read.
+  // True if the stage is such a product. Sets the buffers that its factors
+  // read.
   bool HasMatrices(const ComputationStage& stage,
                    std::vector<std::string>& factors) const {
     if (stage.combiner != tensor::Combiner::kSum || stage.spatial_count < 2 ||
@@ -66,7 +67,7 @@ class MatrixLines {
                                       c_.pool[stage.values[0]].type);
   }
 
-  // What computes in tiles of another stage.
+  // Writes lines that compute the stage `computing` in tiles of the stage.
   void WriteTiles(const std::string& stage, const std::string& computing,
                   const Three& axes, const std::array<int, 3>& extents) {
     const std::string at = " %" + stage + " ";
@@ -92,7 +93,7 @@ class MatrixLines {
                        std::to_string(extents[d]) + " -> " + outer[d] + " " +
                        inner[d]);
     }
-    // The steps of the sum around the subgroups, or in them.
+    // The loop over the sum's steps is around the subgroups, or within them.
     const bool is_around = !choices_.Chance(4);
     Three order = {outer[0], outer[2], outer[1]};
     if (is_around) std::swap(order[0], order[1]);

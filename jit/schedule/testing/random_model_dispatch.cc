@@ -14,7 +14,7 @@
 namespace ember::schedule {
 namespace {
 
-// An extent as it is written and as a number.
+// An extent, as text and as a number.
 struct Size {
   Size(int64_t number) : text(std::to_string(number)), value(number) {}
   Size(std::string written, int64_t number)
@@ -30,7 +30,7 @@ Size operator*(const Size& a, const Size& b) {
   return {"(" + a.text + " * " + b.text + ")", a.value * b.value};
 }
 
-// Texts with letters for extents: "$M" is replaced by its size.
+// A text with letters for extents: "$M" is replaced by the size of M.
 class Form {
  public:
   explicit Form(std::string text) : text_(std::move(text)) {}
@@ -43,7 +43,7 @@ class Form {
     }
     return *this;
   }
-  // Declares those of the parameters that are used. Their values are added.
+  // Declares the parameters that are used, and appends their values.
   void Declare(const std::vector<Size>& parameters,
                std::vector<int64_t>& values) {
     std::string names;
@@ -241,7 +241,7 @@ class Sizes : private tensor::RandomChoices {
  public:
   explicit Sizes(uint64_t seed) : RandomChoices(seed) {}
 
-  // values: of the parameters.
+  // values: values of the parameters.
   std::string Text(std::vector<int64_t>& values) {
     Form form(kForms[Below(std::size(kForms))]);
     is_open_ = Chance(3);
@@ -284,7 +284,7 @@ class Sizes : private tensor::RandomChoices {
   }
 
   void SetConvolution(Form& form) {
-    // Many are windows of 3 * 3 side by side, as winograd wants them.
+    // Half of them have windows of 3 * 3 with stride 1, as winograd requires.
     const bool is_usual = Chance(2);
     const int64_t stride = is_usual ? 1 : 1 + Below(2);
     const int64_t dilation = is_usual ? 1 : 1 + Below(2);
@@ -292,7 +292,8 @@ class Sizes : private tensor::RandomChoices {
     const int64_t b = is_usual ? 3 : 1 + Below(3);
     const int64_t top = Below(3), left = Below(2);
     const int64_t e = 1 + Below(6), f = 1 + Below(8);
-    // Of the input, what the last window reaches, with no or one row missing.
+    // The part of the input that the last window reaches. No row or one row is
+    // missing.
     const int64_t h = (e - 1) * stride + (a - 1) * dilation + 1 - top;
     const int64_t w = (f - 1) * stride + (b - 1) * dilation + 1 - left;
     form.Set('L', Open(1 + Below(3)));

@@ -1,8 +1,9 @@
-// Random dispatches of the forms that models consist of, no index from data, so
-// that most primitives are legal: products with an epilogue, convolutions with
-// padding, rows of softmax and normalisation, reductions, folds, broadcasting,
-// chains that may run in place, transposes, regions, grouped stores. Extents
-// are constant, or in some parameters, multiples and products of parameters.
+// Generates random dispatches of the forms that models consist of, without
+// indices from data, so that most primitives are legal: products with an
+// epilogue, convolutions with padding, rows of softmax and normalisation,
+// reductions, folds, broadcasting, chains that may run in place, transposes,
+// regions, grouped stores. Extents are constants, or parameters, multiples and
+// products of parameters.
 //
 //   tensor::RandomCase random = MakeRandomModelDispatch(seed);
 //

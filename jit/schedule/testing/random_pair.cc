@@ -22,7 +22,7 @@ class Choices : public tensor::RandomChoices {
   using RandomChoices::RandomChoices;
 };
 
-// Pairs of an input and the output that is the same memory.
+// Chooses pairs of an input and an output that share memory.
 std::vector<int> ChooseSameMemory(const tensor::Dispatch& dispatch,
                                   Choices& choices) {
   const int inputs = static_cast<int>(dispatch.input_count());
@@ -43,7 +43,7 @@ std::vector<int> ChooseSameMemory(const tensor::Dispatch& dispatch,
   return same_memory;
 }
 
-// Whether nests have polynomials where the dispatch has functions.
+// True if the dispatch has functions that nests expand to polynomials.
 bool HasExpanded(const tensor::Dispatch& dispatch) {
   return std::ranges::any_of(
       dispatch.instructions, [](const tensor::Instruction& instruction) {
@@ -72,13 +72,14 @@ std::string RandomPair::Compare(
     actual[i] = expected[i];
   }
   if (KeepsRounding(schedule)) {
-    // Functions are off by few ULPs, and what is made of them cancels.
+    // Functions are wrong by a few ULPs, and cancellation may enlarge these
+    // errors.
     const double tolerance = HasExpanded(random.dispatch) ? 1e-5 : 0;
     return tensor::FirstDifference(random, expected, actual, tolerance,
                                    tolerance);
   }
-  // Of sums of up to 1000 products of values below 10, by
-  // winograd_matrices.h.
+  // The error bound of winograd_matrices.h for sums of up to 1000 products of
+  // values below 10.
   return tensor::FirstDifference(random, expected, actual, 1e-2, 1e-4);
 }
 

@@ -1,5 +1,5 @@
-// A random dispatch under a random schedule, and what it has to compute: for
-// tests of lowering and of back ends.
+// A random dispatch under a random schedule, and the results that it has to
+// compute. For tests of lowering and of back ends.
 //
 //   RandomPair pair = MakeRandomPair(seed);
 //   auto nest = Lower(pair.schedule);
@@ -7,9 +7,9 @@
 //     return loops::Evaluate(*nest, pair.parameters, buffers);
 //   });  // empty: equal
 //
-// Equal seeds give equal pairs. Even seeds have tensor::MakeRandomCase, odd
-// ones MakeRandomModelDispatch. Some inputs are constants, and some are the
-// same memory as the output that may overwrite them.
+// Equal seeds give equal pairs. Even seeds use tensor::MakeRandomCase, odd
+// seeds MakeRandomModelDispatch. Some inputs are constants, and some share
+// memory with the output that may overwrite them.
 #ifndef EMBER_JIT_SCHEDULE_TESTING_RANDOM_PAIR_H_
 #define EMBER_JIT_SCHEDULE_TESTING_RANDOM_PAIR_H_
 
@@ -28,21 +28,22 @@ namespace ember::schedule {
 
 struct RandomPair {
   tensor::RandomCase random;
-  // Of the nest: none where the dispatch was specialised.
+  // Parameters of the nest: none if the dispatch was specialised.
   std::vector<int64_t> parameters;
   bool is_specialised = false;
   Computation computation;  // before the schedule
   Schedule schedule;
   RandomScheduleCounts counts;
-  // Per input: the buffer number of the output that is the same memory, or -1.
+  // Per input: the buffer number of the output that shares its memory, or -1.
   std::vector<int> same_memory;
   std::vector<std::vector<uint8_t>> expected;
   Status expected_status;
 
-  // Runs on new buffers. Empty, or what is wrong.
+  // Calls `run` on new buffers. Returns a description of the first difference,
+  // or nothing.
   std::string Compare(
       const std::function<Status(std::span<void* const>)>& run) const;
-  // For messages: dispatch and schedule.
+  // Prints dispatch and schedule, for messages.
   std::string ToText() const;
 };
 

@@ -16,14 +16,14 @@
 namespace ember::schedule {
 namespace {
 
-// Writes lines; most operands are such that the line may be legal, some are
-// anything.
+// Writes lines. Most operands are chosen so that the line may be legal; some
+// are arbitrary.
 class LineWriter : private tensor::RandomChoices {
  public:
   LineWriter(uint64_t seed, const Schedule& schedule)
       : RandomChoices(seed), schedule_(schedule) {}
 
-  // Marked loops cannot be split or fused, so marks come in the last half.
+  // Marked loops cannot be split or fused, so marks come in the second half.
   std::string Line(bool with_marks) {
     struct Generator {
       std::string_view primitive;
@@ -37,15 +37,16 @@ class LineWriter : private tensor::RandomChoices {
     };
     // clang-format on
     const Generator* generator = nullptr;
-    // Few stages are convolutions or products of a softmax, and none whose
-    // loops have changed.
+    // Looks for convolutions and products of a softmax first: few stages are
+    // such, and none whose loops have changed.
     if (!looked_for_convolution_) {
       looked_for_convolution_ = true;
       if (Convolution() >= 0 && !Chance(4)) return "winograd " + Winograd();
       if (ProductOfSoftmax() >= 0 && !Chance(4))
         return "online_softmax " + OnlineSoftmax();
     }
-    // Products of narrow integers need several lines to be tensorized.
+    // Products of narrow integers need several lines before they can be
+    // tensorized.
     if (!looked_for_dots_) {
       looked_for_dots_ = true;
       if (!Chance(4)) PlanDots();
@@ -84,7 +85,7 @@ class LineWriter : private tensor::RandomChoices {
   int AnyStage() {
     return Below(static_cast<int>(computation().stages.size()));
   }
-  // One with at least so many loops, where there is one.
+  // Returns a stage with at least so many loops, if there is one.
   int AnyStage(size_t loops) {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).order.size() < loops; ++i)
@@ -110,7 +111,7 @@ class LineWriter : private tensor::RandomChoices {
     return LoopAt(stage, schedule_.plan(stage).order.size() - 1);
   }
   std::string AnyBuffer() { return "%" + Pick(computation().buffers).name; }
-  // One that the stage reads, where there is one.
+  // Returns a buffer that the stage reads, if there is one.
   const ComputationBuffer* ReadBuffer(int stage) {
     std::vector<const ComputationBuffer*> read;
     for (size_t i = 0; i < computation().buffers.size(); ++i) {
@@ -119,7 +120,7 @@ class LineWriter : private tensor::RandomChoices {
     }
     return read.empty() ? nullptr : Pick(read);
   }
-  // New in all stages, but for a few.
+  // Returns a name that is new in all stages, in most cases.
   std::string NewName() {
     if (Chance(80)) return AnyLoop(AnyStage());
     return "r" + std::to_string(next_name_++);
@@ -129,7 +130,7 @@ class LineWriter : private tensor::RandomChoices {
     for (int i = 0; i < count; ++i) text += " " + NewName();
     return text;
   }
-  // Two neighbours, but for a few.
+  // Returns two neighbouring loops, in most cases.
   std::string TwoLoops(int stage) {
     const int count = static_cast<int>(schedule_.plan(stage).order.size());
     if (count < 2 || Chance(10)) return AnyLoop(stage) + " " + AnyLoop(stage);
@@ -143,7 +144,7 @@ class LineWriter : private tensor::RandomChoices {
                 items[static_cast<size_t>(Below(static_cast<int>(i)))]);
   }
 
-  // --- one per row of the table: what stands behind the primitive's name ---
+  // --- one per row of the table: the operands after the primitive's name ---
 
   std::string Split() {
     const int stage = AnyStage(1);
@@ -225,7 +226,7 @@ class LineWriter : private tensor::RandomChoices {
            (buffer == nullptr || Chance(2) ? "" : DimsOf(*buffer)) + Results(1);
   }
 
-  // In any order.
+  // Returns the dims in any order.
   std::string DimsOf(const ComputationBuffer& buffer) {
     std::vector<size_t> dims;
     while (dims.size() < buffer.extents.size()) dims.push_back(dims.size());
@@ -240,7 +241,7 @@ class LineWriter : private tensor::RandomChoices {
     return Chance(4) ? std::string(" ") + kTypes[Below(5)] : "";
   }
 
-  // Of a stage that is computed in another one's loop, where there is one.
+  // Chooses a stage that is computed in another one's loop, if there is one.
   std::string DoubleBuffer() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).attach_stage < 0; ++i)
@@ -255,8 +256,8 @@ class LineWriter : private tensor::RandomChoices {
     return Stage(stage) + " " + std::to_string(1 + Below(9));
   }
 
-  // A copy of what a stage reads, in one of its loops: the invocations load it
-  // together, an iteration ahead.
+  // Plans a copy of a buffer that a stage reads, in one of the stage's loops.
+  // The invocations load it together, an iteration ahead.
   void PlanDoubleBuffer() {
     const int stage = AnyStage(1);
     const StagePlan& plan = schedule_.plan(stage);
@@ -296,7 +297,8 @@ class LineWriter : private tensor::RandomChoices {
                        (by_registers ? "registers"
                         : Chance(2)  ? in_slots + (Chance(3) ? " late" : "")
                                      : ""));
-    // What reads it, sometimes by several invocations as well.
+    // Sometimes several invocations also share the loop of the stage that reads
+    // it.
     if (Chance(2)) planned_.push_back("bind" + at + InnermostLoop(stage));
   }
 
@@ -323,7 +325,7 @@ class LineWriter : private tensor::RandomChoices {
     return text + Results(1);
   }
 
-  // Of a sum of products, where there is one.
+  // Returns a stage that is a sum of products, if there is one.
   int Product() {
     const auto is_product = [&](int stage) {
       const ComputationStage& computed =
@@ -352,8 +354,9 @@ class LineWriter : private tensor::RandomChoices {
 
   std::string CacheWrite() { return Stage(AnyStage()) + Results(1); }
 
-  // Of a stage %acc[i, j] = sum(k) i32(%a[i, k]) * i32(%b[j, k]), where there
-  // is one: sums of 2 or 4 products, sometimes in lanes.
+  // Plans dot products for a stage %acc[i, j] = sum(k) i32(%a[i, k]) *
+  // i32(%b[j, k]), if there is one: sums of 2 or 4 products, sometimes in
+  // lanes.
   void PlanDots() {
     using tensor::Opcode;
     const Computation& c = computation();
@@ -409,7 +412,8 @@ class LineWriter : private tensor::RandomChoices {
     }
   }
 
-  // The innermost three, of which the last combines, in a loop around them.
+  // Names a loop for the subgroups and the innermost three loops, the last of
+  // which combines.
   std::string MultiplyMatrices() {
     const int stage = Product();
     const size_t count = schedule_.plan(stage).order.size();
@@ -419,7 +423,7 @@ class LineWriter : private tensor::RandomChoices {
     return text;
   }
 
-  // A stage that may be one; -1: there is none.
+  // Returns a stage that may be a convolution; -1 if there is none.
   int Convolution() const {
     const auto& stages = computation().stages;
     for (size_t i = 0; i < stages.size(); ++i) {
@@ -439,7 +443,8 @@ class LineWriter : private tensor::RandomChoices {
            Results(3);
   }
 
-  // The last stage that is the product of a softmax; -1 if none is.
+  // Returns the last stage that is the product of a softmax; -1 if there is
+  // none.
   int ProductOfSoftmax() const {
     for (int i = static_cast<int>(computation().stages.size()); i-- > 0;) {
       if (MatchSoftmaxOfProduct(schedule_, i).ok()) return i;
@@ -452,7 +457,7 @@ class LineWriter : private tensor::RandomChoices {
     if (product < 0 || Chance(8))
       return Stage(AnyStage()) + " " + AnyFactor() + Results(2);
     const int64_t length = MatchSoftmaxOfProduct(schedule_, product)->length;
-    // Mostly such that divide the rows.
+    // In most cases only blocks that divide the rows.
     const bool are_whole = !Chance(3);
     std::vector<int64_t> blocks;
     for (int64_t block = 1; block <= length; ++block) {
@@ -469,7 +474,7 @@ class LineWriter : private tensor::RandomChoices {
 
   std::string Inline() { return Stage(AnyStage()); }
 
-  // Anywhere along an axis of points.
+  // Cuts a spatial axis at any place.
   std::string Cut() {
     const int stage = AnyStage(1);
     const ComputationStage& cut = computation().stages[stage];
@@ -483,7 +488,8 @@ class LineWriter : private tensor::RandomChoices {
            Results(1);
   }
 
-  // A stage that has a reduction, where there is one; and one of those.
+  // Returns a stage with a reduction, if there is one, and one of its
+  // reductions.
   std::pair<int, std::string> AnyReduction() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && !computation().stages[stage].has_reduction(); ++i)
@@ -497,7 +503,7 @@ class LineWriter : private tensor::RandomChoices {
     return {stage, axes[first + static_cast<size_t>(Below(count))].name};
   }
 
-  // Tiles along some of the axes.
+  // Streams tiles along some of the axes.
   std::string Stream() {
     const auto [stage, axis] = AnyReduction();
     const ComputationStage& streamed = computation().stages[stage];
@@ -511,7 +517,7 @@ class LineWriter : private tensor::RandomChoices {
     return text + Results(1);
   }
 
-  // Of a reduction, where there is one.
+  // Chooses a reduction, if there is one.
   std::string Rfactor() {
     const auto [stage, axis] = AnyReduction();
     const std::string parts[] = {"", "/" + AnyFactor(), "%" + AnyFactor(),
@@ -545,7 +551,7 @@ std::string ReasonClass(std::string_view message) {
   for (size_t i = 0; i < message.size(); ++i) {
     const char c = message[i];
     result += c;
-    // Not that of "another one's loop".
+    // The apostrophe of "another one's loop" begins no quotation.
     if (c == '\'' && i > 0 && message[i - 1] == ' ') {
       i = std::min(message.find('\'', i + 1), message.size() - 1);
       result += ".'";

@@ -1,4 +1,4 @@
-// Random schedules, for tests: primitives with random operands, of which some
+// Applies random primitives with random operands to a schedule, for tests. Some
 // are refused.
 //
 //   Schedule schedule(Disassemble(dispatch, {}));
@@ -22,18 +22,19 @@ namespace ember::schedule {
 struct RandomScheduleCounts {
   int64_t applied = 0;
   int64_t refused = 0;
-  // By primitive.
+  // Key: a primitive's name.
   std::map<std::string, int64_t> applied_by_primitive;
-  // "primitive: reason", names and numbers left out.
+  // Key: "primitive: reason", without names and numbers.
   std::map<std::string, int64_t> reasons;
 
   void Add(const RandomScheduleCounts& other);
 };
 
-// A refusal's reason as a class: 'x', %x and numbers become '.', %. and 0.
+// Returns the class of a refusal's reason: 'x', %x and numbers become '.', %.
+// and 0.
 std::string ReasonClass(std::string_view message);
 
-// Tries `count` lines; returns how many were legal. counts may be null.
+// Tries `count` lines and returns how many were legal. counts may be null.
 int ApplyRandomPrimitives(uint64_t seed, int count, Schedule& schedule,
                           RandomScheduleCounts* counts = nullptr);
 

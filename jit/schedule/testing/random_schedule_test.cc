@@ -1,7 +1,7 @@
-// Random dispatches under random schedules: what lowering makes of them is a
-// legal nest that computes what the dispatch says.
+// Tests random dispatches under random schedules: lowering gives a legal nest
+// that computes the results that the dispatch defines.
 //
-//   PAIRS=10000 bazel run -c opt //jit/schedule:random_schedule_test
+//   PAIRS=10000 bazel run -c opt //jit/schedule/testing:random_schedule_test
 #include "jit/schedule/testing/random_schedule.h"
 
 #include <gtest/gtest.h>
@@ -24,9 +24,9 @@ namespace {
 
 struct Totals {
   int64_t equal = 0;
-  int64_t unproved = 0;     // legal, but for a proof of bounds
+  int64_t unproved = 0;     // legal except for a proof of bounds
   int64_t not_lowered = 0;  // refused by Lower
-  int64_t too_long = 0;     // to be evaluated
+  int64_t too_long = 0;     // takes too long to evaluate
   int64_t wrong = 0;
   RandomScheduleCounts schedules;
 
@@ -52,7 +52,7 @@ struct Totals {
   }
 };
 
-// Stores that run at most; open extents count as 20.
+// Returns the largest number of stores that run; open extents count as 20.
 double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   double stores = 0;
   for (const loops::Statement& statement : block) {
@@ -67,8 +67,8 @@ double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   return stores;
 }
 
-// Loops that were split again and again run over many points that guards leave
-// out.
+// True if the nest takes too long. Loops that were split many times run over
+// many points that guards leave out.
 bool IsLong(const loops::LoopNest& nest) {
   double stores = 0;
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
@@ -82,7 +82,8 @@ bool IsLong(const loops::LoopNest& nest) {
   return stores > 3e6;
 }
 
-// The schedule's text makes the same schedule of the same computation.
+// Checks that the schedule's text gives the same schedule of the same
+// computation.
 std::string CheckReplay(const RandomPair& pair, const std::string& nest) {
   Schedule again(pair.computation);
   const Status replayed = Replay(pair.schedule.ToText(), again);
@@ -93,7 +94,7 @@ std::string CheckReplay(const RandomPair& pair, const std::string& nest) {
   return loops::ToText(*lowered) == nest ? "" : "replay: another nest";
 }
 
-// Empty, or what is wrong. text: the nest's.
+// Returns a description of an error, or nothing. text: the nest's.
 std::string Check(uint64_t seed, const RandomPair& pair, Totals& totals,
                   std::string& text) {
   totals.schedules.Add(pair.counts);
@@ -144,7 +145,7 @@ TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
     if (wrong.empty()) continue;
     std::printf("wrong: SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
                 wrong.c_str());
-    // The others are named only.
+    // The other failures are only named.
     if (totals.wrong++ == 0) {
       ADD_FAILURE() << "replay with SEED=" << seed << ": " << wrong << "\n"
                     << pair.ToText() << nest;

@@ -1,5 +1,5 @@
-// A compile worker that fails on nests by their name: "crashes…", "loops…",
-// "waits…" (for a second).
+// A compile worker that fails on nests with certain names: "crashes…",
+// "loops…", "waits…" (for a second).
 #include <chrono>
 #include <cstdlib>
 #include <memory>
