@@ -25,8 +25,8 @@ SeedRange TestSeeds(uint64_t count, uint64_t first) {
 }
 
 std::string ReplayOf(uint64_t seed, std::string_view target) {
-  return Concat({"replay: bazel test ", target, " --test_env=EMBER_SEED=",
-                 static_cast<int64_t>(seed)});
+  return Concat({"replay: bazel test ", target,
+                 " --test_env=EMBER_SEED=", static_cast<int64_t>(seed)});
 }
 
 }  // namespace ember

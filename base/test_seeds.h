@@ -1,5 +1,5 @@
-// Chooses the seeds of random tests. They are fixed, so that an unrelated change
-// never fails by luck; environment variables choose others.
+// Chooses the seeds of random tests. They are fixed, so that an unrelated
+// change never fails by luck; environment variables choose others.
 //
 //   const SeedRange seeds = TestSeeds(400);
 //   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -28,7 +28,8 @@ struct SeedRange {
   bool is_replay = false;
 };
 
-// Returns `count` seeds from `first` on, or those that the environment asks for.
+// Returns `count` seeds from `first` on, or those that the environment asks
+// for.
 SeedRange TestSeeds(uint64_t count, uint64_t first = 1);
 
 // Returns the command that runs one seed of a test target again.

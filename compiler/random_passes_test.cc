@@ -4,10 +4,10 @@
 //   export EMBER_SEEDS=10000 EMBER_FIRST_SEED=1000000
 //   bazel run //compiler:random_passes_test
 //   EMBER_SEED=1000042 bazel run //compiler:random_passes_test
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "compiler/graph/evaluate.h"
 #include "compiler/graph/text.h"
 #include "compiler/graph/verifier.h"
@@ -65,11 +65,7 @@ void ExpectPassesKeepMeaning(uint64_t seed) {
 }
 
 TEST(RandomPasses, KeepWhatGraphsCompute) {
-  tensor::SeedRange seeds = tensor::Seeds(1000);
-  if (const char* first = std::getenv("EMBER_FIRST_SEED")) {
-    const uint64_t begin = std::strtoull(first, nullptr, 10);
-    seeds = {begin, begin + (seeds.end - seeds.begin)};
-  }
+  const SeedRange seeds = TestSeeds(1000, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed)
     ExpectPassesKeepMeaning(seed);
 }

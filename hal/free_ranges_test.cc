@@ -1,10 +1,10 @@
 #include "hal/free_ranges.h"
 
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 
 namespace ember::hal {
@@ -25,10 +25,7 @@ TEST(FreeRangesTest, TakesTheSmallestThatFits) {
 
 // Against an array of owners.
 TEST(FreeRangesTest, NoByteHasTwoOwners) {
-  const char* const given = std::getenv("EMBER_SEED");
-  const uint32_t seed = given != nullptr
-                            ? static_cast<uint32_t>(std::atoll(given))
-                            : std::random_device()();
+  const auto seed = static_cast<uint32_t>(TestSeeds(1).begin);
   SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
                " bazel test --test_env=EMBER_SEED //hal:free_ranges_test");
   std::mt19937 random(seed);

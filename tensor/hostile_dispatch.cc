@@ -1,8 +1,6 @@
 #include "tensor/hostile_dispatch.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -292,12 +290,5 @@ class Generator {
 }  // namespace
 
 HostileCase MakeHostileCase(uint64_t seed) { return Generator(seed).Run(); }
-
-uint64_t FreshSeed() {
-  if (const char* const given = std::getenv("EMBER_SEED"))
-    return std::strtoull(given, nullptr, 10);
-  std::random_device device;
-  return (uint64_t{device()} << 32 | device()) >> 1;
-}
 
 }  // namespace ember::tensor

@@ -26,9 +26,6 @@ struct HostileCase {
 
 HostileCase MakeHostileCase(uint64_t seed);
 
-// Returns EMBER_SEED, or a seed that no earlier run has used.
-uint64_t FreshSeed();
-
 }  // namespace ember::tensor
 
 #endif  // EMBER_TENSOR_HOSTILE_DISPATCH_H_

@@ -1,11 +1,11 @@
 #include "tensor/index_algebra.h"
 
-#include <cstdlib>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/random_dispatch.h"
 #include "tensor/range_rules.h"
@@ -159,13 +159,9 @@ std::vector<std::optional<uint64_t>> ValuesAt(
 }
 
 TEST(IndexAlgebraTest, RangesAndFormsHoldAtEveryPoint) {
-  uint64_t begin = 0, end = 300;
-  if (const char* seed = std::getenv("EMBER_SEED")) {
-    begin = std::strtoull(seed, nullptr, 10);
-    end = begin + 1;
-  }
+  const SeedRange seeds = TestSeeds(300, 0);
   int checked = 0;
-  for (uint64_t seed = begin; seed < end; ++seed) {
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomCase c = MakeRandomCase(seed, {.simplify = false});
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
                  " bazel run //tensor:index_algebra_test\n" +

@@ -1,26 +1,12 @@
 #include "tensor/random_values.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
 #include <limits>
 
 #include "tensor/scalar.h"
 
 namespace ember::tensor {
-
-SeedRange Seeds(uint64_t count) {
-  const auto number = [](const char* text) {
-    return static_cast<uint64_t>(std::strtoull(text, nullptr, 10));
-  };
-  if (const char* seed = std::getenv("EMBER_SEED")) {
-    return {number(seed), number(seed) + 1};
-  }
-  if (const char* seeds = std::getenv("EMBER_SEEDS")) count = number(seeds);
-  const char* const first = std::getenv("EMBER_FIRST_SEED");
-  const uint64_t begin = first == nullptr ? 0 : number(first);
-  return {begin, begin + count};
-}
 
 bool IsExact(Opcode opcode, DType type) {
   if (!IsFloat(type)) return true;

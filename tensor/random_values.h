@@ -13,14 +13,6 @@
 
 namespace ember::tensor {
 
-// The seeds of a random test: 0..count-1 by default. EMBER_SEED=n replays one;
-// EMBER_SEEDS=n tries that many; EMBER_FIRST_SEED=n begins with n.
-struct SeedRange {
-  uint64_t begin;
-  uint64_t end;
-};
-SeedRange Seeds(uint64_t count);
-
 class RandomChoices {
  public:
   explicit RandomChoices(uint64_t seed) : random_(seed) {}

@@ -1,10 +1,10 @@
 #include "tensor/verifier.h"
 
-#include <cstdlib>
 #include <functional>
 #include <random>
 #include <string>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
 #include "tensor/index_algebra.h"
@@ -416,13 +416,9 @@ int64_t Points(const Dispatch& d, const ConcreteHeader& header) {
 // Whatever the verifier lets pass must print, parse back and run without
 // touching memory that it should not: run this test with --config=asan.
 TEST(VerifierTest, GarbageNeverCrashesAnything) {
-  uint64_t begin = 0, end = 3000;
-  if (const char* seed = std::getenv("EMBER_SEED")) {
-    begin = std::strtoull(seed, nullptr, 10);
-    end = begin + 1;
-  }
+  const SeedRange seeds = TestSeeds(3000, 0);
   int passed = 0;
-  for (uint64_t seed = begin; seed < end; ++seed) {
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
                  " bazel run //tensor:verifier_test");
     std::mt19937_64 random(seed);

@@ -1,10 +1,10 @@
 // conv and conv_transpose with random parameters against plain loops, in exact
 // integers.
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
 
+#include "base/test_seeds.h"
 #include "compiler/graph/evaluate.h"
 #include "compiler/graph/operators.h"
 #include "gtest/gtest.h"
@@ -220,17 +220,15 @@ bool RunCase(uint64_t seed) {
 }
 
 TEST(ConvolutionTest, AgreesWithPlainLoops) {
-  const char* given = std::getenv("EMBER_SEED");
-  const uint64_t first = given ? std::strtoull(given, nullptr, 10) : 1;
+  const SeedRange seeds = TestSeeds(400);
   int run = 0;
-  for (uint64_t seed = first; seed < first + (given ? 1 : 400) && !HasFailure();
-       ++seed) {
+  for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed) {
     SCOPED_TRACE(
         "replay: EMBER_SEED=" + std::to_string(seed) +
         " bazel test //compiler/graph:convolution_test --test_env=EMBER_SEED");
     run += RunCase(seed);
   }
-  if (!given) {
+  if (!seeds.is_replay) {
     EXPECT_GT(run, 300);
   }
 }

@@ -1,11 +1,11 @@
 // Properties of definitions over random graphs: each operation makes a dispatch
 // that verifies and round-trips as text, and pinning the symbols changes no
 // result.
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
 
+#include "base/test_seeds.h"
 #include "compiler/graph/evaluate.h"
 #include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
@@ -87,10 +87,9 @@ void CheckDispatches(const Graph& graph) {
 }
 
 TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
-  const char* given = std::getenv("EMBER_SEED");
-  const uint64_t first = given ? std::strtoull(given, nullptr, 10) : 1;
+  const SeedRange seeds = TestSeeds(300);
   int compared = 0;
-  for (uint64_t seed = first; seed < first + (given ? 1 : 300); ++seed) {
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE(
         "replay: EMBER_SEED=" + std::to_string(seed) +
         " bazel test //compiler/graph:definitions_test --test_env=EMBER_SEED");
@@ -119,7 +118,7 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
     }
     ++compared;
   }
-  EXPECT_GT(compared, given ? 0 : 150);
+  EXPECT_GT(compared, seeds.is_replay ? 0 : 150);
 }
 
 }  // namespace

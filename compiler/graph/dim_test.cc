@@ -1,8 +1,8 @@
 #include "compiler/graph/dim.h"
 
-#include <cstdlib>
 #include <random>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 
 namespace ember::graph {
@@ -195,10 +195,9 @@ class RandomDims {
 };
 
 TEST(DimTest, RandomExpressionsKeepTheirValue) {
-  const char* given = std::getenv("EMBER_SEED");
-  const uint64_t first = given ? std::strtoull(given, nullptr, 10) : 1;
+  const SeedRange seeds = TestSeeds(6000);
   int evaluated = 0;
-  for (uint64_t seed = first; seed < first + (given ? 1 : 6000); ++seed) {
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     RandomDims random(seed);
     const auto bindings = random.NewBindings();
     const Checked checked = random.Make(4);
@@ -221,7 +220,7 @@ TEST(DimTest, RandomExpressionsKeepTheirValue) {
         << checked.dim.ToString() << "; " << replay;
     ++evaluated;
   }
-  EXPECT_GE(evaluated, given ? 0 : 4500);
+  EXPECT_GE(evaluated, seeds.is_replay ? 0 : 4500);
 }
 
 }  // namespace

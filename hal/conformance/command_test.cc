@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "hal/conformance/suite.h"
 
 namespace ember::hal {
@@ -79,10 +79,7 @@ TEST_F(Conformance, FillsAndCopiesAnyBytes) {
   Buffer* const buffers[] = {a.get(), b.get()};
   std::vector<uint8_t> expected[2] = {std::vector<uint8_t>(kBytes),
                                       std::vector<uint8_t>(kBytes)};
-  const char* const given = std::getenv("EMBER_SEED");
-  const uint32_t seed = given != nullptr
-                            ? static_cast<uint32_t>(std::atoll(given))
-                            : std::random_device()();
+  const auto seed = static_cast<uint32_t>(TestSeeds(1).begin);
   SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
                " bazel test --test_env=EMBER_SEED //hal/...");
   std::mt19937 random(seed);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/llvm/compiler.h"
 #include "jit/schedule/testing/random_pair.h"
@@ -67,7 +68,7 @@ TEST(BuildKernel, LooksAtWeights) {
 }
 
 TEST(BuildKernel, RandomDispatches) {
-  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(150);
+  const SeedRange seeds = TestSeeds(150);
   const bool given = seeds.is_replay;
   int built = 0;
   std::map<std::string, int> declined;
@@ -78,8 +79,8 @@ TEST(BuildKernel, RandomDispatches) {
     pair.schedule = schedule::Schedule(pair.computation);
     const tensor::RandomCase& random = pair.random;
     for (const int tier : {1, 2}) {
-      SCOPED_TRACE("replay with SEED=" + std::to_string(seed) + ", tier " +
-                   std::to_string(tier));
+      SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed) +
+                   ", tier " + std::to_string(tier));
       vm::KernelRequest request;
       request.dispatch = &random.dispatch;
       request.target = hal::HostTarget();

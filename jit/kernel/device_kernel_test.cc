@@ -2,7 +2,7 @@
 // dispatches under random schedules, and through BuildKernel. The devices are
 // Vulkan's, and the emulated grid of CUDA or a GPU (jit/ptx/device_testing.h).
 //
-//   PAIRS=1000 bazel run -c opt //jit/kernel:device_kernel_test
+//   EMBER_SEEDS=1000 bazel run -c opt //jit/kernel:device_kernel_test
 #include "vm/runtime/device_kernel.h"
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/test_seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/backend/describe_nest.h"
@@ -139,7 +140,7 @@ std::string RunPair(const Machine& machine, const RandomPair& pair,
 // The formulas of an image give at least the counts of the nest, and nearly
 // always the same.
 TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
-  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(150);
+  const SeedRange seeds = TestSeeds(150);
   int64_t phases = 0, equal = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
@@ -160,7 +161,7 @@ TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
                      kMostIterations);
         const int64_t said = layout->phase_iterations[number++];
         ASSERT_GE(said, counted)
-            << "replay with SEED=" << seed << loops::ToText(*nest);
+            << "replay with EMBER_SEED=" << seed << loops::ToText(*nest);
         ++phases;
         equal += said == counted;
       }
@@ -212,7 +213,7 @@ TEST(DeviceKernelTest, IterationsOfACall) {
 
 TEST_P(DeviceKernelRandomTest, Schedules) {
   if (GetParam().device() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
-  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(24);
+  const SeedRange seeds = TestSeeds(24);
   Totals totals;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
@@ -227,11 +228,13 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     if (seeds.is_replay)
       std::printf("%s%s", pair.ToText().c_str(), text.c_str());
     if (wrong.empty()) continue;
-    std::printf("wrong: SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
+    std::printf("wrong: EMBER_SEED=%llu: %s\n",
+                static_cast<unsigned long long>(seed),
                 wrong.substr(0, 200).c_str());
     // Only the first failure is shown in full; the others are named.
     if (totals.wrong++ == 0) {
-      ADD_FAILURE() << "replay with SEED=" << seed << ": " << wrong << "\n"
+      ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << wrong
+                    << "\n"
                     << pair.ToText() << text;
     }
   }
@@ -254,7 +257,7 @@ Compiler& SharedCompiler() {
 TEST_P(DeviceKernelRandomTest, DispatchesThroughBuildKernel) {
   if (GetParam().device() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
   Totals totals;
-  const tensor::SeedRange seeds = tensor::Seeds(15);
+  const SeedRange seeds = TestSeeds(15, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const tensor::RandomCase random = tensor::MakeRandomCase(seed, {});
     auto expected = random.MakeBuffers();

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/kernel/build_kernel.h"
 #include "jit/llvm/compiler.h"
@@ -142,16 +142,10 @@ bool TurnsTooOften(const tensor::RandomCase& random) {
 }
 
 TEST(HostileKernels, RandomDispatches) {
-  const uint64_t first = tensor::FreshSeed();
-  const char* const wanted = std::getenv("EMBER_CASES");
-  const uint64_t cases = wanted != nullptr ? std::strtoull(wanted, nullptr, 10)
-                         : std::getenv("EMBER_SEED") != nullptr ? 1
-                                                                : 60;
-  std::printf("seeds from %llu\n", static_cast<unsigned long long>(first));
-  std::fflush(stdout);
+  const SeedRange seeds = TestSeeds(60);
   int kernels = 0;
   std::map<std::string, int> declined;  // by reason
-  for (uint64_t seed = first; seed < first + cases && !HasFailure(); ++seed) {
+  for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed) {
     const tensor::HostileCase hostile = tensor::MakeHostileCase(seed);
     const std::string where = "replay: EMBER_SEED=" + std::to_string(seed) +
                               " bazel run //jit/kernel:hostile_test\n" +

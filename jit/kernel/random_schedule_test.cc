@@ -1,7 +1,7 @@
 // Compares machine code of random dispatches under random schedules with the
 // definition of the dispatch.
 //
-//   PAIRS=1000 bazel run -c opt //jit/kernel:random_schedule_test
+//   EMBER_SEEDS=1000 bazel run -c opt //jit/kernel:random_schedule_test
 #include "jit/schedule/testing/random_schedule.h"
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "jit/backend/describe_nest.h"
 #include "jit/backend/host_kernel.h"
 #include "jit/llvm/compiler.h"
@@ -88,7 +89,7 @@ std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
 }
 
 TEST(RandomSchedules, MachineCodeComputesWhatTheDispatchSays) {
-  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(100);
+  const SeedRange seeds = TestSeeds(100);
   Totals totals;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
@@ -97,11 +98,12 @@ TEST(RandomSchedules, MachineCodeComputesWhatTheDispatchSays) {
     if (seeds.is_replay)
       std::printf("%s%s", pair.ToText().c_str(), nest.c_str());
     if (wrong.empty()) continue;
-    std::printf("wrong: SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
-                wrong.c_str());
+    std::printf("wrong: EMBER_SEED=%llu: %s\n",
+                static_cast<unsigned long long>(seed), wrong.c_str());
     // Only the first failure is shown in full; the others are named.
     if (totals.wrong++ == 0) {
-      ADD_FAILURE() << "replay with SEED=" << seed << ": " << wrong << "\n"
+      ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << wrong
+                    << "\n"
                     << pair.ToText() << nest;
     }
   }

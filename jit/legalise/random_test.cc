@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "jit/legalise/legalise.h"
 #include "jit/legalise/target_operations.h"
@@ -53,7 +54,7 @@ LoopNest Legal(const LoopNest& nest, const TargetOperations& target) {
 // --- random nests
 
 TEST(LegaliseRandomTest, NestsComputeTheSame) {
-  const tensor::SeedRange seeds = tensor::Seeds(200);
+  const SeedRange seeds = TestSeeds(200, 0);
   int evaluated = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const loops::RandomNest random = loops::MakeRandomNest(

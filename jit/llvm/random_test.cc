@@ -15,6 +15,7 @@
 
 #include "base/concat.h"
 #include "base/say_if_killed.h"
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "jit/decline_reasons.h"
 #include "jit/llvm/run_counts.h"
@@ -107,8 +108,7 @@ std::string RunOnce(const Expected& expected, const loops::LoopNest& nest,
 // Compiles and runs nests for the seeds of a test, and counts outcomes.
 class SeedTest {
  public:
-  SeedTest(const char* name, tensor::SeedRange seeds)
-      : name_(name), seeds_(seeds) {}
+  SeedTest(const char* name, SeedRange seeds) : name_(name), seeds_(seeds) {}
 
   // Calls run for each seed.
   void Run(const std::function<void(uint64_t seed)>& run) {
@@ -156,15 +156,15 @@ class SeedTest {
   }
 
   const char* const name_;
-  const tensor::SeedRange seeds_;
+  const SeedRange seeds_;
   std::string replay_;
   RunCounts counts_;
 };
 
 // Processors with a test of their own get few seeds, as ./dev test runs them
 // all.
-tensor::SeedRange SeedsOf(uint64_t count) {
-  return tensor::Seeds(TestProcessor() == nullptr ? count : count / 8);
+SeedRange SeedsOf(uint64_t count) {
+  return TestSeeds(TestProcessor() == nullptr ? count : count / 8, 0);
 }
 
 Expected Define(const tensor::RandomCase& random) {

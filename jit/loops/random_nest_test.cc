@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
@@ -24,7 +25,7 @@ RandomNest Make(uint64_t seed) {
 }
 
 TEST(RandomNestTest, TextParsesBackExactly) {
-  const tensor::SeedRange seeds = tensor::Seeds(500);
+  const SeedRange seeds = TestSeeds(500, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomNest random = Make(seed);
     const std::string text = ToText(random.nest);
@@ -36,7 +37,7 @@ TEST(RandomNestTest, TextParsesBackExactly) {
 }
 
 TEST(RandomNestTest, IsLegal) {
-  const tensor::SeedRange seeds = tensor::Seeds(500);
+  const SeedRange seeds = TestSeeds(500, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomNest random = Make(seed);
     const Status status = Verify(random.nest);
@@ -48,7 +49,7 @@ TEST(RandomNestTest, IsLegal) {
 // contents of buffers. A nest that is parsed from its text gives the same
 // results.
 TEST(RandomNestTest, EvaluatesToOneResult) {
-  const tensor::SeedRange seeds = tensor::Seeds(300);
+  const SeedRange seeds = TestSeeds(300, 0);
   int failed_checks = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomNest random = Make(seed);
@@ -72,7 +73,7 @@ TEST(RandomNestTest, EvaluatesToOneResult) {
 }
 
 TEST(RandomNestTest, SimplificationKeepsEveryBit) {
-  const tensor::SeedRange seeds = tensor::Seeds(200);
+  const SeedRange seeds = TestSeeds(200, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomNest plain = MakeRandomNest(seed, {.simplify = false});
     const RandomNest simplified = MakeRandomNest(seed, {.simplify = true});
@@ -90,7 +91,7 @@ TEST(RandomNestTest, SimplificationKeepsEveryBit) {
 
 // A nest that the verifier accepts never accesses anything out of bounds.
 TEST(RandomNestTest, VerifierIsSound) {
-  const tensor::SeedRange seeds = tensor::Seeds(400);
+  const SeedRange seeds = TestSeeds(400, 0);
   int verified = 0, refused = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomNest random =

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
 #include "tensor/random_dispatch.h"
@@ -190,7 +191,7 @@ TEST_F(OracleTest, StoresOfEveryElementAreSeen) {
 
 // Tier 0 and the definition may round differently, but neither is judged wrong.
 TEST_F(OracleTest, ExecutorsThatAreRightAreNotWithdrawn) {
-  const tensor::SeedRange seeds = tensor::Seeds(300);
+  const SeedRange seeds = TestSeeds(300, 0);
   SerialRunner runner;
   int64_t judged = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hal/command_list.h"
@@ -230,7 +231,7 @@ std::string WideRanges(int ranges) {
 TEST_F(SumParts, InRangesOfWideProducts) {
   if (!IsWide())
     GTEST_SKIP() << "a device without wgmma: " << TestDevice()->target();
-  const tensor::SeedRange seeds = tensor::Seeds(4);
+  const SeedRange seeds = TestSeeds(4, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
     tensor::RandomChoices choices(seed);
@@ -263,7 +264,7 @@ TEST_F(SumParts, InRangesOfWideProducts) {
 // The products have few rows and long sums, all layouts and kinds, and sizes
 // that are not multiples of vectors.
 TEST_F(SumParts, OfRandomProducts) {
-  const tensor::SeedRange seeds = tensor::Seeds(12);
+  const SeedRange seeds = TestSeeds(12, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
     tensor::RandomChoices choices(seed);

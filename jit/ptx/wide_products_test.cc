@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/ptx/assembler_testing.h"
@@ -287,7 +288,7 @@ TEST_F(WideProducts, NoneIsDeclined) {
   const std::string without(
       "sm_90a+subgroup32+shared232448+invocations1024+processors132+tf32");
   int64_t wide = 0, count = 0;
-  const tensor::SeedRange seeds = tensor::Seeds(100);
+  const SeedRange seeds = TestSeeds(100, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     tensor::RandomChoices choices(seed);
     const std::string text = RandomProduct(choices);

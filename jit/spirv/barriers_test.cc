@@ -2,13 +2,14 @@
 // store is visible. The evaluator of nests records each invocation's accesses
 // since the last barrier, so it finds a missing one.
 //
-//   PAIRS=1000 bazel run //jit/spirv:barriers_test
+//   EMBER_SEEDS=1000 bazel run //jit/spirv:barriers_test
 #include "jit/gpu/barriers.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
 
+#include "base/test_seeds.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "jit/gpu/phase_plan.h"
@@ -252,7 +253,7 @@ GpuModel SmallGpu() {
 
 // Checks random dispatches under random schedules, and under those of a GPU.
 TEST(Barriers, OfRandomSchedules) {
-  const schedule::PairSeeds seeds = schedule::SeedsOfPairs(60);
+  const SeedRange seeds = TestSeeds(60);
   int compared = 0, meeting = 0;
   size_t barriers = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -273,7 +274,7 @@ TEST(Barriers, OfRandomSchedules) {
       return loops::Evaluate(*nest, pair.parameters, buffers,
                              {.seed = seed, .meetings = &*meetings});
     });
-    ASSERT_EQ(wrong, "") << "replay with SEED=" << seed << "\n"
+    ASSERT_EQ(wrong, "") << "replay with EMBER_SEED=" << seed << "\n"
                          << pair.ToText() << loops::ToText(*nest);
   }
   std::printf("seeds %llu..%llu: %d nests, %d with %zu barriers\n",

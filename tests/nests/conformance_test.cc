@@ -14,6 +14,7 @@
 
 #include "base/concat.h"
 #include "base/say_if_killed.h"
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "jit/gpu/testing.h"
 #include "jit/llvm/run_counts.h"
@@ -188,7 +189,7 @@ TEST_P(Nests, MatricesWhoseSumsWrap) {
 // --- random nests
 
 TEST_P(Nests, RandomNests) {
-  const tensor::SeedRange seeds = tensor::Seeds(runner().random_nests);
+  const SeedRange seeds = TestSeeds(runner().random_nests, 0);
   Name(Concat({"random nests, seeds ", seeds.begin, "..", seeds.end - 1}));
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const std::string replay =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_target.h"
 #include "jit/kernel/build_kernel.h"
@@ -22,7 +23,7 @@ namespace {
 TEST(RandomKernelsTest, RightKernelsStay) {
   const auto compiler = jit::NewLlvmCompiler();
   ASSERT_TRUE(compiler.ok()) << compiler.status().ToString();
-  const tensor::SeedRange seeds = tensor::Seeds(150);
+  const SeedRange seeds = TestSeeds(150, 0);
   jit::Oracle oracle({});
   SerialRunner runner;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/concat.h"
 #include "base/interrupt.h"
+#include "base/say_if_killed.h"
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/evaluator.h"
 #include "tensor/hostile_dispatch.h"
@@ -388,20 +388,11 @@ void ExpectHostileCase(uint64_t seed) {
 }
 
 TEST(HostileTest, RandomDispatches) {
-  const uint64_t first = tensor::FreshSeed();
-  const bool replays = std::getenv("EMBER_SEED") != nullptr;
-  const char* const wanted = std::getenv("EMBER_CASES");
-  uint64_t cases = wanted != nullptr ? std::strtoull(wanted, nullptr, 10)
-                   : replays         ? 1
-                                     : 400;
-  std::printf("seeds from %llu\n", static_cast<unsigned long long>(first));
-  for (uint64_t i = 0; i < cases && !HasFailure(); ++i) {
-    // For what ends the process.
-    if (wanted != nullptr) {
-      std::fprintf(stderr, "\rEMBER_SEED=%llu ",
-                   static_cast<unsigned long long>(first + i));
-    }
-    ExpectHostileCase(first + i);
+  const SeedRange seeds = TestSeeds(400);
+  for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed) {
+    SayIfKilled(ReplayOf(seed, "//vm/interpreter:hostile_test") + "
+");
+    ExpectHostileCase(seed);
   }
 }
 

@@ -4,11 +4,11 @@
 #include "vm/interpreter/pointwise_plan.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <vector>
 
 #include "base/interrupt.h"
 #include "base/memory_budget.h"
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "tensor/sum_error.h"
 #include "tensor/text.h"
@@ -37,12 +37,8 @@ constexpr char kSum[] = R"(dispatch @sum<n>(%x: f32[n]) -> (%y: f32[]) {
 })";
 
 TEST(PointwisePlanTest, RandomDispatchesMatchTheDefinition) {
-  if (const char* seed = std::getenv("EMBER_SEED")) {
-    ExpectRandomCase(std::strtoull(seed, nullptr, 10), 1, {},
-                     PointwiseInterpreter());
-    return;
-  }
-  for (uint64_t seed = 1; seed <= 300 && !HasFailure(); ++seed)
+  const SeedRange seeds = TestSeeds(300);
+  for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed)
     ExpectRandomCase(seed, 1, {.subnormals = true}, PointwiseInterpreter());
 }
 

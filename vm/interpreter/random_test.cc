@@ -1,10 +1,10 @@
 // Random dispatches: the plan equals the definition bit for bit.
 //
-//   export EMBER_CASES=10000 EMBER_FIRST_SEED=1000000
+//   export EMBER_SEEDS=10000 EMBER_FIRST_SEED=1000000
 //   bazel run //vm/interpreter:random_test
 //   EMBER_SEED=1000042 bazel run //vm/interpreter:random_test
-#include <cstdlib>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "vm/interpreter/testing.h"
 
@@ -19,17 +19,8 @@ void Expect(uint64_t seed) {
 }
 
 TEST(RandomTest, PlansMatchTheDefinition) {
-  if (const char* seed = std::getenv("EMBER_SEED")) {
-    Expect(std::strtoull(seed, nullptr, 10));
-    return;
-  }
-  const char* wanted = std::getenv("EMBER_CASES");
-  const uint64_t cases =
-      wanted == nullptr ? 2000 : std::strtoull(wanted, nullptr, 10);
-  const char* first = std::getenv("EMBER_FIRST_SEED");
-  const uint64_t begin =
-      first == nullptr ? 1 : std::strtoull(first, nullptr, 10);
-  for (uint64_t seed = begin; seed < begin + cases && !HasFailure(); ++seed)
+  const SeedRange seeds = TestSeeds(2000);
+  for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed)
     Expect(seed);
 }
 

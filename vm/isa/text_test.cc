@@ -1,8 +1,8 @@
 #include "vm/isa/text.h"
 
-#include <cstdlib>
 #include <random>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/analysis.h"
@@ -240,11 +240,8 @@ Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
 }
 
 TEST(ProgramTextTest, RandomProgramsRoundTrip) {
-  const char* given = std::getenv("SEED");
-  const uint64_t first_seed =
-      given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
-  const uint64_t seeds = given != nullptr ? 1 : 2000;
-  for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+  const SeedRange seeds = TestSeeds(2000);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     std::mt19937_64 random(seed);
     const ModuleDefinition module =
         SampleNamed(random() % 2 == 0 ? "shapes" : "calls");
@@ -252,10 +249,10 @@ TEST(ProgramTextTest, RandomProgramsRoundTrip) {
     const std::string text = PrintProgram(program, module);
     const StatusOr<Program> again = ParseProgram(text, module);
     ASSERT_TRUE(again.ok()) << again.status().ToString() << "\n"
-                            << text << "replay: SEED=" << seed;
+                            << text << "replay: EMBER_SEED=" << seed;
     ASSERT_EQ(program, *again)
-        << text << "replay: SEED=" << seed
-        << " bazel test //vm/isa:text_test --test_env=SEED";
+        << text << "replay: EMBER_SEED=" << seed
+        << " bazel test //vm/isa:text_test --test_env=EMBER_SEED";
   }
 }
 

@@ -2,10 +2,10 @@
 #include "vm/runtime/side_by_side.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <random>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 #include "hal/cpu/cpu_device.h"
 
@@ -243,12 +243,10 @@ TEST_F(SideBySideTest, CallsThatAreLeftOutHaveNoError) {
 TEST_F(SideBySideTest, RandomPrograms) {
   const std::shared_ptr<hal::Device> device =
       *hal::CreateCpuDevice({.threads = 2});
-  const char* const given = std::getenv("SEED");
-  const uint64_t first = given ? std::strtoull(given, nullptr, 0) : 1;
-  const uint64_t count = given ? 1 : 100;
+  const SeedRange seeds = TestSeeds(100);
   int batches = 0;
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    SCOPED_TRACE("replay with SEED=" + std::to_string(seed));
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed));
     std::mt19937_64 random(seed);
     const auto pick = [&](uint64_t below) { return random() % below; };
     kernels_.clear();

@@ -6,26 +6,20 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "gtest/gtest.h"
 
 namespace ember::vm {
 namespace {
 
-uint64_t Seed() {
-  if (const char* seed = std::getenv("EMBER_SEED"))
-    return std::strtoull(seed, nullptr, 10);
-  return std::random_device{}();
-}
-
 TEST(WrittenRangesTest, AsAByteForEachByte) {
   constexpr int kBytes = 60;
-  const uint64_t seed = Seed();
+  const uint64_t seed = TestSeeds(1).begin;
   SCOPED_TRACE("EMBER_SEED=" + std::to_string(seed));
   std::printf("EMBER_SEED=%llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 random(seed);

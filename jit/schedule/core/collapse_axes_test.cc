@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
+#include "base/test_seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
@@ -99,12 +99,10 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
 }
 
 TEST(CollapseAxes, RandomDispatchesComputeTheSame) {
-  const char* const given = std::getenv("SEED");
-  const uint64_t first = given ? std::strtoull(given, nullptr, 0) : 1;
-  const uint64_t count = given ? 1 : 400;
+  const SeedRange seeds = TestSeeds(400);
   int collapsed = 0;
-  for (uint64_t seed = first; seed < first + count; ++seed) {
-    SCOPED_TRACE("replay with SEED=" + std::to_string(seed));
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
+    SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed));
     const tensor::RandomCase random = seed % 2 == 0
                                           ? tensor::MakeRandomCase(seed, {})
                                           : MakeRandomModelDispatch(seed);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
@@ -245,7 +246,7 @@ TEST(GpuMatrices, OfAnySizes) {
   constexpr std::string_view kSmall =
       "vulkan1.3+subgroup4+shared8192+invocations64+"
       "matrix4x8x4:f16:f16:f32+matrix8x4x8:u8:i8:i32";
-  const tensor::SeedRange seeds = tensor::Seeds(40);
+  const SeedRange seeds = TestSeeds(40, 0);
   int matrices = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +

@@ -1,7 +1,7 @@
 // Tests random dispatches under the default schedules of GPUs: lowering gives a
 // legal nest that computes the dispatch's results without races.
 //
-//   PAIRS=10000 bazel run -c opt //jit/schedule/gpu:gpu_schedule_test
+//   EMBER_SEEDS=10000 bazel run -c opt //jit/schedule/gpu:gpu_schedule_test
 #include "jit/schedule/gpu/gpu_schedule.h"
 
 #include <gmock/gmock.h>
@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/test_seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/iterations.h"
 #include "jit/loops/text.h"
@@ -77,7 +78,7 @@ std::string Check(const RandomPair& pair, std::string_view target,
 }
 
 TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
-  const PairSeeds seeds = SeedsOfPairs(120);
+  const SeedRange seeds = TestSeeds(120);
   int wrong = 0, unproved = 0, matrices = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = MakeRandomPair(seed);
@@ -88,13 +89,13 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
       if (seeds.is_replay)
         std::printf("%s%s", pair.ToText().c_str(), text.c_str());
       if (found.empty()) continue;
-      std::printf("wrong: SEED=%llu %s: %s\n",
+      std::printf("wrong: EMBER_SEED=%llu %s: %s\n",
                   static_cast<unsigned long long>(seed), target.data(),
                   found.c_str());
       // The other failures are only named.
       if (wrong++ == 0) {
-        ADD_FAILURE() << "replay with SEED=" << seed << ": " << target << ": "
-                      << found << "\n"
+        ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << target
+                      << ": " << found << "\n"
                       << pair.ToText() << text;
       }
     }

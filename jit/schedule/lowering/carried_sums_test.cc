@@ -2,7 +2,7 @@
 // evaluator of nests. One term is so large that an accumulator that is not
 // carried loses the terms after it.
 //
-//   PAIRS=10000 bazel run -c opt //jit/schedule/lowering:carried_sums_test
+//   EMBER_SEEDS=10000 bazel run -c opt //jit/schedule/lowering:carried_sums_test
 #include "jit/schedule/lowering/carried_sums.h"
 
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
@@ -172,7 +173,7 @@ TEST(CarriedSums, ByTheModel) {
 }
 
 TEST(CarriedSums, RandomSchedules) {
-  const PairSeeds seeds = SeedsOfPairs(100);
+  const SeedRange seeds = TestSeeds(100);
   int compared = 0, refused = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     std::mt19937_64 random(seed);
@@ -198,7 +199,7 @@ TEST(CarriedSums, RandomSchedules) {
                                              ? sum.results
                                              : sum.results * sum.terms));
     EXPECT_EQ(Check(sum, *nest, parameters, seed, large), "")
-        << "replay with SEED=" << seed << "\n"
+        << "replay with EMBER_SEED=" << seed << "\n"
         << sum.text << schedule.ToText() << loops::ToText(*nest);
     if (HasFailure()) break;
   }

@@ -6,12 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/test_seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
@@ -36,13 +36,11 @@ tensor::Dispatch ParseDispatch(std::string_view text) {
 }
 
 TEST(Lowering, RandomDispatchesAsTheyAreWritten) {
-  const char* const given = std::getenv("SEED");
-  const uint64_t first = given ? std::strtoull(given, nullptr, 0) : 1;
-  const uint64_t count = given ? 1 : 100;
-  for (uint64_t seed = first; seed < first + count; ++seed) {
+  const SeedRange seeds = TestSeeds(100);
+  for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const tensor::RandomCase random = tensor::MakeRandomCase(seed, {});
     for (const bool specialised : {false, true}) {
-      SCOPED_TRACE("replay with SEED=" + std::to_string(seed));
+      SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed));
       Schedule schedule(
           Disassemble(random.dispatch, specialised ? random.parameters
                                                    : std::vector<int64_t>()));
@@ -67,14 +65,14 @@ TEST(Lowering, RandomDispatchesAsTheyAreWritten) {
 }
 
 TEST(Lowering, RandomDispatchesByTheModel) {
-  const PairSeeds seeds = SeedsOfPairs(120);
+  const SeedRange seeds = TestSeeds(120);
   int scheduled = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     // Results overwrite operands where that is allowed.
     RandomPair pair = MakeRandomPair(seed);
     for (const char* target :
          {"x86_64-linux+avx2+fma", "x86_64-linux+avx512f+fma"}) {
-      SCOPED_TRACE("replay with SEED=" + std::to_string(seed));
+      SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed));
       Schedule schedule(pair.computation);
       const Status chosen =
           ScheduleByModel(jit::CpuModel::Of(target), schedule);

@@ -2,7 +2,6 @@
 #include "jit/schedule/testing/random_pair.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "jit/math/expand.h"
@@ -134,19 +133,6 @@ RandomPair MakeRandomPair(uint64_t seed) {
       tensor::Evaluate(pair.random.dispatch, pair.random.parameters,
                        tensor::Pointers(pair.expected), {});
   return pair;
-}
-
-PairSeeds SeedsOfPairs(uint64_t count) {
-  if (const char* const seed = std::getenv("SEED")) {
-    const uint64_t given = std::strtoull(seed, nullptr, 0);
-    return {given, given + 1, true};
-  }
-  if (const char* const pairs = std::getenv("PAIRS"))
-    count = std::strtoull(pairs, nullptr, 0);
-  uint64_t first = 1;
-  if (const char* const given = std::getenv("FIRST_SEED"))
-    first = std::strtoull(given, nullptr, 0);
-  return {first, first + count, false};
 }
 
 }  // namespace ember::schedule

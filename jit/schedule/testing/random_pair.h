@@ -49,14 +49,6 @@ struct RandomPair {
 
 RandomPair MakeRandomPair(uint64_t seed);
 
-// The seeds of a test: PAIRS=n of them from FIRST_SEED=n on, or SEED=n alone.
-struct PairSeeds {
-  uint64_t begin = 0;
-  uint64_t end = 0;
-  bool is_replay = false;
-};
-PairSeeds SeedsOfPairs(uint64_t count);
-
 }  // namespace ember::schedule
 
 #endif  // EMBER_JIT_SCHEDULE_TESTING_RANDOM_PAIR_H_

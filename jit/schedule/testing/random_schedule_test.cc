@@ -1,7 +1,7 @@
 // Tests random dispatches under random schedules: lowering gives a legal nest
 // that computes the results that the dispatch defines.
 //
-//   PAIRS=10000 bazel run -c opt //jit/schedule/testing:random_schedule_test
+//   EMBER_SEEDS=10000 bazel run -c opt //jit/schedule/testing:random_schedule_test
 #include "jit/schedule/testing/random_schedule.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "base/test_seeds.h"
 #include "jit/loops/evaluator.h"
 #include "jit/loops/text.h"
 #include "jit/loops/verifier.h"
@@ -30,7 +31,7 @@ struct Totals {
   int64_t wrong = 0;
   RandomScheduleCounts schedules;
 
-  void Print(const PairSeeds& seeds) const {
+  void Print(const SeedRange& seeds) const {
     std::printf(
         "seeds %llu..%llu: %lld nests equal the dispatch, %lld more refused "
         "for want of a proof of bounds (equal, too), %lld refused by Lower, "
@@ -132,7 +133,7 @@ std::string Check(uint64_t seed, const RandomPair& pair, Totals& totals,
 }
 
 TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
-  const PairSeeds seeds = SeedsOfPairs(500);
+  const SeedRange seeds = TestSeeds(500);
   Totals totals;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
     const RandomPair pair = MakeRandomPair(seed);
@@ -143,11 +144,12 @@ TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
     if (seed % 1000 == 0)
       std::fprintf(stderr, "%d pairs\n", static_cast<int>(seed));
     if (wrong.empty()) continue;
-    std::printf("wrong: SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
-                wrong.c_str());
+    std::printf("wrong: EMBER_SEED=%llu: %s\n",
+                static_cast<unsigned long long>(seed), wrong.c_str());
     // The other failures are only named.
     if (totals.wrong++ == 0) {
-      ADD_FAILURE() << "replay with SEED=" << seed << ": " << wrong << "\n"
+      ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << wrong
+                    << "\n"
                     << pair.ToText() << nest;
     }
   }
