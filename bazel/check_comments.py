@@ -24,7 +24,7 @@ from comment_blocks import comment_blocks, has_comments, without_comments
 FIRST = re.compile(
     r"(of|what|whether|which|where|who|whose|whom|how|those|that|as|by|with|else|this is what|there is what)\b", re.I)
 
-# The share that --share prints is taken over comments of so many words.
+# --share counts only comments with at least so many words.
 WORDS_OF_A_SENTENCE = 4
 
 # A word without one plain meaning, and what to say instead.
@@ -34,7 +34,7 @@ WORDS = [
     (re.compile(r"\b(tells|told)\b", re.I), "says, returns, reports"),
     (re.compile(r"\bstands\b", re.I), "is, holds, represents, is written"),
     (re.compile(r"\bmeets\b", re.I), "synchronises, reaches, equals"),
-    (re.compile(r"(?<!\bin )\bturns?\b(?! (into|on|off|out|to|it|a|an|the|them|red|green)\b)(?!-)", re.I), "iteration, round"),
+    (re.compile(r"(?<!\bin )\bturns?\b(?! (into|on|off|out|to|it|a|an|the|them|red|green)\b)(?! \S+ (on|off|into)\b)(?!-)", re.I), "iteration, round"),
 ]
 
 # Scopes of other libraries: names in them are not looked up.

@@ -7,7 +7,8 @@ Bazel cannot: system libraries in /usr/include compile without being a dependenc
 import re
 import sys
 
-# Folder -> what it may include, longest prefix first. Every folder may include itself.
+# Folder -> folders that it may include; the longest prefix decides. Every folder may include
+# itself.
 ALLOWED = {
     "base": [],
     "tensor": ["base"],
@@ -22,7 +23,7 @@ ALLOWED = {
 }
 FOLDERS = {a.split("/")[0] for a in ALLOWED} | {"tools", "samples", "tests", "third_party"}
 
-# What ships in an app: no libraries but flatbuffers' headers.
+# The folders of the runtime, which ships in an app: they use no libraries but flatbuffers' headers.
 RUNTIME = ("base/", "tensor/", "hal/", "vm/")
 NOT_IN_RUNTIME = re.compile(r"(absl|llvm|llvm-c|google|nlohmann|clang)/")
 

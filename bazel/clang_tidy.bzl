@@ -24,7 +24,8 @@ def _command_line(ctx, context):
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
-        # Those of the rule itself are in no provider; BUILD files write them as a shell would take them.
+        # The defines of the rule itself are in no provider. BUILD files write them as a shell reads
+        # them.
         preprocessor_defines = depset(
             [d.replace('\\"', '"') for d in getattr(ctx.rule.attr, "local_defines", [])],
             transitive = [context.defines],
@@ -36,11 +37,11 @@ def _command_line(ctx, context):
         variables = variables,
     )
 
-    # What is an error is for .clang-tidy to say.
+    # The file .clang-tidy decides which warnings are errors.
     return [flag for flag in command if flag != "-Werror"], toolchain
 
 def _clang_tidy_impl(target, ctx):
-    # Libraries have CcInfo. Programs and tests have none in Bazel 4.2, but of all rules only they have `malloc`.
+    # Libraries have CcInfo. Programs and tests have none in Bazel 4.2, but only they have `malloc`.
     if target.label.workspace_root or CcInfo not in target and not hasattr(ctx.rule.attr, "malloc"):
         return []
     sources = [f for attribute in getattr(ctx.rule.attr, "srcs", []) for f in attribute.files.to_list()]
@@ -64,7 +65,7 @@ def _clang_tidy_impl(target, ctx):
             progress_message = "clang-tidy " + source.short_path,
             inputs = inputs,
             outputs = [result],
-            # It says how many warnings it hides even where it says nothing else.
+            # clang-tidy prints the number of hidden warnings even if it prints nothing else.
             command = "result=$1; shift; " +
                       "clang-tidy-19 --quiet \"$@\" 2>&1 | sed '/^[0-9]* warnings\\? .*generated/d'; " +
                       "[[ ${PIPESTATUS[0]} == 0 ]] && touch \"$result\"",

@@ -52,7 +52,7 @@ SHELL_FILES = ("dev", ".ci/run")
 
 def has_comments(path):
     """True if comments of files with this name can be found."""
-    return path.endswith(CC_ENDINGS + HASH_ENDINGS + SHELL_ENDINGS) or path in SHELL_FILES
+    return path.endswith(CC_ENDINGS + HASH_ENDINGS + SHELL_ENDINGS) or path in SHELL_FILES or path.startswith("tools/dev/")
 
 
 def _comments(path, text):

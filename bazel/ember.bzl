@@ -91,7 +91,7 @@ def ember_cc_test_library(name, deps = [], **kwargs):
         name = name,
         testonly = True,
         deps = deps + ["@googletest//:gtest"],
-        # Nothing refers to tests by name.
+        # No other code refers to tests by name.
         alwayslink = True,
         **kwargs
     )

@@ -1,7 +1,7 @@
-// Runs a fuzz target without libFuzzer: each corpus file, then mutations of
-// them, those of the target's LLVMFuzzerCustomMutator if it has one.
-// Deterministic, so that a failing test fails again; the last lines say how to
-// run what failed alone.
+// Runs a fuzz target without libFuzzer: each corpus file, then mutations of the
+// corpus files, by the target's LLVMFuzzerCustomMutator if it has one.
+// Deterministic, so that a failing test fails again. The last lines of the
+// output say how to run a failing input alone.
 //
 //   fuzz_test [FILE|DIRECTORY|-runs=N|-seed=N|-only=N|-anything_else]...
 
@@ -20,12 +20,12 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// The target may have these or not.
+// The target may define these functions.
 extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* argc,
                                                           char*** argv);
 extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(
     uint8_t* data, size_t size, size_t max_size, unsigned int seed);
-// Of a sanitizer, in builds with one.
+// Sanitizers define this function.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(
     void (*callback)());
 
@@ -35,7 +35,7 @@ using Input = std::vector<uint8_t>;
 
 constexpr size_t kMaxSize = 1 << 16;
 
-// Each input has a generator of its own, so that one can be run alone.
+// Each input has its own random generator, so that one input can be run alone.
 struct Progress {
   std::vector<Input> corpus;
   uint64_t seed = 1;
@@ -67,7 +67,7 @@ void OnSignal(int number) {
   std::raise(number);
 }
 
-// Signals that a sanitizer reports are left to it.
+// A sanitizer handles the signals that it reports.
 void SayReplayOnFailure() {
   if (__sanitizer_set_death_callback != nullptr)
     __sanitizer_set_death_callback(SayReplay);
@@ -154,7 +154,7 @@ void RunMutation(uint64_t number) {
 
 }  // namespace
 
-// What a custom mutator calls to change bytes.
+// Changes bytes; a custom mutator calls this.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size,
                                    size_t max_size) {
   Input input(data, data + size);

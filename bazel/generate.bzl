@@ -5,7 +5,7 @@ def _generate_impl(ctx):
     ctx.actions.run_shell(
         command = "set -eu; " + ctx.attr.command,
         env = {
-            # Where a command calls a compiler, which calls others.
+            # A command may call a compiler, which calls other programs.
             "PATH": "/usr/bin:/bin",
             "OUTS": " ".join([out.path for out in ctx.outputs.outs]),
             "SRCS": " ".join([src.path for src in ctx.files.srcs]),
@@ -19,9 +19,10 @@ def _generate_impl(ctx):
     )
     return [DefaultInfo(files = depset(ctx.outputs.outs))]
 
-# A genrule builds its tools for the host, apart from the same code in tests and programs: that is,
-# the compiler and all below it twice. This one takes the tool as it is built anyway, so it cannot
-# be used in a cross build (toolchains/cross.bzl hands such files on as data instead).
+# A genrule builds its tools for the host, separately from the same code in tests and programs, so
+# the compiler and everything below it would be built twice. This rule uses the tool of the target
+# configuration. Therefore it cannot be used in a cross build (toolchains/cross.bzl passes such
+# files on as data instead).
 generate = rule(
     implementation = _generate_impl,
     doc = """Runs a tool that writes `outs`.

@@ -21,7 +21,7 @@ def cases(path):
         return 0, 0, []
     passed, skipped, failed = 0, 0, []
     for case in root.iter("testcase"):
-        # A case that was filtered out or disabled has not been asked for; one that skips itself has.
+        # A case that was filtered out or disabled does not count; a case that skips itself does.
         if case.get("status") == "notrun" or case.get("result") == "suppressed":
             continue
         if case.get("result") == "skipped" or case.find("skipped") is not None:
@@ -56,7 +56,7 @@ def count(events, bazel_status):
                 if event.get("aborted", {}).get("reason") == "SKIPPED":
                     skipped.add(ident["targetCompleted"]["label"])
             elif "testResult" in ident and "testResult" in event:
-                # Later attempts and shards: an attempt replaces the one before it.
+                # A later attempt of a shard replaces the one before it.
                 key = ident["testResult"]
                 shard = (key.get("run", 1), key.get("shard", 1))
                 results.setdefault(key["label"], {})[shard] = event["testResult"]
@@ -76,7 +76,8 @@ def count(events, bazel_status):
                     good, left_out, bad = cases(urllib.parse.unquote(uri.path))
             skipped_cases += left_out
             if status in ("PASSED", "FLAKY"):
-                # All cases may be skipped; a test without a file counts as one.
+                # A test without a file of cases counts as one case; a test whose cases were all
+                # skipped counts as skipped.
                 passed += good
             else:
                 passed += good if bad else 0

@@ -12,8 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Repository of third_party/system/repos.bzl -> Debian packages whose code the linker copies into a binary. An
-# empty list is for a repository of which nothing is copied, for the reason beside it.
+# Repository of third_party/system/repos.bzl -> Debian packages whose code the linker copies into a
+# binary. The list is empty if nothing is copied.
 LIBRARIES = {
     "abseil": ["libabsl-dev"],
     "flatbuffers": ["libflatbuffers-dev"],

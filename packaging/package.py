@@ -41,9 +41,9 @@ TRIPLES = {
     "armhf": "arm-linux-gnueabihf",
     "riscv64": "riscv64-linux-gnu",
 }
-# What toolchains/BUILD calls a machine that Debian calls otherwise.
+# Debian's name of a machine -> the name in toolchains/BUILD.
 BAZEL_NAMES = {"arm64": "aarch64", "armhf": "armhf", "riscv64": "riscv64"}
-# Package -> what Bazel links into its binaries: its notices name the libraries in them.
+# Package -> the Bazel targets of its binaries, whose notices name the libraries in them.
 LINKED = {
     "libember": ["//vm/api:libember.so", "//vm/api:libember_strings.so"],
     "libember-dev": ["//packaging:libember.a"],
@@ -116,7 +116,7 @@ class Builder:
         """Puts the files of a package below root; lib: where libraries go, from there."""
         ups = {
             "VERSION": self.version,
-            # From lib/pkgconfig, and from lib itself, up to the prefix.
+            # The ways up to the prefix from lib/pkgconfig, and from lib itself.
             "UP": "/".join([".."] * (len(Path(lib).parts) + 1)),
             "UP_FROM_LIB": "/".join([".."] * len(Path(lib).parts)),
         }
@@ -132,7 +132,8 @@ class Builder:
             for header in ["ember.h", "ember.hpp"]:
                 install(ROOT / "vm/api" / header, root / "include/ember" / header)
             link("libember.so.0", libraries / "libember.so")
-            # Another machine's objects are gcc's intermediate form (-flto): of use to that very gcc alone.
+            # The objects of other machines are gcc's intermediate form (-flto), which only the same
+            # gcc can read.
             if self.native:
                 install(self.bin / "packaging/libember.a", libraries / "libember.a")
                 run(self.strip, "--strip-debug", str(libraries / "libember.a"))
@@ -162,14 +163,15 @@ class Builder:
         if not files:
             return ""
         if self.native:
-            # dpkg-shlibdeps wants the source package's control file where it is called.
+            # dpkg-shlibdeps needs the source package's control file in the current folder.
             control = self.work / "debian/control"
             control.parent.mkdir(exist_ok=True)
             control.write_text("Source: ember\nPackage: %s\nArchitecture: any\n" % package)
-            # It warns of every file that is not in debian/PACKAGE.
+            # dpkg-shlibdeps warns of every file that is not in debian/PACKAGE.
             text = run("dpkg-shlibdeps", "-O", *["-e" + str(f) for f in files], cwd=self.work, stderr=subprocess.PIPE)
             return text.split("=", 1)[1].strip()
-        # Cross builds have libstdc++ inside: it is libc alone, of the newest symbol's version.
+        # Cross builds contain libstdc++, so they depend on libc alone, in the version of its newest
+        # symbol.
         versions = set()
         for file in files:
             versions.update(re.findall(r"Name: GLIBC_(\d+)\.(\d+)", run(self.binutils + "readelf", "-V", str(file))))
@@ -180,7 +182,7 @@ class Builder:
         exact = "(= %s)" % self.version
         files = [p for p in sorted(root.rglob("*")) if p.is_file() and not p.is_symlink() and
                  (".so" in p.name or os.access(p, os.X_OK))]
-        # Strings are for few models: without libre2 the others run.
+        # Few models use strings; the others run without libre2.
         optional = [p for p in files if p.name == "libember_strings.so"]
         fields = {"Depends": self.shared_library_depends(package, [p for p in files if p not in optional])}
         if optional:
@@ -228,7 +230,7 @@ class Builder:
             self.stage(package, self.work / name, "lib")
         target = self.out / (name + ".tar.gz")
 
-        def plain(info):  # the same bytes whoever makes it, and when
+        def plain(info):  # makes the archive the same on every machine and day
             info.uid = info.gid = info.mtime = 0
             info.uname = info.gname = "root"
             return info

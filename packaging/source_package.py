@@ -121,13 +121,14 @@ def cmake_lists(version):
     number = 0
     for (defines, options, libraries), sources in sorted(groups.items()):
         number += 1
-        # Vector instructions of x86: files of which other processors have the baseline alone.
+        # Some files use vector instructions of x86; other processors only have the baseline
+        # versions.
         vectors = any(o.startswith("-m") for o in options)
         block = objects(number, libraries, sources, defines, options)
         if vectors:
             block = "if(EMBER_X86)\n" + block + "endif()\n"
         elif any("X86" in d for d in defines):
-            # The file that chooses among them.
+            # This file chooses among the versions.
             rest = objects(number, libraries, sources, [d for d in defines if "X86" not in d], options)
             block = "if(EMBER_X86)\n" + block + "else()\n" + rest + "endif()\n"
         text += block + "\n"

@@ -1,11 +1,11 @@
 #!/bin/bash
-# test_install.sh DIR: installs the Debian packages in DIR and uses them as somebody would who knows
-# nothing of this repository's build: CMake, pkg-config, the archive, C++, the tools, the tar.gz.
+# test_install.sh DIR: installs the Debian packages in DIR and uses them like a user who does not
+# know this repository's build: CMake, pkg-config, the archive, C++, the tools, the tar.gz.
 #
-# It installs packages, so it is for a chroot: ./dev package --test.
+# It installs packages, so it runs in a chroot: ./dev package --test.
 set -euo pipefail
 packages="$(realpath "$1")"
-# Packages for other machines may lie beside them.
+# The folder may also hold packages for other machines.
 arch="$(dpkg --print-architecture)"
 repo="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 module="$repo/vm/api/testdata/digits.vmfb"
@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 step() { printf '\n--- %s\n' "$*"; }
-# The C sample's results, from whatever program follows.
+# Runs a program and expects the C sample's results.
 expect_digits() {
   "$@" "$module" | tee output.txt
   grep -qE '^result probabilities:( [0-9.e-]+){10}$' output.txt
@@ -123,7 +123,7 @@ for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/
 vm-run "$module" --tier=0
 # Tier 2 needs the JIT, which is looked for from /usr/bin.
 vm-run "$module" --tier=2 | tee output.txt
-# --jit=worker has no other way: without the process of its own this fails.
+# --jit=worker fails without the process of its own.
 vm-run "$module" --tier=2 --jit=worker --explain | tee worker.txt
 grep -qE '^5 kernels of .*; 0 declined\.$' worker.txt
 if [[ -f "$packages/digits.onnx" ]]; then

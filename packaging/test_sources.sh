@@ -1,7 +1,7 @@
 #!/bin/bash
-# test_sources.sh DIR: builds the sources that ./dev package --sources wrote to DIR, as the Android sample's CMakeLists.txt
-# does, with the kind of compiler that the NDK and Xcode have (clang), and runs the sample's Java test with that library;
-# then the sample in C with the smallest runtime.
+# test_sources.sh DIR: builds the sources that ./dev package --sources wrote to DIR, like the
+# Android sample's CMakeLists.txt, with clang, which the NDK and Xcode use too. It then runs the
+# sample's Java test with that library, and the sample in C with the smallest runtime.
 set -euo pipefail
 packages="$(realpath "$1")"
 repo="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
@@ -9,7 +9,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 tar -xzf "$packages"/ember-runtime-*.tar.gz -C "$work"
 java="$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")"
-# -O0: what is tested is that all files are there and fit.
+# -O0: the test only checks that all files exist and compile.
 CC=clang-19 CXX=clang++-19 cmake -S "$repo/samples/android/app/src/main/cpp" -B "$work/build" \
   -DEMBER_SOURCES="$work/ember-runtime" -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 \
   -DCMAKE_C_FLAGS="-I$java/include -I$java/include/linux"

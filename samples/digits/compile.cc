@@ -1,10 +1,10 @@
-// Compiles an ONNX model to a module: what a program needs of the compiler that
-// reads one format.
+// Compiles an ONNX model to a module, using the parts of the compiler that read
+// one format.
 //
 //   compile digits.onnx model.vmfb
 //
-// ./dev run builds this and not vm-compile, which reads all formats and so has
-// twice as many files to build.
+// ./dev run builds this program instead of vm-compile, which reads all formats
+// and so has twice as many files to build.
 #include "compiler/compile.h"
 
 #include <cstdio>

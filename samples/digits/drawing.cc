@@ -11,8 +11,8 @@ struct Point {
 };
 using Stroke = std::vector<Point>;
 
-// Points of an ellipse from one angle to another; degrees, clockwise from the
-// right (y grows downwards).
+// Returns points of an ellipse from one angle to another, in degrees clockwise
+// from the right (y grows downwards).
 Stroke Arc(Point center, float radius_x, float radius_y, float from, float to) {
   constexpr int kPieces = 12;
   Stroke stroke;
@@ -72,8 +72,8 @@ std::vector<Stroke> StrokesOf(int digit, bool variant) {
   }
 }
 
-// Maps the font's box into the image: size, slant, turn, place, and a gentle
-// bend.
+// Maps the font's box into the image: size, slant, rotation, place, and a
+// gentle bend.
 class Hand {
  public:
   explicit Hand(Random& random) {
@@ -113,7 +113,7 @@ float SquaredDistance(Point p, Point a, Point b) {
   return ex * ex + ey * ey;
 }
 
-// Keeps the most ink of what is there and a line from a to b.
+// Draws a line from a to b. A pixel keeps the larger of its ink and the line's.
 void DrawLine(Point a, Point b, float radius, Image& image) {
   const float reach = radius + 1.0f;
   const int left = std::max(0, static_cast<int>(std::min(a.x, b.x) - reach));

@@ -23,8 +23,8 @@ using Image = std::array<float, kImageSize * kImageSize>;
 
 Image DrawDigit(int digit, Random& random);
 
-// Half as many lines as rows, since a character is about twice as high as wide;
-// each kImageSize columns wide.
+// Returns half as many lines as rows, because a character is about twice as
+// high as wide. Each line is kImageSize columns wide.
 std::vector<std::string> ToText(const Image& image);
 
 }  // namespace ember::digits

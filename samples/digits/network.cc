@@ -7,15 +7,16 @@
 namespace ember::digits {
 namespace {
 
-// Planes are kept with a border of one zero on each side, so that a 3x3
-// convolution is, for each tap, one long loop over the plane with a constant
-// offset: rows run into each other, and what the loop computes for border
-// columns is cleared afterwards.
+// Planes have a border of one zero on each side. A 3x3 convolution is then, for
+// each tap, one long loop over the plane with a constant offset. Rows run into
+// each other, and the values that the loop computes for border columns are
+// cleared afterwards.
 template <int kChannels, int kSize>
 struct Planes {
   static constexpr int kStride = kSize + 2;
   static constexpr int kPlane = kStride * kStride;
-  static constexpr int kFirst = kStride + 1;  // of the inner points
+  // position of the first inner point
+  static constexpr int kFirst = kStride + 1;
   static constexpr int kCount =
       (kSize - 1) * kStride + kSize;  // from first to last inner point
   std::array<float, kChannels * kPlane> data{};
@@ -56,7 +57,8 @@ void AddTaps(const float* in, const float* weight, int stride, int sign,
 }
 
 float Dot(const float* a, const float* b, int count) {
-  constexpr int kLanes = 16;  // sums that the compiler may keep in vectors
+  // number of sums that the compiler may keep in vectors
+  constexpr int kLanes = 16;
   std::array<float, kLanes> sums{};
   int i = 0;
   for (; i + kLanes <= count; i += kLanes) {
@@ -86,8 +88,7 @@ void ConvolveAndRelu(const Planes<kIn, kSize>& in,
   out.ClearBorder();
 }
 
-// `out_gradient` comes in as the gradient after the relu. in_gradient may be
-// null.
+// `out_gradient` is the gradient after the relu. in_gradient may be null.
 template <int kIn, int kOut, int kSize>
 void ConvolveAndReluBackward(const Planes<kIn, kSize>& in,
                              const std::vector<float>& weight,

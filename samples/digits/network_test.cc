@@ -17,9 +17,9 @@ void DrawBatch(Random& random, std::vector<Image>& images,
   }
 }
 
-// With a tiny rate, one step of Adam moves each parameter by about the rate
-// against its gradient's sign, so the loss must fall by about rate * sum of
-// |gradient|: the backward pass is right.
+// One step of Adam with a tiny rate moves each parameter by about the rate
+// against its gradient's sign. If the backward pass is right, the loss falls by
+// about rate * sum of |gradient|.
 TEST(NetworkTest, ASmallStepLowersTheLoss) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     Random random(seed);

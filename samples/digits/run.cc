@@ -21,8 +21,7 @@ namespace {
 
 constexpr int kClasses = 10;
 
-// --- embedding the runtime: this is all there is to it
-// -------------------------------------------
+// --- embedding the runtime ---
 
 StatusOr<std::unique_ptr<vm::Session>> OpenModel(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::Module> module,
@@ -32,8 +31,8 @@ StatusOr<std::unique_ptr<vm::Session>> OpenModel(const std::string& path) {
   return vm::Session::Create(std::move(module), {.device = std::move(device)});
 }
 
-// Probabilities of the ten digits, image by image. The model takes any number
-// of images at once.
+// Returns the probabilities of the ten digits, image by image. The model takes
+// any number of images at once.
 StatusOr<std::vector<float>> Recognise(vm::Session& session,
                                        const std::vector<Image>& images) {
   const vm::Tensor input = vm::Tensor::Borrow(
@@ -52,8 +51,7 @@ StatusOr<std::vector<float>> Recognise(vm::Session& session,
   return std::vector<float>(scores.begin(), scores.end());
 }
 
-// --- showing it
-// --------------------------------------------------------------------------------
+// --- showing the results ---
 
 std::vector<int> TopThree(const float* probabilities) {
   std::vector<int> order = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};

@@ -15,7 +15,7 @@ mkdir -p "$headers"
 cp "$sources/include/ember.h" "$headers"
 address=0
 [[ -z "$kernels" ]] || address="&ember_kernels_app"
-# Swift takes no symbol of a type that it does not see into, but a function that gives its address.
+# Swift cannot take a symbol of an opaque type, but it can call a function that returns its address.
 {
   echo '#include "ember.h"'
   [[ -z "$kernels" ]] || echo 'extern const EmberKernels ember_kernels_app;'

@@ -98,7 +98,7 @@ static int ParseArguments(int argc, char** argv, Arguments* arguments) {
   return ok && arguments->image != NULL;
 }
 
-/* How the model's input lies in memory. */
+/* The order of the model's input in memory. */
 typedef struct Layout {
   int64_t dims[4];
   int channels;

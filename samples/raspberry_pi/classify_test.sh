@@ -1,5 +1,6 @@
 #!/bin/bash
-# classify_test.sh PROGRAM MODEL IMAGE: recognises a drawn seven; says what is wrong with other files.
+# classify_test.sh PROGRAM MODEL IMAGE: recognises a drawn seven, and checks the messages for bad
+# files.
 set -euo pipefail
 program="$1" model="$2" image="$3"
 work="${TEST_TMPDIR:-$(mktemp -d)}"
@@ -8,7 +9,7 @@ work="${TEST_TMPDIR:-$(mktemp -d)}"
 grep -qE '^84x84 image, [0-9.]+ ms$' "$work/output.txt"
 [[ "$(wc -l <"$work/output.txt")" == 3 ]]
 
-# Labels; in colour the same; probabilities of logits add up.
+# Labels are printed; a coloured image gives the same class; probabilities of logits add up to 1.
 printf '%s\n' zero one two three four five six seven eight nine >"$work/labels.txt"
 "$program" "$model" "$image" --top=1 --labels="$work/labels.txt" | grep -qE '^ +[0-9.]+  7  seven$'
 {

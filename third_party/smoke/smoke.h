@@ -6,10 +6,11 @@
 
 namespace ember::smoke {
 
-// Writes a message and reads it back through the verifier; the id, or -1.
+// Writes a message and reads it back through the verifier. Returns the id, or
+// -1.
 int RoundTrip(int id, std::vector<uint8_t>* bytes);
 
-// Subclassed in the test: proves that -fno-rtti libraries and tests fit
+// The test derives from it: this proves that -fno-rtti libraries and tests fit
 // together.
 class Interface {
  public:

@@ -1,0 +1,137 @@
+# Shared by the commands of ./dev: messages, packages, places. A command sources this file first.
+# shellcheck shell=bash
+set -euo pipefail
+ROOT="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)"
+cd "$ROOT"
+
+# Recorded models, and scripts that measure other engines; next to a checkout of the project.
+SHARED="${EMBER_SHARED:-../shared}"
+
+BUILDIFIER_VERSION=8.2.1
+ORT_VERSION=1.30.0
+
+# Packages in three steps, so that a first `./dev run` installs only what it needs.
+PACKAGES_RUN=(
+  bazel-bootstrap bazel-platforms bazel-rules-java bazel-rules-proto bazel-skylib g++-12 python3
+  llvm-19-dev libzstd-dev libabsl-dev libflatbuffers-dev flatbuffers-compiler nlohmann-json3-dev
+  libprotobuf-dev protobuf-compiler libre2-dev libsnappy-dev libsodium-dev libvulkan-dev spirv-tools spirv-headers
+  zlib1g-dev
+)
+PACKAGES_TEST=(
+  libgtest-dev libgmock-dev libbenchmark-dev mesa-vulkan-drivers vulkan-validationlayers
+  qemu-user g++-aarch64-linux-gnu g++-arm-linux-gnueabihf g++-riscv64-linux-gnu
+)
+PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
+
+: "${HOME:=/root}"
+export HOME
+CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/ember"
+
+say() { printf 'ember: %s\n' "$*" >&2; }
+
+die() {
+  say "$*"
+  exit 1
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "not root, and no sudo here; run as root: $*"
+  fi
+}
+
+# Prints those of its arguments that are not installed.
+missing_packages() {
+  command -v dpkg-query >/dev/null || die "this is no Debian; Ember builds on Debian 12 (bookworm)"
+  local installed
+  installed="$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p')" || true
+  comm -23 <(printf '%s\n' "$@" | sort -u) <(sort -u <<<"$installed")
+}
+
+install_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]} > 0)) || return 0
+  say "installing ${#missing[@]} packages: ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  as_root apt-get -qq update
+  # Without a terminal dpkg prints no progress, which would fill a CI log.
+  as_root apt-get -qq install -y --no-install-recommends "${missing[@]}" </dev/null >"$CACHE/apt.log" 2>&1 || {
+    tail -n 20 "$CACHE/apt.log" >&2
+    die "apt-get failed; all of its output is in $CACHE/apt.log"
+  }
+}
+
+# Sets BUILDIFIER, after installing it where it is missing.
+need_buildifier() {
+  local dir="$CACHE/buildifier-$BUILDIFIER_VERSION" arch=amd64
+  [[ "$(uname -m)" != aarch64 ]] || arch=arm64
+  BUILDIFIER="$dir/node_modules/@bazel/buildifier/buildifier-linux_$arch"
+  if [[ ! -x "$BUILDIFIER" ]]; then
+    command -v npm >/dev/null || install_packages npm
+    say "installing buildifier $BUILDIFIER_VERSION from npm"
+    npm install --silent --no-save --prefix "$dir" "@bazel/buildifier@$BUILDIFIER_VERSION" >/dev/null
+    chmod +x "$BUILDIFIER"
+  fi
+}
+
+# Installs what a step needs and writes user.bazelrc: need_setup run, test or all.
+need_setup() {
+  local packages=("${PACKAGES_RUN[@]}")
+  case "$1" in
+    run) ;;
+    test) packages+=("${PACKAGES_TEST[@]}") ;;
+    all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
+    *) die "setup: --for=run, test or all" ;;
+  esac
+  mkdir -p "$CACHE"
+  install_packages "${packages[@]}"
+  # Debian's npm is 400 packages, so buildifier is installed here only where npm is at hand; lint and
+  # format install both when they need them.
+  if [[ "$1" == all ]] && command -v npm >/dev/null; then need_buildifier; fi
+  if [[ ! -e user.bazelrc ]]; then
+    printf '# Written by ./dev setup; yours to extend, git ignores it.\nbuild --disk_cache=%s\n' \
+      "$CACHE/bazel" >user.bazelrc
+  fi
+}
+
+# Prints the folder of built programs.
+bazel_bin() { bazel info "$@" bazel-bin 2>/dev/null; }
+
+# Deletes the oldest files of Bazel's disk cache. Bazel never trims it: a day of work makes 48 GiB. Linked programs get a
+# smaller share, because they are large and linking takes seconds.
+trim_disk_cache() {
+  [[ -d "$CACHE/bazel" ]] || return 0
+  find "$CACHE/bazel" -type f -printf '%T@ %s %p\n' | sort -nr |
+    awk -v most=$((16 << 30)) -v most_large=$((8 << 30)) '
+      $2 >= 8 * 1024 * 1024 { if ((large += $2) > most_large) print $3; next }
+      (small += $2) > most { print $3 }' |
+    xargs -r rm -f
+}
+
+# Sets ORT to the folder of ONNX Runtime if it, and the script that measures it, exist or can be installed.
+need_ort() {
+  ORT=""
+  export ORT_DIR="$CACHE/ort" ORT_BENCH="$SHARED/peers/ort_bench.mjs"
+  [[ -f "$ORT_BENCH" ]] && command -v node npm >/dev/null || return 0
+  if [[ ! -d "$ORT_DIR/node_modules/onnxruntime-node" ]]; then
+    say "installing ONNX Runtime $ORT_VERSION from npm"
+    npm install --silent --no-save --ignore-scripts --prefix "$ORT_DIR" \
+      "onnxruntime-node@$ORT_VERSION" >/dev/null || return 0
+  fi
+  ORT="$ORT_DIR"
+}
+
+# Makes the model $CACHE/peer_models/$1.onnx if it is not there, with its inputs.
+need_peer_model() {
+  [[ ! -f "$CACHE/peer_models/$1.onnx" ]] || return 0
+  [[ -f "$SHARED/peers/gen_models.py" ]] || die "no $SHARED/peers/gen_models.py, which makes $1.onnx (set EMBER_SHARED)"
+  install_packages python3-onnx python3-numpy
+  mkdir -p "$CACHE/peer_models"
+  /usr/bin/python3 "$SHARED/peers/gen_models.py" --out "$CACHE/peer_models" "$1" >&2
+}
+

@@ -1,0 +1,30 @@
+# The newer Mesa on which ./dev lavapipe and CI run tests.
+# shellcheck shell=bash
+
+# The tests of features that Debian 12's Mesa lacks; CI runs them on the newer one.
+MATRIX_TESTS=(//jit/spirv:matrices_test //jit/spirv:nest_test //tests/nests:conformance_test_spirv //tests/cases:cases_test //hal/vulkan:all)
+
+# Results are not cached, because Bazel does not know what is installed in that folder. Tests run without a sandbox,
+# which would show them this machine's /usr. The first runs of large modules take longer under validation.
+LAVAPIPE_FLAGS=(
+  --cache_test_results=no --strategy=TestRunner=local
+  --test_env=EMBER_LAVAPIPE_ROOT --test_env=EMBER_VULKAN_VALIDATION
+  "--run_under=$PWD/tests/newer_lavapipe.sh run"
+)
+
+# Exports the folder of the newer Mesa.
+name_lavapipe() {
+  export EMBER_LAVAPIPE_ROOT="${EMBER_LAVAPIPE_ROOT:-$CACHE/lavapipe}"
+  export EMBER_VULKAN_VALIDATION="${EMBER_VULKAN_VALIDATION-1}"
+}
+
+# Makes that folder if it is missing, within a number of seconds (0 means no limit), and checks that commands run in
+# it. If that fails, the last line of the output says why.
+need_lavapipe() {
+  local status=0
+  [[ -e "$EMBER_LAVAPIPE_ROOT/.complete" ]] || ((EUID != 0)) || install_packages debootstrap
+  timeout "$1" tests/newer_lavapipe.sh setup || status=$?
+  ((status != 124)) || die "making $EMBER_LAVAPIPE_ROOT took more than $1 s"
+  ((status == 0)) || exit "$status"
+  tests/newer_lavapipe.sh run true || exit 1
+}

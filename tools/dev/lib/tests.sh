@@ -1,0 +1,27 @@
+# Shared by the commands that run tests and count their cases.
+# shellcheck shell=bash
+
+# The runs of bazel_tests, as WHERE EVENTS STATUS, for bazel/test_summary.py.
+TEST_RUNS=()
+
+# Calls `bazel test` with all arguments but the first, which says where the tests run ("" is this machine).
+bazel_tests() {
+  local where="$1" events flags=(--keep_going) status=0
+  shift
+  # A log file does not need a progress line every second.
+  [[ -z "${CI:-}" ]] || flags+=(--color=no --curses=no --show_progress_rate_limit=20)
+  events="$(mktemp)"
+  bazel test "${flags[@]}" --build_event_json_file="$events" "$@" || status=$?
+  TEST_RUNS+=("$where" "$events" "$status")
+  return "$status"
+}
+
+# Prints the failed tests of all TEST_RUNS, the arguments (failed checks outside of Bazel) and, as the last line,
+# "N passed, N failed, N skipped".
+count_tests() {
+  local i status=0
+  python3 bazel/test_summary.py "${@/#/--failed=}" "${TEST_RUNS[@]}" || status=$?
+  for ((i = 1; i < ${#TEST_RUNS[@]}; i += 3)); do rm -f "${TEST_RUNS[i]}"; done
+  TEST_RUNS=()
+  return "$status"
+}
