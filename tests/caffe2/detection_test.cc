@@ -41,7 +41,7 @@ Box Moved(const Box& box, const Values& change, const Values& weights,
 
 TEST(Caffe2Detection, BBoxTransform) {
   constexpr size_t kRegions = 5, kClasses = 2;
-  Random random;
+  ReferenceRandom random;
   Values regions;
   const int images[] = {0, 0, 1, 1, 1};
   for (const int image : images) {
@@ -92,7 +92,7 @@ TEST(Caffe2Detection, BBoxTransform) {
 TEST(Caffe2Detection, GenerateProposals) {
   constexpr size_t kImages = 2, kAnchors = 2, kRows = 3, kColumns = 4;
   constexpr size_t kCells = kRows * kColumns, kBefore = 18, kAfter = 6;
-  Random random;
+  ReferenceRandom random;
   const Values scores = random.Many(kImages * kAnchors * kCells, 0, 1);
   const Values changes =
       random.Many(kImages * 4 * kAnchors * kCells, -0.7, 0.7);
@@ -155,7 +155,7 @@ TEST(Caffe2Detection, GenerateProposals) {
 
 TEST(Caffe2Detection, BoxWithNmsLimit) {
   constexpr size_t kCount = 12, kClasses = 3;
-  Random random;
+  ReferenceRandom random;
   const Values scores = random.Many(kCount * kClasses, 0, 1);
   Values all;
   for (size_t i = 0; i < kCount * kClasses; ++i) {
@@ -241,7 +241,7 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
 TEST(Caffe2Detection, BoxWithNmsLimitOfImages) {
   constexpr size_t kClasses = 3;
   const std::vector<size_t> counts = {5, 9};
-  Random random;
+  ReferenceRandom random;
   Values all_scores, all_boxes;
   std::vector<Numbers> joined(6);
   const auto run = [&](const Values& scores, const Values& boxes,
@@ -342,7 +342,7 @@ TEST(Caffe2Detection, Pyramids) {
 
 TEST(Caffe2Detection, RegionsOfMaps) {
   constexpr int kHeight = 6, kWidth = 5;
-  Random random;
+  ReferenceRandom random;
   const Values map = random.Many(2 * 2 * kHeight * kWidth, -2, 2);
   const Values regions = {0, 0, 0, 8, 10, 1, 2, 3, 5, 6, 0, 4, 1, 9, 11};
   for (const bool aligned : {false, true}) {

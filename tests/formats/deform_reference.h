@@ -25,7 +25,7 @@ struct DeformExample {
 
   DeformExample(bool has_sharp_border, bool has_mask)
       : sharp_border(has_sharp_border), is_masked(has_mask) {
-    Random random;
+    ReferenceRandom random;
     const auto many = [&](std::vector<int64_t> dims, double low, double high) {
       int64_t count = 1;
       for (const int64_t dim : dims) count *= dim;

@@ -21,7 +21,7 @@ using Values = std::vector<double>;
 using Box = std::array<double, 4>;
 
 // Numbers that float holds.
-class Random {
+class ReferenceRandom {
  public:
   double Next(double low, double high) {
     return static_cast<float>(

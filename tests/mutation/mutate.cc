@@ -92,10 +92,10 @@ void Mutator::AddRow(const std::string& name, int tier, int64_t bytes,
   std::vector<tools::Cell> cells = {name, static_cast<int64_t>(tier), bytes};
   int64_t tried = 0;
   for (int i = 1; i < kOutcomeCount; ++i)
-    tried += report[static_cast<Outcome>(i)];
+    tried += report[static_cast<ChildOutcome>(i)];
   cells.emplace_back(tried);
   for (int i = 1; i < kOutcomeCount; ++i)
-    cells.emplace_back(report[static_cast<Outcome>(i)]);
+    cells.emplace_back(report[static_cast<ChildOutcome>(i)]);
   table_.AddRow(std::move(cells));
 }
 
@@ -145,7 +145,7 @@ Status Mutator::TryFile(const std::string& path, int tier) {
         }
         return [&mutants, trier, seed](int64_t number) {
           const Mutant mutant = mutants.Make(number);
-          if (mutant.is_original) return Outcome::kSame;
+          if (mutant.is_original) return ChildOutcome::kSame;
           return trier->Try(mutant.file, *seed);
         };
       });
@@ -169,7 +169,7 @@ Status Mutator::TryAsItIs(const std::string& path, int tier) {
       ModuleTrier::Create({tier, /*compares_results=*/true, options_.device}));
   for (uint64_t seed = 0; seed < 4; ++seed) {
     Status status;
-    const Outcome outcome = trier->Try(BytesOf(file), seed, &status);
+    const ChildOutcome outcome = trier->Try(BytesOf(file), seed, &status);
     std::printf("%s, tier %d, inputs %d: %s: %s\n", NameOf(path).c_str(), tier,
                 static_cast<int>(seed),
                 std::string(OutcomeName(outcome)).c_str(),

@@ -50,17 +50,17 @@ TEST(Supervised, CrashesAndHangsAreOutcomes) {
           volatile bool hangs = number == 12;
           while (hangs) {
           }
-          if (number == 16) return Outcome::kInternal;
-          if (number == 18) return Outcome::kDiffers;
-          return number < 10 ? Outcome::kRan : Outcome::kRefused;
+          if (number == 16) return ChildOutcome::kInternal;
+          if (number == 18) return ChildOutcome::kDiffers;
+          return number < 10 ? ChildOutcome::kRan : ChildOutcome::kRefused;
         };
       });
-  EXPECT_EQ(report[Outcome::kRan], 3);      // 0, 2, 6
-  EXPECT_EQ(report[Outcome::kRefused], 2);  // 10, 14
-  EXPECT_EQ(report[Outcome::kInternal], 1);
-  EXPECT_EQ(report[Outcome::kDiffers], 1);
-  EXPECT_EQ(report[Outcome::kCrashed], 2);
-  EXPECT_EQ(report[Outcome::kTimedOut], 1);
+  EXPECT_EQ(report[ChildOutcome::kRan], 3);      // 0, 2, 6
+  EXPECT_EQ(report[ChildOutcome::kRefused], 2);  // 10, 14
+  EXPECT_EQ(report[ChildOutcome::kInternal], 1);
+  EXPECT_EQ(report[ChildOutcome::kDiffers], 1);
+  EXPECT_EQ(report[ChildOutcome::kCrashed], 2);
+  EXPECT_EQ(report[ChildOutcome::kTimedOut], 1);
   std::set<int64_t> found;
   for (const Finding& finding : report.findings) {
     EXPECT_TRUE(IsFinding(finding.outcome));
@@ -76,20 +76,20 @@ TEST(Supervised, WorkersAreReplaced) {
   const SupervisedReport report = RunSupervised({0, 10}, options, [] {
     auto count = std::make_shared<int>(0);
     return [count](int64_t) {
-      return ++*count <= 3 ? Outcome::kRan : Outcome::kInternal;
+      return ++*count <= 3 ? ChildOutcome::kRan : ChildOutcome::kInternal;
     };
   });
-  EXPECT_EQ(report[Outcome::kRan], 10);
+  EXPECT_EQ(report[ChildOutcome::kRan], 10);
   EXPECT_TRUE(report.findings.empty());
 }
 
 TEST(Supervised, WhatHappensBehindTheLastCaseCounts) {
   const SupervisedReport report = RunSupervised({0, 3}, {}, []() -> Case {
     std::atexit([] { ::_exit(5); });
-    return [](int64_t) { return Outcome::kRan; };
+    return [](int64_t) { return ChildOutcome::kRan; };
   });
-  EXPECT_EQ(report[Outcome::kRan], 3);
-  EXPECT_EQ(report[Outcome::kCrashed], 1);
+  EXPECT_EQ(report[ChildOutcome::kRan], 3);
+  EXPECT_EQ(report[ChildOutcome::kCrashed], 1);
 }
 
 TEST(Mutants, AreAllOfThem) {
@@ -127,7 +127,7 @@ TEST_P(FoundModule, GivesTier0sResults) {
     ASSERT_TRUE(trier.ok()) << trier.status().ToString();
     for (uint64_t seed = 0; seed < 8; ++seed) {
       Status status;
-      EXPECT_EQ((*trier)->Try(file, seed, &status), Outcome::kRan)
+      EXPECT_EQ((*trier)->Try(file, seed, &status), ChildOutcome::kRan)
           << "tier " << tier << ", inputs " << seed << ": "
           << status.ToString();
     }
@@ -158,7 +158,7 @@ TEST_P(MutatedModule, DoesNoHarm) {
         if (!seed) ::_exit(3);
         return [&mutants, trier, seed](int64_t number) {
           const Mutant mutant = mutants.Make(number);
-          if (mutant.is_original) return Outcome::kSame;
+          if (mutant.is_original) return ChildOutcome::kSame;
           return trier->Try(mutant.file, *seed);
         };
       });
@@ -170,12 +170,12 @@ TEST_P(MutatedModule, DoesNoHarm) {
                   << " with the module that write_sample " << name << " writes";
   }
   for (int i = 0; i < kOutcomeCount; ++i) {
-    std::printf("%s %lld  ", OutcomeName(static_cast<Outcome>(i)).data(),
+    std::printf("%s %lld  ", OutcomeName(static_cast<ChildOutcome>(i)).data(),
                 static_cast<long long>(report.counts[static_cast<size_t>(i)]));
   }
   std::printf("\n");
-  EXPECT_GT(report[Outcome::kRan], 0);
-  EXPECT_GT(report[Outcome::kRefused], 0);
+  EXPECT_GT(report[ChildOutcome::kRan], 0);
+  EXPECT_GT(report[ChildOutcome::kRefused], 0);
 }
 
 std::string NameOf(

@@ -32,7 +32,7 @@ struct Progress {
   std::atomic<int64_t> noted_count;
   struct {
     std::atomic<int64_t> number;
-    std::atomic<Outcome> outcome;
+    std::atomic<ChildOutcome> outcome;
   } noted[kMostNoted];
 };
 
@@ -71,7 +71,7 @@ void RunCases(const CaseRange& range, const SupervisedOptions& options,
   for (int64_t i = 0; i < options.cases_per_worker && number < range.end;
        ++i, number += range.step) {
     progress->current.store(number);
-    const Outcome outcome = run(number);
+    const ChildOutcome outcome = run(number);
     if (IsFinding(outcome)) {
       const int64_t place = progress->noted_count.fetch_add(1);
       if (place < kMostNoted) {
@@ -134,16 +134,18 @@ std::string DescribeEnd(int status) {
 
 }  // namespace
 
-std::string_view OutcomeName(Outcome outcome) {
+std::string_view OutcomeName(ChildOutcome outcome) {
   constexpr std::string_view kNames[kOutcomeCount] = {
       "same",     "ran",     "refused", "limit",    "failed",
       "internal", "differs", "crashed", "timed out"};
   return kNames[static_cast<size_t>(outcome)];
 }
 
-bool IsFinding(Outcome outcome) {
-  return outcome == Outcome::kInternal || outcome == Outcome::kDiffers ||
-         outcome == Outcome::kCrashed || outcome == Outcome::kTimedOut;
+bool IsFinding(ChildOutcome outcome) {
+  return outcome == ChildOutcome::kInternal ||
+         outcome == ChildOutcome::kDiffers ||
+         outcome == ChildOutcome::kCrashed ||
+         outcome == ChildOutcome::kTimedOut;
 }
 
 void SupervisedReport::Add(const SupervisedReport& other) {
@@ -157,7 +159,7 @@ SupervisedReport RunSupervised(const CaseRange& range,
   SupervisedReport report;
   SharedProgress progress;
   progress->next.store(range.begin);
-  const auto find = [&](int64_t number, Outcome outcome, std::string how) {
+  const auto find = [&](int64_t number, ChildOutcome outcome, std::string how) {
     report.findings.push_back({number, outcome, std::move(how)});
   };
   while (progress->next.load() < range.end &&
@@ -179,7 +181,8 @@ SupervisedReport RunSupervised(const CaseRange& range,
       find(progress->noted[i].number.load(), progress->noted[i].outcome.load(),
            "the worker went on");
     if (!hung && WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
-    const Outcome outcome = hung ? Outcome::kTimedOut : Outcome::kCrashed;
+    const ChildOutcome outcome =
+        hung ? ChildOutcome::kTimedOut : ChildOutcome::kCrashed;
     const int64_t current = progress->current.load();
     if (current == kNone) {
       // Between cases: at the end, as leaks do, or before the first one.

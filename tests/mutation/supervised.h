@@ -5,7 +5,7 @@
 //     auto trier = std::make_shared<Trier>();      // once per worker
 //     return [trier](int64_t number) { return trier->Try(number); };
 //   });
-//   report.counts[Outcome::kCrashed], report.findings ...
+//   report.counts[ChildOutcome::kCrashed], report.findings ...
 //
 // A worker is a fork of this process, one at a time; it runs cases in order
 // until one kills it or it has run `cases_per_worker` of them. The process must
@@ -28,7 +28,7 @@
 
 namespace ember::tests {
 
-enum class Outcome : uint8_t {
+enum class ChildOutcome : uint8_t {
   kSame,      // the case is none: nothing was tried
   kRan,       // to the end
   kRefused,   // before it ran
@@ -40,13 +40,13 @@ enum class Outcome : uint8_t {
   kTimedOut,
 };
 inline constexpr int kOutcomeCount = 9;
-std::string_view OutcomeName(Outcome outcome);
+std::string_view OutcomeName(ChildOutcome outcome);
 // Crashes, hangs, wrong results and our own bugs.
-bool IsFinding(Outcome outcome);
+bool IsFinding(ChildOutcome outcome);
 
 struct Finding {
   int64_t number = 0;  // of the case
-  Outcome outcome = Outcome::kCrashed;
+  ChildOutcome outcome = ChildOutcome::kCrashed;
   std::string how;  // "signal 11 (Segmentation fault)"
 };
 
@@ -54,7 +54,7 @@ struct SupervisedReport {
   std::array<int64_t, kOutcomeCount> counts = {};
   std::vector<Finding> findings;
 
-  int64_t operator[](Outcome outcome) const {
+  int64_t operator[](ChildOutcome outcome) const {
     return counts[static_cast<size_t>(outcome)];
   }
   void Add(const SupervisedReport& other);
@@ -76,7 +76,7 @@ struct SupervisedOptions {
   int64_t most_findings = 100;
 };
 
-using Case = std::function<Outcome(int64_t number)>;
+using Case = std::function<ChildOutcome(int64_t number)>;
 
 // new_worker is called in each worker, and gives what runs its cases.
 SupervisedReport RunSupervised(const CaseRange& range,

@@ -24,16 +24,16 @@ constexpr uint64_t kSeeds = 32;
 // numbers may be of any size.
 constexpr double kToleranceFactor = 20;
 
-Outcome OutcomeOf(const Status& status) {
+ChildOutcome OutcomeOf(const Status& status) {
   switch (status.code()) {
     case StatusCode::kOk:
-      return Outcome::kRan;
+      return ChildOutcome::kRan;
     case StatusCode::kResourceExhausted:
-      return Outcome::kLimit;
+      return ChildOutcome::kLimit;
     case StatusCode::kInternal:
-      return Outcome::kInternal;
+      return ChildOutcome::kInternal;
     default:
-      return Outcome::kFailed;
+      return ChildOutcome::kFailed;
   }
 }
 
@@ -109,12 +109,13 @@ Status ModuleTrier::CompareWithTier0(
   return OkStatus();
 }
 
-Outcome ModuleTrier::Try(std::span<const uint8_t> file, uint64_t seed,
-                         Status* status) {
+ChildOutcome ModuleTrier::Try(std::span<const uint8_t> file, uint64_t seed,
+                              Status* status) {
   const auto module = vm::Module::Load(file, nullptr);
   Status end = module.status();
-  Outcome outcome = end.code() == StatusCode::kInternal ? Outcome::kInternal
-                                                        : Outcome::kRefused;
+  ChildOutcome outcome = end.code() == StatusCode::kInternal
+                             ? ChildOutcome::kInternal
+                             : ChildOutcome::kRefused;
   if (module.ok()) {
     std::vector<vm::Tensor> results;
     end = Run(*module, seed, device_, NewTiering(*module), &results);
@@ -122,7 +123,7 @@ Outcome ModuleTrier::Try(std::span<const uint8_t> file, uint64_t seed,
     if (jit_ != nullptr) {
       Status same = CompareWithTier0(*module, seed, end, results);
       if (!same.ok()) {
-        outcome = Outcome::kDiffers;
+        outcome = ChildOutcome::kDiffers;
         end = std::move(same);
       }
     }

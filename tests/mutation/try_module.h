@@ -3,7 +3,7 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<ModuleTrier> trier,
 //                          ModuleTrier::Create({.tier = 2}));
-//   Outcome outcome = trier->Try(file, seed);
+//   ChildOutcome outcome = trier->Try(file, seed);
 //
 // Inputs are made from the module's signature and the seed
 // (vm/runtime/testing/run_anything.h). Kernels of tiers 1 and 2 are made when
@@ -50,8 +50,8 @@ class ModuleTrier {
   // kRan, kRefused, kLimit, kFailed, kInternal, or kDiffers: tier 0 fails where
   // this tier does not, or the other way round (limits may be met by one only),
   // or gives other results. `status`, if given, becomes what it ended with.
-  Outcome Try(std::span<const uint8_t> file, uint64_t seed,
-              Status* status = nullptr);
+  ChildOutcome Try(std::span<const uint8_t> file, uint64_t seed,
+                   Status* status = nullptr);
 
   // The first seed below 32 with whose inputs the file runs to its end, if any
   // does. Its kernels are kept from then on, so that mutants of the file only

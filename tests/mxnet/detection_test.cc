@@ -55,7 +55,7 @@ TEST(Detection, MultiBoxPrior) {
 
 TEST(Detection, MultiBoxDetection) {
   constexpr size_t kImages = 2, kClasses = 3, kCount = 12;
-  Random random;
+  ReferenceRandom random;
   const Values scores = random.Many(kImages * kClasses * kCount, 0, 1);
   const Values changes = random.Many(kImages * kCount * 4, -1, 1);
   Values priors;
@@ -133,7 +133,7 @@ TEST(Detection, MultiBoxDetection) {
 
 TEST(Detection, BoxNms) {
   constexpr size_t kImages = 2, kCount = 14, kWidth = 7;
-  Random random;
+  ReferenceRandom random;
   Values data;
   for (size_t i = 0; i < kImages * kCount; ++i) {
     const double x = random.Next(1, 3), y = random.Next(1, 3);
@@ -209,7 +209,7 @@ TEST(Detection, BoxNms) {
 }
 
 TEST(Detection, BoxIou) {
-  Random random;
+  ReferenceRandom random;
   const Values a = random.Many(2 * 3 * 4, 1, 3), b = random.Many(5 * 4, 1, 3);
   Values expected;
   for (size_t i = 0; i < 6; ++i)
@@ -224,7 +224,7 @@ TEST(Detection, BoxIou) {
 }
 
 TEST(Detection, BoxDecodeAndEncode) {
-  Random random;
+  ReferenceRandom random;
   const Values changes = random.Many(2 * 3 * 4, -1, 1);
   const Values anchors = random.Many(3 * 4, 1, 2);
   Values expected;
@@ -287,7 +287,7 @@ const Values kRegions = {0, 0, 0, 8, 10, 1,  2, 3, 5, 6,
 constexpr int kHeight = 6, kWidth = 5;
 
 Values Map() {
-  Random random;
+  ReferenceRandom random;
   return random.Many(2 * 2 * kHeight * kWidth, -2, 2);
 }
 double At(const Values& map, int image, int channel, int y, int x) {
@@ -367,7 +367,7 @@ TEST(Detection, RoiAlign) {
 
 TEST(Detection, PsRoiPooling) {
   // One channel of 2 x 2 bins: channel i * 2 + j is that of bin (i, j).
-  Random random;
+  ReferenceRandom random;
   const Values map = random.Many(4 * kHeight * kWidth, -2, 2);
   const Values regions = {0, 0, 0, 8, 10, 0, 2, 3, 5, 6};
   Values expected;
@@ -408,7 +408,7 @@ TEST(Detection, PsRoiPooling) {
 TEST(Detection, Proposals) {
   constexpr int kImages = 2, kAnchors = 2, kRows = 3, kColumns = 4;
   constexpr int kStride = 16, kTotal = kRows * kColumns * kAnchors;
-  Random random;
+  ReferenceRandom random;
   const Values scores =
       random.Many(kImages * 2 * kAnchors * kRows * kColumns, 0, 1);
   const Values changes =

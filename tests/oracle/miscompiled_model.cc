@@ -239,12 +239,12 @@ Trial MiscompiledModel::Try(size_t dispatch, loops::MutantKind kind,
   const auto what = loops::Mutate(*nest, kind, seed);
   if (!what.has_value()) return trial;
   trial.what = *what;
-  trial.outcome = Outcome::kRefused;
+  trial.outcome = MiscompileOutcome::kRefused;
   if (!loops::Verify(*nest).ok()) return trial;
   StatusOr<std::unique_ptr<vm::Kernel>> kernel =
       Build(subject, *std::move(nest));
   if (!kernel.ok()) return trial;
-  trial.outcome = Outcome::kEquivalent;
+  trial.outcome = MiscompileOutcome::kEquivalent;
   for (size_t call = 0; call < subject.calls.size(); ++call) {
     const auto wrong = RunOn(subject, call, kernel->get());
     if (wrong.ok() && AreEqual(*wrong, subject.right[call])) continue;
@@ -255,13 +255,13 @@ Trial MiscompiledModel::Try(size_t dispatch, loops::MutantKind kind,
   if (trial.error == 0) return trial;
   // Right kernels and tier 0 are as far apart, or nearly.
   constexpr double kAsFar = 16;
-  trial.outcome = Outcome::kRounding;
+  trial.outcome = MiscompileOutcome::kRounding;
   if (trial.error <= kAsFar * std::max(subject.noise, 0x1p-24)) return trial;
   const Visible visible = RunWith(subject.group, *std::move(kernel));
   if (!visible.reasons.empty()) trial.reason = visible.reasons[0];
   trial.outcome = visible.is_right && !visible.reasons.empty()
-                      ? Outcome::kCaught
-                      : Outcome::kMissed;
+                      ? MiscompileOutcome::kCaught
+                      : MiscompileOutcome::kMissed;
   return trial;
 }
 

@@ -26,7 +26,7 @@
 
 namespace ember::tests {
 
-enum class Outcome : uint8_t {
+enum class MiscompileOutcome : uint8_t {
   kNoPlace,     // the nest has none for the kind
   kRefused,     // the verifier found no proof of bounds, or the compiler
                 // declined: it would never have run
@@ -37,7 +37,7 @@ enum class Outcome : uint8_t {
 };
 
 struct Trial {
-  Outcome outcome = Outcome::kNoPlace;
+  MiscompileOutcome outcome = MiscompileOutcome::kNoPlace;
   std::string what;    // was changed
   std::string reason;  // why it was withdrawn
   double error = 0;    // largest, relative to the size of results

@@ -62,7 +62,7 @@ TEST_F(MiscompilesTest, NobodySeesResultsOfWrongOnes) {
     for (size_t d = 0; d < models()[m]->dispatch_count(); ++d)
       dispatches.emplace_back(m, d);
   }
-  std::map<Outcome, int64_t> counts[loops::kMutantKindCount];
+  std::map<MiscompileOutcome, int64_t> counts[loops::kMutantKindCount];
   int64_t caught = 0, missed = 0;
   // Every kind in turn, on every dispatch in turn.
   for (uint64_t seed = first; seed < first + 20 * wanted &&
@@ -74,9 +74,9 @@ TEST_F(MiscompilesTest, NobodySeesResultsOfWrongOnes) {
         dispatches[seed / loops::kMutantKindCount % dispatches.size()];
     const Trial trial = models()[m]->Try(d, kind, seed);
     ++counts[seed % loops::kMutantKindCount][trial.outcome];
-    caught += trial.outcome == Outcome::kCaught;
-    missed += trial.outcome == Outcome::kMissed;
-    if (trial.outcome != Outcome::kMissed) continue;
+    caught += trial.outcome == MiscompileOutcome::kCaught;
+    missed += trial.outcome == MiscompileOutcome::kMissed;
+    if (trial.outcome != MiscompileOutcome::kMissed) continue;
     std::printf(
         "missed: %s @%s, %s: %s; error %.3g; EMBER_SEED=%llu "
         "EMBER_MISCOMPILES=1 bazel run //tests/oracle:miscompiles_test\n",
@@ -90,11 +90,11 @@ TEST_F(MiscompilesTest, NobodySeesResultsOfWrongOnes) {
     auto& count = counts[kind];
     std::printf("| %-16s | %6lld | %6lld | %8lld | %10lld | %7lld |\n",
                 loops::kMutantTexts[kind],
-                static_cast<long long>(count[Outcome::kCaught]),
-                static_cast<long long>(count[Outcome::kMissed]),
-                static_cast<long long>(count[Outcome::kRounding]),
-                static_cast<long long>(count[Outcome::kEquivalent]),
-                static_cast<long long>(count[Outcome::kRefused]));
+                static_cast<long long>(count[MiscompileOutcome::kCaught]),
+                static_cast<long long>(count[MiscompileOutcome::kMissed]),
+                static_cast<long long>(count[MiscompileOutcome::kRounding]),
+                static_cast<long long>(count[MiscompileOutcome::kEquivalent]),
+                static_cast<long long>(count[MiscompileOutcome::kRefused]));
   }
   EXPECT_GE(caught + missed, static_cast<int64_t>(wanted));
   EXPECT_GE(caught * 100, (caught + missed) * 99);

@@ -388,14 +388,14 @@ class MatrixScheduler {
   };
   // Splits the loop so that each subgroup has neighbouring matrices.
   MatrixLoops SplitMatrices(const std::string& product, const std::string& loop,
-                            const MatrixTile& tile, int64_t size) {
+                            const GpuMatrixTile& tile, int64_t size) {
     Split(product, loop, tile.matrices * size, "_subgroup", "_part");
     Split(product, loop + "_part", size, "_count", "_matrix");
     return {loop + "_subgroup", loop + "_part_count", loop + "_part_matrix"};
   }
   // Splits the loop so that neighbouring subgroups have neighbouring matrices.
   MatrixLoops SplitInTurns(const std::string& product, const std::string& loop,
-                           const MatrixTile& tile, int64_t size) {
+                           const GpuMatrixTile& tile, int64_t size) {
     Split(product, loop, tile.subgroups * size, "_count", "_turn");
     Split(product, loop + "_turn", size, "_subgroup", "_matrix");
     return {loop + "_turn_subgroup", loop + "_count", loop + "_turn_matrix"};

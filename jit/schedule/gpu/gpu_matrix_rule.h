@@ -36,7 +36,7 @@ namespace ember::schedule {
 
 // The number of subgroups of a workgroup along an axis, and of matrices of each
 // subgroup.
-struct MatrixTile {
+struct GpuMatrixTile {
   int64_t subgroups = 1;
   int64_t matrices = 1;
   int64_t count() const { return subgroups * matrices; }
@@ -50,7 +50,7 @@ struct MatrixPlan {
   int columns = -1;
   int steps = -1;
   int lines = -1;
-  MatrixTile row_tile, column_tile;
+  GpuMatrixTile row_tile, column_tile;
   int64_t line_tile = 1;  // number of lines, one per subgroup
   int64_t slice = 0;      // steps of the sum, a multiple of the matrices'
   bool is_double = false;
