@@ -65,7 +65,7 @@ typedef enum EmberStatus {
   EMBER_RESOURCE_EXHAUSTED = 5, /* a limit was reached, or there is no memory */
   EMBER_FAILED_PRECONDITION = 6,
   EMBER_INTERNAL = 7,
-  EMBER_CANCELLED = 8, /* by session_cancel or EmberProgress::report */
+  EMBER_CANCELLED = 8, /* session_cancel or EmberProgress::report ended it */
   EMBER_NOT_READY = 9  /* fence_wait: the time is over, the run is not */
 } EmberStatus;
 
