@@ -141,7 +141,7 @@ class TreeClassifier {
     return all ? scores : Concat(columns, 1);
   }
 
-  // With one class there is only its label; the labels 1 and 0 do not exist.
+  // There is only the label of the one class; the labels 1 and 0 do not exist.
   Classified RunOne() const {
     Tensor score = sums_;
     if (!base_.empty()) score = score + base_.front();

@@ -69,7 +69,7 @@ StatusOr<Producers> FindProducers(
       auto [entry, added] = producers.emplace(output, i);
       if (!added && nodes[i].op_type() == "Constant" &&
           nodes[entry->second].op_type() == "Constant") {
-        entry->second = i;  // as engines do, the last one wins
+        entry->second = i;  // the last one wins, as in engines
         continue;
       }
       if (!added) {

@@ -70,7 +70,7 @@ Tensor Multiply(Tensor x, const Matrix& matrix, const Capture& capture);
 struct LayerSpec {
   int gates = 0;
   int states = 0;
-  std::vector<std::string> activations;  // those of one direction
+  std::vector<std::string> activations;  // functions of one direction
   // If true, the sum of both biases is added before the loop; otherwise the
   // step adds the second one.
   bool join_biases = true;
