@@ -23,7 +23,7 @@ namespace ember::compiler {
 
 Status UseIndicesInComparisons(graph::Graph& graph);
 
-// Whether the operation compares indices and numbers with each other, or adds a
+// True if the operation compares indices and numbers with each other, or adds a
 // number to an index: computing it again costs no more than reading its result.
 bool IsOfIndices(const graph::Operation& operation);
 
