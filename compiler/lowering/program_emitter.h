@@ -28,7 +28,7 @@ namespace ember::compiler {
 // State shared by the programs of a module.
 struct ModuleInProgress {
   vm::ModuleDefinition definition;
-  // by data: captured constants are copies that share it
+  // keyed by address: captured constants share their data
   std::map<const uint8_t*, uint32_t> constants;
   // keyed by a hash of the data
   std::multimap<uint64_t, uint32_t> region_constants;

@@ -146,7 +146,7 @@ inline float LogF32(float x) {
 inline float Log1pF32(float x) {
   const float u = x + 1.0f;
   const LogParts parts = SplitLog(u);
-  // What was lost in x + 1, relative to u.
+  // The part of x that was lost in x + 1, relative to u.
   const float lost = u > 2.0f ? 1.0f - (u - x) : x - (u - 1.0f);
   const float correction = u > 1e30f ? 0.0f : lost / u;
   const float result = LogOfParts(
@@ -190,7 +190,8 @@ inline float ErfF32(float x) {
   return x != x ? x : result;
 }
 
-// Where the reduction by multiples of pi / 2 is accurate enough.
+// Largest |x| for which the reduction by multiples of pi / 2 is accurate
+// enough.
 #ifdef __FMA__
 inline constexpr float kTrigonometricLimit = 30000.0f;
 #else
