@@ -23,7 +23,7 @@ TEST(FreeRangesTest, TakesTheSmallestThatFits) {
   EXPECT_EQ(free.Take(200, 1), 300u);
 }
 
-// Against an array of owners.
+// Compares with an array of owners.
 TEST(FreeRangesTest, NoByteHasTwoOwners) {
   const char* const given = std::getenv("EMBER_SEED");
   const uint32_t seed = given != nullptr
@@ -53,7 +53,7 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
       const auto offset = free.Take(bytes, alignment);
       if (!offset.has_value()) {
         ++refused;
-        // Nowhere is there room.
+        // There must be no room anywhere.
         for (uint64_t at = 0; at + bytes <= kBytes; at += alignment) {
           bool has_room = true;
           for (uint64_t i = at; i < at + bytes && has_room; ++i)

@@ -183,7 +183,8 @@ Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
 StatusOr<graph::Graph> ModelImporter::Import() {
   StatusOr<graph::Graph> graph = ImportOnce();
   if (!graph.ok() || slots_.empty()) return graph;
-  // True if an attribute differs in type before the first call and after it.
+  // True if an attribute has another type before the first call than after it,
+  // or is a number that has one known value after every call.
   const auto first_differs = [&] {
     return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
       return slot.is_known || !slot.starts_alike;

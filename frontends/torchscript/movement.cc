@@ -317,7 +317,8 @@ Value Split(Call& c) {
   if (c.value("split_size").is_sequence())
     return SplitInto(c, axis, c.dims("split_size"));
   const Dim size = c.dim("split_size");
-  // An open extent must be divisible, for example into halves.
+  // The size may be an expression that divides an open extent, such as half of
+  // it.
   if (c.ok() && !x.dim(axis).is_constant()) {
     const std::optional<Dim> count =
         ops::DivideElementCounts({x.dim(axis)}, {size});

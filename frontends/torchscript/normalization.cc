@@ -143,7 +143,7 @@ Tensor RmsNorm(Call& c) {
   return ops::Cast(y, x.dtype());
 }
 
-// Both operands are divided by their norms along an axis, and multiplied.
+// Product of both operands along an axis, each divided by its norm.
 Tensor CosineSimilarity(Call& c) {
   const DType type = FloatResultType(c, {"x1", "x2"});
   const Tensor a = c.scalar("x1", type);
