@@ -240,7 +240,7 @@ Value Meshgrid(Call& c) {
     c.FailUnsupported("expected at most " + std::to_string(kMaximumRank) +
                       " tensors");
   if (!c.ok()) return {};
-  // With indexing "xy" the first two axes are swapped.
+  // Indexing "xy" swaps the first two axes.
   const auto axis_of = [&](int i) {
     return by_columns && rank > 1 && i < 2 ? 1 - i : i;
   };

@@ -132,7 +132,7 @@ Tensor IndexPut(Call& c) {
   const bool accumulate = c.flag("accumulate");
   if (!c.ok()) return x;
   const std::vector<Value>& items = c.value("indices").list->items;
-  // With one mask and one value no positions need be computed.
+  // One mask and one value need no positions.
   if (items.size() == 1 && items[0].is_tensor() && !accumulate) {
     const Tensor mask = c.machine().ToTensor(items[0]);
     if (mask.dtype() == DType::kBool && mask.rank() <= x.rank() &&

@@ -6,9 +6,9 @@
 //
 // The code runs once to find out what it changes in the module. If it changes
 // attributes, it runs again with these as inputs. Before the first call an
-// attribute may have another type than after it (an empty tensor, None) or be a
-// known number. Then the graph has both ways of a call, and a bool of the state
-// is false at the first call.
+// attribute may have another type than after it (an empty tensor, None), or be
+// a number (0) that has one known value after every call. Then the graph has
+// both ways of a call, and a bool of the state is false at the first call.
 //
 // Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_MODEL_IMPORTER_H_

@@ -400,7 +400,7 @@ Value KthValue(Call& c) {
   if (!c.CheckRank("self", x, 1)) return {};
   return NthSmallest(c, x, axis, c.dim("k") - Dim(1), c.flag("keepdim"));
 }
-// Of two middle elements the median is the lower one.
+// The median of an even number is the lower one of the two middle elements.
 Value MedianAxis(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
