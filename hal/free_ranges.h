@@ -30,7 +30,8 @@ class FreeRanges {
  private:
   const uint64_t bytes_;
   uint64_t free_;
-  std::map<uint64_t, uint64_t> size_at_;  // by offset; no two are adjacent
+  std::map<uint64_t, uint64_t>
+      size_at_;  // keyed by offset; no two are adjacent
 };
 
 }  // namespace ember::hal

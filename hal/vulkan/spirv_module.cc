@@ -26,8 +26,8 @@ std::optional<std::string_view> Text(std::span<const uint32_t> words) {
 // The declarations that show which variables of an entry point are texel
 // buffers.
 struct Declarations {
-  std::map<uint32_t, uint32_t> formats;   // by image type
-  std::map<uint32_t, uint32_t> pointees;  // by type of a pointer to an image
+  std::map<uint32_t, uint32_t> formats;   // keyed by image type
+  std::map<uint32_t, uint32_t> pointees;  // keyed by pointer type
   std::map<uint32_t, uint32_t> images;    // types of variables
   std::map<uint32_t, uint32_t> bindings;  // by variable
   std::span<const uint32_t> interface;    // interface of the entry point
