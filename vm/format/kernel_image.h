@@ -199,7 +199,7 @@ struct KernelCode {
 
 struct KernelImage {
   std::string dispatch;  // its name, without '@', for messages
-  // The features that the code needs of a machine (base/target.h).
+  // The features that the code needs of a machine (base/target_text.h).
   std::string target;
   int tier = 1;             // 1 or 2
   double error_growth = 1;  // vm::Kernel::error_growth

@@ -9,7 +9,7 @@
 #include "vm/interpreter/scalar_math.h"
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>

@@ -4,10 +4,11 @@
 // narrow floats as f32, and are wrapped or rounded to their own type after each
 // instruction.
 //
-// The kernels are compiled once per instruction set (kernels_*.cc) and found
-// through TileKernelTable. Only plain data crosses this header: files that are
-// built with different -m flags include it, and the linker could choose a
-// version of an inline function that the running CPU cannot execute.
+// The kernels are compiled once per instruction set (strip_kernels.cc and
+// micro_kernels.cc) and found through TileKernelTable. Only plain data crosses
+// this header: files that are built with different -m flags include it, and the
+// linker could choose a version of an inline function that the running CPU
+// cannot execute.
 #ifndef EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 #define EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 
@@ -155,7 +156,7 @@ struct TileKernelTable {
   // kOutside. Columns add immediate[0] elements each to their offset.
   TileKernel gather[4];
   TileKernel accumulate_index[2];  // [0] failing, [1] marking kOutside; see
-                                   // kernels_move.inc
+                                   // move_kernels.h
   // destination[r] = combine(destination[r], a[r, all columns]), by combiner -
   // 1
   TileKernel reduce_rows[4][kComputeTypeCount];

@@ -8,7 +8,7 @@
 #include "vm/interpreter/loops.h"
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 // --- narrow floats: conversion between memory and tiles, which hold them as

@@ -6,7 +6,7 @@
 #include "vm/interpreter/loops.h"
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 // Number of partial results. They break the chain of dependent operations,
