@@ -2,8 +2,8 @@
 // library, as vm-prejit --emit=static, --emit=shared and --emit=c write them.
 // The only symbol of such a file points to it.
 //
-//   extern "C" const EmberNativeKernels ember_kernels_model;   // model.o
-//   EMBER_ASSIGN_OR_RETURN(std::vector<NativeTableEntry> entries,
+//   extern "C" const EmberKernels ember_kernels_model;   // model.o
+//   EMBER_ASSIGN_OR_RETURN(NativeTable table,
 //                          ReadNativeTable(&ember_kernels_model));
 //
 // In memory the symbol is at a NativeTableHeader, which NativeTableRows follow.

@@ -270,7 +270,7 @@ TEST(HostileTest, AnInterruptEndsPointsOfManyInstructions) {
     std::string text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[64]) {
       for (i < 64)" + std::string(sums ? "" : ", k < 64") +
                        ") {\n";
-    // For a stage with a sum the terms count.
+    // A stage with a sum has its points in the terms of the sum.
     if (sums) {
       text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[64]) {
         for (i < 64) fold (k < 64) {

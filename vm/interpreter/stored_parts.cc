@@ -114,8 +114,8 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
       is_stored = true;
       std::optional<Box> box = BoxOf(*stage, store);
       const auto& extents = stage->header->extents[static_cast<size_t>(buffer)];
-      // This part is ignored; the others may still cover the buffer only if
-      // they do so without it.
+      // A part that is no box within the buffer does not count towards covering
+      // it.
       if (!box || !IsWithin(*box, extents)) continue;
       const auto is_apart = [&](const Box& part) {
         return AreApart(part, *box);
