@@ -24,8 +24,8 @@ enum class WireType : uint8_t { kVarint = 0, kI64 = 1, kBytes = 2, kI32 = 5 };
 struct ProtobufField {
   uint64_t number = 0;  // at least 1
   WireType type = WireType::kVarint;
-  uint64_t value = 0;  // for varints and numbers of fixed width
-  std::span<const uint8_t> bytes;  // for strings, messages, packed numbers
+  uint64_t value = 0;                 // for varints and numbers of fixed width
+  std::span<const uint8_t> bytes;     // for strings, messages, packed numbers
   std::span<const uint8_t> encoding;  // the whole field with its tag
 };
 

@@ -39,7 +39,7 @@ class ProtobufView {
 
   int64_t Integer(uint64_t number, int64_t otherwise = 0) const;
   bool Flag(uint64_t number) const { return Integer(number) != 0; }
-  double Float(uint64_t number, double otherwise = 0) const;  // 32 bits
+  double Float(uint64_t number, double otherwise = 0) const;   // 32 bits
   double Double(uint64_t number, double otherwise = 0) const;  // 64 bits
   std::string Text(uint64_t number) const;
   std::span<const uint8_t> Bytes(uint64_t number) const;

@@ -69,7 +69,7 @@ Tensor MaskWhere(NodeContext& c, Tensor kept, DType type) {
 }
 
 // Fits the mask to `length` keys, where it has another number of columns. A
-// mask that is too short hides the keys behind its end. A mask of one column
+// mask that is too short hides the keys after its end. A mask of one column
 // applies to all keys; the program decides which case it is when the number of
 // columns is only known from the data.
 Tensor LengthenedMask(Tensor mask, const Dim& length) {
@@ -106,7 +106,7 @@ Masks ReadMasks(NodeContext& c, const Operands& o) {
   if (Tensor mask = c.Input(3)) {
     mask = mask.dtype() == DType::kBool ? MaskWhere(c, mask, type)
                                         : Cast(mask, type);
-    // Keys behind the end of a mask that is too short are hidden.
+    // Keys after the end of a mask that is too short are hidden.
     if (mask.rank() > 0 && mask.dim(-1) != length && mask.dim(-1) != Dim(1)) {
       mask = LengthenedMask(mask, length);
     }

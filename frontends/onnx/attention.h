@@ -19,7 +19,7 @@ Tensor MergeHeads(Tensor x);
 
 // Rotates the first `rotated` elements of each head of x[batch, heads,
 // sequence, size]. A pair is two neighbouring elements if `interleaved`;
-// otherwise an element and the one that is rotated / 2 elements behind it.
+// otherwise an element and the one that is rotated / 2 elements after it.
 // cosine and sine broadcast against [batch, heads, sequence, rotated / 2].
 Tensor RotateHeads(Tensor x, Tensor cosine, Tensor sine, const Dim& rotated,
                    bool interleaved);

@@ -249,7 +249,7 @@ Tensor ToHeads(Tensor x, int64_t heads) {
 }
 
 // Adds the part of the bias that belongs to this operand, unless the operand
-// comes from a cache. `start` moves behind the part.
+// comes from a cache. `start` moves past the part.
 Tensor AddHeadBias(Tensor x, Tensor bias, Dim& start, bool is_cached) {
   const Dim size = x.dim(1) * x.dim(3);
   Tensor part = SliceAxis(bias, 0, start, size);

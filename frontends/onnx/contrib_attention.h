@@ -12,8 +12,8 @@ struct AttentionOperands {
   // k and v may have fewer heads; each then serves several query heads
   Tensor q, k, v;
   Tensor bias;         // added to the scores; may be absent
-  Tensor sink;  // a score per head, which enters the softmax only
-  Tensor scale;  // factor of q k
+  Tensor sink;         // a score per head, which enters the softmax only
+  Tensor scale;        // factor of q k
   double softcap = 0;  // scores pass through softcap * tanh(· / softcap)
 };
 
@@ -53,7 +53,7 @@ Tensor AddOptional(Tensor a, Tensor b);
 
 // Returns a cache of keys or values of `length` positions, with the fresh ones
 // written at `past` (i64, a scalar or [batch, 1, 1, 1]). The cache may be
-// absent. Elements behind the fresh ones are kept if `keep_rest`, else 0.
+// absent. Elements after the fresh ones are kept if `keep_rest`, else 0.
 Tensor WriteToCache(Tensor cache, Tensor fresh, Tensor past, const Dim& length,
                     bool keep_rest);
 

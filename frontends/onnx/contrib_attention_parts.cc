@@ -165,7 +165,7 @@ Tensor WriteToCache(Tensor cache, Tensor fresh, Tensor past, const Dim& length,
   Tensor source =
       Select(is_fresh, offset + DimScalar(builder, cached), position);
   // Indices stay in range for positions that are not read, and for positions
-  // behind the cache.
+  // after the cache.
   source = Minimum(source, DimScalar(builder, all.dim(2) - Dim(1)));
   source = Broadcast(source, {all.dim(0), length});
   Tensor rows = GatherRows(Transpose(all, {0, 2, 1, 3}), source);

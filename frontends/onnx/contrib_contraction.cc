@@ -14,7 +14,7 @@
 namespace ember::onnx {
 namespace {
 
-// Transposes an operand for the product: `batch` moves the first dim behind the
+// Transposes an operand for the product: `batch` moves the first dim after the
 // batch dims; `last` then swaps the last two.
 Tensor TransposeOperand(Tensor x, bool batch, bool last) {
   const int rank = x.rank();

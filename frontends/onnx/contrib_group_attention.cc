@@ -164,7 +164,7 @@ void RotateGrouped(NodeContext& c, Grouped& g) {
 }
 
 // True for the keys up to each query's own position, within the window if there
-// is one. A query behind the last key sees the keys that a query at that key
+// is one. A query after the last key sees the keys that a query at that key
 // would see.
 Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
                    Tensor last) {

@@ -45,7 +45,7 @@ void ImportUnfoldTensor(NodeContext& c) {
       IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step);
   Tensor offset = IotaVector(c.builder(), Dim(size), DType::kI64);
   Tensor y = Gather(x, Unsqueeze(start, {1}) + offset, axis);
-  // Move the new dim to the place behind the dim that it comes from.
+  // Move the new dim to the place after the dim that it comes from.
   std::vector<int64_t> permutation;
   for (int i = 0; i < y.rank(); ++i) {
     if (i != axis + 1) permutation.push_back(i);

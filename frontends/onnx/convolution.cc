@@ -18,7 +18,7 @@
 namespace ember::onnx {
 namespace {
 
-// Moves the two leading dims behind the window: Conv [O, C/g, window…] →
+// Moves the two leading dims after the window: Conv [O, C/g, window…] →
 // [window…, C/g, O] and ConvTranspose [C, O/g, window…] → [window…, C, O/g].
 Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   std::vector<int64_t> permutation(w.rank() - 2);

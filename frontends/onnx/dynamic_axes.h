@@ -28,7 +28,7 @@ Tensor AxisMask(Tensor axes, int rank);
 
 struct AxisOrder {
   Tensor source;  // [rank]: the dim that comes to this place
-  Tensor place;  // [rank]: the place to which this dim comes
+  Tensor place;   // [rank]: the place to which this dim comes
 };
 // Orders the dims that are no axes first, then the axes; each in their own
 // order.

@@ -30,7 +30,7 @@ struct BeamState {
   Tensor sequences;     // i32 [rows, max_length]
   Tensor tokens;        // i32 [rows], the last ones
   Tensor scores;        // f32 [batch, beams], sums of log-probabilities
-  Tensor ended;  // i32 [batch, beams, max_length], the best ended ones
+  Tensor ended;         // i32 [batch, beams, max_length], the best ended ones
   Tensor ended_scores;  // f32 [batch, beams], best first; -infinity: none
   Tensor ended_count;   // i64 [batch]
   Tensor done;          // bool [batch]
@@ -352,7 +352,7 @@ std::optional<BeamResults> RunLoop(NodeContext& c, Decoder& decoder,
   return found;
 }
 
-// Returns [max_length - prompt, batch, beams, vocabulary], with zeros behind
+// Returns [max_length - prompt, batch, beams, vocabulary], with zeros after
 // the last step.
 Tensor AllScores(Tensor first, Tensor others, const Dim& steps) {
   const Tensor scores = Concat({Unsqueeze(first, {0}), others}, 0);

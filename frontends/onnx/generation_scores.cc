@@ -26,7 +26,7 @@ Tensor TokenNumbers(const Tensor& scores) {
 Tensor RepeatsOf(Tensor sequences, Tensor length, int64_t n, Tensor scores) {
   graph::GraphBuilder& builder = sequences.builder();
   const Dim rows = sequences.dim(0);
-  // N-grams may begin at any of these; those that end behind `length` are no
+  // N-grams may begin at any of these; those that end after `length` are no
   // matches.
   const Dim starts = sequences.dim(1);
   sequences = Pad(sequences, {Dim(0), Dim(0)}, {Dim(0), Dim(n - 1)}, "constant",

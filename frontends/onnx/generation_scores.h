@@ -65,7 +65,7 @@ std::optional<Dim> ReadMaximumLength(NodeContext& c, int input,
                                      const Dim& prompt);
 // Returns sequences of the prompt, followed by padding tokens.
 Tensor BeginSequences(NodeContext& c, Tensor prompt, const Dim& maximum_length);
-// Writes tokens (i32 [rows]) behind the first `length` ones.
+// Writes tokens (i32 [rows]) after the first `length` ones.
 Tensor WriteTokens(Tensor sequences, Tensor tokens, Tensor length);
 
 // bool[]: true if some row is not done. done: bool [rows].

@@ -48,7 +48,7 @@ Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
 
 // Returns true for the sorted scores that are left out. In ascending order
 // these are the least probable tokens whose sum is at most 1 - top_p, except
-// the last `least_kept`. In descending order they are the tokens behind the
+// the last `least_kept`. In descending order they are the tokens after the
 // most probable ones whose sum is above top_p.
 Tensor LeftOut(const SamplingOptions& options, Tensor sorted) {
   const Tensor sums = InclusiveScan(Softmax(sorted, 1), 1, Opcode::kAdd, 0);
@@ -98,7 +98,7 @@ Tensor SampleToken(const SamplingOptions& options, Tensor scores, Tensor draw) {
   const Tensor sums = InclusiveScan(weights, 1, Opcode::kAdd, 0);
   const Tensor total = SliceAxis(sums, 1, sums.dim(1) - Dim(1), Dim(1));
   // The token is the first whose running sum is above the draw. Rounding never
-  // leads behind the last token that has a weight.
+  // leads after the last token that has a weight.
   const Tensor passed =
       And(LessEqual(sums, total * Unsqueeze(draw, {1})), Less(sums, total));
   return Reduce(Cast(passed, DType::kI64), "sum", {1}, false);

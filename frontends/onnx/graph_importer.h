@@ -65,7 +65,7 @@ class GraphImporter {
     Scope* parent = nullptr;
     graph::GraphBuilder* builder = nullptr;  // receives the nodes
     graph::Region* region = nullptr;  // region of this scope's own builder
-    std::string prefix;  // prefix of origins: the path of calls
+    std::string prefix;               // prefix of origins: the path of calls
     std::unordered_map<std::string, Tensor> values;
     // Types that the model states for its values.
     std::vector<const ValueInfoList*> stated;

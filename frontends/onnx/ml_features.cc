@@ -93,7 +93,7 @@ void ImportImputer(NodeContext& c) {
   c.SetOutput(0, Select(missing, NumberVector(c, *values, x.dtype()), x));
 }
 
-// Returns x as a matrix [N, C]: [C] becomes [1, C], and dims behind C are
+// Returns x as a matrix [N, C]: [C] becomes [1, C], and dims after C are
 // flattened into it.
 Tensor AsMatrix(Tensor x) {
   if (x.rank() == 1) return Unsqueeze(x, {0});

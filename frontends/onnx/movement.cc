@@ -225,7 +225,7 @@ void ImportConcat(NodeContext& c) {
 }
 
 // Repeats a dim that may have extent 1, which is only known at run time:
-// indices behind the last element read the last element.
+// indices after the last element read the last element.
 Tensor RepeatUnitDim(Tensor x, int axis, const Dim& extent) {
   Tensor index = IotaVector(x.builder(), extent, DType::kI64);
   const Tensor last = DimScalar(x.builder(), x.dim(axis) - Dim(1));

@@ -35,7 +35,7 @@ class NodeContext : public ops::ImportContext {
     std::shared_ptr<const void> owner;  // keeps the node's tensors alive
     ExternalFiles* files = nullptr;
     std::string origin;  // "conv1 (Conv)"
-    int opset = 0;  // version of the node's domain
+    int opset = 0;       // version of the node's domain
     std::set<std::string>* data_dependent_inputs =
         nullptr;  // see ImportOptions
     // Imports a subgraph of the node in place, and returns its outputs.

@@ -204,8 +204,8 @@ void ImportGridSample(NodeContext& c) {
   c.SetOutput(0, Cast(Reshape(y, result), x.dtype()));
 }
 
-// Returns the coordinates of `extent` elements. -1 and 1 are the outer corners of
-// the outer elements, or their middles if `align_corners`.
+// Returns the coordinates of `extent` elements. -1 and 1 are the outer corners
+// of the outer elements, or their middles if `align_corners`.
 Tensor NormalizedCoordinates(NodeContext& c, const Dim& extent,
                              bool align_corners, DType type) {
   Tensor i = IotaVector(c.builder(), extent, type);

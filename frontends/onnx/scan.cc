@@ -86,7 +86,7 @@ struct BatchedScan {
   // Scans one element of the batch. `slices`: its slices of the operands, and
   // its length if there are lengths; values of `outer`. `last`: the body's
   // outputs, for their kinds. Outputs have the length of the longest possible
-  // sequence, with 0 behind the element's own length.
+  // sequence, with 0 after the element's own length.
   std::vector<Value*> ScanOne(Region& outer, const std::vector<Value*>& slices,
                               const Body& body,
                               const std::vector<Tensor>& last) const {

@@ -58,7 +58,7 @@ struct SequenceValue {
   // Set if the elements are known one by one; then data and dims may be absent.
   std::optional<std::vector<Tensor>> elements;
   Tensor data, dims;  // for maps: values and keys
-  Tensor flag;  // for an optional sequence: bool[]
+  Tensor flag;        // for an optional sequence: bool[]
 };
 
 }  // namespace ember::ops
@@ -89,7 +89,7 @@ Tensor SequenceAt(NodeContext& c, Tensor sequence, Tensor position);
 Tensor SequenceInsert(NodeContext& c, Tensor sequence, Tensor element,
                       Tensor position);
 Tensor SequenceErase(NodeContext& c, Tensor sequence, Tensor position);
-Tensor HasElement(Tensor optional);                  // bool[]
+Tensor HasElement(Tensor optional);  // bool[]
 // the optional must have one
 Tensor GetElement(NodeContext& c, Tensor optional);
 

@@ -23,7 +23,7 @@ struct NgramPool {
   };
   std::vector<Length> lengths;   // 1, 2, …
   std::vector<int64_t> columns;  // column of the result for each n-gram
-  std::vector<float> weights;  // weight of each n-gram; empty: all 1
+  std::vector<float> weights;    // weight of each n-gram; empty: all 1
   int64_t shortest = 0;
   int64_t longest = 0;
   int64_t skips = 0;
@@ -128,7 +128,7 @@ Tensor CountNgrams(NodeContext& c, Tensor x, const NgramPool::Length& length,
       Pad(x, {Dim(0), Dim(0)}, {Dim(0), Dim(reach)}, "constant", x.Like(0));
   Tensor position =
       AlongAxis(IotaVector(c.builder(), items, DType::kI64), 1, 3);
-  // An n-gram that would end behind the sequence does not match.
+  // An n-gram that would end after the sequence does not match.
   Tensor matches = Less(position + static_cast<double>(reach),
                         DimScalar(c.builder(), items));
   for (int64_t i = 0; i < length.length; ++i) {

@@ -33,7 +33,7 @@ Tensor CentersOfCorners(Tensor boxes);
 struct BoxMoves {
   double extra = 0;
   // Subtracted from a width before it is halved: a center is (width - inner) /
-  // 2 behind the first corner.
+  // 2 after the first corner.
   double inner = 0;
   // Subtracted from the last corner, which is center + (width - inner) / 2 -
   // end.

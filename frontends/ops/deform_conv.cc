@@ -14,8 +14,8 @@ namespace {
 // Facts that follow from the operands' shapes.
 struct DeformShape {
   int64_t elements = 1;  // number of elements of the window
-  Shape output;  // spatial extents of the output
-  Dim points;  // number of points of the output
+  Shape output;          // spatial extents of the output
+  Dim points;            // number of points of the output
 };
 
 Shape SpatialOf(const Tensor& x) {

@@ -17,12 +17,12 @@
 namespace ember::ops {
 
 struct DeformConvSpec {
-  Window window;  // window of w
-  int64_t groups = 1;  // channel groups, like those of Conv
+  Window window;              // window of w
+  int64_t groups = 1;         // channel groups, like those of Conv
   int64_t offset_groups = 1;  // groups of channels that share offsets
   // The values read outside the image. false: they fade to zero within one
   // element of its border. true: they are zero before the first element, and
-  // from one element behind the last one on; between the last element and there
+  // from one element after the last one on; between the last element and there
   // they are the last element.
   bool sharp_border = false;
 };

@@ -33,7 +33,7 @@ inline int StatesOf(CellKind kind) { return kind == CellKind::kLstm ? 2 : 1; }
 struct CellWeights {
   Tensor input, hidden;            // [gates H, in], [gates H, H or P]
   Tensor input_bias, hidden_bias;  // [gates H]
-  Tensor projection;  // [P, H]; only for a projected LSTM
+  Tensor projection;               // [P, H]; only for a projected LSTM
 };
 
 // Computes one step. x: [batch, in]; states: [batch, H], except that h of a

@@ -22,7 +22,7 @@ Tensor Column(Tensor rows, int index);
 
 struct RoiPoolSpec {
   std::array<int64_t, 2> bins;  // rows and columns, at least 1
-  double scale = 1;  // factor of the regions' corners
+  double scale = 1;             // factor of the regions' corners
 };
 // Returns the largest element of each bin, [R, C, bins], 0 for bins without
 // elements (Girshick 2015, "Fast R-CNN"). x: [N, C, H, W]; rois: [R, 5] of
@@ -33,7 +33,7 @@ Tensor MaxRoiPool(Tensor x, Tensor rois, const RoiPoolSpec& spec);
 // within a class. boxes: [n, b, 4] (corners); scores: [n, classes, b]; both
 // f32. Dropped are boxes that overlap a better one by more than `overlap`
 // (intersection over union), boxes whose score is not above `least` (f32
-// scalars), and boxes behind the first `most` of a class.
+// scalars), and boxes after the first `most` of a class.
 Tensor NonMaxSuppression(Tensor boxes, Tensor scores, Tensor overlap,
                          Tensor least, const Dim& most);
 

@@ -166,7 +166,7 @@ Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
     return x;
   }
   const int first = static_cast<int>(std::floor(-radius)) + 1;
-  // Before the first and behind the last element both neighbours are that one
+  // Before the first and after the last element both neighbours are that one
   // element, which is then the exact result. A weighted sum of it would round,
   // so that results that should be equal would differ. That would be visible in
   // a normalization of an axis that grew from one element, or in the index of a

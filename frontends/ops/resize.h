@@ -37,7 +37,7 @@ struct ResizedAxis {
   Dim in;
   Dim out;
   std::optional<double> scale;  // out / in, if it is a constant
-  Tensor dynamic_scale;  // f64[], if the scale depends on data
+  Tensor dynamic_scale;         // f64[], if the scale depends on data
   Tensor crop_start, crop_end;  // f64[], for tf_crop_and_resize
 };
 

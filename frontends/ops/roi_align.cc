@@ -11,8 +11,8 @@ namespace {
 // One spatial axis of RoiAlign: there are `bins` per region; in each bin the
 // feature map is sampled at `grid` evenly spaced positions.
 struct BinAxis {
-  Dim extent;  // extent of the feature map
-  Dim bins;  // number per region
+  Dim extent;    // extent of the feature map
+  Dim bins;      // number per region
   Tensor start;  // start of the region, [regions], in elements of the map
   Tensor bin;    // size of a bin, [regions]
   Tensor grid;   // samples per bin, [regions], a whole number

@@ -17,7 +17,7 @@ namespace ember::ops {
 
 struct RoiAlignSpec {
   std::array<int64_t, 2> bins = {1, 1};  // rows and columns, at least 1
-  double scale = 1;  // factor of the regions' corners
+  double scale = 1;                      // factor of the regions' corners
   int64_t samples = 0;  // per axis of a bin; 0: one per element of the bin
   // true: maximum of weighted corners; false: mean of samples
   bool maximum = false;
@@ -30,7 +30,7 @@ struct RoiAlignSpec {
 Tensor RoiAlign(Tensor x, Tensor rois, Tensor batch, const RoiAlignSpec& spec);
 
 struct PositionSensitiveSpec {
-  int64_t bins = 1;  // number of rows, and of columns
+  int64_t bins = 1;      // number of rows, and of columns
   int64_t channels = 1;  // channels of the result
   double scale = 1;
 };

@@ -34,7 +34,7 @@ std::vector<graph::Value*> TensorsOf(const std::vector<Value>& values) {
 }
 
 // Returns values like `pattern` that consist of other tensors. `next` moves
-// behind the used tensors.
+// after the used tensors.
 std::vector<Value> WithTensors(const std::vector<Value>& pattern,
                                const std::vector<graph::Value*>& tensors,
                                graph::GraphBuilder& builder, size_t& next) {

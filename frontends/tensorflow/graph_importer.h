@@ -215,8 +215,8 @@ class GraphImporter {
   std::map<std::string, bool> function_effects_;
   std::set<std::string> assigned_variables_;  // variables that must be state
   bool found_assignment_ = false;  // this try found one that is not yet state
-  std::map<std::string, State> states_;       // by variable
-  std::string initialized_;  // name of the state "initialized"
+  std::map<std::string, State> states_;  // by variable
+  std::string initialized_;              // name of the state "initialized"
 };
 
 }  // namespace ember::tensorflow

@@ -56,7 +56,7 @@ struct Body {
   const FunctionDef* function = nullptr;
   int arguments = 0;
   std::vector<Node> nodes;
-  std::vector<Source> results;  // results of a function, in order
+  std::vector<Source> results;       // results of a function, in order
   std::vector<int> control_results;  // nodes that a call runs for their effects
   std::unordered_map<std::string_view, int> by_name;
 };

@@ -1,10 +1,11 @@
 // The order of a graph's nodes, and its control flow of TensorFlow 1, which
 // consists of nodes:
 //
-//   loops: Enter … Merge(Enter, NextIteration), LoopCond, Switch, Exit; the nodes
-//          between Enter and Exit are a frame
-//   ifs:   Switch(data, predicate) gives its data to one of two results; nodes that
-//          depend on the other result are dead; Merge takes the input that is alive
+//   loops: Enter … Merge(Enter, NextIteration), LoopCond, Switch, Exit; the
+//          nodes between Enter and Exit are a frame
+//   ifs:   Switch(data, predicate) gives its data to one of two results; nodes
+//          that depend on the other result are dead; Merge takes the input that
+//          is alive
 //
 //   EMBER_ASSIGN_OR_RETURN(Plan plan, MakePlan(body));
 //   plan.frame[7]       // the loop that contains node 7
@@ -25,7 +26,7 @@ namespace ember::tensorflow {
 
 struct Condition {
   Source predicate;  // Identity nodes are skipped
-  int branch = 0;  // 1: it is true
+  int branch = 0;    // 1: it is true
   bool operator==(const Condition&) const = default;
   auto operator<=>(const Condition&) const = default;
 };

@@ -26,10 +26,10 @@ struct List {
 };
 
 struct Value {
-  ops::Tensor tensor;  // the real part for complex numbers
+  ops::Tensor tensor;     // the real part for complex numbers
   ops::Tensor imaginary;  // set for complex numbers only
   std::shared_ptr<const List> list;
-  std::string resource;    // a variable's name
+  std::string resource;  // a variable's name
   // refers to a variable, which is read where it is used
   bool reference = false;
 

@@ -72,7 +72,7 @@ void ImportGather(OperatorBase& c, int64_t given, int64_t batch_dims) {
                          std::to_string(batch_dims));
   }
   const int b = static_cast<int>(batch);
-  // The axis is moved right behind the batch, and the indices' dims then take
+  // The axis is moved right after the batch, and the indices' dims then take
   // its place.
   std::vector<int64_t> order, back;
   for (int i = 0; i < b; ++i) order.push_back(i);

@@ -82,7 +82,7 @@ std::optional<Dim> Quotient(OperatorBase& c, const Dim& whole,
   return quotient;
 }
 
-// Reads the blocks of the spatial dims behind the batch: shapes, and the order
+// Reads the blocks of the spatial dims after the batch: shapes, and the order
 // of the transposition that both directions share.
 std::optional<std::vector<int64_t>> ReadBlocks(OperatorBase& c) {
   if (!c.CheckRank(0, 3)) return std::nullopt;

@@ -13,8 +13,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMostGraphs = 32;  // nested graphs
-constexpr int kMostLists = 8;  // nested lists of arguments
-constexpr int kMostTrees = 32;  // nested trees of results
+constexpr int kMostLists = 8;    // nested lists of arguments
+constexpr int kMostTrees = 32;   // nested trees of results
 constexpr size_t kMostNodes = size_t{1} << 20;
 // Bounds from here on mean infinity: older writers use Python's largest
 // integers.

@@ -60,7 +60,7 @@ struct Argument {
     kText,
     kDevice,
     kScalarType,  // integer: PyTorch's number
-    kOption,  // a memory format or layout, which affects no result
+    kOption,      // a memory format or layout, which affects no result
     kGraph,
     kList,
     kOther,  // text: its tag; Ember's graphs have no such values ("as_complex")
@@ -128,7 +128,7 @@ struct Range {
 
 struct Program {
   Graph graph;
-  std::vector<InputSpec> inputs;  // one per input of the graph
+  std::vector<InputSpec> inputs;    // one per input of the graph
   std::vector<OutputSpec> outputs;  // one per output of the graph
   std::map<std::string, Range, std::less<>> ranges;
   // Names of the user's outputs, in order: the keys of dicts among the results;

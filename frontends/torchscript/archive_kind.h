@@ -16,7 +16,7 @@ enum class ArchiveKind : uint8_t {
   kTorchScript,  // data.pkl with code
   // data.pkl without code: torch.save of tensors or of a whole module
   kTensors,
-  kExported,     // torch.export
+  kExported,  // torch.export
 };
 // `prefix`: receives the common prefix of all names in the archive.
 ArchiveKind KindOfArchive(const archive::ZipArchive& archive,

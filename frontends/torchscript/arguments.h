@@ -41,8 +41,8 @@ class Arguments {
   // The way in which a parameter is made from inputs.
   struct Part {
     Value::Kind kind = Value::Kind::kTensor;
-    size_t input = 0;  // for kTensor and numbers
-    std::vector<Part> parts;  // for kList, kTuple
+    size_t input = 0;                      // for kTensor and numbers
+    std::vector<Part> parts;               // for kList, kTuple
     const Expression* standard = nullptr;  // the default, if none is given
   };
   Status AddPart(const Expression* type, const std::string& name, int depth,

@@ -38,11 +38,11 @@ std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
 // The operands of x[i, :, j …]: the axes that have an index are merged into one
 // in front.
 struct Indexed {
-  Tensor data;  // [K, others…]: K merges the axes with an index
+  Tensor data;   // [K, others…]: K merges the axes with an index
   Tensor index;  // indices of K, in the shape to which the indices broadcast
   Shape others;  // extents of the axes without an index
   std::vector<int64_t> order;  // order of the axes of x before the merge
-  int first = 0;  // position of the indices' dims in the result
+  int first = 0;               // position of the indices' dims in the result
   bool ok = false;
 };
 Indexed PrepareIndex(Call& c, const Tensor& x) {
@@ -107,7 +107,7 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
   indexed.ok = c.ok();
   return indexed;
 }
-// Moves the first `count` of `rank` axes behind the next `first` ones.
+// Moves the first `count` of `rank` axes after the next `first` ones.
 std::vector<int64_t> MovedBehind(int count, int first, int rank) {
   std::vector<int64_t> order;
   for (int i = 0; i < first; ++i) order.push_back(count + i);

@@ -45,8 +45,8 @@ class Merge {
     Shape fill;  // shape of the uninitialized one
   };
   struct Node {
-    Value value;  // the value itself, without output and parts
-    int output = -1;  // index of an output
+    Value value;              // the value itself, without output and parts
+    int output = -1;          // index of an output
     std::vector<Node> parts;  // items of a list or tuple
   };
   Node Plan(const Value& then, const Value& otherwise, const std::string& name,

@@ -96,7 +96,7 @@ Value NativeLayerNorm(Call& c) {
       {c.machine().NewTensor(y), statistics, statistics});
 }
 
-// Normalizes over the channels of a group and all dims behind them.
+// Normalizes over the channels of a group and all dims after them.
 Tensor GroupNorm(Call& c) {
   const Tensor x = c.tensor("input");
   const int64_t groups = c.integer("num_groups");

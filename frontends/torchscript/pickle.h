@@ -36,7 +36,7 @@ struct PickleValue {
     kInteger,
     kFloat,
     kString,  // also bytes
-    kList,  // also sets
+    kList,    // also sets
     kTuple,
     kDict,        // items: key, value, key, value …
     kGlobal,      // text: "module.name"

@@ -31,7 +31,7 @@ struct Expression {
     kFloat,        // number
     kString,       // text
     kBool,         // integer
-    kNone,  // no members
+    kNone,         // no members
     kList,         // parts
     kTuple,        // parts
     kDict,         // parts: key, value, key, value …
@@ -64,7 +64,7 @@ struct Statement {
     kIf,          // value, body, otherwise
     kWhile,       // value, body
     kFor,         // for targets[0] in value: body
-    kWith,  // "with value as targets[0]: body"; targets may be empty
+    kWith,        // "with value as targets[0]: body"; targets may be empty
     kReturn,      // value
     kPass,
     kRaise,   // value

@@ -52,7 +52,7 @@ struct Value {
     kObject,
   };
   Kind kind = Kind::kNone;
-  Dim dim;  // kInt; 0 or 1 for kBool
+  Dim dim;            // kInt; 0 or 1 for kBool
   double number = 0;  // kFloat
   std::string text;
   Tensor dynamic;  // kBool, kInt, kFloat: i64[], f64[], bool[] where present
@@ -141,7 +141,7 @@ struct Dict {
 
 struct Object {
   std::string class_name;  // "__torch__.Net"
-  std::string path;  // its place in the model: "encoder.0"
+  std::string path;        // its place in the model: "encoder.0"
   const Class* type = nullptr;
   std::map<std::string, Value, std::less<>> attributes;
   size_t level = 0;
