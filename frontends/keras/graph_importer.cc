@@ -393,8 +393,8 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
       result.value.value()->set_name(Shortened(layer.name, kLongestName));
   }
   if (row->masking == Masking::kPass && !results.empty() && !c.inputs.empty()) {
-    // With several inputs a step is kept if every mask keeps it. An input
-    // without a mask removes the result's mask.
+    // A step is kept if the masks of all inputs keep it. An input without a
+    // mask removes the result's mask.
     Tensor mask = c.inputs[0].mask;
     for (size_t i = 1; i < c.inputs.size() && mask; ++i)
       mask = c.inputs[i].mask ? And(mask, c.inputs[i].mask) : Tensor();

@@ -1,8 +1,9 @@
 // Selection of boxes: NON_MAX_SUPPRESSION_V4 and V5, and the custom operator
 // TFLite_Detection_PostProcess of TensorFlow's object detection models.
 
-// By default flexbuffers parses numbers in text with a function of flatbuffers'
-// library, which Ember does not link. No text here has numbers.
+// Without this definition flexbuffers would parse numbers in text with a
+// function of flatbuffers' library, which Ember does not link. No text here has
+// numbers.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include <flatbuffers/flexbuffers.h>
 

@@ -30,7 +30,7 @@ namespace ember::tflite {
 // real = scale * (stored - zero_point); one scale, or one per slice of `axis`.
 struct Quantization {
   std::vector<float> scales;
-  std::vector<int64_t> zero_points;  // As many as scales.
+  std::vector<int64_t> zero_points;  // One for each scale.
   int axis = 0;
 
   bool per_tensor() const { return scales.size() == 1; }
