@@ -1,10 +1,10 @@
-// From a graph to a module, by the stages of compiler/pipeline.h.
+// Compiles a graph to a module, by the stages of compiler/pipeline.h.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
 //                          Compile(std::move(graph), {}));
 //
 // Thread-safe for distinct graphs. Errors name the operation (model node) and
-// why.
+// the reason.
 #ifndef EMBER_COMPILER_COMPILE_H_
 #define EMBER_COMPILER_COMPILE_H_
 
@@ -21,11 +21,11 @@ namespace ember::compiler {
 StatusOr<vm::ModuleDefinition> Compile(graph::Graph graph,
                                        const CompileOptions& options);
 
-// The stages in order, one line each: "number  name  what it does".
+// Returns the stages in order, one line each: "number  name  what it does".
 std::string PrintPipeline();
 
-// Whether there is a text to dump after this stage: the import (the graph that
-// Compile was given), or one of the pipeline.
+// True if there is a text to dump after this stage: after a stage of the
+// pipeline, or after "import", the graph that Compile was given.
 bool HasDump(std::string_view stage);
 
 }  // namespace ember::compiler

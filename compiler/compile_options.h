@@ -1,5 +1,5 @@
-// What a caller of the compiler can choose; read by Compile
-// (compiler/compile.h) and the pipeline.
+// The options of the compiler; Compile (compiler/compile.h) and the pipeline
+// read them.
 #ifndef EMBER_COMPILER_COMPILE_OPTIONS_H_
 #define EMBER_COMPILER_COMPILE_OPTIONS_H_
 
@@ -17,19 +17,20 @@ namespace ember::compiler {
 struct CompileOptions {
   // Pins dims: symbol name → extent.
   std::map<std::string, int64_t> symbols;
-  // Names of stages to leave out (see PrintPipeline), or, of those behind the
-  // passes, to do without what they gain; unknown names are an error.
+  // Names of stages to leave out (see PrintPipeline). A stage behind the passes
+  // cannot be left out; its optimisations are switched off instead. Unknown
+  // names are an error.
   std::set<std::string> disabled_passes;
-  // After which stage `dump` is called (see HasDump), with its name, number and
-  // the text of what it left: the graph, after "form-dispatches" the
-  // dispatches, after "emit" the module. "all": after each, with "(unchanged)"
-  // where a pass changed nothing; "": after none.
+  // The stage after which `dump` is called (see HasDump), with the stage's
+  // name, its number and its result as text: the graph, after "form-dispatches"
+  // the dispatches, after "emit" the module. "all" calls it after each stage,
+  // with "(unchanged)" if a pass changed nothing; "" never.
   std::string dump_after;
   std::function<void(std::string_view pass, int number, std::string_view text)>
       dump;
   // Called after each pass with the milliseconds it took.
   std::function<void(std::string_view pass, double milliseconds)> timing;
-  // Told of each pass before it begins, in stage "compile"; null: nobody.
+  // Called before each pass, with the stage "compile"; may be null.
   Progress* progress = nullptr;
   std::string producer = "ember";
 };

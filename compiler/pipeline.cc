@@ -66,7 +66,7 @@ constexpr Lowering kEmit = {
 
 constexpr Stage kPipeline[] = {
     {"simplify", "drops operations that compute nothing", Simplify},
-    // Weights are still bytes.
+    // This comes before folding, while weights are still bytes.
     {"dequantize-late", "quantizers' float operators compute with integers",
      DequantizeLate},
     {"hoist-scales",
@@ -75,29 +75,31 @@ constexpr Stage kPipeline[] = {
     {"fold-constants",
      "computes operations on constants by running their definition",
      FoldConstants, nullptr, /*is_of_all_regions=*/true},
-    // Weights that were computed outside; regions fold them from here on.
+    // Weights may be computed outside of regions; from here on regions fold
+    // them.
     {"capture-constants", "constants that regions use become theirs",
      CaptureConstants},
-    // Before transposes move: equal transposes of one value are then seen as
-    // one.
+    // This comes before transposes move, so that equal transposes of one value
+    // are merged.
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"sink-transposes",
      "moves transposes down until they cancel: channels-last throughout",
      SinkTransposes},
     {"simplify", "what the moved transposes left", Simplify},
-    // The weights' own transposes; fold-scales looks for constant weights.
+    // This folds the weights' own transposes; fold-scales looks for constant
+    // weights.
     {"fold-constants", "constants that were transposed", FoldConstants, nullptr,
      /*is_of_all_regions=*/true},
     {"fold-pads", "zero pads become the padding of convolutions and windows",
      FoldPads},
     {"fold-scales", "batch-norm scales become part of the weights", FoldScales},
-    // Where transposes and constants have come to rest.
+    // From here on transposes and constants keep their places.
     {"narrow-products", "products of quantized tensors read bytes",
      NarrowProducts},
     {"fold-constants", "scaled weights, biases, sums of weights", FoldConstants,
      nullptr, /*is_of_all_regions=*/true},
-    // Behind what would fold them again.
+    // This comes after all passes that would fold them again.
     {"narrow-weights", "weights that narrow floats hold are stored so",
      NarrowWeights},
     {"index-comparisons", "masks compare indices, not constants that count",
@@ -115,7 +117,7 @@ constexpr Stage kPipeline[] = {
 
 // --- the runner ---
 
-// Dumps are for reading: large constants by hash only.
+// Dumps are for reading: large constants are printed as their hash.
 std::string TextOf(const graph::Graph& graph) {
   return Print(graph, {.elide_constants = true});
 }
@@ -146,7 +148,8 @@ std::span<const Stage> GraphPipeline() {
   return {std::begin(kPipeline), end};
 }
 
-// The regions inside first: what they do not use any more then shows outside.
+// Inner regions come first: values that they no longer use are then unused
+// outside, too.
 Status RunPass(const Stage& pass, graph::Graph& graph) {
   if (pass.is_of_all_regions) return pass.pass(graph);
   for (graph::Operation* operation : graph.Operations()) {

@@ -1,14 +1,14 @@
 // The compiler's stages, from the imported graph to the module: one readable
-// list, run by one runner that names, times, verifies and dumps each of them,
-// and leaves out those that are disabled.
+// list, run by one runner that names, times, verifies and dumps each stage, and
+// leaves out those that are disabled.
 //
 //   Compilation compilation(std::move(graph), "ember");
 //   EMBER_RETURN_IF_ERROR(RunPipeline(compilation, {.dump_after = "fold-pads",
 //                                                   .dump = print}));
 //   // compilation.module
 //
-// Thread-safe for distinct graphs. Compile (compiler/compile.h) is what others
-// call.
+// Thread-safe for distinct graphs. Other code calls Compile
+// (compiler/compile.h).
 #ifndef EMBER_COMPILER_PIPELINE_H_
 #define EMBER_COMPILER_PIPELINE_H_
 
@@ -22,21 +22,22 @@
 
 namespace ember::compiler {
 
-// What the graph that the stages start from is called in dumps.
+// The name, in dumps, of the graph from which the stages start.
 inline constexpr std::string_view kImport = "import";
 
-// In execution order. A pass may stand in the list more than once.
+// The stages in execution order. A pass may be in the list several times.
 std::span<const Stage> Pipeline();
 
-// Its first part: graph to graph.
+// The first part of the pipeline: graph to graph.
 std::span<const Stage> GraphPipeline();
 
-// One graph pass on its own, on the regions inside first: for tests that
-// compare a graph before and after it.
+// Runs one graph pass, on inner regions first, for tests that compare a graph
+// before and after it.
 Status RunPass(const Stage& pass, graph::Graph& graph);
 
-// Errors begin with the stage that gave them; kInternal where a stage left what
-// does not verify. options.disabled_passes names stages that may be disabled.
+// Errors begin with the name of the stage that returned them; kInternal if the
+// result of a stage does not verify. options.disabled_passes names stages that
+// may be disabled.
 Status RunPipeline(Compilation& compilation, const CompileOptions& options);
 
 }  // namespace ember::compiler

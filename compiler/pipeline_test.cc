@@ -1,5 +1,5 @@
-// Every stage of the pipeline is named, timed, dumped and can be disabled, and
-// what dispatch formation leaves is verified.
+// Checks that every stage of the pipeline is named, timed and dumped and can be
+// disabled, and that the result of dispatch formation is verified.
 #include "compiler/pipeline.h"
 
 #include <map>

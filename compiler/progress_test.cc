@@ -1,4 +1,5 @@
-// What Compile tells a Progress, and that it can be stopped at each step.
+// Checks the reports of Compile to a Progress, and that it can be stopped at
+// each step.
 #include "base/progress.h"
 
 #include <string>

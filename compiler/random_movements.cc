@@ -22,7 +22,7 @@ using graph::Graph;
 using graph::Shape;
 using graph::Value;
 
-// Elements of a value, about.
+// Approximate largest number of elements of a value.
 constexpr int64_t kMostElements = 3000;
 
 class Generator : private tensor::RandomChoices {
@@ -36,14 +36,14 @@ class Generator : private tensor::RandomChoices {
 
   RandomMovements Run() {
     std::vector<graph::TensorData> inputs;
-    // The first gives the symbols their values.
+    // The first input gives the symbols their values.
     inputs.push_back(AddInput({Dim::Symbol("N"), Dim::Symbol("M")}));
     for (int i = 1 + Below(2); i > 0; --i)
       inputs.push_back(AddInput(AnyShape()));
     for (int i = 2 + Below(10); i > 0; --i) AddOperation();
     const int outputs = 1 + Below(2);
     for (int i = 0; i < outputs; ++i) {
-      // Mostly what was made last.
+      // The first output is the value that was made last.
       Value* const value = i == 0 ? values_.back() : Pick(values_);
       graph_.AddOutput("y" + std::to_string(i), value);
     }
@@ -93,7 +93,7 @@ class Generator : private tensor::RandomChoices {
   graph::ConstantData Elements(int64_t count) {
     std::vector<uint8_t> bytes(
         static_cast<size_t>(count * DTypeByteSize(type_)));
-    // Almost all differ, so that each that is moved wrongly shows.
+    // Almost all elements differ, so that a wrong movement shows.
     const int64_t first = Below(1000);
     for (int64_t i = 0; i < count; ++i) {
       tensor::StoreElement(
@@ -137,7 +137,7 @@ class Generator : private tensor::RandomChoices {
     return permutation;
   }
 
-  // Dims split, merged, and of extent 1 left out and added.
+  // Splits and merges dims, and removes and adds dims of extent 1.
   Shape Reshaped(const Shape& from) {
     Shape shape;
     for (const Dim& dim : from) {
@@ -166,11 +166,12 @@ class Generator : private tensor::RandomChoices {
                 {"shape", shape}});
   }
 
-  // With something that broadcasts to the value, or that it broadcasts to.
+  // Combines the value with one that broadcasts to it, or to which it
+  // broadcasts.
   void AddElementwise(Value* x) {
     static constexpr std::string_view kNames[] = {"maximum", "minimum", "add",
                                                   "subtract"};
-    // Sums of floats stay exact: few of them are added.
+    // Sums of floats stay exact, because few of them are added.
     const int kinds = type_ == DType::kF32 ? 2 : 4;
     Value* other = Pick(values_);
     for (int i = 0; i < 6 && other->shape() != x->shape(); ++i)
@@ -266,7 +267,7 @@ class Generator : private tensor::RandomChoices {
   }
 
   void AddOperation() {
-    // Mostly a chain.
+    // Most graphs are chains.
     Value* const x = Chance(4) ? Pick(values_) : values_.back();
     const int rank = x->rank();
     if (rank == 0) {

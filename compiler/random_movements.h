@@ -1,7 +1,7 @@
-// Random graphs that move elements: chains of transposes, reshapes, slices,
-// pads, broadcasts, concatenations, reductions and elementwise operations, with
-// dims of extent 1, dims that occur again, and symbolic ones. For tests of
-// passes.
+// Makes random graphs that move elements: chains of transposes, reshapes,
+// slices, pads, broadcasts, concatenations, reductions and elementwise
+// operations, with dims of extent 1, dims that occur again, and symbolic ones.
+// For tests of passes.
 //
 //   RandomMovements random = MakeRandomMovements(seed);
 //   auto results = graph::Evaluate(random.graph, random.inputs);

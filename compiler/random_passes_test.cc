@@ -1,5 +1,5 @@
-// Random graphs before and after each pass of the pipeline, and as a whole:
-// what they compute is the same, bit for bit.
+// Compares random graphs before and after each pass of the pipeline, and after
+// all of them: they compute the same, bit for bit.
 //
 //   export EMBER_SEEDS=10000 EMBER_FIRST_SEED=1000000
 //   bazel run //compiler:random_passes_test
@@ -19,7 +19,7 @@
 namespace ember::compiler {
 namespace {
 
-// Empty, or what differs.
+// Returns a description of the first difference; empty if there is none.
 std::string Difference(const StatusOr<std::vector<graph::TensorData>>& expected,
                        const StatusOr<std::vector<graph::TensorData>>& found) {
   if (!expected.ok()) return "before: " + expected.status().ToString();

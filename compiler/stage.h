@@ -6,7 +6,7 @@
 // Graph passes come first, one file pair each in compiler/passes. A pass leaves
 // a graph that verifies, or returns an error naming the operation. It must not
 // depend on running only once; running it again on its own result changes
-// nothing. The stages behind them take what was made to another form.
+// nothing. The later stages convert the result to other forms.
 #ifndef EMBER_COMPILER_STAGE_H_
 #define EMBER_COMPILER_STAGE_H_
 
@@ -21,7 +21,7 @@
 
 namespace ember::compiler {
 
-// What a compilation has made so far. Stays where it is, as the plan points
+// The results of a compilation so far. It must not be moved, as the plan points
 // into the graph.
 struct Compilation {
   Compilation(graph::Graph from, std::string made_by)
@@ -30,15 +30,15 @@ struct Compilation {
   Compilation& operator=(const Compilation&) = delete;
 
   graph::Graph graph;
-  std::string producer;  // which the module names as its maker
+  std::string producer;  // the module names this as its maker
   FusionPlan plan;
   vm::ModuleDefinition module;
 };
 
-// How a stage that leaves another form than a graph is run, checked and dumped.
+// Functions that run, check and dump a stage whose result is no graph.
 struct Lowering {
   Status (*run)(Compilation& compilation);
-  // What is done instead where the stage is disabled; null: it cannot be.
+  // Runs instead if the stage is disabled; null if it cannot be.
   Status (*run_disabled)(Compilation& compilation);
   Status (*verify)(const Compilation& compilation);
   std::string (*print)(const Compilation& compilation);
@@ -50,8 +50,8 @@ struct Stage {
   std::string_view doc;
   Status (*pass)(graph::Graph& graph) = nullptr;
   const Lowering* lowering = nullptr;
-  // The pass is called once, for the outermost graph, and goes through the
-  // regions itself: what it holds to limits, it holds for all of them together.
+  // The pass is called once, for the outermost graph, and visits the regions
+  // itself. Its limits hold for all of them together.
   bool is_of_all_regions = false;
 
   bool may_be_disabled() const {

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// True if every part of `path` lies at or below `folder`; both canonical.
+// True if `path` is `folder` or inside it; both must be canonical.
 bool IsInside(const fs::path& folder, const fs::path& path) {
   auto part = path.begin();
   for (const fs::path& expected : folder) {
@@ -20,7 +20,8 @@ bool IsInside(const fs::path& folder, const fs::path& path) {
   return true;
 }
 
-// What a location is that cannot be a file of the folder; empty if it can.
+// Describes a location that cannot be a file of the folder; empty if it can be
+// one.
 std::string_view WhatIsWrong(const std::string& folder,
                              const std::string& location) {
   if (folder.empty()) return "a model without a folder (read from memory)";
@@ -38,7 +39,8 @@ std::string_view WhatIsWrong(const std::string& folder,
 }  // namespace
 
 std::string NameOfFile(const std::string& location, std::string_view what) {
-  // Nothing that a terminal takes for a command, and not all of a long name.
+  // The name may be long and hold control characters: it is cut, and these are
+  // replaced.
   constexpr size_t kMost = 200;
   std::string text = location.substr(0, kMost);
   text = text.substr(0, text.find('\0'));
@@ -58,8 +60,8 @@ StatusOr<std::string> FileInside(const std::string& folder,
   };
   const std::string_view wrong = WhatIsWrong(folder, location);
   if (!wrong.empty()) return refused(wrong);
-  // Symbolic links are followed by canonical(), so a link that leads outside
-  // shows here.
+  // canonical() follows symbolic links, so a link that leads outside is found
+  // below.
   std::error_code error;
   const fs::path whole = fs::canonical(folder, error);
   if (error)

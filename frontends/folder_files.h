@@ -1,7 +1,7 @@
-// Models that are folders, known by the name of a file in them.
+// Finds the file of a model that is a folder.
 //
 //   FirstFileIn("model", {"saved_model.pb", "saved_model.pbtxt"})
-//   // "model/saved_model.pb", or "" where neither is there
+//   // "model/saved_model.pb", or "" if the folder has neither
 #ifndef EMBER_FRONTENDS_FOLDER_FILES_H_
 #define EMBER_FRONTENDS_FOLDER_FILES_H_
 

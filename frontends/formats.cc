@@ -18,8 +18,8 @@
 namespace ember::frontends {
 namespace {
 
-// A name ends as the first says that has such an end: those of Caffe2 end as
-// TensorFlow's do, too.
+// Order matters: an extension that several formats share belongs to the first
+// of them. Caffe2 shares its extensions with TensorFlow.
 constexpr const Format* kFormats[] = {
     &onnx::kFormat,        &tflite::kFormat,       &caffe2::kFormat,
     &tensorflow::kFormat,  &keras::kFormat,        &mxnet::kFormat,

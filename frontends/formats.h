@@ -15,16 +15,17 @@ namespace ember::frontends {
 
 std::span<const Format* const> Formats();
 
-// The format whose contents these are.
+// Returns the format of a file with these contents.
 const Format* FindFormat(std::string_view contents);
-// The format that a file name ends as, for files whose contents are damaged.
+// Returns the format by the file's extension, for files whose contents are
+// damaged.
 const Format* FindFormatByName(std::string_view path);
 
-// The file that a user's path means: itself, or of a folder the file in it that
-// a format calls its model's; the path where there is none.
+// Returns the model's file for a user's path: the path itself; or, for a
+// folder, the file in it that a format recognises, if there is one.
 std::string FileOfModel(const std::string& path);
 
-// ".onnx or .tflite": the usual extensions, for messages.
+// Returns the usual extensions, for messages: ".onnx or .tflite".
 std::string ExtensionsText();
 
 }  // namespace ember::frontends

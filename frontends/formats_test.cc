@@ -33,7 +33,7 @@ TEST(Formats, RowsAreWhole) {
 }
 
 TEST(Formats, ExtensionsForMessages) {
-  // Each format's usual one: ".onnx, .tflite or .prototxt".
+  // The text has each format's usual extension: ".onnx, .tflite or .prototxt".
   const std::string text = ExtensionsText();
   size_t end = 0;
   for (const Format* format : Formats()) {
@@ -66,7 +66,7 @@ TEST(Formats, FilesOfFolders) {
   const std::string other =
       MadeFile(root / "b.mlpackage" / "Data" / "m" / "other.mlmodel");
   EXPECT_EQ(FileOfModel((root / "b.mlpackage").string()), other);
-  // Neither a folder of no format, nor a file of any.
+  // A folder without a model, and a file, are returned unchanged.
   EXPECT_EQ(FileOfModel(root.string()), root.string());
   EXPECT_EQ(FileOfModel(saved), saved);
   EXPECT_EQ(FileOfModel("not there"), "not there");

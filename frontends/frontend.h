@@ -1,14 +1,14 @@
-// What a model format is to everything that takes a model file: a row of data
-// and functions. A frontend's folder defines one and adds its line to
-// frontends/formats.cc; tools never name a format.
+// The interface of a model format: a row of data and functions. A frontend's
+// folder defines one and adds its line to frontends/formats.cc; tools never
+// name a format.
 //
 //   const Format* format = FindFormat(contents, "model.tflite");  // formats.h
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
 //                          format->import("model.tflite", {}));
 //
 // Errors are one line that names the object, what was expected and what was
-// found; all operators that a frontend does not know are listed in one.
-// Functions are thread-safe. Rows are constants of the program.
+// found. All operators that a frontend does not support are listed in one
+// error. Functions are thread-safe. Rows are constants of the program.
 #ifndef EMBER_FRONTENDS_FRONTEND_H_
 #define EMBER_FRONTENDS_FRONTEND_H_
 
@@ -34,62 +34,64 @@ namespace ember::frontends {
 struct KnownTensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
-  // Row-major, little-endian; `owner` keeps them.
+  // Row-major, little-endian bytes; `owner` keeps them alive.
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
-  // Of a tensor of strings, one per element; then there are no bytes.
+  // The strings of a tensor of strings, one per element; then there are no
+  // bytes.
   std::optional<std::vector<std::string>> strings;
 };
 
 struct ImportOptions {
-  // Pins of input dims: one entry per axis, nullopt leaves the axis as the
-  // model says. A dim that occurs elsewhere is pinned there, too.
+  // Pins of input dims: one entry per axis; nullopt leaves the axis as the
+  // model states it. A dim that occurs elsewhere is pinned there, too.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
-  // Inputs that become constants, and so are no inputs of the graph any more.
+  // Inputs that become constants, so that the graph no longer has them as
+  // inputs.
   std::map<std::string, KnownTensor> input_values;
-  // Which of the functions that the model offers, where the format has several
-  // (TensorFlow Lite's signatures). Empty: the model's main one.
+  // Name of the function to import, if the model has several (TensorFlow Lite's
+  // signatures). If empty, it is the model's main function.
   std::string entry;
-  // Told of each operator before it is imported, in stage "import"; null:
-  // nobody.
+  // Receives each operator before it is imported, in stage "import"; may be
+  // null.
   Progress* progress = nullptr;
-  // How many operations the graph may be made of, as GraphBuilder counts them;
-  // a model that takes more is refused (ResourceExhausted).
+  // Largest number of operations of the graph, as GraphBuilder counts them. A
+  // model that needs more is refused (ResourceExhausted).
   int64_t operation_limit = graph::kOperationLimit;
 };
 
-// What a model takes, in its order.
+// An input of a model; inputs are in the model's order.
 struct InputInfo {
   std::string name;
-  // False: the model does not even say how many dims it has, so that
+  // False if the model does not even state the number of dims, so that
   // ImportOptions::input_shapes must.
   bool has_rank = true;
 };
 
 struct Format {
-  // "onnx": how --list-formats and errors call it.
+  // Name in --list-formats and in errors: "onnx".
   std::string_view name;
-  // What a user knows it as, and which versions are read.
+  // Name that users know, and the versions that are read.
   std::string_view title;
-  // Of its files, with the dot, the usual one first: ".onnx".
+  // Extensions of its files, with the dot, the usual one first: ".onnx".
   std::span<const std::string_view> extensions;
-  // Of models that are folders: the file in one that is the model's; empty for
-  // a folder that is none of this format. Null: its models are files.
+  // For models that are folders: returns the model's file in a folder; empty if
+  // the folder is not of this format. Null if models are files.
   std::string (*file_of_folder)(const std::string& folder) = nullptr;
-  // Whether a file with these contents (all of it) is of the format. Two
-  // formats never both say so of a whole, undamaged model.
+  // True if a file with these contents (all of it) is of the format. For a
+  // whole, undamaged model only one format returns true.
   bool (*sniff)(std::string_view contents);
-  // The path is as the system takes it.
+  // `path` is a path of the operating system.
   StatusOr<graph::Graph> (*import)(const std::string& path,
                                    const ImportOptions& options);
-  // The model need not be one that can be imported.
+  // Also works for a model that cannot be imported.
   StatusOr<std::vector<InputInfo>> (*inputs)(const std::string& path,
                                              const ImportOptions& options);
 };
 
-// The input and the result of one name, with this logical type
-// (graph::Graph::AddInput), are state that a model keeps from run to run: zeros
-// before the first, then what the run before gave.
+// Logical type (graph::Graph::AddInput) of state: an input and a result of the
+// same name whose value a model keeps between runs. It is zeros before the
+// first run, then the result of the run before.
 inline constexpr std::string_view kStateType = "state";
 
 }  // namespace ember::frontends

@@ -1,4 +1,4 @@
-// What an import tells ImportOptions::progress: each operator, before it is
+// Reports an import to ImportOptions::progress: each operator, before it is
 // imported.
 //
 //   ImportSteps steps(options.progress);
@@ -7,8 +7,9 @@
 //     EMBER_RETURN_IF_ERROR(steps.Begin(node.op));   // kCancelled: stop here
 //     …
 //
-// More operators may begin than were expected, as calls of functions and turns
-// of loops count too: the total grows with them. Does not own the progress.
+// More operators may begin than were expected, as calls of functions and
+// iterations of loops count too: the total grows with them. Does not own the
+// progress.
 #ifndef EMBER_FRONTENDS_IMPORT_STEPS_H_
 #define EMBER_FRONTENDS_IMPORT_STEPS_H_
 
@@ -24,15 +25,16 @@ namespace ember::frontends {
 
 class ImportSteps {
  public:
-  // progress: null if nobody wants to know.
+  // `progress`: may be null.
   explicit ImportSteps(Progress* progress) : progress_(progress) {}
 
-  // So many more operators will begin.
+  // Adds operators to the expected number.
   void Expect(size_t operators) {
     expected_ += static_cast<int64_t>(operators);
   }
 
-  // The import begins anew: what was expected and has not begun does not count.
+  // The import starts again: expected operators that have not begun no longer
+  // count.
   void StartOver() { expected_ = begun_; }
 
   Status Begin(std::string_view name) {

@@ -32,7 +32,7 @@ Status CheckNames(const std::vector<ModelInput>& inputs,
   return OkStatus();
 }
 
-// The extents that the options say, nullopt for those they leave.
+// Returns the extents that the options pin; nullopt for the others.
 StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
     const ModelInput& input, const ImportOptions& options) {
   const std::string what = "input '" + OnOneLine(input.name) + "'";
@@ -76,7 +76,7 @@ struct SymbolPin {
   std::string symbol;
   int64_t extent;
 };
-// What N is where a*N + b is `pinned`; nullopt for other expressions.
+// Solves a*N + b = `pinned` for N; nullopt for other expressions.
 std::optional<SymbolPin> SolvedPin(const Dim& expression, int64_t pinned) {
   const std::set<std::string> symbols = expression.Symbols();
   if (symbols.size() != 1) return std::nullopt;
@@ -129,7 +129,7 @@ StatusOr<std::vector<graph::Value*>> AddInputs(
     graph::GraphBuilder& builder) {
   EMBER_RETURN_IF_ERROR(CheckNames(inputs, options));
   std::vector<std::vector<std::optional<int64_t>>> pins;
-  // What a pin says of a name holds wherever the name is.
+  // A pin of a named dim applies wherever the name occurs.
   std::map<std::string, int64_t> extents;
   for (const ModelInput& input : inputs) {
     EMBER_ASSIGN_OR_RETURN(pins.emplace_back(), PinsOf(input, options));

@@ -6,7 +6,7 @@
 namespace ember::frontends {
 namespace {
 
-// The words are outside of strings.
+// Replaces the words; inside strings they are kept.
 std::string WithoutWords(std::string_view text, const JsonWords& words) {
   const std::pair<std::string_view, std::string_view> replaced[] = {
       {"Infinity", words.infinity},

@@ -1,5 +1,5 @@
-// JSON as Python's json module writes it, which has words for numbers that JSON
-// does not have: Infinity, -Infinity and NaN.
+// Parses JSON as Python's json module writes it: with words for numbers that
+// JSON does not have (Infinity, -Infinity and NaN).
 //
 //   EMBER_ASSIGN_OR_RETURN(const nlohmann::json config,
 //                          ParseJsonText(text, "config.json",
@@ -20,11 +20,11 @@
 
 namespace ember::frontends {
 
-// Of a model's description: far above any model's, far below what a computer
-// has.
+// Largest number of bytes of a model's description: far more than any model
+// has, and far less than a computer's memory.
 inline constexpr size_t kMaximumJsonText = size_t{256} << 20;
 
-// The JSON that stands for the words.
+// The JSON that replaces each word.
 struct JsonWords {
   std::string_view infinity, negative_infinity, nan;
 };

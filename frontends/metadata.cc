@@ -10,11 +10,12 @@
 namespace ember::frontends {
 namespace {
 
-// For the lines of what was left out: they are never more than that.
+// Largest number of bytes of the lines about values that were left out.
 constexpr size_t kMostLeftOut = size_t{1} << 16;
-// Of a value that is no text; longer ones are for programs.
+// Largest number of bytes of a value that is no text; longer ones are for
+// programs.
 constexpr size_t kMostHexBytes = 4096;
-// What an entry counts besides its bytes.
+// Number of bytes that an entry counts in addition to its own.
 constexpr size_t kBytesPerEntry = 256;
 constexpr std::string_view kTooMuch = "expected less of it in all, found more";
 

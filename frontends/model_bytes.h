@@ -1,5 +1,5 @@
-// The bytes of a model's file, and who keeps them: weights stay where they lie
-// as long as they can.
+// The bytes of a model's file with their owner, so that weights need not be
+// copied where that can be avoided.
 //
 //   EMBER_ASSIGN_OR_RETURN(const graph::ConstantData file, MapModelFile(path));
 //   builder.Constant(DType::kF32, dims,
@@ -20,15 +20,16 @@
 
 namespace ember::frontends {
 
-// The whole file, mapped.
+// Maps the whole file.
 StatusOr<graph::ConstantData> MapModelFile(const std::string& path);
 
-// The bytes where they are if `owner` keeps them. Without an owner: a copy, as
-// aligned as a mapped file.
+// Returns the bytes in place if `owner` keeps them. Without an owner it returns
+// a copy that is aligned like a mapped file.
 graph::ConstantData KeptBytes(std::span<const uint8_t> bytes,
                               std::shared_ptr<const void> owner);
 
-// The bytes where they are if that is a multiple of `alignment`, else a copy.
+// Returns the bytes in place if their address is a multiple of `alignment`,
+// else a copy.
 graph::ConstantData AlignedData(std::span<const uint8_t> bytes,
                                 size_t alignment,
                                 std::shared_ptr<const void> owner);

@@ -1,5 +1,5 @@
-// Errors about whole models, as all frontends say them: one line that begins
-// with the model, and one list of everything that is not supported.
+// Errors about whole models, which are the same in all frontends: one line that
+// begins with the model, and one list of all parts that are not supported.
 //
 //   UnsupportedParts missing("operators", "node");
 //   for (const Node& node : nodes)
@@ -7,7 +7,7 @@
 //   EMBER_RETURN_IF_ERROR(missing.ToStatus());
 //   // unsupported operators: ReadFile (node 'image', 2 nodes; it reads files)
 //
-// Names and places may hold anything; errors are one line. Not thread-safe.
+// Names and places may contain anything; errors are one line. Not thread-safe.
 #ifndef EMBER_FRONTENDS_MODEL_ERRORS_H_
 #define EMBER_FRONTENDS_MODEL_ERRORS_H_
 
@@ -20,21 +20,21 @@
 
 namespace ember::frontends {
 
-// "model 'NAME': …".
+// Prefixes the message with the model: "model 'NAME': …".
 Status OfModel(const Status& status, std::string_view name);
 
-// Fails if an entry is asked for. why: "a symbol has one function".
+// Fails if the options name an entry. `why`: "a symbol has one function".
 Status CheckNoEntry(const ImportOptions& options, std::string_view why);
 
-// What of a model cannot be imported, each once with the first place that has
-// it, how often it occurs, and why.
+// The parts of a model that cannot be imported, each once, with the first place
+// that has it, how often it occurs, and the reason.
 class UnsupportedParts {
  public:
-  // kind: "operators"; place: "node".
+  // `kind`: for example "operators"; `place`: for example "node".
   UnsupportedParts(std::string kind, std::string place)
       : kind_(std::move(kind)), place_(std::move(place)) {}
 
-  // reason: may be empty. The first place and reason of a name count.
+  // `reason` may be empty. The first place and reason of a name count.
   void Add(const std::string& name, std::string_view place,
            std::string_view reason);
 

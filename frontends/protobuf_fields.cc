@@ -5,7 +5,7 @@
 namespace ember::frontends {
 namespace {
 
-// Of the highest field number that there may be.
+// Highest number that a field may have.
 constexpr uint64_t kMaximumNumber = (uint64_t{1} << 29) - 1;
 
 bool ReadFixed(std::span<const uint8_t>& bytes, size_t size, uint64_t& value) {

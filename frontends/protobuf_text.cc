@@ -23,7 +23,8 @@ class Collector : public google::protobuf::io::ErrorCollector {
     error_ = "line " + std::to_string(line + 1) + ", column " +
              std::to_string(column + 1) + ": " + OnOneLine(message);
   }
-  // Message type "ember.caffe.PoolingParameter" has no field named "foo".
+  // The message reads: Message type "ember.caffe.PoolingParameter" has no field
+  // named "foo".
   void AddWarning(int line, int /*column*/,
                   const std::string& message) override {
     if (unknown_ == nullptr) return;
@@ -34,7 +35,7 @@ class Collector : public google::protobuf::io::ErrorCollector {
   const std::string& error() const { return error_; }
 
  private:
-  // The text in the index-th pair of quotes, behind its last dot.
+  // Returns the text in the index-th pair of quotes, after its last dot.
   static std::string Quoted(const std::string& message, int index) {
     size_t begin = 0;
     for (int quote = 0; quote <= 2 * index; ++quote) {
@@ -108,7 +109,8 @@ Status ReadProtobufText(std::string_view contents, std::string_view what,
         std::to_string(contents.size()));
   }
   contents = WithoutByteOrderMark(contents);
-  // The parser recurses for fields that it passes over, too.
+  // The depth is checked first, as the parser recurses even for fields that it
+  // skips.
   ProtobufWords words(contents);
   while (!words.Next().empty()) {
     if (words.depth() <= kMaximumDepth) continue;

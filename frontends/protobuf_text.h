@@ -1,11 +1,11 @@
-// Protobuf messages as text, of whoever wrote them.
+// Reads protobuf messages in their text form.
 //
 //   std::vector<UnknownField> unknown;
 //   EMBER_RETURN_IF_ERROR(
 //       ReadProtobufText(contents, "prototxt", net, &unknown));
 //
-// Errors are one line that names line and column. Source: protobuf.dev,
-// "Text Format Language Specification". Thread-safe; words do not own.
+// Errors are one line that names line and column. Source: protobuf.dev, "Text
+// Format Language Specification". Thread-safe; words do not own.
 #ifndef EMBER_FRONTENDS_PROTOBUF_TEXT_H_
 #define EMBER_FRONTENDS_PROTOBUF_TEXT_H_
 
@@ -23,27 +23,28 @@ namespace ember::frontends {
 
 inline constexpr size_t kMaximumProtobufText = size_t{1} << 30;  // bytes
 
-// What the message's type does not have.
+// A field of the text that the message's type does not have.
 struct UnknownField {
   int line = 0;  // from 1
   std::string type, field;
 };
 
-// what: what the text was expected to be, for errors. unknown: null if unknown
-// fields are errors. Messages may be 32 levels deep.
+// `what`: the expected kind of text, for errors. `unknown`: receives unknown
+// fields; if null, they are errors. Messages may be 32 levels deep.
 Status ReadProtobufText(std::string_view contents, std::string_view what,
                         google::protobuf::Message& message,
                         std::vector<UnknownField>* unknown);
 
-// Words and other characters of a text, one by one, without comments, strings,
-// spaces and colons; for telling formats apart.
+// Reads the words and other characters of a text one by one, without comments,
+// strings, spaces and colons; to distinguish formats.
 class ProtobufWords {
  public:
   explicit ProtobufWords(std::string_view text);
 
-  // Empty at the end. What is no text is a word that nobody expects.
+  // Returns the next word; empty at the end. If the contents are no text, the
+  // words match nothing.
   std::string_view Next();
-  // Of brackets, behind the last word.
+  // Depth of brackets after the last word.
   int64_t depth() const { return depth_; }
 
  private:

@@ -18,7 +18,7 @@ double DoubleOf(uint64_t bits) {
   return value;
 }
 
-// Little-endian numbers of `width` bytes.
+// Calls use(number) for each little-endian number of `width` bytes.
 template <typename Use>
 bool ForPacked(std::span<const uint8_t> bytes, size_t width, const Use& use) {
   for (size_t i = 0; i + width <= bytes.size(); i += width) {

@@ -1,17 +1,17 @@
-// A protobuf message, read where it lies: its fields by number, without
-// generated code and without copying what is large.
+// Reads a protobuf message in place: its fields by number, without generated
+// code and without copying large values.
 //
 //   const ProtobufView layer = model.Message(500).Messages(1)[0];
 //   layer.Text(1);               // the first field, a string
 //   layer.Message(100).Integers(20);
 //
-// For models whose weights are to stay in a mapped file. Absent fields read as
-// 0, "" or an empty message. A field that is there twice counts as its last, or
-// as all of them for the plural forms, packed or not. What is damaged ends
-// where the damage is, and `damage` of the whole tree becomes true, which
-// whoever began it looks at in the end.
+// For models whose weights must stay in a mapped file. Absent fields read as 0,
+// "" or an empty message. If a field occurs twice, the last one counts; the
+// plural forms return all of them, packed or not. A damaged message ends at the
+// damage, and sets `damage`, which the views of the whole tree share; the code
+// that made the root must check it at the end.
 //
-// Views do not own; thread-compatible but for `damage`.
+// Views do not own; thread-compatible except for `damage`.
 #ifndef EMBER_FRONTENDS_PROTOBUF_VIEW_H_
 #define EMBER_FRONTENDS_PROTOBUF_VIEW_H_
 
@@ -34,13 +34,13 @@ class ProtobufView {
   std::span<const uint8_t> bytes() const { return bytes_; }
   bool empty() const { return bytes_.empty(); }
   bool Has(uint64_t number) const;
-  // The numbers of all fields, in their order.
+  // Returns the numbers of all fields, in their order.
   std::vector<uint64_t> Numbers() const;
 
   int64_t Integer(uint64_t number, int64_t otherwise = 0) const;
   bool Flag(uint64_t number) const { return Integer(number) != 0; }
-  double Float(uint64_t number, double otherwise = 0) const;   // of 32 bits
-  double Double(uint64_t number, double otherwise = 0) const;  // of 64 bits
+  double Float(uint64_t number, double otherwise = 0) const;   // 32 bits
+  double Double(uint64_t number, double otherwise = 0) const;  // 64 bits
   std::string Text(uint64_t number) const;
   std::span<const uint8_t> Bytes(uint64_t number) const;
   ProtobufView Message(uint64_t number) const;
@@ -52,7 +52,7 @@ class ProtobufView {
   std::vector<ProtobufView> Messages(uint64_t number) const;
 
  private:
-  // Calls use(field) for each of the number.
+  // Calls use(field) for each field of this number.
   template <typename Use>
   void ForEach(uint64_t number, const Use& use) const;
   void SetDamaged() const {

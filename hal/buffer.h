@@ -1,8 +1,8 @@
-// Memory of a device. What it is made from is the driver's business; host code
-// sees it through host_data() where the memory is visible to the host.
+// Memory of a device. Each driver makes it in its own way; host code reaches it
+// through host_data() if the memory is visible to the host.
 //
-// Ownership: freed when destroyed; must not be in use by a command list that is
-// still running. Thread-safety: as for plain memory.
+// Ownership: freed when destroyed; no running command list may use it then.
+// Thread-safety: as for plain memory.
 #ifndef EMBER_HAL_BUFFER_H_
 #define EMBER_HAL_BUFFER_H_
 
@@ -10,8 +10,8 @@
 
 namespace ember::hal {
 
-// Where memory should live. A driver may give better than asked for, never
-// worse.
+// The kind of memory that a caller asks for. A driver may give a better kind,
+// never a worse one.
 enum class MemoryKind : uint8_t {
   kHostVisible,  // host_data() is not null
   kDeviceLocal,  // fastest for the device; the host reaches it by copies
@@ -23,7 +23,7 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  // Bytes; never negative.
+  // Returns the size in bytes, which is never negative.
   int64_t size() const { return size_; }
   // 64-byte aligned, or null if the host cannot see the memory.
   void* host_data() const { return host_data_; }

@@ -9,12 +9,12 @@
 //
 // Commands between two barriers may run in any order and at once. Recording
 // checks its arguments (ranges inside their buffers, counts, alignment) and
-// refuses with InvalidArgument; what is over a limit of the device, with
-// ResourceExhausted. A refused command is not in the list.
-// A list may be submitted again while it runs, and recorded further once it has
-// been submitted: the new commands come behind the old ones. Buffers and
-// executables must outlive the list.
-// Thread-safety: one thread records; a list must not be changed while it runs.
+// refuses wrong ones with InvalidArgument, and those over a limit of the device
+// with ResourceExhausted. A refused command is not in the list. A list may be
+// submitted again while it runs. After a submission more commands may be
+// recorded; they follow the old ones. Buffers and executables must outlive the
+// list. Thread-safety: one thread records; a list must not be changed while it
+// runs.
 #ifndef EMBER_HAL_COMMAND_LIST_H_
 #define EMBER_HAL_COMMAND_LIST_H_
 
@@ -31,12 +31,12 @@
 namespace ember::hal {
 
 struct DispatchArguments {
-  // Chunks of a host function (the product), workgroups of a GPU.
+  // Number of chunks of a host function (the product), or workgroups of a GPU.
   std::array<int64_t, 3> chunks = {1, 1, 1};
   std::span<const BufferRange> bindings;
   std::span<const int64_t> parameters;
-  // Of the tensors of all of the executable's maps, one after another, each
-  // from its outermost dim on.
+  // Extents of the tensors of all of the executable's maps, one tensor after
+  // another, each from its outermost dim on.
   std::span<const int64_t> map_extents;
 };
 
@@ -49,21 +49,22 @@ class CommandList {
   virtual Status Fill(const BufferRange& target, uint8_t value) = 0;
   virtual Status Dispatch(const Executable& executable,
                           const DispatchArguments& arguments) = 0;
-  // What was recorded before is finished, and its writes seen, before what
-  // comes after starts.
+  // Finishes all earlier commands and makes their writes visible before later
+  // commands start.
   virtual Status Barrier() = 0;
 };
 
-// Done when all commands of one submission are.
+// Represents the completion of all commands of one submission.
 class Fence {
  public:
   virtual ~Fence() = default;
-  // Blocks; gives the error of the submission, if any. May be called again.
+  // Blocks, then returns the error of the submission, if any. May be called
+  // again.
   virtual Status Wait() = 0;
-  // True also if nothing can run any more.
+  // True if the submission is complete, or if nothing can run any more.
   virtual bool done() const = 0;
-  // Milliseconds that the device took; waits. Unimplemented by drivers that do
-  // not know, and without DeviceOptions::timestamps.
+  // Waits, then returns the milliseconds that the device took. Unimplemented if
+  // the driver does not know, and without DeviceOptions::timestamps.
   virtual StatusOr<double> DeviceMilliseconds() {
     return UnimplementedError("expected a device that takes times, found none");
   }

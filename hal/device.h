@@ -1,15 +1,14 @@
-// A device: memory, code and an order of execution. The narrow interface that
-// every driver implements; adding a driver is described in hal/null/README.md.
+// A device: memory, code and an order of execution. Every driver implements
+// this narrow interface; hal/null/README.md says how to add a driver.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateDevice("cpu", {}));
 //
-// Ownership: buffers, executables and lists must be gone before their device;
-// fences may stay.
-// Thread-safety: all methods may be called from any thread.
-// Errors: Unimplemented where a driver lacks a feature (conformance tests are
-// then skipped); ResourceExhausted when memory or a limit runs out;
-// FailedPrecondition once the device is lost, from every call, until it is made
+// Ownership: buffers, executables and lists must be destroyed before their
+// device; fences may outlive it. Thread-safety: all methods may be called from
+// any thread. Errors: Unimplemented if a driver lacks a feature (conformance
+// tests are then skipped); ResourceExhausted when memory or a limit runs out;
+// FailedPrecondition from every call once the device is lost, until it is made
 // anew.
 #ifndef EMBER_HAL_DEVICE_H_
 #define EMBER_HAL_DEVICE_H_
@@ -29,27 +28,27 @@
 namespace ember::hal {
 
 struct DeviceOptions {
-  // Threads of the host that compute, the caller's included; 0: one per core.
+  // Number of host threads that compute, including the caller's; 0 means one
+  // per core.
   int threads = 0;
-  // The application's own threads instead; must outlive the device.
+  // Replaces the threads by the application's own; must outlive the device.
   ParallelRunner* host_runner = nullptr;
-  // Bytes of all buffers; 0: no limit.
+  // Largest number of bytes of all buffers; 0 means no limit.
   int64_t memory_limit = 0;
-  // Folder for what drivers that compile executables want to find again in
-  // later processes; each has a folder of its own in it. Empty: nothing is
-  // kept.
+  // Folder in which drivers that compile executables keep results for later
+  // processes, each in a folder of its own. If empty, nothing is kept.
   std::string cache_folder;
-  // The device uses its API under that API's own checker, which prints on
-  // stderr what is wrong; slow. NotFound where there is none. Drivers without
-  // an API to check ignore it.
+  // Makes the device use its API under that API's own checker, which prints
+  // errors on stderr; slow. NotFound if there is no checker. Drivers without
+  // such an API ignore it.
   bool validate = false;
-  // The device behaves as one whose memory the host does not see, where it
-  // could show it: shares_memory is false, and only buffers of kHostVisible
-  // have host_data(). For tests of code that copies, on machines without such a
-  // device. Drivers whose memory is the host's ignore it.
+  // Makes the device behave as if the host did not see its memory, where it
+  // could: shares_memory is false, and only buffers of kHostVisible have
+  // host_data(). It is for tests of code that copies, on machines without such
+  // a device. Drivers whose memory is the host's ignore it.
   bool separate_memory = false;
-  // Fences tell how long the device took (Fence::DeviceMilliseconds), where the
-  // driver can.
+  // Makes fences report the time that the device took
+  // (Fence::DeviceMilliseconds), if the driver can.
   bool timestamps = false;
 };
 
@@ -57,7 +56,7 @@ struct MemoryStatistics {
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;
   int64_t allocations = 0;  // since the device was made
-  // Of buffers that the host cannot see: memory of the device's own.
+  // Peak bytes of buffers that the host cannot see: the device's own memory.
   int64_t hidden_peak_bytes = 0;
 };
 
@@ -70,11 +69,11 @@ class Device {
   virtual std::string_view target() const = 0;
 
   virtual DeviceLimits limits() const { return {}; }
-  // Its memory and its processors are those of this process: kernels are
-  // called, not recorded.
+  // True if the device's memory and processors are those of this process:
+  // kernels are called, not recorded.
   virtual bool is_host() const { return false; }
 
-  // Zeroed memory of `size` bytes; size 0 gives a buffer too.
+  // Returns zeroed memory of `size` bytes; size 0 gives a buffer too.
   virtual StatusOr<std::unique_ptr<Buffer>> Allocate(int64_t size,
                                                      MemoryKind kind) = 0;
   virtual MemoryStatistics memory_statistics() const = 0;
@@ -82,13 +81,12 @@ class Device {
   virtual StatusOr<std::unique_ptr<Executable>> LoadExecutable(
       const ExecutableDefinition& definition) = 0;
   virtual StatusOr<std::unique_ptr<CommandList>> CreateCommandList() = 0;
-  // Starts the commands. The list must come from this device. Submissions run
-  // in the order in which they were made, and each sees what earlier ones
-  // wrote.
+  // Starts the commands of a list of this device. Submissions run in the order
+  // in which they were made, and each sees what earlier ones wrote.
   virtual StatusOr<std::unique_ptr<Fence>> Submit(const CommandList& list) = 0;
 
-  // Host threads, for tier 0 and host functions. Every driver has one, if only
-  // the serial one.
+  // Returns host threads for tier 0 and host functions. Every driver has them,
+  // if only a single one.
   virtual ParallelRunner& host_runner() = 0;
 };
 
@@ -97,7 +95,7 @@ struct DeviceDescription {
   std::string name;          // for CreateDevice: "cpu", "vulkan:1"
   std::string text;          // "llvmpipe (LLVM 15.0.6, 256 bits)"
   std::string target;        // Device::target()
-  int64_t memory_bytes = 0;  // of its own, or shared; 0: not known
+  int64_t memory_bytes = 0;  // its own or shared memory; 0 if unknown
 };
 
 }  // namespace ember::hal

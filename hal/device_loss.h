@@ -1,5 +1,5 @@
-// The error that lost a device: whoever finds it first says why, and from then
-// on every call on the device answers with that.
+// Keeps the error that lost a device. The first call that finds the loss notes
+// the reason, and from then on every call on the device returns it.
 //
 //   Status Context::Check(std::string_view call, Result result) {
 //     if (result == kSuccess) return OkStatus();
@@ -22,7 +22,8 @@ namespace ember::hal {
 
 class DeviceLoss {
  public:
-  // error: of the call that found it. What status() is from now on.
+  // Notes the error of the call that found the loss. Returns the value of
+  // status() from now on.
   Status Note(const Status& error) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!is_lost_.load(std::memory_order_relaxed)) {
@@ -33,7 +34,7 @@ class DeviceLoss {
     return error_;
   }
 
-  // OK, or the error of a lost device.
+  // Returns OK, or the error of a lost device.
   Status status() const {
     if (!is_lost_.load(std::memory_order_acquire)) return OkStatus();
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -42,7 +43,7 @@ class DeviceLoss {
 
  private:
   std::atomic<bool> is_lost_{false};
-  mutable std::mutex mutex_;  // the next line
+  mutable std::mutex mutex_;  // guards the next line
   Status error_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kEmulated = "emulated";
 
-// What the number behind a feature's name says.
+// The meaning of the number after a feature's name.
 struct Value {
   std::string_view name;
   enum class Kind : uint8_t { kAtLeast, kEqual, kLimit, kDescription } kind;
@@ -20,15 +20,16 @@ constexpr Value kValues[] = {
     {"invocations", Value::Kind::kAtLeast},
     {"texels", Value::Kind::kAtLeast},
     {"subgroup", Value::Kind::kEqual},
-    // The driver ends loops after so many: code for fewer is fine.
+    // The driver ends loops after this number of iterations: code with fewer
+    // runs.
     {"iterations", Value::Kind::kLimit},
     {"processors", Value::Kind::kDescription},
 };
 
-// What code was allowed when it was made; no device tells it.
+// A permission that code was compiled with; no device reports it.
 constexpr std::string_view kPermission = "tf32";
 
-// "vulkan" and 1.3, "sm_" and 90; suffix: "a".
+// Splits a family name: "vulkan" and 1.3, "sm_" and 90; suffix: "a".
 struct Family {
   explicit Family(std::string_view name)
       : text(name.substr(0, name.find_first_of("0123456789"))) {
@@ -91,7 +92,7 @@ std::string MissingOnDevice(std::string_view wanted, std::string_view device) {
   code.ForEachFeature([&](std::string_view feature) {
     if (!HasFeature(target, feature)) add(feature);
   });
-  // What the device asks of code.
+  // A requirement that the device has for code.
   if (target.Number("iterations") && !code.Number("iterations"))
     add("loops of any length");
   if (target.Has(kEmulated) && !code.Has(kEmulated)) add("a real device");

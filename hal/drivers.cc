@@ -29,7 +29,7 @@ StatusOr<std::vector<DeviceDescription>> ListOnly() {
        .target = std::string((*device)->target())}};
 }
 
-// One line per driver: name, how to make and list devices, what it is.
+// One line per driver: name, functions that make and list devices, description.
 constexpr Driver kDrivers[] = {
     {"cpu", CreateOnly<CreateCpuDevice>, ListCpuDevices,
      "the host's processors: thread pool, host functions"},

@@ -1,11 +1,11 @@
-// The drivers that this binary was linked with, by name. Adding one is a line
-// in drivers.cc.
+// The drivers that this binary was linked with, by name. A line in drivers.cc
+// adds one.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateDevice("cpu", {.threads = 2}));
 //
-// Errors: NotFound for an unknown name (lists the known ones); what the driver
-// says, for instance when the system lacks its library.
+// Errors: NotFound for an unknown name (lists the known ones); the driver's own
+// errors, for instance if the system lacks its library.
 #ifndef EMBER_HAL_DRIVERS_H_
 #define EMBER_HAL_DRIVERS_H_
 
@@ -22,17 +22,17 @@ namespace ember::hal {
 
 struct Driver {
   std::string_view name;
-  // index: of the device among those of `list`.
+  // `index` is the number of the device among those of `list`.
   StatusOr<std::shared_ptr<Device>> (*create)(int index,
                                               const DeviceOptions& options);
-  // The devices there are now; the error says why there is none.
+  // Returns the devices that exist now; the error says why there is none.
   StatusOr<std::vector<DeviceDescription>> (*list)();
   std::string_view doc;
 };
 
 std::span<const Driver> AllDrivers();
 
-// device: a driver's name, for its first device, or "NAME:INDEX".
+// `device` is a driver's name, for its first device, or "NAME:INDEX".
 StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view device,
                                                const DeviceOptions& options);
 

@@ -28,29 +28,29 @@
 
 namespace ember::hal {
 
-// One chunk of a dispatch on the host. parameters: the dispatch's scalar
-// parameters; buffers: one pointer per binding; chunk: in [0, chunk count of
-// the dispatch command); worker: a number below the runner's worker_count, for
-// scratch memory.
+// Runs one chunk of a dispatch on the host. `parameters` are the dispatch's
+// scalar parameters; `buffers` has one pointer per binding; `chunk` is in [0,
+// chunk count of the dispatch command); `worker` is a number below the runner's
+// worker_count, for scratch memory.
 using HostFunction = void (*)(const int64_t* parameters, void* const* buffers,
                               int64_t chunk, int32_t worker);
 
-// How code copies boxes of a binding, a tensor that is row-major and
-// contiguous, to a workgroup's memory. Each dispatch says the tensor's extents
-// (DispatchArguments::map_extents). Only "ptx" and its like.
+// Describes how code copies boxes of a binding, a row-major contiguous tensor,
+// to a workgroup's memory. Each dispatch gives the tensor's extents
+// (DispatchArguments::map_extents). Only for "ptx" and similar formats.
 struct BoxMap {
   static constexpr int kMostDims = 5;
   int binding = 0;
   int element_bytes = 1;  // 1, 2, 4 or 8
   int dims = 1;
-  // Elements along each dim, the outermost first; 1 to 256. A row, which is the
-  // innermost dim, has a multiple of 16 bytes.
+  // Number of elements along each dim, the outermost first; 1 to 256. A row,
+  // which is the innermost dim, has a multiple of 16 bytes.
   std::array<uint32_t, kMostDims> box = {};
-  // The tensor's dims in the order in which the box has them in the workgroup's
-  // memory, the outermost first; the innermost is the tensor's.
+  // The tensor's dims in the order of the box in the workgroup's memory, the
+  // outermost first; the innermost is the tensor's.
   std::array<uint32_t, kMostDims> order = {0, 1, 2, 3, 4};
-  // Pieces of 16 bytes of a row, which has at most 128 bytes then, are
-  // exchanged: piece p of row r is at p ^ (r % 8).
+  // True if pieces of 16 bytes of a row, which then has at most 128 bytes, are
+  // swizzled: piece p of row r is stored at p ^ (r % 8).
   bool is_swizzled = false;
 };
 
@@ -62,11 +62,12 @@ struct ExecutableDefinition {
   HostFunction function = nullptr;  // "host-function" only
   int binding_count = 0;            // buffers
   int parameter_count = 0;
-  // Where the format's code does not say it ("ptx" and its like): invocations
-  // of a workgroup, and bytes of its memory beside what the code declares.
+  // For formats whose code does not say it ("ptx" and similar): invocations of
+  // a workgroup, and bytes of its memory in addition to those that the code
+  // declares.
   std::array<int64_t, 3> workgroup = {1, 1, 1};
   int64_t shared_bytes = 0;
-  // At most DeviceLimits::map_count.
+  // At most DeviceLimits::map_count maps.
   std::span<const BoxMap> maps;
 };
 
@@ -79,7 +80,7 @@ class Executable {
   const std::string& name() const { return name_; }
   int binding_count() const { return binding_count_; }
   int parameter_count() const { return parameter_count_; }
-  // Dims of all maps.
+  // Returns the number of dims of all maps together.
   int map_dim_count() const { return map_dim_count_; }
 
  protected:

@@ -1,5 +1,5 @@
-// What drivers check of an executable's definition before they look at its
-// code.
+// Checks of an executable's definition that drivers make before they look at
+// its code.
 //
 //   EMBER_RETURN_IF_ERROR(CheckCounts(limits(), definition));
 //
@@ -13,9 +13,9 @@
 
 namespace ember::hal {
 
-// InvalidArgument for negative counts of bindings or parameters,
-// ResourceExhausted for more than the device takes; Unimplemented for tensor
-// maps of a device that has none.
+// Returns InvalidArgument for negative counts of bindings or parameters,
+// ResourceExhausted for more than the device takes, Unimplemented for tensor
+// maps if the device has none.
 Status CheckCounts(const DeviceLimits& limits,
                    const ExecutableDefinition& definition);
 

@@ -1,10 +1,10 @@
-// Which parts of a block of memory are free. Shared by drivers.
+// Keeps the free ranges of a block of memory. Drivers share it.
 //
 //   FreeRanges free(1 << 20);
 //   std::optional<uint64_t> offset = free.Take(1000, 64);
 //   free.Give(*offset, 1000);
 //
-// The smallest range that fits is taken, at its lower end. Thread-compatible.
+// Take uses the smallest range that fits, at its lower end. Thread-compatible.
 #ifndef EMBER_HAL_FREE_RANGES_H_
 #define EMBER_HAL_FREE_RANGES_H_
 
@@ -18,9 +18,10 @@ class FreeRanges {
  public:
   explicit FreeRanges(uint64_t bytes);
 
-  // alignment: a power of two. None if no range is large enough. bytes > 0.
+  // Returns an offset; none if no range is large enough. `alignment` is a power
+  // of two; bytes > 0.
   std::optional<uint64_t> Take(uint64_t bytes, uint64_t alignment);
-  // What Take gave, with the same size.
+  // Returns a range of Take, with the same size.
   void Give(uint64_t offset, uint64_t bytes);
 
   bool is_all_free() const { return free_ == bytes_; }
@@ -29,7 +30,8 @@ class FreeRanges {
  private:
   const uint64_t bytes_;
   uint64_t free_;
-  std::map<uint64_t, uint64_t> size_at_;  // by offset; no two touch
+  std::map<uint64_t, uint64_t>
+      size_at_;  // keyed by offset; no two are adjacent
 };
 
 }  // namespace ember::hal

@@ -23,7 +23,7 @@ TEST(FreeRangesTest, TakesTheSmallestThatFits) {
   EXPECT_EQ(free.Take(200, 1), 300u);
 }
 
-// Against an array of owners.
+// Compares with an array of owners.
 TEST(FreeRangesTest, NoByteHasTwoOwners) {
   const auto seed = static_cast<uint32_t>(TestSeeds(1).begin);
   SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +
@@ -50,7 +50,7 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
       const auto offset = free.Take(bytes, alignment);
       if (!offset.has_value()) {
         ++refused;
-        // Nowhere is there room.
+        // There must be no room anywhere.
         for (uint64_t at = 0; at + bytes <= kBytes; at += alignment) {
           bool has_room = true;
           for (uint64_t i = at; i < at + bytes && has_room; ++i)

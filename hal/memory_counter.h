@@ -1,5 +1,5 @@
-// Counts the bytes of a device's buffers and holds them under its limit. Shared
-// by drivers.
+// Counts the bytes of a device's buffers and keeps them below its limit.
+// Drivers share it.
 //
 //   EMBER_RETURN_IF_ERROR(counter.Take(bytes));   // before allocating
 //   counter.Give(bytes);                          // when freed
@@ -19,11 +19,11 @@ namespace ember::hal {
 
 class MemoryCounter {
  public:
-  // limit: bytes; 0: none.
+  // `limit` is in bytes; 0 means none.
   explicit MemoryCounter(int64_t limit)
       : limit_(limit > 0 ? limit : INT64_MAX) {}
 
-  // is_hidden: the host cannot see them.
+  // `is_hidden` is true if the host cannot see the memory.
   Status Take(int64_t bytes, bool is_hidden = false) {
     if (bytes < 0) {
       return InvalidArgumentError(

@@ -1,4 +1,4 @@
-// The tools as a user calls them: exit status and what they print.
+// Runs the tools as a user calls them and checks exit status and output.
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -90,13 +90,14 @@ TEST_F(CliTest, CompilingWithinLimits) {
   ExpectError("vm-compile doubling.onnx -o x.vmfb --max-seconds=0.05",
               "vm-compile: doubling.onnx: expected compiling to take at most "
               "0.05 s (--max-seconds), found it going on");
-  // What importing and a run have in common has one flag.
+  // Importing for a run obeys the same flag as the run itself.
   ExpectError("vm-run doubling.onnx --max-seconds=0.05",
               "vm-run: doubling.onnx: expected compiling to take at most "
               "0.05 s (--max-seconds), found it going on");
   const Outcome memory =
       Run("vm-compile doubling.onnx -o x.vmfb --max-memory=20M");
-  // Sanitizers' tables would count: there it is the number of nodes.
+  // Under a sanitizer memory is not limited, as the sanitizer's own tables
+  // would count. There the limit on the number of nodes ends the import.
   if (memory.output.find("--max-memory") != std::string::npos) {
     EXPECT_EQ(memory.output,
               "vm-compile: doubling.onnx: expected compiling to take at most "
@@ -185,7 +186,8 @@ TEST_F(CliTest, UnsupportedOperatorsAreListedTogether) {
               "'relu2')");
 }
 
-// Whoever looks at a stranger's model does not let it write to the terminal.
+// A model from a stranger must not be able to write escape sequences to the
+// user's terminal.
 TEST_F(CliTest, NamesOfResultsArePrintedOnOneLine) {
   const auto module = vm::ParseModule(R"(module "m" from "test"
 program main(x: f32[4]) -> ("a\x1b[31m\nb": f32[4]) {
@@ -298,7 +300,8 @@ TEST_F(CliTest, MetadataIsKeptAndAdded) {
                         "onnx.producer_version: 2\n"),
             std::string::npos)
       << dumped;
-  // Of a model that is no module, too; its results are the same.
+  // `vm-dump` shows the metadata of a model that is not compiled, too. Metadata
+  // does not change the results.
   EXPECT_NE(Run("vm-dump said.onnx --part=metadata")
                 .output.find("onnx.producer_version: 1.2\n"),
             std::string::npos);
@@ -329,7 +332,8 @@ TEST_F(CliTest, InputsBecomeConstants) {
       Run("vm-run r.vmfb --input=2x3xf32=1,2,3,4,5,6 "
           "--expected=3x2xf32=1,2,3,4,5,6");
   EXPECT_EQ(run.exit_status, 0) << run.output;
-  // From a file; all inputs; the dims of x are pinned by its value.
+  // --input may name a file. With all inputs given, the dims of x are pinned by
+  // its value.
   EXPECT_EQ(Run("vm-run r.vmfb --input=2x3xf32=6,5,4,3,2,1 --print=none "
                 "--output=@six.npy")
                 .output,
@@ -437,7 +441,7 @@ TEST_F(CliTest, ExplainSaysWhyAndHowFast) {
       Run("vm-run model.vmfb --tier=0 --explain --print=none --threads=1");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_EQ(outcome.output.find("1 threads: "), 0u) << outcome.output;
-  // 28 x 28 points x 8 filters of 3 x 3, and bias and ReLU.
+  // 28 x 28 points, 8 filters of 3 x 3, with bias and ReLU.
   EXPECT_NE(outcome.output.find(
                 "| 0    | d0_conv_maximum            | 1x28x28x8xf32, sum "
                 "of 9   | conv1 (Conv) + relu1 (Relu) "),
@@ -485,7 +489,8 @@ TEST_F(CliTest, OneRunCompilesNothing) {
 TEST_F(CliTest, AutoGivesWhatTheInterpreterGives) {
   const std::string run = "vm-run model.vmfb --shape=image=16x1x28x28 ";
   EXPECT_EQ(Run(run + "--tier=0 --print=none --output=@tier0.npy").output, "");
-  // Kernels come in on the way, or the process ends while they are compiled.
+  // Depending on the number of runs, kernels arrive during the runs, or the
+  // process ends while they are still being compiled.
   for (const char* runs : {"10", "50", "400"}) {
     const Outcome outcome = Run(run +
                                 "--no-kernel-cache --rtol=1e-4 "
@@ -544,7 +549,8 @@ TEST_F(CliTest, KernelsAreKeptForLaterProcesses) {
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/home/.cache", ""), loaded);
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/xdg", ""), compiled);
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/xdg", ""), loaded);
-  // Another secret.
+  // Another state folder has another secret for the cache, which then loads
+  // nothing.
   EXPECT_EQ(line("XDG_STATE_HOME=" + Folder() + "/state", ""), compiled);
 }
 

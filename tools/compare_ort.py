@@ -68,10 +68,10 @@ def input_flags(inputs):
     return ours, theirs
 
 
-# Of a turn: calls of the slower engine, and seconds at least.
+# A turn has at least so many calls of the slower engine, and lasts at least so many seconds.
 CALLS_PER_TURN = 5
 SHORTEST_TURN = 0.1
-# As many as there is time for.
+# Large enough that --seconds, not the number of runs, ends the measurement.
 MOST_RUNS = 1000000
 
 
@@ -114,7 +114,7 @@ def start_stopped(command):
 def run_in_turns(commands, turn):
     """The outputs of the commands, of which one at a time runs for `turn` seconds."""
     processes = [start_stopped(command) for command in commands]
-    # Their output is a line: it waits in the pipe.
+    # Each process prints one line, which fits in the pipe's buffer until it ends.
     try:
         while any(process.poll() is None for process in processes):
             for process in processes:
@@ -145,7 +145,7 @@ def measure_both(module, model, threads, inputs, options):
     ours = measure_ember(module, threads, inputs, alone)
     theirs = measure_ort(model, threads, inputs, alone)
     turn = max(SHORTEST_TURN, CALLS_PER_TURN * max(ours["median_ms"], theirs["median_ms"]) / 1e3)
-    # The clock of each goes on while it is stopped.
+    # The clock of a process keeps running while the process is stopped.
     seconds = 2 * max(options.seconds, 8 * turn)
     output = run_in_turns(
         [command_of_ember(module, threads, inputs, options, MOST_RUNS, seconds),
@@ -321,7 +321,7 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    # As the user typed them: `./dev` changes folders.
+    # Paths are relative to the folder where the user typed them: `./dev` changes folders.
     folder = os.environ.get("BUILD_WORKING_DIRECTORY")
     models = [os.path.join(folder, m) if folder else m for m in options.models]
     rows, failed = [], False

@@ -46,7 +46,8 @@ import cuda_kernel  # noqa: E402
 import models as torch_models  # noqa: E402
 
 F = torch.nn.functional
-OPS_PER_CLOCK = {7: 1024, 8: 2048, 9: 4096}  # of a processor: f16 on tensor cores, dense
+# f16 operations per clock of one multiprocessor: dense, on tensor cores
+OPS_PER_CLOCK = {7: 1024, 8: 2048, 9: 4096}
 
 
 def gemm(kind, n, epilogue=False):
@@ -116,7 +117,8 @@ def attention(heads, length, depth, causal=False, rows=0, group=1, block=0):
     k, v = (torch.randn(shared, length, depth, device="cuda").half() for _ in range(2))
     scale = depth**-0.5
     score = f"%raw[b, i, j] * {scale:.8f}"
-    # Only what is -inf hides keys for sure, so that no block of them is computed.
+    # Only a score of -inf certainly hides a key, so only that lets the kernel skip whole blocks of
+    # keys.
     score = f"select(j <= i, {score}, -inf)" if causal else score
     head = "b" if group == 1 else f"floordiv(b, {group})"
     all_scores = f"f32[{heads}, {rows}, {length}]"
@@ -149,7 +151,7 @@ def attention(heads, length, depth, causal=False, rows=0, group=1, block=0):
 
     def theirs():
         keys, values = k, v
-        if block:  # torch has no attention by a table of blocks: it gathers them
+        if block:  # torch has no attention with a table of blocks, so it gathers the blocks first
             keys, values = (x[table].transpose(0, 1).reshape(shared, length, depth) for x in inputs[2:])
         if group > 1:
             keys, values = (x.repeat_interleave(group, 0) for x in (keys, values))
@@ -243,11 +245,12 @@ def compare_kernel(compiler, share, make, peak):
     else:
         row["ours_TFLOP/s"], row["torch_TFLOP/s"] = (round(work / ms / 1e9, 1) for ms in (mine, other))
         row["peak"] = round(work / mine / 1e9 / (peak * share), 3)
-    # Behind the timed calls, so that what one call leaves behind for the next shows.
+    # Results are compared after the timed calls, so that an effect of one call on the next one
+    # shows.
     wanted, found = expected.float(), ours.float()
     difference = float((found - wanted).norm() / wanted.norm())
     row["rel"] = float(f"{difference:.2g}")
-    row["ok"] = difference < 5e-3  # NaN is not
+    row["ok"] = difference < 5e-3  # false for NaN, too
     return row
 
 
@@ -257,7 +260,7 @@ def serve_kernels(options):
     clock = cuda_kernel.attribute(cuda_kernel.CLOCK_RATE) * 1e3
     peak = properties.multi_processor_count * OPS_PER_CLOCK.get(properties.major, 4096) * clock / 1e12
     compilers = {tf32: cuda_kernel.Compiler(options.bin, not options.no_boxes, tf32) for tf32 in (False, True)}
-    torch.backends.cudnn.benchmark = True  # theirs is the fastest that cuDNN has
+    torch.backends.cudnn.benchmark = True  # torch uses the fastest algorithm that cuDNN finds
     print(f"{properties.name}, {compilers[False].target}, {clock / 1e6:.0f} MHz: peak of f16 {peak:.0f} TFLOP/s",
           flush=True)
     cases = kernel_cases(sizes_of(options))
@@ -272,7 +275,8 @@ def serve_kernels(options):
             row.update({"error": str(error), "ok": False})
         print(json.dumps(row), flush=True)
         if "error" in row:
-            os._exit(3)  # Who knows what state the device is in: another process runs the next kernel.
+            # The device may be in any state after an error: another process runs the next kernel.
+            os._exit(3)
         torch.cuda.empty_cache()
 
 
@@ -382,7 +386,7 @@ def run_models(options):
                     row = {"model": title}
                     try:
                         row.update(compare_model(options, name, batch, kind, folder))
-                    except Exception as error:  # the next model may do
+                    except Exception as error:  # a failure of one model does not end the comparison
                         row["error"] = str(error)[-600:]
                     rows.append(row)
                     if options.form == "md":

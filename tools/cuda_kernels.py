@@ -29,7 +29,8 @@ import subprocess
 import sys
 import tempfile
 
-# Of a processor, from NVIDIA's "CUDA C++ Programming Guide", table of compute capabilities.
+# Limits of one multiprocessor, from NVIDIA's "CUDA C++ Programming Guide", table of compute
+# capabilities.
 PROCESSORS = {
     "sm_75": {"warps": 32, "blocks": 16, "registers": 65536, "shared": 65536, "reserved": 0, "most": 65536, "count": 40},
     "sm_80": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 167936, "reserved": 1024, "most": 166912, "count": 108},
@@ -37,7 +38,7 @@ PROCESSORS = {
     "sm_89": {"warps": 48, "blocks": 24, "registers": 65536, "shared": 102400, "reserved": 1024, "most": 101376, "count": 128},
     "sm_90a": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 233472, "reserved": 1024, "most": 232448, "count": 132},
 }
-REGISTERS_OF_WARP = 256  # granted in units of these
+REGISTERS_OF_WARP = 256  # registers are granted to a warp in units of this
 
 
 def run(command):
@@ -87,7 +88,7 @@ def matrix_work(line):
         return 0, 0
     columns, depth = int(found[1]), int(found[2])
     of_group = columns * depth * TYPE_BYTES[found[4]]
-    if not found[5]:  # no registers
+    if not found[5]:  # the left factor is in shared memory, not in registers
         of_group += 64 * depth * TYPE_BYTES[found[3]]
     return 16 * columns * depth, of_group // 4
 
@@ -113,7 +114,7 @@ def work(lines):
         shared += read
         found = re.search(r"\bldmatrix\S*\.x(\d)", line)
         shared += 128 * int(found[1]) if found else 0
-        # By a constant it is a step of a polynomial.
+        # A multiply-add with a constant is not counted: it is a step of a polynomial.
         if re.search(r"\bfma\.rn\.(?:f32|f64)", line) and not re.search(r"\b0[fd][0-9A-F]{8}", line):
             macs += WARP
         if re.search(r"\bdp4a\.", line):
@@ -160,11 +161,11 @@ def repeated(lines):
     counts = [1] * len(lines)
     for begin, end in loops:
         if begin == 0:
-            continue  # the loop itself
+            continue  # the loop itself, whose iterations are not counted
         turns = turns_of(lines, begin, end)
         for number in range(begin, end + 1):
             counts[number] *= turns
-    # A label once, as code behind it belongs to it.
+    # A label is kept once: it begins the code after it, which is repeated.
     return [line for line, count in zip(lines, counts)
             for _ in range(1 if line.startswith("$") else count)]
 

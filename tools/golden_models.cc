@@ -37,7 +37,7 @@ struct Options {
   KernelCheckFlags checks;
   double seconds = 1;
   bool complete = false;
-  bool found_nothing = false;  // what came out: no model was asked for
+  bool found_nothing = false;  // set by the run: true if no model was selected
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -83,7 +83,7 @@ bool Exists(const std::string& path) {
 }
 
 Tolerance ToleranceOf(const Json& item) {
-  // Of items without recorded results it is null.
+  // The tolerance is null for items without recorded results.
   const Json& tolerance = item.at("tolerance");
   if (!tolerance.is_object()) return {};
   return {.rtol = tolerance.value("rtol", 0.0),
@@ -92,7 +92,7 @@ Tolerance ToleranceOf(const Json& item) {
               IntegerStepsOfNote(tolerance.value("note", std::string()))};
 }
 
-// The model file of an item's folder, whatever its format.
+// Path of the model file in an item's folder, in whichever format it is.
 std::string ModelFile(const std::string& folder) {
   for (const frontends::Format* format : frontends::Formats()) {
     for (const std::string_view extension : format->extensions) {
@@ -100,14 +100,15 @@ std::string ModelFile(const std::string& folder) {
       if (Exists(path)) return path;
     }
   }
-  // Or the folder is the model.
+  // In some formats the folder itself is the model.
   if (std::string file = frontends::FileOfModel(folder); file != folder)
     return file;
   return folder + "/model of a known format";
 }
 
-// Graphs without a signature: their data sets name the nodes that are given and
-// asked for, all alike.
+// Returns the entry of a graph without a signature: the names of its input and
+// output nodes, "x,y->z". They are the same in all data sets, so the first one
+// is read. "" for other formats.
 std::string EntryOf(const Json& item) {
   if (item.value("format", "") != "graphdef" || item.at("sets").empty())
     return "";
@@ -123,7 +124,8 @@ std::string EntryOf(const Json& item) {
   return entry;
 }
 
-// Whether the sets were recorded one after the other, on one object.
+// True if the sets were recorded one after the other on one object, which keeps
+// state between them.
 bool CarriesState(const Json& item) {
   for (const Json& set : item.at("sets")) {
     const std::string what = set.value("desc", "");
@@ -132,7 +134,8 @@ bool CarriesState(const Json& item) {
   return false;
 }
 
-// The models of an item: the model file with the data sets that belong to it.
+// Splits an item into its models, each with the data sets that belong to it:
+// the model with its own weights and the one with seeded weights.
 std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
                                 const std::string& seeded) {
   const std::string folder = corpus + "/" + item.at("path").get<std::string>();
@@ -155,7 +158,7 @@ std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
   return cases;
 }
 
-// Whether a path begins with one of `folders`, a list with commas.
+// True if a path begins with one of `folders`, a list separated by commas.
 bool IsInFolders(std::string_view path, std::string_view folders) {
   while (!folders.empty()) {
     const size_t comma = std::min(folders.find(','), folders.size());
@@ -229,8 +232,8 @@ StatusOr<GoldenResult> RunCase(const GoldenCase& golden, const Options& options,
   return GoldenResult::Parse(text);
 }
 
-// Without the folders, and not longer than a terminal bears (the JSON has all
-// of it).
+// Returns the message without the model's path. In a Markdown table it is cut
+// to a length that a terminal shows; JSON has all of it.
 std::string Note(const GoldenCase& golden, std::string_view message,
                  TableFormat format) {
   std::string note(message);
@@ -241,7 +244,8 @@ std::string Note(const GoldenCase& golden, std::string_view message,
   return note.substr(0, kLongest) + "…";
 }
 
-// How much of the model a device ran: "all on vulkan", "80% on vulkan".
+// Returns the share of the model that a device ran: "all on vulkan", "80% on
+// vulkan".
 std::string DeviceNote(const GoldenResult& result, const Options& options) {
   if (options.device == "cpu" || result.calls == 0) return "";
   const bool is_all = result.device_calls == result.calls;
@@ -284,7 +288,7 @@ Status Run(Options& options) {
   std::vector<std::string> columns = {"model",   "status",  "sets",
                                       "max abs", "max rel", "rtol",
                                       "atol",    "ms",      "note"};
-  // For scripts: what the row is about.
+  // Formats for scripts have two more columns, which identify the row.
   const bool for_scripts = format != TableFormat::kMarkdown;
   if (for_scripts) columns.insert(columns.end(), {"file", "set"});
   Table table(columns);

@@ -33,7 +33,8 @@ MOST_OVER, MOST_RATIO = 25, 2
 
 def write_models(options, folder):
     """For each format its file and what vm-compile has to be told, or None and why not."""
-    # Its own process: the peak memory of a child is at least what its parent has when it starts, so this one has to stay small.
+    # The models are written by another process. A child's peak memory is at least the memory that
+    # its parent has when it starts the child, so this process has to stay small.
     command = [MODELS, "--out", folder, f"--width={options.width}", f"--layers={options.layers}"] + options.formats
     lines = compare_ort.output_of(command).splitlines()
     models = {}
@@ -97,7 +98,7 @@ def measure_all(options, models, folder):
     for name in (name for name in models if name not in measured):
         command, module = compile_command(name, models, folder)
         try:
-            measure(command)  # The first brings the file into the system's cache.
+            measure(command)  # The first run only brings the file into the system's cache.
             values = result_of(module, options.width, name, folder)
             expected = expected or values
             check_same(values, expected)

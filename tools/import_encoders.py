@@ -79,7 +79,7 @@ class FlatBuffer:
         start = len(self.data)
         self.data += struct.pack("<I", items.size)
         self.data += items.data.cast("B") if items.size else b""
-        self.data += b"\0"  # The end of a string.
+        self.data += b"\0"  # the byte 0 that ends a string
         return start
 
     def write_table(self, fields):
@@ -139,7 +139,9 @@ def masked_checksum(rows):
     table = np.arange(256, dtype="u4")
     for _ in range(8):
         table = table >> 1 ^ np.where(table & 1, np.uint32(0x82f63b78), np.uint32(0))
-    # All rows at once. Behind them one row of zeros for each bit, which tells what a row's length makes of the bits before it.
+    # Checksums of all rows are computed at once. After the rows come 32 further rows, one for each
+    # bit of the checksum: they show how the bits of a checksum change when the bytes of one more
+    # row follow.
     count, length = rows.shape
     columns = np.zeros((length, count + 32), dtype="u1")
     columns[:, :count] = rows.T

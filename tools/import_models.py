@@ -22,7 +22,8 @@ class Model:
     def __init__(self, width, layers, path):
         random = np.random.default_rng(18)
         self.width, self.path = width, path
-        # About 2 / width as variance keeps values of the same size behind each ReLU. Rows are outputs.
+        # A variance of about 2 / width keeps the size of the values after each ReLU. Rows are
+        # outputs.
         self.rows = [random.standard_normal((width, width), dtype=np.float32) * np.float32((2 / width)**0.5) for _ in range(layers)]
 
     def columns(self):
@@ -95,7 +96,8 @@ def saved_model(m):
                    graph_entry("shared_name", text(2, f"v{i}"))),
         graph_node(f"w{i}", "ReadVariableOp", [f"v{i}"], graph_entry("dtype", FLOAT)),
     ] for i in range(len(m.rows)))
-    # The operators that would restore the variables say which key of the checkpoint is whose.
+    # The operators that would restore the variables say which key of the checkpoint belongs to
+    # which variable.
     names = message(integer(1, 7), text(2, graph_shape(len(m.rows))), *(text(8, f"v{i}") for i in range(len(m.rows))))
     restore = [
         graph_node("keys", "Const", [], graph_entry("dtype", integer(6, 7)), graph_entry("value", text(8, names))),
@@ -109,7 +111,7 @@ def saved_model(m):
     meta = message(text(1, text(4, "serve")), text(2, graph_of(m, variables) + b"".join(restore)),
                    text(5, message(text(1, "serving_default"), text(2, signature))))
     m.write(integer(1, 1), text(2, meta))
-    # The checkpoint beside it.
+    # The checkpoint in the folder `variables`, next to the graph.
     prefix = os.path.join(os.path.dirname(m.path), "variables/variables")
     os.makedirs(os.path.dirname(prefix), exist_ok=True)
     entries = [(b"", integer(1, 1))]
@@ -126,7 +128,8 @@ def saved_model(m):
 def tflite(m):
     ints = lambda *values: np.array(values, dtype="<i4")
     count = len(m.rows)
-    # Tensor 0 is the input, then weights and results of each layer in turn; buffer 0 is the empty one.
+    # Tensor 0 is the input; then come the weights and the result of each layer. Buffer 0 is the
+    # empty one.
     tensor = lambda name, dims, buffer: {0: ints(*dims), 2: ("I", buffer), 3: name}
     tensors, operators = [tensor("x", (1, m.width), 0)], []
     for i in range(count):
@@ -202,7 +205,7 @@ def mxnet(m):
             {"op": "Activation", "name": f"r{i}", "attrs": {"act_type": "relu"}, "inputs": [[at + 1, 0, 0]]},
         ]
         last = at + 2
-        # The third version of the list, dense, two dims, on the processor, f32.
+        # An entry of the third version of the list: dense, two dims, in host memory, f32.
         arrays += [struct.pack("<IiIqqiii", 0xf993fac9, 0, 2, m.width, m.width, 1, 0, 0), rows]
         name = f"arg:w{i}".encode()
         names.append(struct.pack("<Q", len(name)) + name)
@@ -318,7 +321,8 @@ def stablehlo(m):
         file.write(f"    return {before} : {row}\n  }}\n}}\n")
 
 
-# What writes each format, to which file, and what vm-compile has to be told beside it.
+# For each format: the function that writes it, the file that it writes, and the options that
+# vm-compile needs for it.
 FORMATS = {
     "onnx": (onnx, "model.onnx", ""),
     "tflite": (tflite, "model.tflite", ""),

@@ -39,7 +39,7 @@ import tempfile
 import compare_ort
 import turns
 
-# A turn counts where so large a part of the rounds had it before they were settled.
+# A turn counts if it took place before everything was settled in at least this part of the rounds.
 PART_OF_ROUNDS = 0.5
 
 
@@ -87,11 +87,11 @@ def describe(life):
     }
 
 
-# The interpreter's first calls make plans and touch memory first.
+# In its first calls the interpreter makes plans and touches memory for the first time.
 FIRST_CALLS = 5
 LEAST_CALLS_OF_TIER0 = 100
 
-# In turns: who plays, and in which order.
+# The processes that take turns, and their order.
 AUTO, TIER0, UNIT = range(3)
 ORDER = (UNIT, AUTO, UNIT, TIER0)
 CALLS_OF_TURN = 16
@@ -123,7 +123,7 @@ def multiples_in_turns(lives, taken, player):
 
 def measure_in_turns(module, threads, options, folder, on, off):
     paths = [os.path.join(folder, f"life{player}.json") for player in (AUTO, TIER0, UNIT)]
-    # The others' turns are part of these times.
+    # The time limit includes the turns of the other processes.
     settle = options.settle * len(ORDER)
     auto = life_command(module, threads, "auto", 1, 0, settle, paths[AUTO], on)
     tier0 = [life_command(module, threads, "0", 1000000, 2 * settle, 0, paths[player], off)
@@ -141,7 +141,8 @@ def measure_round(module, model, threads, options, folder):
             on = [f"--kernel-cache={cache}"] + options.flag
             life = measure_life(module, threads, "auto", options.runs, options.seconds, options.settle, folder, on)
             lives[start] = life
-            # The slowest of many is slower than that of a few.
+            # The largest of many latencies is larger than that of a few, so the interpreter makes
+            # as many calls.
             calls = max(calls, life["warmup_calls"])
             on = [f"--kernel-cache={cache_in_turns}"] + options.flag
             auto, tier0 = measure_in_turns(module, threads, options, folder, on, off)

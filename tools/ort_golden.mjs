@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Times ONNX Runtime on recorded inputs, for tools/golden_ort.py: reads lines
-// {"model": FILE, "set": FOLDER, "seconds": S} and answers each with one line
-// {"ms": median} or {"error": text}. ORT_DIR is where onnxruntime-node lies.
+// Times ONNX Runtime on recorded inputs, for tools/golden_ort.py. Reads lines
+// {"model": FILE, "set": FOLDER, "seconds": S} and answers each with one line,
+// {"ms": median} or {"error": text}. ORT_DIR is the folder of onnxruntime-node.
 // A model is loaded once; the last one stays loaded between lines.
 import fs from 'node:fs';
 import path from 'node:path';

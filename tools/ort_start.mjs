@@ -1,9 +1,12 @@
 #!/usr/bin/env node
-// One process of ONNX Runtime from its start to its first result, and on, for tools/start_times.py:
+// Runs one process of ONNX Runtime from its start to its first result and
+// further runs, for tools/start_times.py:
 //   node ort_start.mjs MODEL.onnx FOLDER RUNS
-// FOLDER/manifest.txt names the inputs, "idx name dtype ndim d0 d1 ...", whose elements are FOLDER/idx.bin. One thread. Prints
-// {"import_ms", "load_ms", "run_ms", "first_ms"} at the first result: loading ONNX Runtime's library into node, making the
-// session, the first run, and both of these; then {"median_ms"} of RUNS more runs. ORT_DIR is where onnxruntime-node lies.
+// FOLDER/manifest.txt names the inputs, "idx name dtype ndim d0 d1 ...", whose
+// elements are FOLDER/idx.bin. One thread. Prints {"import_ms", "load_ms",
+// "run_ms", "first_ms"} at the first result: loading ONNX Runtime's library
+// into node, making the session, the first run, and both of these; then
+// {"median_ms"} of RUNS more runs. ORT_DIR is the folder of onnxruntime-node.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';
@@ -32,7 +35,7 @@ const session = await ort.InferenceSession.create(model, {
 const loaded = now();
 await session.run(feeds);
 const first = now();
-// All of it, at once: a pipe's buffer is larger.
+// The line is written at once: a pipe's buffer is larger than it.
 fs.writeSync(1, JSON.stringify({
   import_ms: imported - begin, load_ms: loaded - start, run_ms: first - loaded, first_ms: first - start,
 }) + '\n');

@@ -1,4 +1,5 @@
-// Kernels for devices in a module: made without the device, run on one.
+// Tests kernels for devices in a module: they are made without the device and
+// run on one.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ TEST_F(PrejitDeviceTest, KernelsForVulkanRunThere) {
                            "' -o vulkan.vmfb --verbose");
   ASSERT_EQ(made.exit_status, 0) << made.output;
   EXPECT_THAT(made.output, HasSubstr(target + ": 5 kernels of 5, "));
-  // Nothing compiles them here: there is no JIT.
+  // There is no JIT, so the kernels must come from the module.
   const std::string run = "vm-run vulkan.vmfb --device=vulkan --jit=off";
   const Outcome with = Run(run + " --allow-native --profile" + kCheck);
   EXPECT_EQ(with.exit_status, 0) << with.output;
@@ -45,25 +46,26 @@ TEST_F(PrejitDeviceTest, KernelsForVulkanRunThere) {
   EXPECT_THAT(with.output, HasSubstr("of the module, for vulkan"));
   EXPECT_THAT(with.output, HasSubstr("is as expected"));
   EXPECT_THAT(with.output, Not(HasSubstr("| 0    | ")));
-  // Code of a device may do whatever it can reach, too.
+  // Code for a device needs permission, too, as it can do harm with all that it
+  // can reach.
   const Outcome without = Run(run + kCheck);
   EXPECT_EQ(without.exit_status, 0) << without.output;
   EXPECT_THAT(without.output, HasSubstr("native kernels are not used"));
-  // Beside a JIT, and by a module that has none.
+  // The module also runs together with a JIT.
   const Outcome both =
       Run("vm-run vulkan.vmfb --device=vulkan --tier=2 --allow-native" +
           std::string(kCheck));
   EXPECT_EQ(both.exit_status, 0) << both.output;
   EXPECT_THAT(both.output, HasSubstr("is as expected"));
-  // The host has no use for it.
+  // Kernels for a device are not used on the host.
   const Outcome host =
       Run("vm-run vulkan.vmfb --tier=0 --allow-native" + std::string(kCheck));
   EXPECT_EQ(host.exit_status, 0) << host.output;
   EXPECT_THAT(host.output, HasSubstr("this machine lacks vulkan1.3"));
 }
 
-// A result of the model, of the C API's session with the options; empty after a
-// failure.
+// Returns a result of the model, run by a session of the C API with the
+// options; empty after a failure.
 std::vector<float> RunBy(const EmberSessionOptions& options,
                          const std::string& path, std::string* native) {
   const EmberApi& api = *ember_get_api(EMBER_API_VERSION);
@@ -94,7 +96,7 @@ std::vector<float> RunBy(const EmberSessionOptions& options,
   return values;
 }
 
-// The same through the C API, in a folder without libember_jit.so.
+// Runs the same through the C API, in a folder without libember_jit.so.
 TEST_F(PrejitDeviceTest, TheCApiRunsThem) {
   if (jit::spirv::TestDevice() == nullptr)
     GTEST_SKIP() << jit::spirv::kNoDevice;
@@ -120,7 +122,7 @@ TEST_F(PrejitDeviceTest, TheCApiRunsThem) {
   ASSERT_GT(want.size(), 0u);
   for (size_t i = 0; i < want.size(); ++i)
     EXPECT_NEAR(got[i], want[i], 1e-5) << i;
-  // Nothing of the file may run, and nothing else is there.
+  // The file's kernels are not allowed, and there is no JIT either.
   options.allow_native = 0;
   EmberModule* module = nullptr;
   EmberSession* session = nullptr;

@@ -32,17 +32,17 @@ NATIVE = compare_ort.setting("EMBER_NATIVE", os.path.join(compare_ort.ROOT, "baz
 PEERS = compare_ort.setting("EMBER_PEERS", os.path.join(compare_ort.CACHE, "ember/peer_models"))
 CORPUS = os.path.join(compare_ort.setting("EMBER_SHARED", os.path.join(compare_ort.ROOT, "../shared")), "corpus/models")
 
-# Name, model, flags of vm-compile, folder of inputs.
+# Each row has a name, a model, flags of vm-compile, and a folder of inputs.
 MODELS = (
     ("mobilenetv2", f"{PEERS}/mobilenetv2.onnx", (), f"{PEERS}/mobilenetv2.in"),
     ("resnet50", f"{PEERS}/resnet50.onnx", (), f"{PEERS}/resnet50.in"),
     ("bert_base", f"{PEERS}/bert_base.onnx", (), f"{PEERS}/bert_base.in"),
-    # Quantised to bytes; and recurrent layers, which are loops.
+    # Models quantised to bytes, and one with recurrent layers, which are loops.
     ("mobilenet_v2_quant", f"{CORPUS}/tflite/mobilenet_v2_quant_224/model.tflite", (), None),
     ("byte_lstm", f"{CORPUS}/onnx/nlp/byte_sb_bidi_lstm/model.onnx", ("--shape=input=1x32",), None),
 )
 
-# Target of vm-prejit, processor, command before run_native's.
+# Each row has a target of vm-prejit, a processor, and the command that runs run_native.
 PROCESSORS = (
     ("x86-64-v3", "this machine", (f"{NATIVE}/run_native",), {}),
     ("aarch64", "Cortex-A72", ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", f"{NATIVE}/run_native_aarch64"),

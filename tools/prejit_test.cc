@@ -1,4 +1,4 @@
-// Native kernels as a user meets them: made, listed, allowed, refused.
+// Tests native kernels as a user sees them: made, listed, allowed, refused.
 #include <cstdint>
 #include <cstring>
 #include <regex>
@@ -61,14 +61,14 @@ TEST_F(PrejitTest, NativeKernelsRunOnlyIfAllowed) {
   EXPECT_THAT(with.output, HasSubstr("of the module, for "));
   EXPECT_THAT(with.output, HasSubstr("is as expected"));
   EXPECT_THAT(with.output, Not(HasSubstr("are not used")));
-  // Beside a JIT, which may make better ones for the shape.
+  // The JIT may make better kernels for the shape.
   const Outcome both =
       Run(std::string("vm-run native.vmfb --tier=2 --allow-native") + kCheck);
   EXPECT_EQ(both.exit_status, 0) << both.output;
   EXPECT_THAT(both.output, HasSubstr("is as expected"));
 }
 
-// What a machine prints of itself is a target on any other.
+// The text that a machine prints about itself is a target on any other machine.
 TEST_F(PrejitTest, TargetsOfFiles) {
   const Outcome host = Run("vm-prejit --print-host");
   ASSERT_EQ(host.exit_status, 0) << host.output;
@@ -104,7 +104,7 @@ TEST_F(PrejitTest, ModulesWithoutNativeKernelsRunAsEver) {
 }
 
 TEST_F(PrejitTest, DamagedSectionsAreLeftOut) {
-  // A module with one section, at its end.
+  // The module has one section, at its end.
   ASSERT_EQ(Run("vm-prejit model.vmfb --target=host --packed-weights=none -o "
                 "host.vmfb")
                 .exit_status,
@@ -138,7 +138,8 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
   };
   EXPECT_THAT(run("signed.vmfb", "mine.public"),
               HasSubstr("of the module, for "));
-  // Otherwise it runs portable, and says why.
+  // If the key is another one or there is no signature, the module runs
+  // without the kernels, and says why.
   for (const auto& [module, key, why] :
        {std::tuple("signed.vmfb", "other.public",
                    "expected a signature by the given key, found another's"),
@@ -148,7 +149,7 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
     EXPECT_THAT(output, HasSubstr(why));
     EXPECT_THAT(output, Not(HasSubstr("of the module, for ")));
   }
-  // Signed again by another, who then is the one that counts.
+  // A second signature by another key replaces the first one.
   ASSERT_EQ(Run("vm-sign signed.vmfb --key=other.secret -o again.vmfb").output,
             "");
   EXPECT_EQ(Read("again.vmfb").size(), Read("signed.vmfb").size());
@@ -170,13 +171,15 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
               "found another");
 }
 
-// With the checksums made to fit, as somebody who wants to do harm would.
+// Flips a bit of the last section or of the signature. The kernels are then not
+// used.
 TEST_F(PrejitTest, TamperedModulesAreNoLongerSigned) {
   ASSERT_EQ(Run("vm-sign --make-keys=key").exit_status, 0);
   ASSERT_EQ(Run("vm-sign native.vmfb --key=key.secret -o signed.vmfb").output,
             "");
   const std::string file = Read("signed.vmfb");
-  // The last bytes of the last section, and of the signature.
+  // Offsets from the end of the file: two in the last section, two in the
+  // signature.
   for (const size_t from_end :
        {size_t{96 + 8}, size_t{96 + 900}, size_t{40}, size_t{90}}) {
     std::string bad = file;
@@ -200,7 +203,7 @@ TEST_F(PrejitTest, DumpListsKernels) {
   EXPECT_THAT(text, HasSubstr("| dispatch"));
   EXPECT_EQ(Run("vm-dump model.vmfb --part=kernels").output,
             "no native kernels (vm-prejit makes some)\n");
-  // One for the same target takes the other's place.
+  // A new section for the same target replaces the old one.
   ASSERT_EQ(
       Run("vm-prejit native.vmfb --target=armv7+neon --packed-weights=none "
           "-o again.vmfb")
@@ -210,9 +213,9 @@ TEST_F(PrejitTest, DumpListsKernels) {
 }
 
 // Weights in the kernels' layouts make the file larger, and are not packed
-// again when it is loaded; nobody reads them before they are used.
+// again when it is loaded. They are not read before they are used.
 TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
-  // One whose name leaves room in the profile.
+  // The target's name is short enough to leave room in the profile's line.
 #if defined(__x86_64__)
   const std::string targets = "--target=x86-64-v2,armv7+neon";
 #else
@@ -241,8 +244,8 @@ TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
               is_packed)
         << run.output;
   }
-  // A wrong weight is a wrong number, as with any constant: signed modules take
-  // it, too.
+  // A wrong weight only makes results wrong, like any other constant, so even a
+  // signed module is accepted with one.
   ASSERT_EQ(
       Run("vm-prejit model.vmfb --target=host -o packed.vmfb").exit_status, 0);
   ASSERT_EQ(Run("vm-sign --make-keys=weights").exit_status, 0);
@@ -273,7 +276,7 @@ TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
   EXPECT_THAT(run.output, HasSubstr("native kernels for "));
   EXPECT_THAT(run.output, HasSubstr("linked, for "));
   EXPECT_THAT(run.output, HasSubstr("is as expected"));
-  // Those of another model.
+  // Kernels of another model are refused.
   ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o one.vmfb")
                 .exit_status,
             0);
@@ -288,7 +291,7 @@ TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
       << other.output;
   EXPECT_THAT(Run("vm-run model.vmfb --native-library=none.so").output,
               HasSubstr("none.so: cannot open shared object file"));
-  // Native sections beside them do not change what the module is.
+  // Native sections in the module do not change its identity.
   const Outcome beside =
       Run(std::string("vm-run native.vmfb --tier=0 --print=none "
                       "--native-library=libmodel.so"));
@@ -315,7 +318,7 @@ TEST_F(PrejitTest, ObjectFilesHaveAHeader) {
   EXPECT_THAT(Read("ios.h"), HasSubstr("struct EmberKernels kernels;"));
 }
 
-// By whoever has a C compiler: here, for this machine.
+// Here the file is compiled for this machine.
 TEST_F(PrejitTest, FilesOfCAreCompiledByTheUser) {
   if (Run("cc --version").exit_status != 0) GTEST_SKIP() << "no C compiler";
   for (const std::string packed : {"all", "none"}) {
@@ -345,7 +348,8 @@ TEST_F(PrejitTest, FilesOfCAreCompiledByTheUser) {
     EXPECT_EQ(run.output.find(", packed before") != std::string::npos,
               packed == "all");
   }
-  // A program may have those of several models, of which some are the same.
+  // A program may link the kernels of several models, which may have kernels in
+  // common.
   ASSERT_EQ(
       Run("vm-prejit model.vmfb --target=c11 --emit=c -o two.c").exit_status,
       0);
@@ -382,7 +386,7 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   const Outcome allowed = Run(run + " --allow-native" + kCheck);
   EXPECT_THAT(allowed.output, HasSubstr("native kernels for "));
   EXPECT_THAT(allowed.output, HasSubstr("is as expected"));
-  // Signed, each by itself.
+  // Each overlay is signed by itself.
   const std::string host =
       Run("ls beside | grep -v armv7 | grep overlay").output;
   const std::string path = "beside/" + host.substr(0, host.find('\n'));
@@ -403,7 +407,7 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   EXPECT_THAT(changed.output,
               HasSubstr("overlay: expected what was signed, found it changed"));
   EXPECT_THAT(changed.output, HasSubstr("is as expected"));
-  // Of another module, and no overlay at all.
+  // Refused are an overlay of another module, and a file that is no overlay.
   ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o "
                 "beside/app.vmfb")
                 .exit_status,
@@ -435,7 +439,7 @@ TEST_F(PrejitTest, ProfilesSayWhatIsHotForWhichShapes) {
   const std::string dump = Run("vm-dump hot.vmfb --part=kernels").output;
   EXPECT_THAT(dump,
               HasSubstr("// What --tier=auto compiles first.\nprofile 1 "));
-  // For the shape that was seen, and for all others.
+  // There is a kernel for the shape that was seen, and one for all others.
   EXPECT_TRUE(std::regex_search(dump, std::regex("\\| 3 +\\|"))) << dump;
   EXPECT_TRUE(std::regex_search(dump, std::regex("\\| all +\\|"))) << dump;
   for (const char* shape : {"3", "2"}) {
@@ -452,7 +456,7 @@ TEST_F(PrejitTest, ProfilesSayWhatIsHotForWhichShapes) {
     EXPECT_THAT(run.output, HasSubstr("of the module, for ")) << run.output;
     EXPECT_THAT(run.output, HasSubstr("is as expected"));
   }
-  // The profile alone.
+  // Without --target only the profile is written.
   EXPECT_EQ(
       Run("vm-prejit model.vmfb --profile=three.profile -o hinted.vmfb").output,
       "");

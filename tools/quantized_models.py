@@ -17,7 +17,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-# Of a model: images of `size` with `channels`, and layers that each take the one before:
+# A model has images of `size` with `channels`, and layers that each take the result of the previous
+# one:
 #   conv OUT WINDOW STRIDE GROUPS ACTIVATION     groups: 0 for one per channel; none, relu or relu6
 #   save, add ACTIVATION                         the sum with what was saved
 #   pool                                         the average of each channel
@@ -25,7 +26,7 @@ from onnx import TensorProto, helper, numpy_helper
 INVERTED = "save; conv {wide} 1 1 1 relu6; conv {wide} 3 1 0 relu6; conv {narrow} 1 1 1 none; add none"
 HEAD = "pool; gemm 100"
 MODELS = {
-    # MobileNetV2's blocks at three sizes, with the strided ones between.
+    # MobileNetV2's blocks at three sizes, with the strided blocks between them.
     "mobile": (
         112,
         3,
@@ -130,7 +131,7 @@ class Writer:
 
     def __init__(self, model, form, type_name, most=127):
         self.model, self.form = model, form
-        self.most = most  # of a weight's size
+        self.most = most  # largest magnitude of a quantized weight
         self.dtype, self.onnx_type, self.low, self.high = TYPES.get(type_name, TYPES["u8"])
         self.nodes, self.constants = [], []
 

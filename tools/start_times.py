@@ -42,7 +42,7 @@ def time_process(command):
                                env=dict(os.environ, ORT_DIR=compare_ort.ORT_DIR))
     first = process.stdout.readline()
     arrived = (time.monotonic() - start) * 1e3
-    # Not communicate(), which does not see what readline() has read ahead.
+    # communicate() would miss the bytes that readline() has buffered.
     with process:
         rest, errors = process.stdout.read(), process.stderr.read()
     if process.returncode != 0 or not first:
@@ -73,7 +73,7 @@ def measure(model, options, folder):
     module, inputs = prepare(model, options.target, folder)
     ember = [START, module, "--allow-native", f"--inputs={inputs}", f"--runs={options.runs}"]
     ort = ["node", ORT_START, model, inputs, str(options.runs)]
-    # The first of each brings the files into the system's cache.
+    # The first run of each only brings the files into the system's cache.
     time_process(ember)
     time_process(ort)
     rounds = []

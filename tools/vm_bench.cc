@@ -1,4 +1,4 @@
-// vm-bench: how fast models run, by tier and thread count.
+// vm-bench: measures how fast models run, by tier and thread count.
 #include <charconv>
 #include <cstdio>
 #include <sstream>
@@ -156,7 +156,7 @@ void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   std::fputs(table.Print(format).c_str(), stdout);
 }
 
-// An object of the file that --life writes.
+// Returns one object of the file that --life writes.
 std::string LifeText(const BenchmarkOptions& options, const Measurement& m) {
   std::ostringstream text;
   text << "{\"model\": " << JsonString(FileName(options.model))

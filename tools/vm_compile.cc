@@ -1,4 +1,4 @@
-// vm-compile: a model becomes a module.
+// vm-compile: compiles a model to a module.
 #include <sys/stat.h>
 
 #include <chrono>
@@ -185,7 +185,7 @@ Status Check(const Options& options) {
       return InvalidArgumentError("--dump-dir needs --dump-after=STAGE or all");
     }
     mkdir(UserPath(options.dump_dir).c_str(),
-          0777);  // writing says what is wrong with it
+          0777);  // an error is reported when the file is written
   }
   return OkStatus();
 }
@@ -226,7 +226,7 @@ Status Compile(const Options& options) {
   EMBER_RETURN_IF_ERROR(AddMetadata(options.metadata, module));
   progress = nullptr;
   EMBER_RETURN_IF_ERROR(dump_status);
-  // Nothing ends it in the middle of a file.
+  // The limits end here, so that they cannot end the process while it writes.
   limits = nullptr;
   EMBER_RETURN_IF_ERROR(vm::WriteModule(module, UserPath(options.output)));
   const std::chrono::duration<double, std::milli> time =

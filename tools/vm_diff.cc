@@ -30,13 +30,13 @@ struct Options {
   std::string a = "tier:0", b, repro;
   int64_t threads = 0, seed = 0, rows = 10;
   double rtol = kRtol, atol = 1e-5, factor = 1;
-  // Of results, and of what two models compute.
+  // Returns the tolerance for results, and for the comparison of two models.
   Tolerance OfModels() const {
     return {.rtol = rtol, .atol = atol, .allows_rounding = rtol == kRtol};
   }
   LimitFlags limits;
   bool allow_tf32 = false;
-  bool differs = false;  // what came out
+  bool differs = false;  // set by the run
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -106,7 +106,7 @@ void PrintDifferences(const std::vector<DispatchDifference>& differences,
   }
 }
 
-// Prints each result; whether one differs.
+// Prints each result. Returns true if one differs.
 bool CompareResults(const Options& options, const vm::Module& module,
                     const std::vector<vm::Tensor>& b,
                     const std::vector<vm::Tensor>& a) {

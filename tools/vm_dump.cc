@@ -1,4 +1,4 @@
-// vm-dump: any part of a module as text, or as a picture of its dispatches.
+// vm-dump: prints any part of a module as text, or its dispatches as a picture.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -80,7 +80,7 @@ std::string Signature(const vm::ModuleDefinition& module) {
   return text;
 }
 
-// "key: value", or the lines of the value below the key.
+// Prints "key: value", or the lines of a long value below its key.
 std::string Metadata(const vm::ModuleDefinition& module) {
   std::string text;
   for (const vm::MetadataEntry& entry : module.metadata) {

@@ -105,7 +105,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
 }
 
-// Those of a file, one a line; what stands behind a '#' is a comment.
+// Adds the targets of a file, one per line. Text after a '#' is a comment.
 Status AddTargetsOfFile(const std::string& path,
                         std::vector<std::string>& names) {
   EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(UserPath(path)));
@@ -126,7 +126,7 @@ Status AddTargetsOfFile(const std::string& path,
                               "': expected a target a line, found none");
 }
 
-// Of --target=T,T,@FILE.
+// Splits the values of --target=T,T,@FILE.
 StatusOr<std::vector<std::string>> TargetNames(
     const std::vector<std::string>& flags) {
   std::vector<std::string> names;
@@ -158,7 +158,7 @@ StatusOr<std::vector<jit::CompileTarget>> TargetsOf(
   return targets;
 }
 
-// In the place of one for the same target.
+// Adds a section, in place of one for the same target.
 void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   std::erase_if(natives, [&](const vm::NativeSection& other) {
     return other.target == section.target;
@@ -227,7 +227,8 @@ Status CheckFlags(const Options& options) {
   return OkStatus();
 }
 
-// A file of C is compiled before anybody can run it: no module has one.
+// --emit=c and target c11 belong together: a C file must be compiled before it
+// can run, so no module contains one.
 Status CheckTargets(const Options& options,
                     const std::vector<jit::CompileTarget>& targets) {
   for (const jit::CompileTarget& target : targets) {
@@ -243,7 +244,8 @@ Status CheckTargets(const Options& options,
                               std::to_string(targets.size()));
 }
 
-// What is bound to a module by what is in it must be of one that is there.
+// Overlays, libraries and profiles refer to a module by its contents, so the
+// module must exist as a file.
 Status CheckIsModule(const Options& options, const LoadedModel& model) {
   if (!model.compiled_here || (!options.overlay && options.emit == "section" &&
                                options.profile.empty()))
@@ -256,7 +258,7 @@ Status CheckIsModule(const Options& options, const LoadedModel& model) {
 
 StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(
     const Options& options, const vm::ModuleDefinition& module) {
-  // No module has so many dispatches that a profile of it is larger.
+  // No module has so many dispatches that its profile is larger.
   constexpr size_t kMostBytes = size_t{64} << 20;
   EMBER_ASSIGN_OR_RETURN(const std::string text,
                          ReadFile(UserPath(options.profile)));

@@ -206,7 +206,7 @@ Status WriteTrace(const std::string& path, const std::string& model,
   return WriteFileAtomically(UserPath(path), ChromeTrace(model, events));
 }
 
-// What ran of each dispatch, at all of its sites.
+// Writes a profile of the dispatches, each summed over all of its sites.
 Status WriteRecord(const std::string& path, const vm::Session& session) {
   const vm::Module& module = session.module();
   std::map<uint32_t, vm::DispatchProfile> dispatches;
@@ -266,7 +266,7 @@ StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options,
       .folder = UserPath(options.shadow), .runs = options.shadow_runs});
 }
 
-// Prints what was checked; an error if a kernel differed.
+// Prints what was checked. Error: a kernel differed.
 Status CheckShadow(const Shadow& shadow) {
   std::fputs(shadow.Text().c_str(), stdout);
   const size_t count = shadow.findings().size();
@@ -276,13 +276,13 @@ Status CheckShadow(const Shadow& shadow) {
                        " gave other results than tier 0");
 }
 
-// The usual device goes without saying.
+// Adds the device to an error, unless it is the default one.
 Status OnDevice(const std::string& device, const Status& status) {
   return device == "cpu" ? status : status.WithContext("--device=" + device);
 }
 
-// What a run on the device leaves to the CPU, and what that costs: of a session
-// that is not traced, as tracing waits for each dispatch.
+// Describes the work that a run on the device leaves to the CPU, and its cost.
+// It uses a session without tracing, which would wait for each dispatch.
 StatusOr<std::string> ExplainPlacement(const Options& options,
                                        vm::SessionOptions session_options,
                                        const LoadedModel& model,
@@ -303,12 +303,12 @@ StatusOr<std::string> ExplainPlacement(const Options& options,
                           options.device);
 }
 
-// The folder that kernels are written to: what is wrong with it is said before
-// the model runs, as kernels are made behind it.
+// Makes the folder that kernels are written to. Errors are reported before the
+// model runs, as kernels are written later.
 Status MakeDumpFolder(const std::string& folder) {
   if (folder.empty()) return OkStatus();
   const bool is_made = mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST;
-  // With the slash, a file is none.
+  // The slash makes access() fail for a file.
   if (is_made && access((folder + "/").c_str(), W_OK | X_OK) == 0)
     return OkStatus();
   return InvalidArgumentError(
@@ -396,7 +396,7 @@ Status Run(const Options& options) {
   if (options.explain && !device->is_host()) {
     const std::string what =
         ExplainDeviceText(*session, tier.tiering.get(), options.device);
-    // Two sessions would take the memory of two.
+    // The first session is destroyed, as two would take twice the memory.
     session = nullptr;
     EMBER_ASSIGN_OR_RETURN(
         const std::string where,

@@ -38,7 +38,7 @@ class Waits:
     """Follows who is ready on which core, and who has it."""
 
     def __init__(self, program):
-        self.program = program  # name of the thread that calls
+        self.program = program  # name of the calling thread
         self.running = {}  # core: (thread, since, group)
         self.ready = {}  # thread of the session: [core, {group: seconds}]
         self.session = set()

@@ -1,4 +1,4 @@
-// What --shadow and vm-diff say about kernels that are wrong.
+// Tests what --shadow and vm-diff report about wrong kernels.
 #include <cstring>
 
 #include "gtest/gtest.h"
@@ -8,7 +8,7 @@
 namespace ember::tools {
 namespace {
 
-// A JIT whose kernels are wrong on purpose, beside copies of the tools.
+// Runs copies of the tools with a JIT whose kernels are wrong on purpose.
 class WrongKernelsTest : public CliTest {
  protected:
   static void SetUpTestSuite() {
@@ -73,7 +73,7 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
           "--shadow=found --runs=2 --profile --output=@shadowed.npy");
   ExpectContains(outcome, "vm-run: --shadow: 1 kernel gave other results", 1);
   ExpectContains(outcome, "; vm-diff --repro=found/d2_conv_maximum.tier2\n", 1);
-  // The table of --profile: not used any more, and why.
+  // The table of --profile shows that the kernel is no longer used, and why.
   ExpectContains(outcome, "| 0    | d2_conv_maximum ", 1);
   ExpectContains(outcome, "| 2    | d0_conv_maximum ", 1);
   ExpectContains(outcome,
@@ -81,7 +81,7 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
                  "withdrawn, as a result differed from tier 0's: tier 2 with "
                  "N=1: %maximum[0, 13, 13, 15]: got ",
                  1);
-  // Still wrong with the wrong JIT, in machine code only; right with ours.
+  // The replay is wrong only with the wrong JIT, and only in machine code.
   const std::string replay = "vm-diff --repro=found/d2_conv_maximum.tier2";
   const Outcome wrong = Run("EMBER_FAULT=d2_conv wrong/tools/" + replay);
   ExpectContains(wrong, "the kernel differs from tier 0: %maximum[0, 13, 13, ",
@@ -90,7 +90,8 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
   const Outcome right = Run(replay);
   EXPECT_EQ(right.output, "the kernel's results do not differ from tier 0's\n");
   EXPECT_EQ(right.exit_status, 0);
-  // A recorded schedule that is not the one of this build is tried, too.
+  // A recorded schedule is tried if it differs from the one that this build
+  // chooses.
   Write("found/d2_conv_maximum.tier2/d2_conv_maximum.schedule", "nonsense");
   const Outcome other = Run(replay);
   ExpectContains(other, "the recorded schedule was not tried: ", 0);
@@ -132,7 +133,8 @@ TEST_F(WrongKernelsTest, FirstCallsAreCheckedBeforeAnybodySeesThem) {
       Run("vm-run model.vmfb --tier=0 --print=none --rtol=1e-4 "
           "--expected=@checked.npy");
   EXPECT_EQ(same.exit_status, 0) << same.output;
-  // Off, and by default with the tier 2 that is asked for: nobody looks.
+  // Kernels are not checked with --check-kernels=off, nor by default with
+  // --tier=2.
   const Outcome unchecked = Run(run + "--print=none --profile");
   ExpectContains(unchecked, "| 2    | d2_conv_maximum ", 0);
   EXPECT_EQ(unchecked.output.find("wrong"), std::string::npos)
@@ -159,7 +161,7 @@ TEST_F(WrongKernelsTest, DiffNamesTheFirstDispatch) {
   const Outcome outcome =
       Run("EMBER_FAULT=conv wrong/tools/vm-diff model.vmfb");
   ExpectContains(outcome, "2 differ (got is b, tier 2; want is a, tier 0)", 1);
-  // Each got a right operand, and so has one wrong element.
+  // Both dispatches got correct operands, so each has one wrong element.
   ExpectContains(outcome,
                  "first to differ: dispatch 1 @d0_conv_maximum [conv1 (Conv) + "
                  "relu1 (Relu)] with N=1: %maximum[0, 27, 27, 7]: got ",
@@ -167,7 +169,7 @@ TEST_F(WrongKernelsTest, DiffNamesTheFirstDispatch) {
   ExpectContains(outcome, "1 of 6272 elements differ, by up to 1\n", 1);
   ExpectContains(outcome, "then dispatch 3 @d2_conv_maximum", 1);
   ExpectContains(outcome, "1 of 3136 elements differ, by up to 1\n", 1);
-  // One more in a result of the model.
+  // The last element of the model's result is too large by one.
   ExpectContains(Run("EMBER_FAULT=add wrong/tools/vm-diff twice.onnx -b "
                      "tier:1 --input=4xf32=1,2,3,4"),
                  "result y differs: [3]: got 9, want 8; 1 of 4", 1);

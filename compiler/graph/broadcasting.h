@@ -1,16 +1,16 @@
-// Broadcasting of dims that are open: which of two different expressions is 1
-// when the program runs is then only known to the data. A builder can take
-// either view of such dims:
+// Broadcasting of open dims. If two dims are different expressions, only the
+// run shows which of them is 1. A builder can treat such dims in two ways:
 //
-//   kAssumeEqual  They are taken to be equal, which the program checks, and
-//                 operations stay what they are. The builder remembers the
-//                 pairs (GraphBuilder::assumed_dims).
+//   kAssumeEqual  They are assumed to be equal, which the program checks, and
+//                 operations stay simple. The builder records the pairs
+//                 (GraphBuilder::assumed_dims).
 //   kDecidedByData  A dim that may have to be repeated is repeated by an index
 //                 that the run-time extent decides. This is right for all
 //                 extents that broadcast, and slower.
 //
-// A frontend builds a model the first way and, where that assumed anything, the
-// second way too, and lets the program choose (frontends/onnx/variants.cc).
+// A frontend builds a model the first way. If that assumed anything, it also
+// builds it the second way and lets the program choose
+// (frontends/onnx/variants.cc).
 #ifndef EMBER_COMPILER_GRAPH_BROADCASTING_H_
 #define EMBER_COMPILER_GRAPH_BROADCASTING_H_
 
@@ -23,26 +23,28 @@ namespace ember::graph {
 
 enum class Broadcasting : uint8_t { kAssumeEqual, kDecidedByData };
 
-// Two dims of an input that were taken to be equal.
+// Two dims of an input that were assumed to be equal.
 struct AssumedDims {
   Dim a, b;
 };
 
-// Whether the extent may be 1. Symbols of the model are taken to be at least 1.
+// True if the extent may be 1. Symbols of the model are assumed to be at least
+// 1.
 bool MayBeUnit(const Dim& dim);
 
-// Whether one of them may be 1 where the other is not, so that taking them to
-// be equal excludes something that broadcasting allows. Symbols of the model
-// are taken to be at least 1. Two expressions of one symbol (of an image's
-// height, say) are taken to be meant to be equal.
+// True if one dim may be 1 while the other is not, so that assuming them equal
+// excludes a legal broadcast. Symbols of the model are assumed to be at least
+// 1. Two expressions of one symbol (an image's height, say) are assumed to be
+// meant to be equal.
 bool MayBroadcast(const Dim& a, const Dim& b);
 
-// The extent of the result where operands of these extents meet: all that are
-// not 1 are equal. Constants say most.
+// Returns the extent of the result of broadcasting operands of these extents:
+// all that are not 1 are equal. Constants are preferred.
 Dim BroadcastExtent(const std::vector<Dim>& extents);
 
-// 1 if `dim` is 1, else `extent`: what a dim that broadcasts to `extent` is.
-// And 0 or 1, by which an index along the result becomes one along that dim.
+// UnitOr returns the extent of a dim that broadcasts to `extent`: 1 if `dim` is
+// 1, else `extent`. IndexFactor returns 0 or 1, the factor that turns an index
+// along the result into one along that dim.
 Dim UnitOr(const Dim& dim, const Dim& extent);
 Dim IndexFactor(const Dim& dim);
 

@@ -34,7 +34,7 @@ TEST(Broadcasting, ExtentsAndIndicesAreThoseOfAllValues) {
         if (x != 1 && y != 1 && x != y) continue;  // does not broadcast
         const int64_t extent = x == 1 ? y : x;
         EXPECT_EQ(ValueOf(result, symbols), extent) << x << " and " << y;
-        // Each dim is what it must be, and its last index is in range.
+        // Each dim has its expected value, and its last index is in range.
         for (const Dim& dim : {a, b}) {
           const int64_t own = ValueOf(dim, symbols);
           EXPECT_EQ(ValueOf(UnitOr(dim, result), symbols), own);
@@ -54,7 +54,8 @@ TEST(Broadcasting, OnlySomeDimsMayBroadcast) {
   EXPECT_FALSE(MayBroadcast(kN, kN));
   EXPECT_FALSE(MayBroadcast(kN + Dim(1), Dim(3)));
   EXPECT_FALSE(MayBroadcast(kN * Dim(2), kM + Dim(1)));
-  // Meant to be equal: an image's height on the way down and up again.
+  // The two expressions are meant to be equal: an image's height after scaling
+  // down and up again.
   EXPECT_FALSE(MayBroadcast(kH, FloorDivide(kH, Dim(2)) * Dim(2)));
 }
 
@@ -78,7 +79,7 @@ TEST(Broadcasting, TheDataMayDecide) {
   Value* sum = b.Add(x, y);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
   EXPECT_EQ(sum->shape(), (Shape{Maximum(kN, kM), Dim(4)}));
-  // What meets it again is repeated, too.
+  // An operand that is broadcast again is repeated, too.
   Value* more = b.Add(sum, x);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
   EXPECT_EQ(more->shape(), sum->shape());

@@ -13,7 +13,7 @@
 namespace ember::graph {
 namespace {
 
-// Each becomes a symbol.
+// Largest number of extents of one call; each becomes a symbol.
 constexpr int64_t kMaximumExtents = 4096;
 
 using tensor::Opcode;
@@ -30,8 +30,8 @@ bool IsIdentity(const std::vector<int64_t>& permutation) {
   return true;
 }
 
-// Whether the operation gives its first operand as it is. Its attributes have
-// been checked.
+// True if the operation returns its first operand unchanged. Its attributes
+// have been checked.
 bool ComputesNothing(const Operation& operation) {
   const std::string_view name = operation.name();
   if (operation.operand_count() == 0) return false;
@@ -61,8 +61,9 @@ bool ComputesNothing(const Operation& operation) {
   return false;
 }
 
-// Different expressions that could have the same value. The model's symbols are
-// taken to be at least 1 here: an open batch does not make any shape fit.
+// True if different expressions could have the same value. The model's symbols
+// are assumed to be at least 1, so that an open batch does not make every shape
+// fit.
 bool MayBeEqual(const Dim& a, const Dim& b) {
   Dim difference = a - b;
   if (difference.is_constant()) return false;
@@ -125,7 +126,7 @@ void GraphBuilder::Output(std::string name, Value* value,
 
 StatusOr<Graph> GraphBuilder::Finish() {
   if (!status_.ok()) return status_;
-  // Regions use the table of the graph around them all.
+  // Regions share the string table of the graph around them.
   if (shared_.use_count() == 1) graph_.set_strings(shared_->strings);
   return std::move(graph_);
 }
@@ -215,7 +216,7 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
   }
   const Operation* producer = value->producer();
   if (producer != nullptr && producer->name() == "concat") {
-    // Some of the pieces may be known.
+    // The contents of some pieces may be known.
     std::vector<Dim> dims;
     for (Value* piece : producer->operands()) {
       const std::vector<Dim> part = Extents(piece);
@@ -233,7 +234,8 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
 }
 
 void GraphBuilder::Require(Value* condition, std::string message) {
-  // -1 where it does not hold: extents refuses what is negative.
+  // The value is -1 if the condition does not hold: extents refuses negative
+  // numbers.
   Value* holds = Cast(condition, DType::kI64);
   const int64_t one = 1;
   Value* excess = Subtract(Reshape(holds, {Dim(1)}), Integers({&one, 1}));
@@ -367,7 +369,8 @@ Value* GraphBuilder::Reshape(Value* a, const Shape& shape) {
   const Dim from = ElementCount(a->shape());
   const Dim to = ElementCount(shape);
   if (from.is_valid() && to.is_valid() && MayBeEqual(from, to)) {
-    // Not known to be equal: taken to be, and checked when the program runs.
+    // The shapes are not known to be equal: they are assumed to be, and checked
+    // when the program runs.
     Value* flat = Apply("reshape", {a}, {{"shape", Shape{from}}});
     a = Apply("assume", {flat}, {{"shape", Shape{to}}});
   }
@@ -484,7 +487,7 @@ Value* GraphBuilder::Mean(Value* a, std::vector<int64_t> axes, bool keep) {
   return Divide(sum, Cast(DimValue(count), type));
 }
 
-// --- what is known ---
+// --- known contents ---
 
 std::optional<std::vector<Dim>> GraphBuilder::IntegerContents(
     Value* value) const {

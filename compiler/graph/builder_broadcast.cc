@@ -1,4 +1,4 @@
-// GraphBuilder's broadcasting of dims that are open (broadcasting.h).
+// Implements GraphBuilder's broadcasting of open dims (broadcasting.h).
 #include <algorithm>
 #include <set>
 #include <string>
@@ -9,7 +9,7 @@
 namespace ember::graph {
 namespace {
 
-// The model's own symbols, which its inputs give.
+// True for the model's own symbols, whose values come from its inputs.
 bool IsOfInputs(const Dim& dim) {
   const std::set<std::string> symbols = dim.Symbols();
   return std::none_of(
@@ -54,7 +54,7 @@ bool GraphBuilder::AlignDims(std::vector<Value*>& operands,
     rank = std::max(rank, operand->shape().size());
   for (size_t back = 1; back <= rank; ++back) {
     const bool is_fixed = fixed != nullptr && fixed->size() >= back;
-    // Those that are not 1 for sure.
+    // The extents that are not surely 1.
     std::vector<Dim> extents;
     if (is_fixed) extents.push_back((*fixed)[fixed->size() - back]);
     for (const Value* operand : operands) {

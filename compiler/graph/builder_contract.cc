@@ -1,4 +1,4 @@
-// GraphBuilder's contractions: MatMul written as a contract.
+// Implements GraphBuilder's contractions: MatMul written as a contract.
 #include <algorithm>
 
 #include "compiler/graph/builder.h"
@@ -56,7 +56,7 @@ Value* GraphBuilder::MatMul(Value* a, Value* b) {
     const Dim& dim_a = at_a < 0 ? one : a->shape()[static_cast<size_t>(at_a)];
     const Dim& dim_b = at_b < 0 ? one : b->shape()[static_cast<size_t>(at_b)];
     const auto label = static_cast<char>('A' + i);
-    // A dim that broadcasts is left out of its operand.
+    // A dim that broadcasts is left out of its operand's labels.
     const bool in_a = at_a >= 0 && !(dim_a == one && at_b >= 0 && dim_b != one);
     const bool in_b = at_b >= 0 && !(dim_b == one && in_a);
     if (in_a) {

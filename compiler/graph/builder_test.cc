@@ -210,7 +210,7 @@ TEST(GraphBuilderTest, ConstantsAreFolded) {
   Value* half = b.Divide(b.Scalar(1, DType::kBF16), b.Scalar(2, DType::kBF16));
   EXPECT_EQ(b.ConstantContents(half), std::vector<double>{0.5});
   EXPECT_EQ(Contents(b, half), "unknown");
-  // Neither large results of small operands nor errors at run time.
+  // Large results of small operands are not folded, nor are errors at run time.
   EXPECT_EQ(b.Broadcast(half, {1000})->producer()->name(), "broadcast");
   Value* outside = b.Gather(Ints(b, {1, 2}), Ints(b, {2}), 0);
   EXPECT_EQ(outside->producer()->name(), "gather");
@@ -258,7 +258,7 @@ TEST(GraphBuilderTest, ContentsFollowShapeArithmetic) {
 TEST(GraphBuilderTest, ContentsDecideConditions) {
   GraphBuilder b("conditions");
   Value* shape = b.ShapeValue({kN, -1, kH + 1});
-  // As Expand is exported: -1 means 1.
+  // Exporters write Expand like this: -1 means 1.
   Value* wild = b.Binary(Opcode::kEqual, shape, Ints(b, {-1}));
   EXPECT_EQ(Contents(b, wild), "[0, 1, 0]");
   EXPECT_EQ(Contents(b, b.Select(wild, Ints(b, {1, 1, 1}), shape)),

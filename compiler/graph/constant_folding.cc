@@ -11,8 +11,8 @@ namespace ember::graph {
 namespace {
 
 constexpr int64_t kMaximumElements = 4096;
-// A result may be so large whatever the operands; else a broadcast would be
-// written out in full.
+// Largest result that is allowed for operands of any size; without a limit a
+// broadcast would be written out in full.
 constexpr int64_t kFreeElements = 64;
 
 std::optional<int64_t> SmallCount(const Shape& shape) {

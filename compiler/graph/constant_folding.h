@@ -1,6 +1,6 @@
-// Evaluates one operation on small constants, with the scalar evaluator: for
-// shape arithmetic and the like while a graph is being built. The
-// fold-constants pass does the large ones.
+// Evaluates one operation on small constants with the scalar evaluator while a
+// graph is being built: shape arithmetic and the like. The fold-constants pass
+// evaluates the large ones.
 #ifndef EMBER_COMPILER_GRAPH_CONSTANT_FOLDING_H_
 #define EMBER_COMPILER_GRAPH_CONSTANT_FOLDING_H_
 
@@ -10,13 +10,13 @@
 
 namespace ember::graph {
 
-// The only result's bytes; nullopt if the operation is no small function of
-// constants (at most 4096 elements, and a result not much larger than the
-// operands), or if it fails (an index out of range). Matrices of bytes are not
-// widened: they are weights of quantized products.
+// Returns the only result's bytes. nullopt if the operation is no small
+// function of constants (at most 4096 elements, and a result not much larger
+// than the operands), or if it fails (an index out of range). Matrices of bytes
+// are not widened: they are weights of quantized products.
 std::optional<ConstantData> FoldSmallConstant(const Operation& operation);
 
-// The data if the value is a constant, else null.
+// Returns the data if the value is a constant, else null.
 const ConstantData* ConstantDataOf(const Value* value);
 
 }  // namespace ember::graph

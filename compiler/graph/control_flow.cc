@@ -12,7 +12,7 @@
 namespace ember::graph {
 namespace {
 
-// Fresh symbols for dims that only the operation's regions know.
+// Makes fresh symbols for dims that only the operation's regions know.
 class ResultDims {
  public:
   ResultDims(GraphBuilder& builder, std::set<std::string> inner)
@@ -110,7 +110,7 @@ class LoopBuilder {
     return inputs;
   }
 
-  // True if a dim varies that was not known to.
+  // True if a dim varies that was assumed not to.
   bool FindVarying(const LoopInputs& inputs, const LoopOutputs& outputs) {
     bool found = false;
     if (outputs.carried.size() != inputs.carried.size()) {
@@ -188,8 +188,8 @@ class LoopBuilder {
         std::move(regions));
   }
 
-  // False also where a loop that could be conditional runs a known number of
-  // times.
+  // Returns false also if a loop that could be conditional runs a known number
+  // of times.
   bool IsConditional(Region& region, const LoopOutputs& outputs) const {
     if (!request_.conditional) return false;
     const bool endless =
@@ -231,7 +231,7 @@ Region::Region(GraphBuilder& outer, std::string name)
 std::string Region::UniqueName(std::string name) {
   if (name.empty()) name = "captured";
   const std::string stem = name;
-  // Where very many are alike, the next number is about how many there are.
+  // If very many names are equal, the next free number is near their count.
   constexpr size_t kTries = 8;
   for (size_t i = 1; !names_.insert(name).second;
        i = std::max(i + 1, i < kTries ? i : names_.size()))

@@ -1,4 +1,4 @@
-// Builds operations with regions: what frontends use for branches, loops and
+// Builds operations with regions, which frontends use for branches, loops and
 // recurrent layers.
 //
 //   // sum = 0; for (row of x) sum = sum + row
@@ -13,11 +13,11 @@
 // A region is built with a GraphBuilder of its own; values of the graph around
 // it come in through Region::Capture. Dims of carried values that change from
 // iteration to iteration, and of results that differ between branches, become
-// symbols that the operation defines: bodies may be built more than once until
-// it is known which. Bodies must therefore do the same each time.
+// symbols that the operation defines. A body may be built several times until
+// these dims are known, so it must do the same each time.
 //
-// Errors stick to the builder, as everywhere (builder.h); functions then give
-// null values. Not thread-safe.
+// Errors stick to the builder (builder.h); the functions then return null
+// values. Not thread-safe.
 #ifndef EMBER_COMPILER_GRAPH_CONTROL_FLOW_H_
 #define EMBER_COMPILER_GRAPH_CONTROL_FLOW_H_
 
@@ -31,20 +31,22 @@
 
 namespace ember::graph {
 
-// A region while it is built. Must not outlive the builder around it.
+// A region while it is built. The builder around it must outlive it.
 class Region {
  public:
   Region(GraphBuilder& outer, std::string name);
   Region(Region&&) = default;
 
   GraphBuilder& builder() { return builder_; }
-  // The value inside. Constants, and integers that are known as expressions,
-  // are made again inside instead of being handed in.
+  // Returns the value inside the region. Constants, and integers that are known
+  // as expressions, are made again inside instead of being passed in.
   Value* Capture(Value* outer);
-  // An input that is no capture; all of them come before the first Capture.
+  // Adds an input that is no capture. All of these come before the first
+  // Capture.
   Value* Input(const std::string& name, TensorType type);
 
-  // Values of the graph around it, one per input behind the others.
+  // Returns the captured values of the graph around, one per input after the
+  // others.
   const std::vector<Value*>& captured() const { return captured_; }
 
  private:
@@ -57,35 +59,37 @@ class Region {
   std::vector<Value*> captured_;
   std::map<const Value*, Value*> inside_;
   std::set<std::string> names_;
-  Region* twin_ = nullptr;  // captures what this one does
+  Region* twin_ = nullptr;  // also captures whatever this region does
 };
 
 struct LoopRequest {
   std::vector<Value*> carried;
-  std::vector<Value*> scanned;  // along their first dims, which are `trip`
-  Dim trip;                     // iterations, unless conditional
+  // scanned along their first dims, which are `trip`
+  std::vector<Value*> scanned;
+  Dim trip;  // number of iterations, unless conditional
   // A conditional loop runs while the condition holds and limit is not reached.
   bool conditional = false;
-  Value* limit = nullptr;      // i64[]; null: none
-  Value* condition = nullptr;  // bool[], before the first iteration; null: true
+  Value* limit = nullptr;  // i64[]; null: none
+  // bool[], before the first iteration; null means true
+  Value* condition = nullptr;
 };
 struct LoopInputs {
   Value* iteration;  // i64[], from 0
   std::vector<Value*> carried, scanned;
 };
 struct LoopOutputs {
-  Value* proceed = nullptr;  // bool[], of conditional loops
+  Value* proceed = nullptr;  // bool[], only in conditional loops
   std::vector<Value*> carried, stacked;
 };
 using LoopBody = std::function<LoopOutputs(Region&, const LoopInputs&)>;
 
-// The carried values after the last iteration, then the stacked ones.
+// Returns the carried values after the last iteration, then the stacked ones.
 std::vector<Value*> BuildLoop(GraphBuilder& builder, const LoopRequest& request,
                               const LoopBody& body);
 
-// The two regions of an `if`. The caller builds both, looks at what they give,
-// and then builds the operation (or leaves it). Captures of either, whenever
-// they come, are inputs of both, in one order.
+// The two regions of an `if`. The caller builds both, looks at their results,
+// and then builds the operation or abandons it. Captures of either region are
+// inputs of both, in one order.
 //
 //   IfRegions regions(builder);
 //   Value* a = regions.then().builder().…;
@@ -99,7 +103,8 @@ class IfRegions {
 
   Region& then() { return then_; }
   Region& otherwise() { return otherwise_; }
-  // condition: bool[]. Both regions give values of the same dtypes and ranks.
+  // `condition` is bool[]. Both regions return values of the same dtypes and
+  // ranks.
   std::vector<Value*> Build(Value* condition,
                             const std::vector<Value*>& then_outputs,
                             const std::vector<Value*>& else_outputs);

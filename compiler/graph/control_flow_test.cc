@@ -8,9 +8,9 @@
 namespace ember::graph {
 namespace {
 
-// Importers learn late what a branch hands on unchanged: behind the other one,
-// which may have captured more by then. Each input of a region must still be
-// the operand at its place.
+// An importer learns late that a branch returns a value unchanged: after it has
+// built the other branch, which may have captured more. Each input of a region
+// must still correspond to the operand at its position.
 TEST(IfRegions, CapturesOfBothAreInOneOrder) {
   GraphBuilder b("main");
   Value* condition = b.Input("condition", {DType::kBool, {}});

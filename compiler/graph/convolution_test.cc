@@ -29,7 +29,7 @@ struct Tensor {
     for (int64_t extent : extents) count *= extent;
     values.assign(static_cast<size_t>(count), 0);
   }
-  // Null outside.
+  // Returns null outside of the tensor.
   int32_t* At(const std::vector<int64_t>& indices) {
     int64_t position = 0;
     for (size_t i = 0; i < extents.size(); ++i) {
@@ -64,8 +64,8 @@ std::vector<int64_t> Joined(int64_t first, const std::vector<int64_t>& middle,
   return result;
 }
 
-// For every pair of input position and tap, the output position that they meet
-// at: conv reads the input there, conv_transpose adds to the output there.
+// For every pair of input position and tap, computes the output position: conv
+// reads the input there, conv_transpose adds to the output there.
 Tensor Reference(const Case& c, Tensor& x, Tensor& w,
                  const std::vector<int64_t>& result_shape) {
   Tensor y(result_shape);
@@ -190,7 +190,7 @@ bool RunCase(uint64_t seed) {
   graph.AddOutput("y", (*operation)->result());
   const StatusOr<std::vector<TensorData>> outputs =
       Evaluate(graph, std::vector<TensorData>{DataOf(x), DataOf(w)});
-  if (!outputs.ok()) {  // a symbolic extent that turns out too small
+  if (!outputs.ok()) {  // a symbolic extent may be too small at run time
     EXPECT_TRUE(c.symbolic) << outputs.status().message();
     EXPECT_NE(outputs.status().message().find("at least 0"),
               std::string_view::npos)

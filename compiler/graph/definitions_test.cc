@@ -46,8 +46,8 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
   return inputs;
 }
 
-// The graph with a dim N of its own for each symbol, so that symbols are bound
-// even where inputs have none, and every result as an output.
+// Returns the graph with an extra dim N for each symbol, so that symbols are
+// bound even if no input has them, and with every result as an output.
 Graph Observed(uint64_t seed) {
   Graph graph = RandomGraph(seed, 12);
   for (const auto& [name, value] : kBindings) {
@@ -64,7 +64,7 @@ Graph Observed(uint64_t seed) {
   return graph;
 }
 
-// Of NaNs only that they are some.
+// Any two NaNs are equal.
 bool SameTensor(const TensorData& a, const TensorData& b) {
   if (a.dtype != b.dtype || a.extents != b.extents) return false;
   return a.data.bytes.size() == b.data.bytes.size() &&
@@ -101,7 +101,7 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
     const Status status = pinned.SubstituteSymbols(replacements);
     const auto inputs = RandomInputs(graph, seed);
     const auto symbolic = Evaluate(graph, inputs);
-    if (!status.ok()) {  // a shape that turns out wrong is seen by both
+    if (!status.ok()) {  // both detect a shape that is wrong at run time
       ASSERT_FALSE(symbolic.ok()) << status.message() << "\n" << Print(graph);
       continue;
     }

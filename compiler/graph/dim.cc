@@ -9,8 +9,8 @@
 namespace ember::graph {
 namespace {
 
-// Past these a dim is invalid: nothing a model means is as large, and a hostile
-// one could grow expressions exponentially.
+// Limits beyond which a dim is invalid. No model needs larger expressions, and
+// a hostile model could make them grow exponentially.
 constexpr size_t kMaximumTerms = 1024;
 constexpr size_t kMaximumFactors = 16;
 constexpr size_t kMaximumAtomText = 2048;

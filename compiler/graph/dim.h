@@ -7,15 +7,15 @@
 //
 // Canonical form: a sum of products with integer coefficients, over atoms that
 // are symbols or floordiv / mod / min / max of canonical forms. Symbols are
-// extents, so they are at least 0. Divisors are taken to be non-zero: (N * H) /
-// N is H.
+// extents, so they are at least 0. Divisors are assumed to be non-zero: (N * H)
+// / N is H.
 //
 // Immutable, cheap to copy, thread-safe. Arithmetic never fails and never
-// wraps: a result that leaves 64 bits, divides by the constant 0 or grows past
-// a thousand terms is the invalid dim, which is only equal to itself and
-// makes every expression it enters invalid. Graph::Add and Graph::AddInput
-// refuse types with invalid dims, so shapes of an untrusted model need no other
-// overflow checks.
+// wraps. A result that leaves 64 bits, divides by the constant 0 or grows past
+// a thousand terms is the invalid dim. The invalid dim equals only itself and
+// makes every expression that contains it invalid. Graph::Add and
+// Graph::AddInput refuse types with invalid dims, so shapes of an untrusted
+// model need no other overflow checks.
 #ifndef EMBER_COMPILER_GRAPH_DIM_H_
 #define EMBER_COMPILER_GRAPH_DIM_H_
 
@@ -67,8 +67,8 @@ class Dim {
   friend bool operator==(const Dim& a, const Dim& b);
   friend bool operator!=(const Dim& a, const Dim& b) { return !(a == b); }
 
-  // What is known for all values of the symbols (each at least 0); nullopt: no
-  // bound known.
+  // Bounds that hold for all values of the symbols (each at least 0); nullopt
+  // if none is known.
   std::optional<int64_t> LowerBound() const;
   std::optional<int64_t> UpperBound() const;
 
@@ -76,12 +76,12 @@ class Dim {
   std::string ToString() const;
   std::set<std::string> Symbols() const;
   Dim Substitute(const std::map<std::string, Dim>& replacements) const;
-  // The value under the bindings; error if a symbol is unbound, or on overflow
-  // or division by 0.
+  // Returns the value under the bindings. Errors: an unbound symbol, overflow,
+  // division by 0.
   StatusOr<int64_t> Evaluate(
       const std::map<std::string, int64_t>& bindings) const;
 
-  // Visits the expression bottom-up for emission: leaves give values, then
+  // Visits the expression bottom-up for emission: leaves give values, and
   // operations combine them. The dim must be valid.
   enum class Operation {
     kAdd,
@@ -118,7 +118,7 @@ class Dim {
   }
 
  private:
-  struct Node;  // the terms of what is not a constant
+  struct Node;  // the terms of a dim that is not constant
   friend struct DimAlgebra;
 
   // One step of the expression in postfix order.

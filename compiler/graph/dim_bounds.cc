@@ -1,4 +1,4 @@
-// Interval arithmetic over dims.
+// Computes bounds of dims by interval arithmetic.
 #include <algorithm>
 
 #include "base/checked_math.h"
@@ -39,8 +39,8 @@ DimBounds ModuloBounds(const DimBounds& b) {
   return {0, b.high ? Bound(std::max<int64_t>(*b.high - 1, 0)) : std::nullopt};
 }
 
-// The bound of min(a, b) on the side where both must be known (low) or either
-// helps (high).
+// Returns the bound of min(a, b): the low end needs both bounds, the high end
+// either.
 Bound Both(Bound a, Bound b, bool smaller) {
   if (!a || !b) return std::nullopt;
   return smaller ? std::min(*a, *b) : std::max(*a, *b);

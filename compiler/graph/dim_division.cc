@@ -1,5 +1,5 @@
-// floordiv, mod, min and max of dims, with the simplifications that make equal
-// shapes equal.
+// Implements floordiv, mod, min and max of dims, with the simplifications that
+// make equal shapes equal.
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +10,7 @@
 namespace ember::graph {
 namespace {
 
-// a = quotient * divisor + rest, where the quotient takes all terms that divide
+// a = quotient * divisor + rest; the quotient takes all terms that divide
 // exactly.
 struct Split {
   Terms quotient, rest;
@@ -48,8 +48,8 @@ Split SplitByTerm(const Terms& terms, const Term& divisor) {
   return split;
 }
 
-// Greatest common divisor of the coefficients, the constant included only if
-// asked.
+// Returns the greatest common divisor of the coefficients; the constant is
+// included on request.
 int64_t CommonCoefficient(const Terms& terms, bool with_constant) {
   int64_t common = 0;
   for (const Term& term : terms) {
@@ -60,7 +60,7 @@ int64_t CommonCoefficient(const Terms& terms, bool with_constant) {
   return common == 0 ? 1 : common;
 }
 
-// Factors that all terms of both share.
+// Returns the factors that all terms of both share.
 std::vector<AtomPointer> CommonFactors(const Terms& a, const Terms& b) {
   std::vector<AtomPointer> common = a[0].factors;
   for (const Terms* terms : {&a, &b}) {
@@ -100,7 +100,7 @@ bool Within(const DimBounds& bounds, int64_t low, int64_t high) {
          *bounds.high <= high;
 }
 
-// floordiv(rest, divisor), where no term of rest divides exactly.
+// Returns floordiv(rest, divisor), where no term of rest divides exactly.
 Dim FloorDivideRest(const Terms& rest_terms, int64_t divisor) {
   const Dim rest = DimAlgebra::FromTerms(rest_terms);
   if (Within(BoundsOf(rest), 0, divisor - 1)) return Dim(0);
@@ -179,7 +179,8 @@ bool IsPositive(const Dim& dim) {
   return low && *low >= 0;  // a divisor is not 0
 }
 
-// floordiv or mod of a rest that has no exact multiples of the divisor left.
+// Returns floordiv or mod of a rest that contains no exact multiples of the
+// divisor.
 Dim FloorDivideSymbolicRest(const Terms& rest, const Dim& divisor) {
   const Terms divisor_terms = DimAlgebra::TermsOf(divisor);
   const int64_t coefficient = std::gcd(CommonCoefficient(rest, true),
@@ -193,7 +194,7 @@ Dim FloorDivideSymbolicRest(const Terms& rest, const Dim& divisor) {
                               DimAlgebra::FromTerms(rest), divisor);
 }
 
-// min (sign 1) or max (sign -1) of two dims.
+// Returns min (sign 1) or max (sign -1) of two dims.
 Dim Extremum(AtomKind kind, const Dim& a, const Dim& b) {
   if (!a.is_valid() || !b.is_valid()) return Dim::Invalid();
   if (a == b) return a;
@@ -201,7 +202,8 @@ Dim Extremum(AtomKind kind, const Dim& a, const Dim& b) {
   const DimBounds difference = BoundsOf(a - b);
   if (difference.low && *difference.low >= 0) return minimum ? b : a;
   if (difference.high && *difference.high <= 0) return minimum ? a : b;
-  // Nested in the same function: min(min(x, 3), 5) and min(min(x, y), x).
+  // Simplifies nested calls of the same function: min(min(x, 3), 5) and
+  // min(min(x, y), x).
   for (const auto& [outer, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     const Atom* atom = DimAlgebra::AsAtom(*outer);
     if (atom == nullptr || atom->kind != kind) continue;

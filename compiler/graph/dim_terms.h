@@ -21,8 +21,8 @@ enum class AtomKind : uint8_t {
   kMaximum
 };
 
-// A symbol, or an operation on canonical forms that is no sum or product. Atoms
-// are equal exactly when their texts are.
+// A symbol, or an operation on canonical forms that is neither a sum nor a
+// product. Atoms are equal exactly if their texts are.
 struct Atom {
   AtomKind kind;
   std::string text;
@@ -30,8 +30,8 @@ struct Atom {
 };
 using AtomPointer = std::shared_ptr<const Atom>;
 
-// coefficient * factors[0] * factors[1] …; factors sorted by text, repeated for
-// powers.
+// coefficient * factors[0] * factors[1] …; factors are sorted by text and
+// repeated for powers.
 struct Term {
   int64_t coefficient = 0;
   std::vector<AtomPointer> factors;
@@ -45,25 +45,26 @@ struct Dim::Node {
   bool invalid = false;
 };
 
-// Whatever needs Dim's representation.
+// Functions that need Dim's representation.
 struct DimAlgebra {
   static Terms TermsOf(const Dim& dim);
-  // Sorts and merges; Invalid on overflow or if too large.
+  // Sorts and merges the terms; Invalid on overflow or if there are too many.
   static Dim FromTerms(Terms terms);
   static Dim FromAtom(AtomKind kind, const Dim& a, const Dim& b);
   static Dim FromSymbol(std::string name);
-  // The atom if the dim is just one, with coefficient 1.
+  // Returns the atom if the dim is a single atom with coefficient 1.
   static const Atom* AsAtom(const Dim& dim);
   static bool Equal(const Dim& a, const Dim& b);
 
-  // The quotient if a is exactly a multiple of b as polynomials.
+  // Returns the quotient if a is exactly a multiple of b as polynomials.
   static std::optional<Dim> ExactQuotient(const Dim& a, const Dim& b);
 };
 
-// < 0, 0, > 0: a monomial order (graded lexicographic).
+// Compares by a monomial order (graded lexicographic): < 0, 0 or > 0.
 int CompareFactors(const std::vector<AtomPointer>& a,
                    const std::vector<AtomPointer>& b);
-// Factors of a without those of b; nullopt if b's are not all in a.
+// Returns the factors of a without those of b; nullopt if a lacks a factor of
+// b.
 std::optional<std::vector<AtomPointer>> DivideFactors(
     const std::vector<AtomPointer>& a, const std::vector<AtomPointer>& b);
 

@@ -129,7 +129,7 @@ TEST(DimTest, Bounds) {
 
 // --- random expressions: simplified ones have the value of the arithmetic ---
 
-// The value of an expression, computed beside it.
+// An expression together with its value, computed by plain arithmetic.
 struct Checked {
   Dim dim;
   __int128 value;
@@ -175,7 +175,7 @@ class RandomDims {
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit));
   }
 
-  // By a divisor that is not 0, also not before simplification.
+  // Divides by a divisor that is not 0, also before simplification.
   Checked Division(const Checked& a, const Checked& b) {
     Checked divisor = b;
     if (b.value == 0 || b.dim == Dim(0) || Below(2) == 0) {

@@ -51,8 +51,7 @@ class GraphEvaluator {
       }
       values_.emplace(&input, inputs[i]);
     }
-    for (size_t i = 0; i < inputs.size();
-         ++i) {  // now that all symbols are known
+    for (size_t i = 0; i < inputs.size(); ++i) {  // all symbols are known now
       EMBER_ASSIGN_OR_RETURN(const auto extents,
                              Extents(graph_.inputs()[i]->shape()));
       if (extents != inputs[i].extents)

@@ -1,6 +1,6 @@
-// Runs a graph, operation by operation, on the scalar evaluator: what a graph
-// means. Slow; for tests of definitions and for comparing a graph before and
-// after a pass.
+// Runs a graph, operation by operation, on the scalar evaluator: this defines
+// the meaning of a graph. Slow; for tests of definitions and for comparing a
+// graph before and after a pass.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::vector<TensorData> outputs,
 //                          Evaluate(graph, inputs));
@@ -22,9 +22,9 @@ struct TensorData {
   ConstantData data;
 };
 
-// One tensor per input, in order; symbols get their values from the inputs'
-// extents. Errors: inputs that do not fit, a symbol that no input dim gives, an
-// index out of range, more than 1 GiB for one value.
+// Takes one tensor per input, in order; symbols get their values from the
+// inputs' extents. Errors: inputs that do not fit, a symbol that no input dim
+// gives, an index out of range, more than 1 GiB for one value.
 StatusOr<std::vector<TensorData>> Evaluate(const Graph& graph,
                                            std::span<const TensorData> inputs);
 

@@ -9,13 +9,13 @@
 namespace ember::graph {
 namespace {
 
-// Of an origin, which only people read: a model may give very many operations
-// one that is very long.
+// Largest length of an origin. Only people read origins, and a model may give
+// very many operations a very long one.
 constexpr size_t kLongestOrigin = 512;
 
 std::string Cut(std::string origin) {
   if (origin.size() <= kLongestOrigin) return origin;
-  // Not in the middle of a character: of UTF-8 they are 4 bytes at most.
+  // The cut is never inside a character: UTF-8 characters have at most 4 bytes.
   size_t end = kLongestOrigin;
   for (int i = 0; i < 3 && (origin[end] & 0xc0) == 0x80; ++i) --end;
   return origin.substr(0, end) + "…";
@@ -61,8 +61,8 @@ const AttributeSpec* FindSpec(const OperatorRecord& record,
   return nullptr;
 }
 
-// Attributes in the order of the declaration; error if one is missing, unknown
-// or of a wrong kind.
+// Returns the attributes in the order of the declaration; an error if one is
+// missing, unknown or of a wrong kind.
 StatusOr<Attributes> CheckedAttributes(const OperatorRecord& record,
                                        const Attributes& given) {
   for (const auto& [name, value] : given.entries()) {
@@ -107,7 +107,7 @@ Status CheckOperandCount(const OperatorRecord& record, int count) {
                               std::to_string(count));
 }
 
-// infer, and what must hold of every result.
+// Calls `infer` and checks the properties that every result must have.
 StatusOr<std::vector<TensorType>> InferChecked(const Operation& operation) {
   EMBER_ASSIGN_OR_RETURN(std::vector<TensorType> types,
                          operation.record().infer(operation));
@@ -134,7 +134,7 @@ Shape SubstituteShape(const Shape& shape,
 }  // namespace
 
 ConstantData ConstantData::Copy(std::span<const uint8_t> bytes) {
-  // 64-byte alignment: the bytes are run on and emitted as they are.
+  // 64-byte alignment: kernels and the emitted module use the bytes in place.
   constexpr std::align_val_t kAlignment{64};
   auto* storage = new (kAlignment) uint8_t[std::max<size_t>(bytes.size(), 1)];
   if (!bytes.empty()) std::memcpy(storage, bytes.data(), bytes.size());
@@ -170,7 +170,8 @@ std::string ToString(const TensorType& type) {
   return std::string(DTypeName(type.dtype)) + ShapeToString(type.shape);
 }
 
-// In operators.h: graph.cc needs the records, not the table.
+// Declared in operators.h, defined here: graph.cc needs the records, not the
+// table.
 std::string DescribeOperation(const Operation& operation) {
   std::string text(operation.name());
   if (!operation.origin().empty()) text += " '" + operation.origin() + "'";
@@ -231,7 +232,8 @@ void Graph::AddOutput(std::string name, Value* value,
 
 StatusOr<Operation*> Graph::Add(const OperatorRecord& record,
                                 std::vector<Value*> operands,
-                                // By value, as the others, which are moved.
+                                // The attributes are passed by value like the
+                                // other arguments, which are moved.
                                 // NOLINTNEXTLINE(performance-*)
                                 Attributes attributes, std::string origin,
                                 const Operation* before,
@@ -281,7 +283,7 @@ void Graph::ReplaceAllUses(Value* from, Value* to) {
   if (from == to) return;
   const std::vector<Operation*> users = std::move(from->users_);
   from->users_.clear();
-  for (Operation* user : users) {  // listed once per use
+  for (Operation* user : users) {  // a user is listed once per use
     const auto use =
         std::find(user->operands_.begin(), user->operands_.end(), from);
     EMBER_CHECK(use != user->operands_.end())

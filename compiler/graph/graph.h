@@ -1,5 +1,5 @@
-// The graph: SSA values typed tensor<dtype, [dims]>, produced by operators;
-// what frontends make and passes rewrite.
+// The graph: SSA values typed tensor<dtype, [dims]>, produced by operators.
+// Frontends make graphs and passes rewrite them.
 //
 //   graph @mlp(%x: f32[N, 4]) -> (%y) {
 //     %w: f32[4, 2] = constant() {value = [1, 0, 0.5, 2, -1, 0, 3, 4]}
@@ -9,17 +9,17 @@
 //   }
 //
 // Control flow is operations with regions: closed graphs of their own, whose
-// inputs are the operands handed to them (operators.h: if, loop). A region uses
+// inputs are the operands passed to them (operators.h: if, loop). A region uses
 // the symbols of the dims around it freely.
 //
 // Ownership: a Graph owns its inputs and operations, an Operation its results;
 // pointers stay valid until the operation is erased, also when the Graph is
-// moved. Operations are kept in an order where definitions come before uses.
+// moved. Definitions come before uses in the order of operations.
 // Thread-compatible.
 //
-// Errors: what a model can cause (wrong operands, attributes, shapes) is a
-// Status of Add, AddInput, InferTypes or SubstituteSymbols; misuse of the
-// rewriting functions is a check.
+// Errors: wrong operands, attributes and shapes, which a model can cause, are a
+// Status of Add, AddInput, InferTypes or SubstituteSymbols. Misuse of the
+// rewriting functions fails a check.
 #ifndef EMBER_COMPILER_GRAPH_GRAPH_H_
 #define EMBER_COMPILER_GRAPH_GRAPH_H_
 
@@ -72,7 +72,7 @@ class Attributes {
       : entries_(entries) {}
   const Attribute* Find(std::string_view name) const;
   void Set(std::string_view name, Attribute value);
-  // Checked access: the verifier has seen that the attribute is there with this
+  // Checked access: the verifier guarantees that the attribute exists with this
   // type.
   template <typename T>
   const T& Get(std::string_view name) const {
@@ -122,17 +122,17 @@ class Operation {
   Operation();
   ~Operation();
   const OperatorRecord& record() const { return *record_; }
-  std::string_view name() const;  // of the operator
+  std::string_view name() const;  // name of the operator
   std::span<Value* const> operands() const { return operands_; }
   Value* operand(int index) const { return operands_[index]; }
   int operand_count() const { return static_cast<int>(operands_.size()); }
   std::span<const std::unique_ptr<Value>> results() const { return results_; }
   Value* result(int index = 0) const { return results_[index].get(); }
   const Attributes& attributes() const { return attributes_; }
-  // One per name in the record's `regions`, in that order.
+  // Returns one region per name in the record's `regions`, in that order.
   std::span<const std::unique_ptr<Graph>> regions() const { return regions_; }
-  // The model's node this came from, e.g. "Conv_12 (Conv)"; joined with '+'
-  // when merged.
+  // The model's node from which this operation comes, e.g. "Conv_12 (Conv)";
+  // origins of merged operations are joined with '+'.
   const std::string& origin() const { return origin_; }
   void set_origin(std::string origin) { origin_ = std::move(origin); }
 
@@ -145,14 +145,14 @@ class Operation {
   Attributes attributes_;
   std::string origin_;
   std::list<std::unique_ptr<Operation>>::iterator
-      position_;  // in the graph's list
+      position_;  // position in the graph's list
 };
 
-// The dispatch IR's limit.
+// Largest rank; the dispatch IR has the same limit.
 inline constexpr int kMaximumRank = 16;
 
-// Error unless the rank is within the limit, every dim is valid, constant dims
-// are at least 0 and a constant size in bytes fits 64 bits.
+// Returns an error unless the rank is within the limit, every dim is valid,
+// constant dims are at least 0 and a constant size in bytes fits 64 bits.
 Status CheckType(const TensorType& type);
 std::string ToString(const TensorType& type);  // "f32[N, 3]"
 
@@ -175,30 +175,30 @@ class Graph {
     return output_logical_types_;
   }
   // Strings that constants of the logical type "string" refer to: handle k is
-  // string k. All different.
+  // string k. All are different.
   const std::vector<std::string>& strings() const { return strings_; }
   void set_strings(std::vector<std::string> strings) {
     strings_ = std::move(strings);
   }
-  // What the model's maker wrote beside it: texts by their keys, for the user
-  // of the module; nothing of it is computed. Of a graph that is no region.
-  // Rules: base/metadata_rules.h; the verifier checks them.
+  // Texts by their keys that the model's maker added, for the user of the
+  // module; they do not influence results. A region has none.
+  // base/metadata_rules.h has the rules; the verifier checks them.
   const Metadata& metadata() const { return metadata_; }
   void set_metadata(Metadata metadata) { metadata_ = std::move(metadata); }
-  // In definition order. Iterate over a copy of the pointers (Operations())
-  // while rewriting.
+  // Operations in definition order. Iterate over a copy of the pointers
+  // (Operations()) while rewriting.
   const std::list<std::unique_ptr<Operation>>& operations() const {
     return operations_;
   }
   std::vector<Operation*> Operations() const;
 
-  // Error: a dim is negative or invalid, or the bytes overflow 64 bits.
-  // logical_type: what the elements stand for where their dtype only holds them
-  // ("string", "f8e4m3fn"), for the user of the module; empty: nothing else.
+  // Adds an input. Errors: a dim is negative or invalid, or the bytes overflow
+  // 64 bits. `logical_type` is the meaning of the elements if the dtype only
+  // stores them ("string", "f8e4m3fn"), for the user of the module; empty if
+  // there is no other meaning.
   StatusOr<Value*> AddInput(std::string name, TensorType type,
                             std::string logical_type = "");
-  // The value is returned under this name. A value may be returned several
-  // times.
+  // Returns the value under this name. A value may be returned several times.
   void AddOutput(std::string name, Value* value, std::string logical_type = "");
 
   // Adds an operation at the end (before == nullptr) or before another, with
@@ -210,23 +210,23 @@ class Graph {
                            const Operation* before = nullptr,
                            std::vector<Graph> regions = {});
 
-  // All uses (operands and graph outputs) of `from` become uses of `to`.
+  // Makes all uses (operands and graph outputs) of `from` uses of `to`.
   void ReplaceAllUses(Value* from, Value* to);
-  // One operand of one operation; types are not inferred again.
+  // Sets one operand of one operation; types are not inferred again.
   void SetOperand(Operation* operation, int index, Value* value);
-  // An attribute; types are not inferred again.
+  // Sets an attribute; types are not inferred again.
   void SetAttribute(Operation* operation, std::string_view name,
                     Attribute value);
   void SetOutput(int index, Value* value);
   // Drops operand `operand` of `operation` and input `input` of each of its
   // regions, which no region may use.
   void DropCapture(Operation* operation, int operand, int input);
-  // The operation's results must be unused.
+  // Erases an operation whose results are unused.
   void Erase(Operation* operation);
-  // Re-infers every result type in order, those of regions first (after inputs
-  // or attributes changed).
+  // Infers every result type again, in order, those of regions first. Call it
+  // after inputs or attributes changed.
   Status InferTypes();
-  // Moves `operation` right before `before`; the caller keeps definitions
+  // Moves `operation` right before `before`. The caller keeps definitions
   // before uses.
   void MoveBefore(Operation* operation, const Operation* before);
   // Pins symbols of dims everywhere (types and attributes), e.g. {"N": 1};

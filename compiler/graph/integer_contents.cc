@@ -17,7 +17,7 @@ using MaybeDim = std::optional<Dim>;
 
 constexpr double kLargestExactInteger = 9007199254740992.0;  // 2^53
 
-// Constant extents, and how many elements.
+// Constant extents and the number of elements.
 struct SmallShape {
   std::vector<int64_t> extents;
   int64_t count = 1;
@@ -36,7 +36,7 @@ std::optional<SmallShape> SmallShapeOf(const Shape& shape) {
   return small;
 }
 
-// The indices of a row-major position.
+// Returns the indices of a row-major position.
 std::vector<int64_t> IndicesOf(int64_t position,
                                const std::vector<int64_t>& extents) {
   std::vector<int64_t> indices(extents.size());
@@ -57,8 +57,8 @@ int64_t PositionOf(std::span<const int64_t> indices,
 
 // --- elements ---
 
-// Values that the type cannot hold would wrap or round: not followed. Symbolic
-// ones are extents, which fit.
+// True if the type can hold the value; other values would wrap or round and are
+// not followed. Symbolic values are extents, which fit.
 bool Fits(const Dim& value, DType type) {
   const auto constant = value.AsConstant();
   if (!value.is_valid()) return false;
@@ -84,8 +84,8 @@ MaybeDim ConstantElement(uint64_t bits, DType type) {
 
 bool NonNegative(const Dim& dim) { return dim.LowerBound().value_or(-1) >= 0; }
 
-// Exact: a remainder would round (toward zero for integers, to a fraction for
-// floats).
+// Divides only if the division is exact: a remainder would round (toward zero
+// for integers, to a fraction for floats).
 MaybeDim Divide(const Dim& a, const Dim& b, bool is_float) {
   if (b == Dim(0)) return std::nullopt;
   const Dim quotient = FloorDivide(a, b);
@@ -200,7 +200,7 @@ MaybeDim CastElement(const Dim& a, DType type) {
 
 // --- operations ---
 
-// The contents of the operands of one operation.
+// Computes the contents of one operation's result from those of its operands.
 class ContentsRule {
  public:
   ContentsRule(const Operation& operation, const IntegerContents& known,
@@ -241,7 +241,8 @@ class ContentsRule {
     return *contents;
   }
 
-  // element(indices) for each element of the result, until one is not known.
+  // Calls element(indices) for each element of the result, until one is
+  // unknown.
   template <typename Element>
   MaybeContents ForEach(const Element& element) const {
     Contents result;
@@ -253,7 +254,7 @@ class ContentsRule {
     return result;
   }
 
-  // The element of an operand that broadcasts to the result.
+  // Returns the element of an operand that broadcasts to the result.
   const Dim& BroadcastElement(int index,
                               const std::vector<int64_t>& indices) const {
     const std::vector<int64_t> extents = Extents(index);
@@ -313,7 +314,7 @@ class ContentsRule {
     });
   }
 
-  // floor(a / b) of floats that hold whole numbers.
+  // Computes floor(a / b) of floats that hold whole numbers.
   MaybeContents FloorOfQuotient() const {
     const Operation* quotient = operation_.operand(0)->producer();
     if (quotient == nullptr || quotient->name() != "divide")
@@ -344,7 +345,7 @@ class ContentsRule {
     });
   }
 
-  // The operand's elements at source(indices).
+  // Returns the operand's elements at source(indices).
   template <typename Source>
   MaybeContents Moved(const Source& source) const {
     const Contents* operand = Operand(0);

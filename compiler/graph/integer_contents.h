@@ -1,6 +1,6 @@
-// What integer-valued small tensors hold, as expressions over the dims: how
-// shape arithmetic in a model (Shape, Gather, Mul, Concat → Reshape) becomes
-// symbolic dims again.
+// Computes the contents of small integer tensors as expressions over the dims,
+// so that shape arithmetic in a model (Shape, Gather, Mul, Concat → Reshape)
+// becomes symbolic dims again.
 //
 //   IntegerContents contents;
 //   contents.Record(*shape_value_operation);         // results known now
@@ -26,10 +26,11 @@ class IntegerContents {
  public:
   static constexpr int64_t kMaximumElements = 512;
 
-  // Works out the result of an operation whose operands were recorded (or are
-  // unknown).
+  // Computes the result of an operation whose operands were recorded or are
+  // unknown.
   void Record(const Operation& operation);
-  // Row-major; null if not known. Valid until the next Record.
+  // Returns the contents, row-major; null if unknown. Valid until the next
+  // Record.
   const std::vector<Dim>* Find(const Value* value) const;
 
  private:

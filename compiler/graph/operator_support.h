@@ -1,4 +1,5 @@
-// Shared by the operator families (operators_*.cc). Internal to this library.
+// Helpers shared by the operator families (operators_*.cc). Internal to this
+// library.
 #ifndef EMBER_COMPILER_GRAPH_OPERATOR_SUPPORT_H_
 #define EMBER_COMPILER_GRAPH_OPERATOR_SUPPORT_H_
 
@@ -32,7 +33,7 @@ inline InferredTypes OneType(DType dtype, Shape shape) {
   return std::vector<TensorType>{TensorType{dtype, std::move(shape)}};
 }
 
-// An error of one line; parts are texts.
+// Makes an error of one line from texts.
 template <typename... Parts>
 Status Mismatch(const Parts&... parts) {
   std::string message;
@@ -54,7 +55,7 @@ inline const std::string& StringOf(const Operation& operation,
                                    std::string_view name) {
   return operation.attributes().Get<std::string>(name);
 }
-// An attribute that may be absent.
+// Returns an attribute that may be absent.
 inline int64_t IntegerOr(const Operation& operation, std::string_view name,
                          int64_t otherwise) {
   return operation.attributes().Find(name) ? IntegerOf(operation, name)
@@ -63,7 +64,7 @@ inline int64_t IntegerOr(const Operation& operation, std::string_view name,
 
 inline bool IsOne(const Dim& dim) { return dim == Dim(1); }
 inline bool IsZero(const Dim& dim) { return dim == Dim(0); }
-// The constant is below `limit` for sure.
+// True if the dim is a constant below `limit`.
 inline bool SurelyBelow(const Dim& dim, int64_t limit) {
   const auto value = dim.AsConstant();
   return value && *value < limit;
@@ -81,16 +82,16 @@ Status CheckPositive(std::span<const int64_t> values,
 Status CheckRank(const Operation& operation, int operand, int expected);
 Status CheckSameDType(const Operation& operation, int a, int b);
 Status CheckIndexOperand(const Operation& operation, int operand);
-// Two dims that must be the same.
+// Checks that two dims are the same.
 Status CheckSameDim(const Dim& a, std::string_view what_a, const Dim& b,
                     std::string_view what_b);
 
-// The dim of operand `operand` as a scalar.
+// Returns the dim of operand `operand` as a scalar.
 inline Scalar DimOf(ElementContext& context, int operand, int dim) {
   return context.Extent(context.operation().operand(operand)->shape()[dim]);
 }
 
-// 0, 1, the largest and the smallest value of a type.
+// Return 0, 1, the largest and the smallest value of a type.
 Scalar ZeroOf(ElementContext& context, DType type);
 Scalar OneOf(ElementContext& context, DType type);
 Scalar LargestOf(ElementContext& context, DType type);
@@ -103,7 +104,7 @@ struct NamedCombiner {
   Scalar (*identity)(ElementContext& context, DType type);
 };
 const NamedCombiner* FindCombiner(std::string_view name);
-// Error if the name is unknown or does not fit the dtype.
+// Returns an error if the name is unknown or does not fit the dtype.
 Status CheckCombiner(const Operation& operation, DType dtype);
 
 // (extent + low + high - dilation * (window - 1) - 1) floordiv stride + 1

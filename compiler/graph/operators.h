@@ -1,5 +1,5 @@
-// What an operator is: one record with its operands, attributes, type
-// inference, definition as tensor expressions, and doc line. Everything that
+// The table of operators. An operator is one record: operands, attributes, type
+// inference, definition as tensor expressions, and doc line. All code that
 // knows operators is driven by the table.
 //
 // Elementwise operators are not written by hand: every arithmetic row of the
@@ -16,7 +16,7 @@
 //   reshape {shape}, transpose {permutation}, broadcast {shape}
 //                  Element counts must be equal as expressions (Dim's rules): a
 //                  symbolic reshape that cannot be shown to fit is an error.
-//   assume {shape}                           dims taken to be equal to others; checked when run
+//   assume {shape}                           dims assumed equal to others; checked when run
 //   slice {starts, steps, sizes}             element start + i*step; steps may be negative
 //   pad {low, high, mode} (x [, scalar])     mode: constant, edge, reflect, wrap
 //   concat {axis} (x...)                     one dispatch stage per operand
@@ -63,25 +63,26 @@
 
 namespace ember::graph {
 
-// Access to operands inside one stage of a definition. Whether an operand is a
-// buffer or another operator's element (fusion) is not visible here.
+// Access to operands inside one stage of a definition. It hides whether an
+// operand is a buffer or, by fusion, another operator's element.
 class ElementContext {
  public:
   virtual ~ElementContext() = default;
   virtual const Operation& operation() const = 0;
-  // Element of operand at indices (one per dim, i64), which must be within its
-  // shape.
+  // Returns the element of an operand at the indices (one per dim, i64), which
+  // must be within its shape.
   virtual tensor::Scalar Load(int operand,
                               std::span<const tensor::Scalar> indices) = 0;
-  // The same, or `otherwise` where any index is outside the operand's shape.
+  // Returns the element, or `otherwise` if any index is outside of the
+  // operand's shape.
   virtual tensor::Scalar Pad(int operand,
                              std::span<const tensor::Scalar> indices,
                              tensor::Scalar otherwise) = 0;
-  // A dimension as an i64 scalar.
+  // Returns a dim as an i64 scalar.
   virtual tensor::Scalar Extent(const Dim& dim) = 0;
   virtual tensor::Scalar Index(int64_t value) = 0;
   virtual tensor::Scalar Constant(double value, DType type) = 0;
-  // Exact for 64-bit integers.
+  // Makes a constant; it is exact for 64-bit integers.
   virtual tensor::Scalar IntegerConstant(int64_t value, DType type) = 0;
 };
 
@@ -90,13 +91,14 @@ class StageContext : public ElementContext {
  public:
   virtual tensor::Scalar SpatialAxis(const Dim& extent) = 0;
   virtual tensor::Scalar ReductionAxis(const Dim& extent) = 0;
-  // Stores to result `result` of the operation at indices. Ends the stage.
+  // Stores to result `result` of the operation at the indices, and ends the
+  // stage.
   virtual void Yield(tensor::Scalar value, int result,
                      std::span<const tensor::Scalar> indices,
                      tensor::Combiner combiner = tensor::Combiner::kNone,
                      tensor::Update update = tensor::Update::kAssign) = 0;
-  // A fold over (value, initial) pairs; result[i] < 0 means not stored
-  // (trailing ones only).
+  // Makes a fold over (value, initial) pairs. result[i] < 0 means that the
+  // value is not stored; only trailing ones may have it.
   struct FoldValue {
     tensor::Scalar value;
     tensor::Scalar initial;
@@ -114,14 +116,14 @@ class StagesContext {
   virtual StageContext& AddStage() = 0;
 };
 
-// How an operator computes. Exactly one of the two functions is set (none for
-// `constant` and what the program runs).
+// The computation of an operator. Exactly one of the two functions is set;
+// `constant` and operators that the program runs have neither.
 struct Definition {
-  // One element of the only result at `indices`: inlined into whatever uses it,
-  // or a stage.
+  // Computes one element of the only result at `indices`. It is inlined into
+  // the users of the element, or becomes a stage.
   tensor::Scalar (*element)(ElementContext& context,
                             std::span<const tensor::Scalar> indices) = nullptr;
-  // Stages that store the results.
+  // Makes the stages that store the results.
   void (*stages)(StagesContext& context) = nullptr;
 };
 
@@ -142,41 +144,44 @@ struct AttributeSpec {
   std::string_view doc;
 };
 
-// What passes may assume about an operator without knowing its name.
+// Properties that passes may use without knowing the operator's name.
 enum class OperatorTrait : uint8_t {
   kElementwise,  // result[i] depends on operand[i] only (with broadcasting),
                  // same for every i
   kView,  // moves elements, computes nothing: reshape, transpose, broadcast,
           // slice, pad …
-  kReduction,    // has a reduction
+  kReduction,    // it has a reduction
   kContraction,  // sum of products of two operands
   kProgram,      // run by the program: control flow and library calls; no
                  // definition
   kOther,
 };
 
-// Where the memory of an operation's results comes from when a program runs it.
+// Says who provides the memory of an operation's results when a program runs
+// it.
 enum class ResultMemory : uint8_t {
-  kOperand,    // operand 0's, with other extents: nothing is done
-  kGiven,      // there before the operation runs: from the memory plan, or, of
-               // a constant, the module's
-  kMade,       // made by the run, as nobody knows before how much it takes
-  kFirstMade,  // result 0 is made, the others are given
+  kOperand,  // operand 0's memory with other extents: nothing is done
+  // exists before the operation runs: from the memory plan, or for a constant
+  // from the module
+  kGiven,
+  kMade,       // allocated by the run, as its size is not known before
+  kFirstMade,  // result 0 is allocated by the run, the others exist before
 };
 
-// How an operation reads the elements of its first operand: what lowering needs
-// to know to decide whether a value is worth memory of its own.
+// Says how an operation reads the elements of its first operand. Lowering uses
+// this to decide whether a value gets memory of its own.
 enum class Reading : uint8_t {
-  kOnce,      // an element for each element of the result, in the same order
-  kReshaped,  // as kOnce, with other dims around the same elements
-  kPermuted,  // as kOnce, with the dims in another order: `permutation`
-  kPadded,    // as kOnce, and a value where there is no element: `low`, `high`,
-              // `mode`
-  kJoined,    // as a part of the result; so are the other operands
-  kWindows,   // in windows that may overlap: `window`
-  kConvolved,  // in windows, times weights that are operand 1: `low`, `high`,
-               // `groups`; channels are the last dim
-  kByData,     // those that other operands name, which may be the same often
+  kOnce,      // one element for each element of the result, in the same order
+  kReshaped,  // like kOnce, with other dims around the same elements
+  kPermuted,  // like kOnce, with the dims in another order: `permutation`
+  // like kOnce, with a value outside of the operand: `low`, `high`, `mode`
+  kPadded,
+  kJoined,   // the operand is a part of the result; so are the other operands
+  kWindows,  // in windows that may overlap: `window`
+  // in windows, times the weights of operand 1: `low`, `high`, `groups`;
+  // channels are the last dim
+  kConvolved,
+  kByData,  // elements that other operands select, some possibly often
 };
 
 // A field without a default: a record that leaves it out does not build.
@@ -199,19 +204,19 @@ struct OperatorRecord {
   OperatorTrait trait = OperatorTrait::kOther;
   Stated<ResultMemory> result_memory;
   Reading reading = Reading::kOnce;
-  // Whether the result is an affine function of each operand, the others given
-  // (a*x + b, or x in another type): as cheap as anything to compute again, and
-  // what dequantization consists of.
+  // True if the result is an affine function of each operand while the others
+  // are fixed (a*x + b, or x in another type). Such an operator is as cheap to
+  // compute again as any; dequantization consists of them.
   bool is_affine = false;
-  // With the trait kProgram: what the program does. `call` for kCall.
+  // For the trait kProgram: how the program runs it. `call` is for kCall.
   ProgramForm form = ProgramForm::kNone;
   LibraryCall call = {};
-  // Result types from operands and attributes; checks all that the definition
-  // relies on.
+  // Returns the result types for the operands and attributes. Checks everything
+  // that the definition relies on.
   StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) =
       nullptr;
   Definition definition = {};
-  // For records generated from the instruction table.
+  // Set in records that are generated from the instruction table.
   bool is_instruction = false;
   tensor::Opcode opcode = tensor::Opcode::kConstant;
   // Names of its regions, for the text form.
@@ -220,31 +225,34 @@ struct OperatorRecord {
 
 std::span<const OperatorRecord> OperatorTable();
 const OperatorRecord* FindOperator(std::string_view name);
-// Checked: for names written in our own code.
+// Finds an operator by a name that is written in our own code; an unknown name
+// fails a check.
 const OperatorRecord& OperatorNamed(std::string_view name);
-// The elementwise operator of an arithmetic row. Checked.
+// Finds the elementwise operator of an arithmetic row; another opcode fails a
+// check.
 const OperatorRecord& OperatorNamed(tensor::Opcode opcode);
-// "conv", or "conv 'Conv_12 (Conv)'" if the origin is known: how errors name an
-// operation.
+// Returns the name of an operation for error messages: "conv", or "conv
+// 'Conv_12 (Conv)'" if the origin is known.
 std::string DescribeOperation(const Operation& operation);
 
-// The symbols whose values this operation gives when it runs (its attribute
-// `defines`); shapes of results and of later operations use them.
+// Returns the symbols whose values this operation gives when it runs (its
+// attribute `defines`). Shapes of results and of later operations use them.
 std::vector<std::string> DefinedSymbols(const Operation& operation);
 
-// The operands of a `loop`, by what they are for.
+// The operands of a `loop`, by their purpose.
 struct LoopParts {
   explicit LoopParts(const Operation& loop);
   bool conditional = false;  // operands 0 and 1 are its limit and condition
   std::span<Value* const> carried, scanned, captured;
 };
 
-// The input of an operation's regions that is its first capture. Captures are
-// the last inputs of each region, and the last operands, in the same order.
+// Returns the number of the first captured input of an operation's regions.
+// Captures are the last inputs of each region, and the last operands, in the
+// same order.
 int FirstCapturedInput(const Operation& operation);
 
-// numpy broadcasting of shapes; error names the two dims that do not fit. Two
-// dims fit if they are equal expressions or one is the constant 1.
+// Broadcasts shapes like numpy; the error names the two dims that do not fit.
+// Two dims fit if they are equal expressions or one is the constant 1.
 StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
 
 }  // namespace ember::graph

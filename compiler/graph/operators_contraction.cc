@@ -1,4 +1,4 @@
-// contract, conv, conv_transpose: sums of products of two operands.
+// Defines contract, conv and conv_transpose: sums of products of two operands.
 //
 // Operands that are narrow floats are cast to f32 before they are multiplied,
 // and the result is f32: rounding each product to few bits would lose what the
@@ -88,9 +88,9 @@ void DefineContract(StagesContext& context) {
       reduced.empty() ? tensor::Combiner::kNone : tensor::Combiner::kSum);
 }
 
-// --- what conv and conv_transpose share ---
+// --- shared by conv and conv_transpose ---
 
-// Dims of the operands by meaning.
+// Dims of the operands by their meaning.
 struct ConvolutionShape {
   size_t spatial = 0;  // number of spatial dims
   int64_t groups = 1;
@@ -151,8 +151,7 @@ Status CheckConvolution(const Operation& operation, bool transposed) {
   return OkStatus();
 }
 
-// Axes of the channels. With one input (output) per group there is no axis for
-// it.
+// Axes of the channels. A group with one input (output) has no axis for it.
 struct ChannelAxes {
   Scalar output;  // over all groups
   Scalar output_in_group;
@@ -177,7 +176,7 @@ ChannelAxes OutputChannels(StageContext& stage, const ConvolutionShape& shape) {
   return axes;
 }
 
-// A reduction over an extent, or nothing where there is one element.
+// Adds a reduction over an extent, or nothing if the extent is 1.
 Scalar Reduce(StageContext& stage, const Dim& extent, bool& reduces) {
   if (IsOne(extent)) return stage.Index(0);
   reduces = true;
@@ -281,11 +280,11 @@ InferredTypes InferConvTranspose(const Operation& operation) {
   return OneType(SumType(operation.operand(0)->dtype()), std::move(shape));
 }
 
-// The outputs of one spatial dim at first, first + stride, … and the taps that
-// reach them:
+// The outputs of one spatial dim at first, first + stride, …, and the taps that
+// contribute to them:
 //   output = step * stride + first, tap = tap_first + j * tap_step,
 //   input = step + offset - j * input_step.
-// With `checked`, output = step, tap = j, and the input is (step + offset - j *
+// If `checked`, output = step, tap = j, and the input is (step + offset - j *
 // dilation) / stride where that divides.
 struct Phase {
   bool checked = false;
@@ -304,8 +303,8 @@ struct TransposedDim {
   int64_t stride, dilation;
 };
 
-// The phase of outputs first, first + stride, …: the taps whose distance is a
-// multiple of stride.
+// Returns the phase of outputs first, first + stride, …. Its taps have a
+// distance that is a multiple of the stride.
 Phase PhaseAt(const TransposedDim& dim, int64_t first) {
   const int64_t common = std::gcd(dim.stride, dim.dilation);
   const int64_t tap_step = dim.stride / common;
@@ -354,12 +353,12 @@ std::vector<Phase> PhasesOf(const TransposedDim& dim, bool split) {
     Phase phase = PhaseAt(dim, first);
     if (!IsZero(phase.outputs)) phases.push_back(std::move(phase));
   }
-  // Of no outputs at all: something must store the result.
+  // Without any output a stage must still store the result.
   if (phases.empty()) phases.push_back(PhaseAt(dim, 0));
   return phases;
 }
 
-// Whether all inputs that the phase reads exist.
+// True if all inputs that the phase reads exist.
 bool StaysInside(const Phase& phase, const Dim& extent) {
   if (phase.checked) return false;
   const auto lowest =
@@ -417,7 +416,7 @@ void DefineConvTranspose(StagesContext& context) {
   const Operation& operation = context.operation();
   const ConvolutionShape shape = ShapeOfConvolution(operation, true);
   const auto& strides = IntegersOf(operation, "strides");
-  int64_t count = 1;  // of stages, if every dim is split
+  int64_t count = 1;  // number of stages if every dim is split
   for (int64_t stride : strides) {
     count = stride > kMaximumPhases ? kMaximumPhases + 1
                                     : std::min(count, kMaximumPhases) * stride;

@@ -1,11 +1,11 @@
-// constant, shape_value, iota: tensors from nothing.
+// Defines constant, shape_value and iota, which have no operands.
 #include "compiler/graph/operator_support.h"
 
 namespace ember::graph {
 namespace {
 
-// A shape_value's definition is a chain of selects; frontends need a handful of
-// dims.
+// Largest number of values of a shape_value: its definition is a chain of
+// selects, and frontends need a handful of dims.
 constexpr size_t kMaximumShapeValues = 1024;
 
 InferredTypes InferConstant(const Operation& operation) {
@@ -43,7 +43,7 @@ InferredTypes InferShapeValue(const Operation& operation) {
 
 Scalar DefineShapeValue(ElementContext& context, Indices indices) {
   const Shape& values = ShapeOf(context.operation(), "values");
-  if (values.empty()) return context.Index(0);  // no element is ever asked for
+  if (values.empty()) return context.Index(0);  // no element is ever read
   Scalar result = context.Extent(values.back());
   for (size_t i = values.size() - 1; i-- > 0;) {
     const Scalar here = indices[0] == context.Index(static_cast<int64_t>(i));

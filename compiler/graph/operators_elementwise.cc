@@ -1,4 +1,4 @@
-// Elementwise operators: one record per arithmetic row of the dispatch
+// Defines elementwise operators: one record per arithmetic row of the dispatch
 // instruction table, and select, cast, bitcast.
 #include <string>
 
@@ -45,7 +45,7 @@ InferredTypes InferInstruction(const Operation& operation) {
   return OneType(is_bool ? DType::kBool : dtype, std::move(shape));
 }
 
-// The element of an operand that meets the result's element at `indices`.
+// Loads the operand's element for the result's element at `indices`.
 Scalar LoadBroadcast(ElementContext& context, int operand, Indices indices) {
   const Shape& shape = context.operation().operand(operand)->shape();
   const size_t offset = indices.size() - shape.size();
@@ -150,7 +150,7 @@ const OperatorRecord kOtherRecords[] = {
      .definition = {.element = DefineBitcast}},
 };
 
-// FloorDivide → floor_divide.
+// Converts FloorDivide to floor_divide.
 std::string SnakeCase(std::string_view name) {
   std::string result;
   for (char c : name) {
@@ -167,7 +167,7 @@ struct Row {
   std::string_view doc;
 };
 
-// The names live as long as the records that view them.
+// The records view these names, so both live equally long.
 const std::vector<Row>& Rows() {
   static const auto* const rows = new std::vector<Row>{
 #define EMBER_ROW(name, text, kinds, doc) {text, Opcode::k##name, doc},

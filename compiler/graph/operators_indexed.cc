@@ -1,6 +1,7 @@
-// Operators that read or write at indices from a tensor: gather,
+// Defines operators that read or write at indices from a tensor: gather,
 // gather_elements, gather_nd, scatter_elements, scatter_nd. Indices are not
-// negative (frontends normalise them); one beyond the dim is an error when run.
+// negative (frontends normalise them). An index beyond the dim is an error of
+// the run.
 #include "compiler/graph/operator_support.h"
 
 namespace ember::graph {
@@ -31,8 +32,8 @@ Scalar DefineGather(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// Indices of the same rank as the data, and no larger than it except along the
-// axis.
+// The indices must have the rank of the data and be no larger than it except
+// along the axis.
 Status CheckElementwiseIndices(const Operation& operation) {
   const Value& data = *operation.operand(0);
   EMBER_RETURN_IF_ERROR(CheckIndexOperand(operation, 1));
@@ -62,8 +63,8 @@ Scalar DefineGatherElements(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// The extent of the last dim of the index tensor: how many dims of the data one
-// index names.
+// Returns the extent of the last dim of the index tensor: the number of dims of
+// the data that one index selects.
 StatusOr<int64_t> IndexDepth(const Operation& operation, int64_t batch_dims) {
   const Value& data = *operation.operand(0);
   const Value& indices = *operation.operand(1);
@@ -104,7 +105,7 @@ InferredTypes InferGatherNd(const Operation& operation) {
   return OneType(data.dtype(), std::move(shape));
 }
 
-// The index values of the tuple at `position` of the index operand.
+// Appends the index values of the tuple at `position` of the index operand.
 void AppendIndexTuple(ElementContext& context, Indices position, int64_t depth,
                       std::vector<Scalar>& indices) {
   std::vector<Scalar> place(position.begin(), position.end());
@@ -194,7 +195,7 @@ std::vector<Scalar> SpatialAxes(StageContext& stage, const Shape& shape) {
   return axes;
 }
 
-// The first stage of a scatter: the data as it is.
+// The first stage of a scatter copies the data.
 void CopyData(StagesContext& context) {
   StageContext& stage = context.AddStage();
   const auto axes = SpatialAxes(stage, context.operation().operand(0)->shape());

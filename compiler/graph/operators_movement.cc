@@ -1,6 +1,6 @@
-// Operators that move elements and compute nothing: reshape, transpose,
+// Defines operators that move elements and compute nothing: reshape, transpose,
 // broadcast, slice, pad, concat. Their definitions are index expressions, which
-// vanish into whatever reads the result.
+// become part of the expressions that read the result.
 #include <algorithm>
 
 #include "compiler/graph/operator_support.h"
@@ -9,7 +9,8 @@
 namespace ember::graph {
 namespace {
 
-// A stage and a buffer of the dispatch per operand.
+// Largest number of operands of a concat; each needs a stage and a buffer of
+// the dispatch.
 constexpr int kMaximumConcatOperands = 2048;
 
 InferredTypes InferReshape(const Operation& operation) {
@@ -24,7 +25,7 @@ InferredTypes InferReshape(const Operation& operation) {
   return OneType(operand.dtype(), shape);
 }
 
-// Row-major position of indices within dims; unit dims add nothing.
+// Returns the row-major position of indices within dims; unit dims add nothing.
 Scalar Linearize(ElementContext& context, const Shape& dims, Indices indices) {
   Scalar position = context.Index(0);
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -34,7 +35,7 @@ Scalar Linearize(ElementContext& context, const Shape& dims, Indices indices) {
   return position;
 }
 
-// The inverse: indices within dims[begin, end) of a position.
+// Computes the inverse: the indices of a position within dims[begin, end).
 void Delinearize(ElementContext& context, const Shape& dims,
                  const ReshapeGroup& group, Scalar position,
                  std::vector<Scalar>& indices) {
@@ -107,8 +108,8 @@ Scalar DefineBroadcast(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// Error if the elements start, start + step, … of a dim are outside it for
-// sure.
+// Returns an error if the elements start, start + step, … are surely outside of
+// a dim.
 Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step,
                      const Dim& size) {
   if (step == 0) return Mismatch("steps: expected steps other than 0, found 0");
@@ -120,7 +121,7 @@ Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step,
   const bool outside =
       !last.is_valid() || SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
       SurelyBelow(dim - 1 - start, 0) || SurelyBelow(dim - 1 - last, 0);
-  // A symbolic size may be 0, where any start is right.
+  // A symbolic size may be 0, for which any start is right.
   if (outside && size.is_constant()) {
     return Mismatch("starts, steps, sizes: expected elements within 0 and ",
                     dim.ToString(), ", found ", start.ToString(), " to ",
@@ -208,7 +209,7 @@ Scalar Clamp(Scalar index, Scalar zero, Scalar last) {
 }
 
 // Mirrors at the first and last element, as often as needed. The last clamp
-// changes no index; it keeps the range provable.
+// changes no index but makes the range provable.
 Scalar ReflectIndex(ElementContext& context, Scalar index, const Dim& dim,
                     bool once) {
   const Scalar zero = context.Index(0);

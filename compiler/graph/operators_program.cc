@@ -1,14 +1,15 @@
-// What the program runs itself, between dispatches: control flow (if, loop),
-// sizes that depend on data (extents), and the few computations that are no
-// tensor expressions (calls of library functions).
+// Defines operators that the program runs itself, between dispatches: control
+// flow (if, loop), sizes that depend on data (extents), and the few
+// computations that are no tensor expressions (calls of library functions).
 //
-// Shapes of results that only data can tell use symbols of their own, listed in
-// `defines`, in the order in which the operation gives them values. Regions are
-// closed: what they use is handed to them, in order, as operands ("captures").
+// Shapes of results that depend on data use their own symbols, listed in
+// `defines` in the order in which the operation gives them values. Regions are
+// closed: the values that they use are passed to them, in order, as operands
+// ("captures").
 //
 //   loop:  carried values go in and come out of every iteration; scanned ones
-//   are handed to the body one slice along their first dim at a time; what the
-//   body returns behind the carried values is stacked along a new first dim.
+//   are passed to the body one slice along their first dim at a time; results of
+//   the body after the carried values are stacked along a new first dim.
 //   The body is body(iteration: i64[], carried…, scanned slices…, captures…)
 //   -> ([continue: bool[],] carried…, stacked…). With conditional = 1 the first
 //   operands are limit: i64[] and condition: bool[], and `trip` is a symbol
@@ -63,7 +64,7 @@ Status CheckCounts(size_t expected, size_t found, std::string_view what) {
                   std::to_string(found));
 }
 
-// Hands out the dims of the attribute `shapes`, result by result.
+// Returns the dims of the attribute `shapes`, result by result.
 class ResultShapes {
  public:
   explicit ResultShapes(const Operation& operation)
@@ -75,8 +76,9 @@ class ResultShapes {
       CollectSymbols(std::get<Shape>(*varying), inner_);
   }
 
-  // `sources`: the shapes of the value inside; a dim is theirs if it is the
-  // same in all and known outside, else one that the operation defines.
+  // `sources` are the shapes of the value inside. A dim of the result is theirs
+  // if it is the same in all of them and known outside; otherwise the operation
+  // defines it.
   StatusOr<Shape> Next(const std::vector<Shape>& sources) {
     Shape shape;
     for (size_t i = 0; i < sources[0].size(); ++i) {

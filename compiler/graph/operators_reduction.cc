@@ -1,4 +1,5 @@
-// reduce, arg_reduce, reduce_window: combining elements of one operand.
+// Defines reduce, arg_reduce and reduce_window, which combine elements of one
+// operand.
 #include <algorithm>
 
 #include "compiler/graph/operator_support.h"
@@ -27,10 +28,10 @@ InferredTypes InferReduce(const Operation& operation) {
   return OneType(operand.dtype(), Without(operand.shape(), axes));
 }
 
-// Axes of a stage over all of operand 0, the listed ones as reductions.
+// Axes of a stage over all of operand 0; the listed ones are reductions.
 struct ReductionAxes {
   std::vector<Scalar> element;  // per dim of the operand
-  std::vector<Scalar> result;   // those that are left
+  std::vector<Scalar> result;   // per remaining dim
 };
 
 ReductionAxes MakeAxes(StageContext& stage, std::span<const int64_t> reduced) {
@@ -70,7 +71,7 @@ InferredTypes InferArgReduce(const Operation& operation) {
   return OneType(DType::kI64, Without(operand.shape(), std::span(&axis, 1)));
 }
 
-// A fold over (index, value); the value is carried and not stored.
+// The fold is over (index, value); the value is carried and not stored.
 void DefineArgReduce(StagesContext& context) {
   const Operation& operation = context.operation();
   const DType dtype = operation.operand(0)->dtype();

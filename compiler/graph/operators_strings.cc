@@ -1,6 +1,6 @@
-// Strings, which are i64 handles here: equal strings have equal handles, so
-// that moving and comparing them is what it is for integers, and the rest are
-// calls of library functions that the program makes.
+// Defines operators on strings, which are i64 handles here. Equal strings have
+// equal handles, so moving and comparing them works as for integers. The rest
+// are library functions that the program calls.
 #include "compiler/graph/operator_support.h"
 #include "compiler/graph/symbols.h"
 

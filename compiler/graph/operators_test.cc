@@ -28,7 +28,7 @@
 namespace ember::graph {
 namespace {
 
-// The texts that start with "graph " at the start of a line.
+// Splits the text at each "graph " at the start of a line.
 std::vector<std::string> SplitGraphs(const std::string& text) {
   std::vector<std::string> graphs;
   std::istringstream lines(text);
@@ -39,7 +39,7 @@ std::vector<std::string> SplitGraphs(const std::string& text) {
   return graphs;
 }
 
-// Floats within 1e-6 (1e-3 for 16 bits), all others exactly.
+// Floats must agree within 1e-6 (1e-3 for 16 bits), all others exactly.
 bool Near(double a, double b, DType type) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (a == b) return true;
@@ -129,8 +129,8 @@ TEST(OperatorsTest, DefinitionsComputeWhatTheTextsSay) {
     }
   }
   EXPECT_GT(graphs, 50);
-  // Elementwise rows are defined by tensor/semantics.h and tested with it; here
-  // one of each arity.
+  // tensor/semantics.h defines and tests the elementwise rows; here one of each
+  // arity suffices.
   for (const OperatorRecord& record : OperatorTable()) {
     if (record.is_instruction) continue;
     // The program's operators are tested where programs run:
@@ -141,9 +141,9 @@ TEST(OperatorsTest, DefinitionsComputeWhatTheTextsSay) {
   }
 }
 
-// testdata/dispatches.txt: graphs of one operation (and what it needs), each
-// followed by "---" and the dispatch of its last operation. Shows that index
-// expressions stay as simple as they can be.
+// testdata/dispatches.txt holds graphs of one operation (and what it needs),
+// each followed by "---" and the dispatch of its last operation. It shows that
+// index expressions stay as simple as they can be.
 TEST(OperatorsTest, DispatchesReadAsTheTextsSay) {
   std::ifstream stream("compiler/graph/testdata/dispatches.txt");
   std::string section, graph_text;

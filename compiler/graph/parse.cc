@@ -18,10 +18,10 @@ struct Resources {
   Metadata metadata;
 };
 
-// Text may come from anyone: a limit for the parser's own stack.
+// Limits the parser's stack, because the text may be untrusted.
 constexpr int kMaximumRegionDepth = 64;
 
-// What follows the graph's closing brace.
+// Parses the resources after the graph's closing brace.
 StatusOr<Resources> ParseResources(std::string_view text) {
   Lexer lexer(text);
   int depth = 0;

@@ -36,7 +36,7 @@ class GraphPrinter {
         printer_(printer),
         resources_(resources) {}
 
-  // Up to the closing brace, without the end of its line.
+  // Prints the graph up to the closing brace, without the end of its line.
   void Print() && {
     NameValues();
     PrintHead();
@@ -49,8 +49,8 @@ class GraphPrinter {
   }
 
  private:
-  // Inputs, outputs, then all others; each keeps its name if that can be
-  // written and is free.
+  // Names inputs, outputs, then all other values. Each keeps its own name if
+  // that can be written and is free.
   void NameValues() {
     for (const Value* input : graph_.inputs()) NameValue(input, input->name());
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
@@ -89,7 +89,7 @@ class GraphPrinter {
     return "%" + names_.at(value);
   }
 
-  // The name as written, before a value that cannot carry it.
+  // Prints the name as a string before a value that cannot carry it.
   void PrintNameOf(const Value* value, const std::string& name) {
     if (names_.at(value) != name) printer_.Print(QuoteString(name), " = ");
   }

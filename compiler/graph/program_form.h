@@ -1,6 +1,6 @@
-// What a program does for an operator that no dispatch computes: a part of the
-// operator's record (compiler/graph/operators.h), from which lowering emits the
-// operation without knowing its name.
+// Describes how a program runs an operator that no dispatch computes. It is a
+// part of the operator's record (compiler/graph/operators.h); lowering emits
+// the operation from it without knowing its name.
 //
 //   constexpr CallOperand kConcatCall[] = {CountOf(0), MemoryOf(0), MemoryOf(1),
 //                                          ResultMemoryOf(0)};
@@ -23,17 +23,17 @@ enum class ProgramForm : uint8_t {
             // in `defines`, and checks them (`message`)
   kBranch,  // calls the program of its first region if operand 0 holds, else
             // that of the second
-  kLoop,    // calls the program of its region again and again
+  kLoop,    // calls the program of its region repeatedly
   kCall,    // calls a library function
 };
 
-// One operand of the call of a library function, told by the operation.
+// One operand of the call of a library function, in terms of the operation.
 struct CallOperand {
   enum class Kind : uint8_t {
     // Integers.
     kType,        // the dtype of an operand, as a number
     kResultType,  // the dtype of a result
-    kCount,       // how many elements an operand has
+    kCount,       // the number of elements of an operand
     kDim,         // extent `dim` of an operand
     kBeforeAxis,  // product of the operand's extents before the dim that the
                   // attribute names …
@@ -44,9 +44,10 @@ struct CallOperand {
     kFound,       // written by the function: the value of the symbol that the
                   // operation defines
     // Memory.
-    kMemory,        // of an operand
-    kResultMemory,  // of a result: given to the function, or made by it, as
-                    // the record's `result_memory` says
+    kMemory,  // memory of an operand
+    // memory of a result: given to the function, or allocated by it, as the
+    // record's `result_memory` says
+    kResultMemory,
   };
   Kind kind;
   int number = 0;
@@ -90,9 +91,9 @@ constexpr CallOperand ResultMemoryOf(int result) {
 }
 
 struct LibraryCall {
-  // As vm/isa/library_functions.h calls it.
+  // The function's name in vm/isa/library_functions.h.
   std::string_view function;
-  // In the order of that row.
+  // The operands in the order of that row.
   std::span<const CallOperand> operands;
 };
 

@@ -63,8 +63,8 @@ class GraphGenerator {
     values_.push_back(*graph_.AddInput(name, {AnyDType(), AnyShape()}));
   }
 
-  // What does not fit is left out: generating by trial reaches all operators
-  // without a second copy of their rules.
+  // Tries to add an operation and leaves it out if it does not fit. Generating
+  // by trial reaches all operators without a second copy of their rules.
   void Try(std::string_view name, std::vector<Value*> operands,
            Attributes attributes) {
     const std::string origin =
@@ -239,7 +239,7 @@ class GraphGenerator {
       return;
     }
     if (x->rank() < 2) return;
-    // Weights that fit: x as [1, elements, 1], a window of two.
+    // Makes weights that fit: x as [1, elements, 1], a window of two.
     Try("reshape", {x}, {{"shape", Shape{1, ElementCount(x->shape()), 1}}});
     Value* const image = values_.back();
     if (image->rank() != 3 || image->dtype() == DType::kBool) return;

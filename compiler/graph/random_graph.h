@@ -1,6 +1,6 @@
-// Random valid graphs for tests of the text form and of passes: every operator,
-// all dtypes, symbolic and constant dims, values used several times and not at
-// all.
+// Makes random valid graphs for tests of the text form and of passes: every
+// operator, all dtypes, symbolic and constant dims, values used several times
+// and not at all.
 //
 //   Graph graph = RandomGraph(seed, 20);
 #ifndef EMBER_COMPILER_GRAPH_RANDOM_GRAPH_H_
@@ -12,8 +12,8 @@
 
 namespace ember::graph {
 
-// The same graph for the same arguments, on every machine. Verifies; has at
-// least one output.
+// Returns the same graph for the same arguments, on every machine. The graph
+// verifies and has at least one output.
 Graph RandomGraph(uint64_t seed, int operations);
 
 }  // namespace ember::graph

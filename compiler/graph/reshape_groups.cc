@@ -12,7 +12,7 @@ int SkipUnits(const Shape& shape, int position) {
   return position;
 }
 
-// The smallest group that starts at the positions of `start`.
+// Returns the smallest group that starts at the positions of `start`.
 std::optional<ReshapeGroup> SmallestGroup(const Shape& from, const Shape& to,
                                           ReshapeGroup start) {
   Dim from_count = 1;

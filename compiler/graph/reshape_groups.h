@@ -1,9 +1,9 @@
-// How a reshape splits into independent parts, so that each dim's index depends
-// on as few others as possible.
+// Splits a reshape into independent parts, so that each dim's index depends on
+// as few others as possible.
 //
 //   GroupReshape([N, 6, 1, 4], [N, 2, 3, 4]) == {N → N}, {6 → 2, 3}, {4 → 4}
 //
-// Dims of extent 1 belong to no group (their index is 0) or lie inside one,
+// Dims of extent 1 belong to no group (their index is 0) or are inside one,
 // where they change nothing. Within a group the element counts are equal.
 #ifndef EMBER_COMPILER_GRAPH_RESHAPE_GROUPS_H_
 #define EMBER_COMPILER_GRAPH_RESHAPE_GROUPS_H_
@@ -22,7 +22,7 @@ struct ReshapeGroup {
   bool operator==(const ReshapeGroup&) const = default;
 };
 
-// In order. The shapes must have equal element counts.
+// Returns the groups in order. The shapes must have equal element counts.
 std::vector<ReshapeGroup> GroupReshape(const Shape& from, const Shape& to);
 
 }  // namespace ember::graph

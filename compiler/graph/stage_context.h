@@ -1,5 +1,6 @@
-// The part of StageContext that does not depend on where operands come from:
-// scalars, axes and results of a stage that a tensor::StageBuilder builds.
+// Implements the part of StageContext that does not depend on where operands
+// come from: scalars, axes and results of a stage that a tensor::StageBuilder
+// builds.
 //
 //   class MyContext final : public BuilderStageContext {
 //     … operation(), Load, Pad, Extent: how this context reads operands;
@@ -37,7 +38,7 @@ class BuilderStageContext : public StageContext {
                  const tensor::StageBuilder::Combine& combine) final;
 
  protected:
-  // The buffer of the dispatch that a result of the operation is.
+  // Returns the dispatch's buffer for a result of the operation.
   virtual int ResultBuffer(int result) const = 0;
   tensor::StageBuilder& stage() { return stage_; }
 
@@ -47,8 +48,8 @@ class BuilderStageContext : public StageContext {
   int reduction_axes_ = 0;
 };
 
-// The stage of an operator that is defined by `element`: each element of the
-// result, at its own index.
+// Builds the stage of an operator that is defined by `element`: each element of
+// the result, at its own index.
 void YieldElements(StageContext& context);
 
 }  // namespace ember::graph

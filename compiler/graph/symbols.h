@@ -1,4 +1,4 @@
-// Which symbols of dims a graph uses, and which of them it defines itself
+// Finds the symbols of dims that a graph uses, and those that it defines itself
 // (operators with the attribute `defines`, loops with `varying`).
 //
 //   for (const std::string& symbol : FreeSymbols(*operation.regions()[0])) …
@@ -17,11 +17,13 @@ namespace ember::graph {
 void CollectSymbols(const Operation& operation, std::set<std::string>& symbols);
 void CollectSymbols(const Shape& shape, std::set<std::string>& symbols);
 
-// Symbols that a region needs from outside: all that occur in it, less those
-// that its operations define. Of a loop's body, this includes `varying`.
+// Returns the symbols that a region needs from outside: all that occur in it,
+// except those that its operations define. For a loop's body this includes
+// `varying`.
 std::set<std::string> FreeSymbols(const Graph& region);
 
-// Symbols that the graph's operations define, those in regions included.
+// Returns the symbols that the graph's operations define, including those in
+// regions.
 std::set<std::string> SymbolsDefinedIn(const Graph& graph);
 
 }  // namespace ember::graph

@@ -42,9 +42,10 @@
 namespace ember::graph {
 
 struct PrintOptions {
-  // Constants of up to so many elements are written in place.
+  // Constants of at most this many elements are written inline.
   int inline_elements = 16;
-  // Leaves out the bytes of larger constants: for reading, does not parse back.
+  // Leaves out the bytes of larger constants. Such a text is for reading and
+  // does not parse back.
   bool elide_constants = false;
 };
 

@@ -60,7 +60,7 @@ metadata "author" = ""
             "7:10: expected each key once, found it again");
 }
 
-// Regions within each other, which a parser reads by calling itself.
+// Returns nested regions, which the parser reads recursively.
 std::string Nested(int depth) {
   std::string text = "graph @g(%c: bool[], %x: f32[4]) -> (%y) {\n";
   for (int i = 0; i < depth; ++i) {
@@ -189,7 +189,7 @@ TEST(TextTest, BrokenTextsAreErrors) {
   for (size_t length = 0; length + 2 < text.size(); ++length) {
     EXPECT_FALSE(Parse(text.substr(0, length)).ok()) << text.substr(0, length);
   }
-  for (size_t i = 0; i < text.size(); ++i) {  // no crash, whatever it means
+  for (size_t i = 0; i < text.size(); ++i) {  // no input may crash the parser
     for (char c : {'}', '"', '%', '9', '\0'}) {
       std::string edited = text;
       edited[i] = c;

@@ -19,7 +19,8 @@ struct Position {
   size_t dim;
 };
 
-// Constants say most; otherwise the first expression stands for all.
+// Chooses one dim for all positions: a constant if there is one, otherwise the
+// first expression.
 void Agree(const std::vector<Position>& positions, std::vector<Shape>& shapes) {
   const Dim* chosen = nullptr;
   for (const Position& position : positions) {
@@ -89,7 +90,7 @@ void UnifyConvolution(int64_t groups, std::vector<Shape>& shapes) {
   }
 }
 
-// Dims of what is broadcast to a shape are 1 or its.
+// The dims of a value that is broadcast to a shape are 1 or the shape's.
 void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
   Shape& own = shapes[0];
   if (own.size() > result.size()) return;
@@ -99,15 +100,16 @@ void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
   }
 }
 
-// Operands `a` and `b` have one shape.
+// Operands `a` and `b` must have one shape.
 void UnifySame(size_t a, size_t b, std::vector<Shape>& shapes) {
   if (shapes.size() <= b || shapes[a].size() != shapes[b].size()) return;
   for (size_t dim = 0; dim < shapes[a].size(); ++dim)
     Agree({{a, dim}, {b, dim}}, shapes);
 }
 
-// Updates have the indices' shape but for its last dim, which says how many
-// dims of the data an index names, and then the data's other dims.
+// Updates have the shape of the indices without its last dim, followed by the
+// data's remaining dims. The last dim of the indices is the number of dims of
+// the data that one index selects.
 void UnifyScatterNd(std::vector<Shape>& shapes) {
   if (shapes.size() != 3 || shapes[1].empty()) return;
   const auto depth = shapes[1].back().AsConstant();

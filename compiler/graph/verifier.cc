@@ -104,7 +104,7 @@ class GraphVerifier {
     return OkStatus();
   }
 
-  // Users lists agree with the operands seen.
+  // Checks that the lists of users agree with the operands that were visited.
   Status VerifyUses() {
     for (const Value* value : defined_) {
       for (const Operation* user : value->users()) {

@@ -1,10 +1,10 @@
-// Checks what every pass must leave behind.
+// Checks the invariants that every pass must preserve.
 //
 //   EMBER_RETURN_IF_ERROR(Verify(graph));
 //
 // Checked: definitions come before uses, operands belong to the graph, uses are
-// listed once each on both sides, result types are what inference gives,
-// outputs belong to the graph, names of inputs and of outputs are distinct.
+// listed once each on both sides, result types are those of inference, outputs
+// belong to the graph, names of inputs and of outputs are distinct.
 #ifndef EMBER_COMPILER_GRAPH_VERIFIER_H_
 #define EMBER_COMPILER_GRAPH_VERIFIER_H_
 
@@ -13,8 +13,8 @@
 
 namespace ember::graph {
 
-// kInternal with one line that names the operation: a graph that does not
-// verify is a pass's bug.
+// Returns kInternal with one line that names the operation: a graph that does
+// not verify is a bug of a pass.
 Status Verify(const Graph& graph);
 
 }  // namespace ember::graph

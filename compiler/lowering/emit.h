@@ -1,5 +1,5 @@
-// From a graph to a module: dispatches, memory, and the programs that tie them
-// together.
+// Makes a module of a graph: dispatches, memory, and the programs that connect
+// them.
 //
 //   EMBER_ASSIGN_OR_RETURN(FusionPlan plan, FormDispatches(graph, {}));
 //   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
@@ -18,8 +18,8 @@
 
 namespace ember::compiler {
 
-// `plan` is of this graph; every operation that it leaves out is written into
-// the dispatches of its users.
+// `plan` belongs to this graph. Every operation that it leaves out is written
+// into the dispatches of its users.
 StatusOr<vm::ModuleDefinition> EmitModule(const graph::Graph& graph,
                                           const FusionPlan& plan);
 

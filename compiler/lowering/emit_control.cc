@@ -1,4 +1,5 @@
-// Branches and sizes that depend on data; what loops share with them.
+// Emits branches and sizes that depend on data, and the parts that loops share
+// with them.
 #include "base/check.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/symbols.h"
@@ -142,7 +143,7 @@ Status ProgramEmitter::EmitIf(const Operation& operation) {
     EMBER_ASSIGN_OR_RETURN(programs[side],
                            EmitRegion(*operation.regions()[side],
                                       operation.record().regions[side]));
-    // Before the branch, so that they are there on both paths.
+    // The registers are set before the branch, so that both paths have them.
     parameters[side] = ParameterRegisters(programs[side], {});
   }
   std::vector<uint32_t> captures;

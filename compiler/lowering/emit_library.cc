@@ -1,5 +1,5 @@
-// Operations that are calls of library functions: which function, and what it
-// gets, stands in the operator's record (compiler/graph/program_form.h).
+// Emits operations that are calls of library functions. The operator's record
+// names the function and its operands (compiler/graph/program_form.h).
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -27,7 +27,7 @@ Dim Product(const Shape& shape, size_t begin, size_t end) {
                             shape.begin() + static_cast<std::ptrdiff_t>(end)));
 }
 
-// The integer that the operand is, where it is one that the program knows.
+// Returns the integer that the operand is, if the program knows it.
 Dim IntegerOperand(const Operation& operation, const CallOperand& operand) {
   using Kind = CallOperand::Kind;
   const auto& attributes = operation.attributes();
@@ -105,7 +105,8 @@ void ProgramEmitter::EmitLibraryCall(const Operation& operation) {
   const uint32_t first = builder_.AddOperands(operands);
   builder_.Emit({ProgramOpcode::kLibraryCall, static_cast<uint32_t>(function),
                  first, static_cast<uint32_t>(operands.size()), 0});
-  // Not before: the sizes of what the function made are known behind it.
+  // The symbol is bound here, because the sizes of the function's results are
+  // known only after the call.
   if (!defined.empty()) builder_.BindSymbol(defined.front(), found);
 }
 

@@ -1,5 +1,6 @@
-// Loops. What an iteration does not change is computed before the first; an
-// iteration costs a call and what hands its results on.
+// Emits loops. Values that no iteration changes are computed before the first
+// one. An iteration costs one call and the instructions that pass its results
+// on.
 #include <algorithm>
 #include <limits>
 
@@ -18,9 +19,9 @@ using vm::ProgramOpcode;
 
 namespace {
 
-// Whether the value's memory may be that of a result of its graph: the value is
-// one, or it is handed to what a program runs, such as an `if` that gives it
-// back.
+// True if the value's memory may be that of a result of its graph: the value is
+// a result, or it is an operand of an operation that the program runs, such as
+// an `if` that returns it.
 bool MayBeAResult(const Value* value) {
   if (value->is_graph_output()) return true;
   return std::ranges::any_of(value->users(), [](const Operation* user) {
@@ -47,8 +48,8 @@ class ProgramEmitter::LoopEmitter {
   Status Emit() {
     EMBER_ASSIGN_OR_RETURN(program_, emitter_.EmitRegion(body_, "body"));
     results_ = emitter_.NewCallResults(program_);
-    // All dims that the loop uses get their registers here: what is computed
-    // inside is not there after a loop of no iterations.
+    // All dims that the loop uses get their registers here: registers that are
+    // computed inside are unset after a loop of no iterations.
     EmitStart();
     const size_t to_body =
         emitter_.EmitForwardBranch(ProgramOpcode::kBranchIf, EmitMore());
@@ -69,7 +70,7 @@ class ProgramEmitter::LoopEmitter {
  private:
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-  // Of the number of an iteration, which the body is handed.
+  // Size of the iteration number, which the body takes as an input.
   const Dim iteration_bytes_ = Dim(DTypeByteSize(DType::kI64));
 
   struct Carried {
@@ -81,7 +82,8 @@ class ProgramEmitter::LoopEmitter {
   };
   struct Stacked {
     uint32_t memory = 0, used = 0;
-    uint32_t bytes = 0;  // of a piece, but for the dims that are open
+    // bytes of a piece, without the factors of its open dims
+    uint32_t bytes = 0;
     std::vector<uint32_t> open_dims;  // kNone: known before the loop
   };
 
@@ -170,14 +172,15 @@ class ProgramEmitter::LoopEmitter {
       known = known && !open;
     }
     stacked.bytes = builder_.DimRegister(bytes);
-    // At once where it is known how much; else it grows.
+    // If the size is known, all memory is allocated at once; otherwise it
+    // grows.
     emitter_.Allocate(stacked.memory, known ? ByteSize(result.type()) : Dim(0));
     stacked_.push_back(std::move(stacked));
   }
 
   // --- each iteration ---
 
-  // Whether there is one.
+  // Computes whether there is another iteration.
   uint32_t EmitMore() {
     builder_.Emit({ProgramOpcode::kLess, more_, count_, limit_, 0});
     if (parts_.conditional)
@@ -187,7 +190,8 @@ class ProgramEmitter::LoopEmitter {
 
   void EmitCallOfBody() {
     if (!body_.inputs()[0]->unused()) {
-      // Somebody may hold the last number: the next is written elsewhere.
+      // A result may hold the last number, so the next one is written
+      // elsewhere.
       if (keeps_iteration_) EmitIterationMemory();
       builder_.Emit(
           {ProgramOpcode::kStoreInteger, iteration_memory_, count_, 0, 0});
@@ -210,7 +214,7 @@ class ProgramEmitter::LoopEmitter {
     const size_t result = first_carried() + number;
     builder_.Emit({ProgramOpcode::kMoveBuffer, carried.memory,
                    results_.memory[result], 0, 0});
-    // Else the memory of two iterations back would be held.
+    // Without this the memory of two iterations ago would be kept.
     builder_.Emit({ProgramOpcode::kRelease, results_.memory[result]});
     for (size_t d = 0; d < carried.dims.size(); ++d) {
       if (carried.dims[d] != kNone)
@@ -234,7 +238,7 @@ class ProgramEmitter::LoopEmitter {
     builder_.Emit({ProgramOpcode::kAdd, stacked.used, stacked.used, bytes, 0});
   }
 
-  // Pieces must agree in shape: only the first may choose it.
+  // All pieces must have the same shape: only the first may choose it.
   void EmitCheckOfPiece(uint32_t dim, uint32_t chosen) {
     const uint32_t first =
         emitter_.EmitArithmetic(ProgramOpcode::kLess, count_, one_);
@@ -302,8 +306,8 @@ class ProgramEmitter::LoopEmitter {
   uint32_t program_ = 0;
   CallResults results_;
   uint32_t count_ = 0, limit_ = 0, one_ = 0, more_ = 0;
-  uint32_t proceed_ = 0;           // of conditional loops
-  uint32_t iteration_memory_ = 0;  // the number, for the body
+  uint32_t proceed_ = 0;           // only in conditional loops
+  uint32_t iteration_memory_ = 0;  // the iteration number, for the body
   std::vector<Carried> carried_;
   std::vector<Scanned> scanned_;
   std::vector<Stacked> stacked_;

@@ -23,22 +23,23 @@ using graph::OperatorTrait;
 using graph::Shape;
 using graph::Value;
 
-// Every executor compiles or plans a dispatch as a whole, and binds all of its
-// buffers at once.
+// Largest number of operations of a group: every executor compiles or plans a
+// dispatch as a whole, and binds all of its buffers at once.
 constexpr size_t kMaximumOperations = 24;
-// Rows are what executors run side by side, and of a group's temporaries each
-// holds one row at a time. With fewer rows than this most threads would have
-// none, and what is held would be no small part of what was to be spared.
+// Smallest number of rows of a group. Executors run rows in parallel, and each
+// of a group's temporaries holds one row at a time. With fewer rows most
+// threads would have none, and the temporaries would be a large part of the
+// memory that fusion saves.
 constexpr int64_t kMinimumRows = 8;
-// The longer rows are, the more of them there must be for sure: one that is
-// long is work that threads would share if its stages were dispatches of their
-// own.
+// Longer rows need a larger guaranteed number of rows: one long row is work
+// that threads would share if its stages were separate dispatches.
 constexpr int64_t kElementsOfRowPerRow = 8 * 1024;
-// A dispatch of its own costs every executor a call, in which threads meet, as
-// long as it takes to compute about so many elements.
+// A separate dispatch costs every executor a call, with a synchronisation of
+// threads: about the time to compute this many elements.
 constexpr int64_t kSmallWork = 32 * 1024;
-// A product of rows reads its other operand again for each few of them, which
-// is hardly more than all rows are if it has no more columns for each row.
+// A product of rows reads its other operand again for every few rows. That
+// operand is hardly larger than all rows if it has no more than this many
+// columns for each row.
 constexpr int64_t kColumnsPerRow = 16;
 
 bool IsWindowed(const Operation& operation) {
@@ -77,12 +78,13 @@ class GroupFormer {
  private:
   struct Group {
     std::vector<const Operation*> operations;
-    int depth = 0;  // leading dims on which all members agree
-    Shape shape;    // of the first member; its first `depth` dims are the rows
+    int depth = 0;  // number of leading dims on which all members agree
+    // shape of the first member; its first `depth` dims are the rows
+    Shape shape;
     bool windowed = false;
     bool has_product_of_rows = false;  // IsProductOfRows of a member
-    bool closed = false;               // nothing may join
-    std::set<int> producers;           // groups that must run before
+    bool closed = false;               // no operation may join
+    std::set<int> producers;           // groups that must run before this one
   };
 
   void PlaceProgramOperation(const Operation& operation) {
@@ -97,14 +99,14 @@ class GroupFormer {
     AddSymbolProducers(operation, group.producers);
     groups_.push_back(std::move(group));
     for (const auto& result : operation.results()) {
-      // What shares memory has its operand's home.
+      // An operation that shares memory has the home of its operand.
       if (!SharesMemory(operation)) home_[result.get()] = last_group();
     }
     for (const std::string& symbol : graph::DefinedSymbols(operation))
       symbol_home_[symbol] = last_group();
   }
 
-  // Groups that define the symbols which an operation uses.
+  // Adds the groups that define the symbols which an operation uses.
   void AddSymbolProducers(const Operation& operation,
                           std::set<int>& producers) const {
     if (data_dependent_.empty()) return;
@@ -117,7 +119,7 @@ class GroupFormer {
     }
   }
 
-  // The same, looking through operands that are written into the operation.
+  // Does the same for an operation and the operands that are inlined into it.
   void AddSymbolProducers(const Operation& operation,
                           const std::set<const Value*>& stored,
                           std::set<const Operation*>& seen,
@@ -139,8 +141,8 @@ class GroupFormer {
       if (const auto home = home_.find(value); home != home_.end())
         producers.insert(home->second);
     }
-    // The latest producer is tried first: it is the one whose results are still
-    // in cache.
+    // The latest producer is tried first, because its results are still in
+    // cache.
     for (auto it = producers.rbegin();
          options_.join_groups && it != producers.rend(); ++it) {
       if (const int depth = JoinDepth(operation, summary, *it, producers);
@@ -162,8 +164,8 @@ class GroupFormer {
 
   int last_group() const { return static_cast<int>(groups_.size()) - 1; }
 
-  // The row depth of the group with the operation in it, or -1 if it must not
-  // join.
+  // Returns the row depth of the group with the operation in it, or -1 if it
+  // must not join.
   int JoinDepth(const Operation& operation, const StageSummary& summary,
                 int candidate, const std::set<int>& producers) {
     const Group& group = groups_[candidate];
@@ -191,16 +193,16 @@ class GroupFormer {
     return depth;
   }
 
-  // Whether the operation is a product that combines a row of the group, at its
+  // True if the operation is a product that combines a row of the group, at its
   // own row index, with an operand that is small enough to be read again for
-  // each few rows:
+  // every few rows:
   //
   //   %p[b, i, k] = %e[b, i, k] / %total[b, i]         // rows (b, i)
   //   %y[b, i, j] = sum(k < 128) %p[b, i, k] * %v[b, k, j]
   //
-  // The group's rows were whole before, so that nothing is lost: a product
-  // behind elementwise operations has tiles of its own. Constant operands are
-  // packed once, for tiles of all rows.
+  // The group already needed whole rows, so nothing is lost: a product after
+  // elementwise operations has its own tiles. Constant operands are packed
+  // once, for tiles of all rows.
   bool IsProductOfRows(const Operation& operation, const StageSummary& summary,
                        int candidate, int depth) const {
     if (operation.record().trait != OperatorTrait::kContraction) return false;
@@ -208,8 +210,8 @@ class GroupFormer {
     const int rank = static_cast<int>(shape.size());
     if (depth < 1 || depth != groups_[candidate].depth || depth + 1 != rank)
       return false;
-    // One row for each of the operand's matrices is better off with its columns
-    // together (a step of a decoder).
+    // If there is one row for each of the operand's matrices (a step of a
+    // decoder), it is better to tile the columns.
     if (EstimateElements({shape[depth - 1]}) < kMinimumRows) return false;
     const Value* rows = nullptr;
     for (const auto& [value, read_depth] : summary.read_depth) {
@@ -226,8 +228,8 @@ class GroupFormer {
            kColumnsPerRow * RowsPerOperand(shape, summary, candidate, depth);
   }
 
-  // How many rows read the same elements of the other operand; any number if
-  // that is not in memory.
+  // Returns how many rows read the same elements of the other operand; any
+  // number if that operand is not in memory.
   int64_t RowsPerOperand(const Shape& shape, const StageSummary& summary,
                          int candidate, int depth) const {
     int64_t least = std::numeric_limits<int32_t>::max();
@@ -263,7 +265,8 @@ class GroupFormer {
       row_elements += RowElements(*member, depth);
       work += EstimateElements(member->result()->shape());
     }
-    // At full depth nothing is lost: any part of the group can still be split.
+    // At full depth fusion loses nothing: any part of the group can still be
+    // split.
     if (depth == static_cast<int>(group.shape.size()) &&
         depth == static_cast<int>(operation.result()->rank()) &&
         depth == group.depth) {
@@ -287,10 +290,10 @@ class GroupFormer {
     return false;
   }
 
-  // What a table looks up in a cache, for products of rows alone (attention
-  // whose keys and values lie in blocks), becomes part of their dispatch: an
-  // executor may then copy a slice of it from the cache when it needs that, or
-  // else makes all of it first, as in a dispatch of its own.
+  // Adds table lookups in a cache to the dispatch of the products of rows that
+  // alone read them (attention whose keys and values are stored in blocks). An
+  // executor may then copy a slice from the cache when it is needed, or compute
+  // the whole lookup first, as in a separate dispatch.
   void JoinLookups(std::set<const Value*>& stored) {
     for (size_t i = 0; i < groups_.size(); ++i) {
       const int lookup = static_cast<int>(i);
@@ -312,8 +315,8 @@ class GroupFormer {
     }
   }
 
-  // A stored operation, or in its place, if that alone reads it, the reshape of
-  // its result: a dispatch's temporary has the dims that it is read by.
+  // Returns the stored operation, or the reshape of its result if only that
+  // reads it: a dispatch's temporary has the dims by which it is read.
   static const Operation* AsRead(const Operation& operation,
                                  std::set<const Value*>& stored) {
     const Operation* read = &operation;
@@ -332,7 +335,8 @@ class GroupFormer {
            operation.record().definition.element != nullptr;
   }
 
-  // Gathers that contractions read, and what only gathers read.
+  // True if the group consists of gathers that contractions read, and of
+  // operations that only those gathers read.
   static bool IsLookup(const Group& group) {
     return std::ranges::all_of(
         group.operations, [&](const Operation* operation) {
@@ -345,7 +349,8 @@ class GroupFormer {
         });
   }
 
-  // Maybe in another order, by other dims, or in a wider type.
+  // True if only contractions read the value, perhaps transposed, reshaped or
+  // in a wider type.
   static bool IsReadByContractions(const Value& value) {
     return std::ranges::all_of(value.users(), [](const Operation* user) {
       const graph::OperatorRecord& record = user->record();
@@ -356,8 +361,8 @@ class GroupFormer {
     });
   }
 
-  // The only group that needs the group, of which the caller needs nothing; -1
-  // if there is none.
+  // Returns the only group that reads this group, if the caller needs none of
+  // its results; otherwise -1.
   int OnlyReaderOf(int group) const {
     int reader = -1;
     for (size_t i = 0; i < groups_.size(); ++i) {
@@ -373,7 +378,7 @@ class GroupFormer {
     return reader;
   }
 
-  // Also as another value's memory.
+  // The caller may also need it as the memory of another value.
   static bool IsNeededByCaller(const Value* value) {
     return value->is_graph_output() ||
            std::ranges::any_of(value->users(), [](const Operation* user) {
@@ -384,7 +389,7 @@ class GroupFormer {
   void Join(const Operation& operation, int index, int depth,
             std::set<int> producers) {
     Group& group = groups_[index];
-    // JoinDepth has let no other contraction in.
+    // JoinDepth has admitted no other contraction.
     group.has_product_of_rows |= IsWindowed(operation);
     group.operations.push_back(&operation);
     group.depth = depth;
@@ -393,7 +398,8 @@ class GroupFormer {
     for (const auto& result : operation.results()) home_[result.get()] = index;
   }
 
-  // Producers before users; otherwise as the groups were begun.
+  // Returns the groups with producers before users, otherwise in the order in
+  // which they were begun.
   std::vector<int> ExecutionOrder() const {
     std::vector<int> order;
     std::vector<bool> done(groups_.size());

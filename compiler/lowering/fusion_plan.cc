@@ -19,7 +19,8 @@ bool IsRunByProgram(const Operation& operation) {
   return operation.record().trait == OperatorTrait::kProgram;
 }
 
-// Looks through operations that are inlined into their users.
+// True if an operation outside of the group reads the value, directly or
+// through operations that are inlined into it.
 bool IsReadOutside(const FusionPlan& plan, const Value* value,
                    const std::set<const Operation*>& group) {
   for (const Operation* user : value->users()) {
@@ -33,8 +34,8 @@ bool IsReadOutside(const FusionPlan& plan, const Value* value,
   return false;
 }
 
-// Stored values that an operation reads, itself or through operations that are
-// inlined into it.
+// Collects the stored values that an operation reads, directly or through
+// operations that are inlined into it.
 void CollectReads(const FusionPlan& plan, const Operation& operation,
                   std::set<const Operation*>& seen,
                   std::set<const Value*>& reads) {
@@ -148,7 +149,8 @@ std::set<const Value*> OutputsOf(const FusionPlan& plan,
       }
     }
   }
-  // What nobody needs (say a second result of an operation) is still written.
+  // A result without a reader (say a second result of an operation) is still
+  // written.
   if (outputs.empty()) outputs.insert(group.operations.back()->result());
   return outputs;
 }

@@ -1,5 +1,5 @@
-// Which operations share a dispatch: what dispatch formation
-// (compiler/lowering/fusion.h) decides and emission (emit.h) reads.
+// The grouping of operations into dispatches: dispatch formation
+// (compiler/lowering/fusion.h) makes it and emission (emit.h) reads it.
 //
 //   EMBER_ASSIGN_OR_RETURN(FusionPlan plan, FormDispatches(graph, {}));
 //   EMBER_RETURN_IF_ERROR(VerifyPlan(plan));
@@ -20,7 +20,8 @@
 namespace ember::compiler {
 
 struct FusionGroup {
-  // Stored ones, in execution order; or the only one, that the program runs.
+  // The stored operations in execution order, or the single operation that the
+  // program runs.
   std::vector<const graph::Operation*> operations;
 };
 
@@ -29,26 +30,29 @@ struct FusionPlan {
   // Results that have memory or are temporaries of a group.
   std::set<const graph::Value*> stored;
   std::vector<FusionGroup> groups;  // in execution order
-  std::vector<FusionPlan> regions;  // of the graph's operations, in any order
+  // plans of the operations' regions, in any order
+  std::vector<FusionPlan> regions;
 
   const FusionPlan& OfRegion(const graph::Graph& region) const;
 };
 
-// Results of the group that are needed outside: another group's dispatch, the
-// program or the graph's caller reads them.
+// Returns the results of the group that are needed outside: another group's
+// dispatch, the program or the graph's caller reads them.
 std::set<const graph::Value*> OutputsOf(const FusionPlan& plan,
                                         const FusionGroup& group);
 
-// "d3_conv_add": a number, and what the group begins with.
+// Returns a name such as "d3_conv_add": a number and the group's first
+// operations.
 std::string DispatchName(const FusionGroup& group, size_t number);
 
-// kInternal, naming the operation: where an operation that needs a group is in
-// none or in two, where a group reads what no group before it has made, and
-// where a region has no plan.
+// Returns kInternal, naming the operation, if an operation that needs a group
+// is in none or in two, if a group reads a value that no earlier group has
+// made, or if a region has no plan.
 Status VerifyPlan(const FusionPlan& plan);
 
-// The dispatches in execution order, and a comment for each operation that the
-// program runs between them; regions behind the graph around them. For reading.
+// Prints, for reading, the dispatches in execution order, with a comment for
+// each operation that the program runs between them; regions follow the graph
+// around them.
 std::string PrintPlan(const FusionPlan& plan);
 
 }  // namespace ember::compiler

@@ -24,7 +24,7 @@ using tensor::BufferKind;
 using tensor::Scalar;
 using tensor::StageBuilder;
 
-// Names in the text form: letters, digits and '_'.
+// Makes a name for the text form: letters, digits and '_'.
 std::string Identifier(std::string_view name) {
   std::string identifier;
   for (char c : name)
@@ -36,10 +36,10 @@ std::string Identifier(std::string_view name) {
   return identifier;
 }
 
-// What is read outside of a value's extents.
+// The value of a read outside of a value's extents.
 struct Beyond {
   Scalar value;
-  bool is_zero = false;  // known to be, as contractions pad
+  bool is_zero = false;  // known to be zero, as in the padding of contractions
 };
 
 class GroupBuilder {
@@ -74,8 +74,8 @@ class GroupBuilder {
 
   Scalar Extent(const Dim& dim) { return graph::ExtentScalar(builder_, dim); }
 
-  // Element of a value. guarded: indices may be outside the extents (the result
-  // is then not used).
+  // Returns an element of a value. `guarded`: the indices may be outside of the
+  // extents (the result is then not used).
   Scalar Element(const Value* value, std::span<const Scalar> indices,
                  StageBuilder& stage, bool guarded);
   Scalar PaddedElement(const Value* value, std::span<const Scalar> indices,
@@ -97,7 +97,7 @@ class GroupBuilder {
   }
 
   std::string UniqueName(const Value* value) {
-    // A value without a name of the model's is called by its operator.
+    // A value to which the model gives no name is named after its operator.
     const bool named = !value->name().empty() || value->producer() == nullptr;
     return UniqueName(Identifier(
         named ? value->name() : std::string(value->producer()->name())));
@@ -115,9 +115,9 @@ class GroupBuilder {
         UniqueName(value), value->dtype(), kind, Extents(value->shape()));
   }
 
-  // The buffer through which the group sees `value`, or -1 if it is no memory
-  // of its own: a stored value, or (with extents of its own) a reshape of one
-  // that is not in this group.
+  // Returns the buffer through which the group reads `value`, or -1 if the
+  // value has no memory of its own. It is a stored value or, with its own
+  // extents, a reshape of a stored value outside of this group.
   int BufferOf(const Value* value) {
     const Value* root = value;
     if (!HasMemory(value)) {
@@ -128,8 +128,8 @@ class GroupBuilder {
     }
     const auto [entry, inserted] = buffers_.try_emplace({root, value}, -1);
     if (inserted) {
-      // A value of the same shape under another root shares nothing: one buffer
-      // per (root, shape).
+      // There is one buffer per (root, shape): a value of the same shape with
+      // another root shares nothing.
       for (const auto& [key, buffer] : buffers_) {
         if (key.first == root && buffer >= 0 &&
             key.second->type() == value->type()) {
@@ -151,7 +151,7 @@ class GroupBuilder {
   tensor::DispatchBuilder builder_;
   std::set<const Value*> members_;
   std::map<std::pair<const Value*, const Value*>, int>
-      buffers_;  // (root, seen as) → buffer
+      buffers_;  // (root, shape of the view) → buffer
   std::vector<const Value*> inputs_;
   std::map<std::string, int> names_;
 };
@@ -221,7 +221,7 @@ void GroupBuilder::BuildOperation(const Operation& operation) {
   graph::YieldElements(context);
 }
 
-// The only element of a constant, exactly.
+// Returns the only element of a constant, exactly.
 Scalar ScalarConstant(const Value* value, StageBuilder& stage) {
   const auto& data =
       ConstantOf(value)->attributes().Get<graph::ConstantData>("value");
@@ -265,7 +265,7 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
     if (const int buffer = BufferOf(value); buffer >= 0) {
       return stage.Pad(buffer, indices, beyond.value);
     }
-    // A transpose only renames indices: outside stays outside.
+    // A transpose only renames indices: an index outside stays outside.
     if (value->producer()->record().reading == graph::Reading::kPermuted) {
       const auto& permutation =
           value->producer()->attributes().Get<Permutation>("permutation");

@@ -1,6 +1,6 @@
-// Builds one dispatch from a group of operations, composing their definitions:
-// operands that are stored become loads, all others are written into the
-// expression that uses them.
+// Builds one dispatch from a group of operations by composing their
+// definitions. Operands that are stored become loads; all others are inlined
+// into the expression that uses them.
 //
 //   BuiltDispatch built = BuildDispatch(
 //       {"softmax_3", {max_op, exp_op, sum_op, div_op}, outputs}, stored);
@@ -27,8 +27,8 @@ struct DispatchRequest {
   std::vector<const graph::Operation*> operations;
   // Their results that are needed outside; the others are temporaries.
   std::set<const graph::Value*> outputs;
-  // Reshapes of stored values as buffers of other extents (otherwise as index
-  // arithmetic).
+  // True if reshapes of stored values become buffers of other extents;
+  // otherwise they become index arithmetic.
   bool alias_reshapes = true;
 };
 
@@ -39,8 +39,8 @@ struct BuiltDispatch {
   std::vector<const graph::Value*> outputs;  // one per output buffer
 };
 
-// stored: every value that has memory when a group runs (besides graph inputs
-// and constants).
+// `stored` holds every value that has memory when a group runs, besides graph
+// inputs and constants.
 BuiltDispatch BuildDispatch(const DispatchRequest& request,
                             const std::set<const graph::Value*>& stored);
 
@@ -48,11 +48,12 @@ BuiltDispatch BuildDispatch(const DispatchRequest& request,
 // extents.
 bool SharesMemory(const graph::Operation& operation);
 
-// The value whose memory a value is: itself, or what it reshapes.
+// Returns the value whose memory a value uses: itself, or the value that it
+// reshapes.
 const graph::Value* StorageRoot(const graph::Value* value);
 
-// A constant of one element, which is written into expressions instead of being
-// loaded.
+// True for a constant of one element, which is written into expressions instead
+// of being loaded.
 bool IsScalarConstant(const graph::Value* value);
 
 }  // namespace ember::compiler

@@ -1,5 +1,5 @@
-// The library functions that operators' records name, and whether what a record
-// hands to one is what the function's row takes.
+// Finds the library functions that operators' records name, and the kinds of
+// operands that a record passes, for comparison with the function's row.
 //
 //   FunctionNamed("top_k") == vm::LibraryFunction::kTopK
 //   LettersOf(OperatorNamed("top_k")) == "iiiiiibww"   // as in the row
@@ -16,10 +16,10 @@
 
 namespace ember::compiler {
 
-// Checked: for names written in our own records.
+// The name comes from our own records; an unknown one fails a check.
 vm::LibraryFunction FunctionNamed(std::string_view text);
 
-// The operands of the record's call in the letters of
+// Returns the operands of the record's call in the letters of
 // vm/isa/library_functions.h.
 std::string LettersOf(const graph::OperatorRecord& record);
 

@@ -1,4 +1,5 @@
-// What operators' records hand to library functions is what those take.
+// Checks that the operands in operators' records are those that library
+// functions take.
 #include "compiler/lowering/library_operands.h"
 
 #include <set>

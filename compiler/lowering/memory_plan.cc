@@ -38,8 +38,8 @@ class Planner {
   }
 
  private:
-  // Control flow may hand on what it was given (a branch that returns a
-  // capture, a loop of no iterations): operands live as long as results.
+  // Control flow may return its operands unchanged (a branch that returns a
+  // capture, a loop of no iterations), so operands live as long as results.
   void KeepAliased() {
     for (int i = static_cast<int>(steps_.size()) - 1; i >= 0; --i) {
       if (steps_[i].operation == nullptr ||
@@ -74,8 +74,8 @@ class Planner {
     }
   }
 
-  // The block of an input that dies here and that the output may overwrite, or
-  // -1.
+  // Returns the block of an input that dies here and that the output may
+  // overwrite, or -1.
   int ReusableBlock(const Step& step, int index, int output,
                     const std::set<int>& taken) {
     if (step.dispatch == nullptr) return -1;
@@ -90,7 +90,8 @@ class Planner {
           ByteSize(input->type()) != ByteSize(value->type())) {
         continue;
       }
-      // Bound twice (with other extents): the second view could still be read.
+      // If the input is bound twice (with other extents), the second view could
+      // still be read.
       if (std::count(step.inputs.begin(), step.inputs.end(), input) != 1)
         continue;
       if (plan_.blocks[block->second].last_step != index) continue;
@@ -114,7 +115,7 @@ class Planner {
     std::vector<int> placed;  // by offset
     for (int index : order) {
       MemoryBlock& block = plan_.blocks[index];
-      // Empty ones too have a place, in an arena that is not empty.
+      // Empty blocks get an offset too, in an arena that is not empty.
       const int64_t size =
           RoundUp(std::max<int64_t>(1, block.bytes.constant()), kAlignment);
       int64_t offset = 0;

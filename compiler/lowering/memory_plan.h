@@ -1,12 +1,12 @@
-// Where each value lives while the program runs.
+// Plans the memory of each value while the program runs.
 //
 // Values whose size is known when compiling share one arena: blocks whose
 // lifetimes overlap get disjoint ranges (largest first, at the lowest offset
 // that fits). Values of symbolic size become blocks that the program allocates
-// before the first use and releases after the last. A dispatch may write over
-// an operand that dies there, where tier 0 says it is safe (vm::MayAlias). What
-// control flow is given lives as long as what it returns, which may be the
-// same.
+// before the first use and releases after the last. A dispatch may overwrite an
+// operand that dies there if tier 0 says that this is safe (vm::MayAlias).
+// Operands of control flow live as long as its results, which may be the same
+// values.
 //
 //   MemoryPlan plan = PlanMemory(steps, {logits});
 //   plan.blocks[plan.block_of.at(value)].arena_offset   // or -1: allocated
@@ -35,16 +35,16 @@ struct MemoryPlan {
   std::map<const graph::Value*, int>
       block_of;  // stored values that are not results of the program
   int64_t arena_bytes = 0;
-  // Values made by steps that nothing reads after this step.
+  // Values made by steps that no step reads after this one.
   std::map<int, std::vector<const graph::Value*>> dead_after;
 };
 
-// results: storage roots that the program returns; they get memory of their
-// own, not a block.
+// `results` are the storage roots that the program returns; they get memory of
+// their own instead of a block.
 MemoryPlan PlanMemory(const std::vector<Step>& steps,
                       const std::set<const graph::Value*>& results);
 
-// Bytes of a value, as an expression.
+// Returns the bytes of a value as an expression.
 graph::Dim ByteSize(const graph::TensorType& type);
 
 }  // namespace ember::compiler

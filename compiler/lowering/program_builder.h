@@ -25,19 +25,19 @@ class ProgramBuilder {
   }
   uint32_t NewBuffer() { return program_.buffer_register_count++; }
   uint32_t NewInteger() { return program_.integer_register_count++; }
-  // Where the value of a symbol comes from; once per symbol.
+  // Sets the register that holds the value of a symbol; once per symbol.
   void BindSymbol(const std::string& symbol, uint32_t integer_register) {
     registers_[graph::Dim::Symbol(symbol).ToString()] = integer_register;
   }
   bool IsBound(const std::string& symbol) const {
     return registers_.contains(graph::Dim::Symbol(symbol).ToString());
   }
-  // A register holding the expression; instructions are emitted at its first
-  // use. All its symbols must be bound.
+  // Returns a register that holds the expression; instructions are emitted at
+  // its first use. All its symbols must be bound.
   uint32_t DimRegister(const graph::Dim& dim);
   // Appends to the operand list; returns the first position.
   uint32_t AddOperands(const std::vector<uint32_t>& operands);
-  // The number of a symbol in the signature.
+  // Returns the number of a symbol in the signature.
   int64_t SymbolNumber(const std::string& symbol);
 
   vm::Program& program() { return program_; }

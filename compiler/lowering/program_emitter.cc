@@ -18,8 +18,8 @@ using vm::ProgramOpcode;
 
 namespace {
 
-// Whether the result is the operand, element by element, in dims that are other
-// expressions: they are taken to be equal.
+// True if the result is the operand, element by element, with dims that are
+// different expressions: they are assumed to be equal.
 bool AssumesDims(const Operation& operation) {
   return SharesMemory(operation) &&
          operation.record().reading == graph::Reading::kOnce &&
@@ -29,7 +29,8 @@ bool AssumesDims(const Operation& operation) {
 }  // namespace
 
 StatusOr<uint32_t> ProgramEmitter::Emit(bool is_entry) {
-  // Regions get higher numbers: calls only go up.
+  // Regions get higher numbers: a program only calls programs of higher
+  // numbers.
   const auto number = static_cast<uint32_t>(module_.definition.programs.size());
   module_.definition.programs.emplace_back();
   for (const Value* output : graph_.outputs())
@@ -165,7 +166,7 @@ vm::TensorSignature ProgramEmitter::Signature(const std::string& name,
       signature.dims.push_back(dim.constant());
       continue;
     }
-    // Only what is bound when the program begins can be declared.
+    // Only symbols that are bound when the program begins can be declared.
     const std::set<std::string> symbols = dim.Symbols();
     const bool is_symbol = symbols.size() == 1 &&
                            dim == Dim::Symbol(*symbols.begin()) &&
@@ -176,7 +177,7 @@ vm::TensorSignature ProgramEmitter::Signature(const std::string& name,
   return signature;
 }
 
-// The dims of an input of the entry that are symbols.
+// Binds the dims of an input of the entry that are symbols.
 Status ProgramEmitter::BindInputDims(const Value& input, uint32_t number) {
   for (int d = 0; d < input.rank(); ++d) {
     const Dim& dim = input.shape()[static_cast<size_t>(d)];
@@ -228,8 +229,8 @@ int64_t ProgramEmitter::AddMessage(std::string message) {
   return static_cast<int64_t>(messages.size()) - 1;
 }
 
-// Dims that the graph takes to be equal are compared as soon as they are known:
-// before anything that relies on it runs.
+// Dims that the graph assumes to be equal are compared as soon as they are
+// known, before any code runs that relies on it.
 void ProgramEmitter::EmitPendingAssumptions() {
   const auto known = [&](const Operation& operation) {
     std::set<std::string> symbols;
@@ -284,8 +285,8 @@ uint32_t ProgramEmitter::EmitConstant(const Operation& constant,
                                       const Value& value) {
   const auto& data = constant.attributes().Get<graph::ConstantData>("value");
   auto& constants = module_.definition.constants;
-  // Not by address alone: an empty constant has none of its own, and views of
-  // one memory may differ in type.
+  // The address alone does not identify a constant: an empty one has no address
+  // of its own, and views of one memory may differ in type.
   const auto known = module_.constants.find(data.bytes.data());
   vm::Constant entry{value.name(), value.dtype(), {}, data.owner, data.bytes};
   for (const Dim& dim : value.shape()) entry.dims.push_back(dim.constant());
@@ -297,7 +298,7 @@ uint32_t ProgramEmitter::EmitConstant(const Operation& constant,
   if (known != module_.constants.end() && is_same(known->second)) {
     number = known->second;
   } else if (module_.definition.programs.size() > 1) {
-    // Regions fold constants of their own, often to the same.
+    // Regions fold their own constants, often to the same values.
     auto& hashes = module_.region_constants;
     const uint64_t hash = HashBytes(data.bytes);
     for (auto [other, end] = hashes.equal_range(hash); other != end; ++other) {

@@ -25,12 +25,13 @@
 
 namespace ember::compiler {
 
-// What the programs of a module share.
+// State shared by the programs of a module.
 struct ModuleInProgress {
   vm::ModuleDefinition definition;
-  std::map<const uint8_t*, uint32_t> constants;  // by data: captured ones are
-                                                 // copies that share it
-  std::multimap<uint64_t, uint32_t> region_constants;  // by hash of the data
+  // keyed by address: captured constants share their data
+  std::map<const uint8_t*, uint32_t> constants;
+  // keyed by a hash of the data
+  std::multimap<uint64_t, uint32_t> region_constants;
 };
 
 class ProgramEmitter {
@@ -42,12 +43,12 @@ class ProgramEmitter {
         module_(module),
         builder_(std::move(name)) {}
 
-  // Adds the program to the module and returns its number. A region's program
-  // has the symbols that it needs from outside as parameters.
+  // Adds the program to the module and returns its number. The program of a
+  // region takes the symbols that it needs from outside as parameters.
   StatusOr<uint32_t> Emit(bool is_entry);
 
  private:
-  // What a call of a region's program gives.
+  // The results of a call of a region's program.
   struct CallResults {
     std::vector<uint32_t> memory;             // per result
     std::vector<std::vector<uint32_t>> dims;  // per result
@@ -82,8 +83,9 @@ class ProgramEmitter {
   Status EmitLoop(const graph::Operation& operation);
   StatusOr<uint32_t> EmitRegion(const graph::Graph& region,
                                 std::string_view what);
-  // Registers of the parameters of a region's program, in order; `inner` has
-  // those that are no symbols of this program.
+  // Returns the registers of the parameters of a region's program, in order.
+  // `inner` has the registers of parameters that are no symbols of this
+  // program.
   std::vector<uint32_t> ParameterRegisters(uint32_t program,
                                            const SymbolRegisters& inner);
   CallResults NewCallResults(uint32_t program);
@@ -92,13 +94,14 @@ class ProgramEmitter {
   uint32_t EmitLoadScalar(const graph::Value* value);
   void EmitMove(uint32_t to, uint32_t from);
   uint32_t EmitArithmetic(vm::ProgramOpcode opcode, uint32_t a, uint32_t b);
-  // A branch whose target is set later.
+  // Emits a branch whose target is set later.
   size_t EmitForwardBranch(vm::ProgramOpcode opcode, uint32_t condition);
   void SetTarget(size_t branch);
 
   // --- library functions (emit_library.cc) ---
   void EmitLibraryCall(const graph::Operation& operation);
-  // Memory of a result: that of the plan, or new for what the call makes.
+  // Returns the memory of a result: the plan's, or new memory that the call
+  // allocates.
   uint32_t ResultRegister(const graph::Operation& operation, int result);
 
   const graph::Graph& graph_;

@@ -15,8 +15,8 @@ using tensor::Opcode;
 using tensor::Register;
 using tensor::Stage;
 
-// Leading dims of a buffer that are indexed by the stage's leading spatial axes
-// over all of their extent.
+// Returns the number of leading dims of a buffer that the stage's leading
+// spatial axes index over their full extent.
 int IdentityDepth(const Dispatch& dispatch, const Stage& stage,
                   const tensor::Buffer& buffer,
                   std::span<const Register> indices) {
@@ -82,8 +82,8 @@ StageSummary Summarize(const graph::Operation& operation,
       lower(summary.read_depth.try_emplace(value, depth).first->second, depth);
     }
   }
-  // One whose elements cancelled out (x * 0) is an operand of the dispatch all
-  // the same: what makes it must run before.
+  // A value whose elements cancelled out (x * 0) is still an operand of the
+  // dispatch: its producer must run before.
   for (const graph::Value* value : built.inputs) {
     if (value != nullptr)
       summary.read_depth.try_emplace(value, summary.write_depth);

@@ -1,5 +1,5 @@
-// What fusion needs to know of one stored operation, read off its definition:
-// on how many leading dims it reads and writes in step with its own index.
+// Summarises one stored operation for fusion, from its definition: on how many
+// leading dims it reads and writes at its own index.
 //
 //   // %s[i0] = sum(k0 < 10) %x[i0, k0]; both on dim 0 only
 //   Summarize(*reduce, stored).read_depth.at(x) == 1
@@ -15,12 +15,12 @@
 namespace ember::compiler {
 
 struct StageSummary {
-  // Per stored value, graph input or constant that is read: on how many leading
-  // dims the operation reads it at its own index (over the whole extent),
-  // whatever the path of inlined operations.
+  // For each stored value, graph input or constant that is read: the number of
+  // leading dims on which the operation reads it at its own index (over the
+  // whole extent), on every path of inlined operations.
   std::map<const graph::Value*, int> read_depth;
-  // On how many leading dims the results are written at the operation's own
-  // index.
+  // Number of leading dims on which the results are written at the operation's
+  // own index.
   int write_depth = 0;
 };
 

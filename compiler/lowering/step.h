@@ -1,4 +1,4 @@
-// What a program does, in order: dispatches, and operations that it runs
+// One step of a program: a dispatch, or an operation that the program runs
 // itself.
 #ifndef EMBER_COMPILER_LOWERING_STEP_H_
 #define EMBER_COMPILER_LOWERING_STEP_H_
@@ -12,12 +12,12 @@
 namespace ember::compiler {
 
 struct Step {
-  // A dispatch and its number in the module; without one, `operation` is run by
-  // the program.
+  // The dispatch and its number in the module. If it is null, the program runs
+  // `operation`.
   const BuiltDispatch* dispatch = nullptr;
   uint32_t dispatch_number = 0;
   const graph::Operation* operation = nullptr;
-  // Values whose memory is read (storage roots), written, and made by the step
+  // Values whose memory the step reads (storage roots), writes, and allocates
   // itself (results of calls).
   std::vector<const graph::Value*> inputs;
   std::vector<const graph::Value*> outputs;

@@ -20,11 +20,13 @@ using graph::OperatorTrait;
 using graph::Reading;
 using graph::Value;
 
-// Longer inlined expressions are cut: they save little, and every executor
-// holds all values of one at once, in registers or strips.
+// Largest number of operations of an inlined expression: longer ones save
+// little, and every executor holds all values of an expression at once, in
+// registers or strips.
 constexpr int kMaximumInlinedOperations = 24;
 
-// Index arithmetic only. A gather also loads its indices, so it counts as work.
+// True for operations that are index arithmetic only. A gather also loads its
+// indices, so it counts as work.
 bool IsView(const Operation& operation) {
   return operation.record().trait == OperatorTrait::kView &&
          operation.record().reading != Reading::kByData;
@@ -34,8 +36,8 @@ bool IsElement(const Operation& operation) {
   return operation.record().definition.element != nullptr;
 }
 
-// Reads of the operand that are not one pass in some order: several windows see
-// an element, or a contraction reads it once per block.
+// True if the operand is not read in one pass in some order: several windows
+// read an element, or a contraction reads it once per block.
 bool ReadsRepeatedly(const Operation& user, int operand) {
   if (user.record().trait == OperatorTrait::kContraction) return true;
   const Reading reading = user.record().reading;
@@ -51,8 +53,8 @@ bool ReadsRepeatedly(const Operation& user, int operand) {
   return reading == Reading::kPadded;
 }
 
-// A pad with a constant that convolutions alone read, which do not pad
-// themselves: they read through it, as through padding of their own.
+// True for a pad with a constant that only convolutions without padding of
+// their own read. They read through it as through their own padding.
 bool PadsForConvolutions(const Operation& pad) {
   const bool is_constant =
       pad.record().reading == Reading::kPadded &&
@@ -75,20 +77,21 @@ bool PadsForConvolutions(const Operation& pad) {
   });
 }
 
-// A transpose that brings together what windows of convolutions sum over. Each
-// element is read again for every few of their results, by every row of the
-// window that it is in. Two more accesses, one pass that brings channels
-// together, are less than that where an element is read often, and channels are
-// many enough for what is read together then.
+// True for a transpose that makes the elements contiguous over which windows of
+// convolutions sum. Each element is read again for every few results, by every
+// row of the windows that contain it. Storing the transpose costs two more
+// accesses and one pass. That is cheaper if an element is read often and there
+// are enough channels to read contiguously.
 //
-// A window of one point is a product of matrices: its operand may lie either
-// way round, and schedules pack it where that helps.
+// A window of one point is a matrix product: its operand may have either
+// layout, and schedules pack it where that helps.
 bool GathersChannels(const Operation& transpose) {
   if (transpose.record().reading != Reading::kPermuted) return false;
-  // Executors make about as many results of what they read once.
+  // Executors compute about this many results from each read.
   constexpr int64_t kResultsTogether = 16;
   constexpr int64_t kReads = 4;
-  // Elements that memory hands out together anyway: a line or more of any type.
+  // Number of elements that memory transfers together anyway: at least a cache
+  // line of any type.
   constexpr int64_t kChannels = 32;
   const Value* result = transpose.result();
   const int64_t last = static_cast<int64_t>(result->rank()) - 1;
@@ -113,9 +116,9 @@ bool GathersChannels(const Operation& transpose) {
   });
 }
 
-// Whether few operations that are cheap compute the value from one that takes
-// less memory, and constants, as dequantization does: to read that again costs
-// less.
+// True if a few cheap operations compute the value from one that takes less
+// memory, and constants, as dequantization does: reading the narrow value again
+// costs less.
 bool IsOfNarrowValue(const Operation& operation) {
   constexpr int kOperations = 4;
   const Value* result = operation.result();
@@ -141,7 +144,7 @@ bool IsOfNarrowValue(const Operation& operation) {
 // True if a reshape keeps every dim but those of extent 1, so that indices stay
 // simple.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
-  // One that only says what its operand's dims are changes none.
+  // An operation that only states its operand's dims changes none.
   if (reshape.record().reading != Reading::kReshaped) return true;
   graph::Shape from, to;
   for (const Dim& dim : reshape.operand(0)->shape()) {
@@ -153,7 +156,7 @@ bool ChangesOnlyUnitDims(const Operation& reshape) {
   return from == to;
 }
 
-// True if elements come in another order: by more than dims of extent 1.
+// True if elements change their order by more than dims of extent 1.
 bool MovesElements(const Operation& transpose) {
   if (transpose.record().reading != Reading::kPermuted) return false;
   const graph::Shape& shape = transpose.operand(0)->shape();
@@ -167,8 +170,8 @@ bool MovesElements(const Operation& transpose) {
   return false;
 }
 
-// Whether convolutions of narrow integers alone read the transposed elements,
-// perhaps padded: products of several at once need them one behind the other.
+// True if only convolutions of narrow integers read the transposed elements,
+// perhaps padded: dot products of several elements need them contiguous.
 bool IsReadByNarrowConvolutions(const Value* transposed) {
   if (!IsInteger(transposed->dtype()) || transposed->is_graph_output() ||
       transposed->users().empty()) {
@@ -185,16 +188,16 @@ bool IsReadByNarrowConvolutions(const Value* transposed) {
   });
 }
 
-// Of a value that elementwise operations compute from a contraction, and that
-// is read once, in another order than it is computed in: the value on the way
-// that takes least memory, the last of these. Stored there, the operations up
-// to it are computed where the contraction's results are made, and those are
-// never in memory. Null for other values.
+// For a value that elementwise operations compute from a contraction, and that
+// is read once, in another order than it is computed in: the intermediate value
+// that takes the least memory, the last of these. If it is stored, the
+// operations up to it are computed with the contraction's results, which then
+// need no memory. Null for other values.
 struct BehindContraction {
   const Value* narrowest = nullptr;
   const Value* product = nullptr;  // the contraction's result
 
-  // `before`: the narrowest of those that `value` is used for.
+  // `before` is the narrowest of the values that `value` is used for.
   static BehindContraction Find(const Value* value,
                                 const Value* before = nullptr) {
     if (value->producer() == nullptr || value->users().size() != 1 ||
@@ -228,7 +231,8 @@ class StorageChooser {
   explicit StorageChooser(const graph::Graph& graph) : graph_(graph) {}
 
   std::set<const Value*> Run() {
-    // Users are seen before producers, so that what a user became is known.
+    // Users are visited before producers, so that the decision for a user is
+    // known.
     std::vector<Operation*> operations = graph_.Operations();
     for (auto it = operations.rbegin(); it != operations.rend(); ++it)
       Choose(**it);
@@ -242,7 +246,7 @@ class StorageChooser {
     if (IsElement(operation))
       uses_.emplace(operation.result(), UsesOf(operation.result()));
     if (operation.record().trait == OperatorTrait::kProgram) {
-      // The program hands memory around, not expressions.
+      // The program passes memory, not expressions.
       for (const Value* operand : operation.operands()) forced_.insert(operand);
       if (SharesMemory(operation)) return;
       for (const auto& result : operation.results())
@@ -250,7 +254,7 @@ class StorageChooser {
       return;
     }
     if (SharesMemory(operation)) {
-      // Where the reshape's memory is needed, its source's is.
+      // If the reshape's memory is needed, its source's is too.
       const Value* result = operation.result();
       const bool needed = result->is_graph_output() ||
                           forced_.contains(result) ||
@@ -263,7 +267,8 @@ class StorageChooser {
       store |= result->is_graph_output() || forced_.contains(result.get());
     }
     if (!store && operation.operand_count() > 0) {
-      // A pad inside a window's own guard would be tested element by element.
+      // If a pad were inlined inside a window's own guard, it would be tested
+      // element by element.
       if (operation.record().reading == Reading::kPadded)
         store = uses_.at(operation.result()).repeated &&
                 !PadsForConvolutions(operation);
@@ -274,8 +279,8 @@ class StorageChooser {
       else
         store = WouldRepeatWork(operation);
     }
-    // Reductions compute as they read: only what is narrower than the
-    // contraction's results is stored for them.
+    // Reductions compute as they read: for them only a value that is narrower
+    // than the contraction's results is stored.
     const bool moves = MovesElements(operation);
     if (moves || operation.record().trait == OperatorTrait::kReduction) {
       const auto behind = BehindContraction::Find(operation.operand(0));
@@ -287,7 +292,8 @@ class StorageChooser {
   }
 
   struct Uses {
-    int count = 0;          // final uses (2: or more), through inlined ones
+    // number of final uses (2 means 2 or more), through inlined ones
+    int count = 0;
     bool repeated = false;  // one of them reads elements more than once
     int64_t reads = 0;      // largest number of elements that one use reads
   };
@@ -297,7 +303,7 @@ class StorageChooser {
     const std::set<const Operation*> users(value->users().begin(),
                                            value->users().end());
     for (const Operation* user : users) {
-      // Several operands of one user see one computed value: expressions are
+      // Several operands of one user share one computed value: expressions are
       // built once.
       Uses by_user;
       for (int i = 0; i < user->operand_count(); ++i) {
@@ -330,7 +336,7 @@ class StorageChooser {
 
   bool WouldRepeatWork(const Operation& operation) {
     const Value* result = operation.result();
-    // Reading what is narrow again costs less than memory of what is wide.
+    // Reading a narrow value again costs less than storing a wide one.
     if (WidensNumbers(operation)) return false;
     if (IsOfIndices(operation)) return false;
     const int64_t elements = EstimateElements(result->shape());
@@ -341,7 +347,7 @@ class StorageChooser {
     return uses.count > 1 || uses.repeated || uses.reads > elements;
   }
 
-  // Stores the middle of expressions that grew too long.
+  // Stores values in the middle of expressions that are too long.
   void LimitExpressions(const std::vector<Operation*>& operations) {
     std::map<const Value*, int> sizes;
     for (const Operation* operation : operations) {
@@ -365,7 +371,7 @@ class StorageChooser {
   const graph::Graph& graph_;
   std::set<const Value*> stored_;
   std::set<const Value*> forced_;
-  std::map<const Value*, Uses> uses_;  // of results that may be inlined
+  std::map<const Value*, Uses> uses_;  // uses of results that may be inlined
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ using graph::Graph;
 using graph::Operation;
 using graph::Value;
 
-// A copy of the constant (its bytes are shared) instead of the input.
+// Replaces the input by a copy of the constant, whose bytes are shared.
 Status ReplaceInput(Graph& region, Value* input, const Operation& constant) {
   if (input->unused()) return OkStatus();
   const Operation* first =
@@ -40,7 +40,7 @@ Status CaptureConstants(Graph& graph) {
         EMBER_RETURN_IF_ERROR(ReplaceInput(*region, input, *constant));
       }
     }
-    // Those inside may hand them on.
+    // Inner regions may capture them again.
     for (const auto& region : operation->regions())
       EMBER_RETURN_IF_ERROR(CaptureConstants(*region));
   }

@@ -1,6 +1,5 @@
-// Constants that a region captures become constants of the region: what is
-// computed from them there is folded, and dispatches know that they never
-// change.
+// Copies constants that a region captures into the region. Values computed from
+// them there can then be folded, and dispatches know that they never change.
 #ifndef EMBER_COMPILER_PASSES_CAPTURE_CONSTANTS_H_
 #define EMBER_COMPILER_PASSES_CAPTURE_CONSTANTS_H_
 
@@ -9,8 +8,9 @@
 
 namespace ember::compiler {
 
-// The captures themselves stay, unused, for eliminate-dead-code. Regions inside
-// regions get theirs when the pass runs on the region around them.
+// The captures themselves remain, unused, for eliminate-dead-code. Regions
+// inside of regions get their copies when the pass runs on the region around
+// them.
 Status CaptureConstants(graph::Graph& graph);
 
 }  // namespace ember::compiler

@@ -1,4 +1,4 @@
-// Reading constants in passes.
+// Reads constants in passes.
 #ifndef EMBER_COMPILER_PASSES_CONSTANT_VALUE_H_
 #define EMBER_COMPILER_PASSES_CONSTANT_VALUE_H_
 
@@ -8,13 +8,13 @@
 
 namespace ember::compiler {
 
-// The `constant` operation behind a value, or null.
+// Returns the `constant` operation that produces a value, or null.
 const graph::Operation* ConstantOf(const graph::Value* value);
 
-// The value that every element of a constant has (a scalar, or all elements
-// equal), exactly, as a double; nullopt if the value is not such a constant or
-// an integer beyond 2^53. Looks at no more than 4096 elements, and through
-// broadcasts and reshapes.
+// Returns the value that every element of a constant has (a scalar, or all
+// elements equal), exactly, as a double. nullopt if the value is no such
+// constant or an integer beyond 2^53. Looks at no more than 4096 elements, and
+// through broadcasts and reshapes.
 std::optional<double> UniformConstant(const graph::Value* value);
 
 }  // namespace ember::compiler

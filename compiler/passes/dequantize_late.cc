@@ -31,13 +31,14 @@ bool IsPositive(const Value* scale) {
   return number && *number > 0;
 }
 
-// The largest size of a sum of so many products or numbers that 32 bits hold.
+// True if a sum of so many products or numbers of at most this size fits into
+// 32 bits.
 bool SumFits(std::optional<int64_t> count, int64_t bound) {
   return count &&
          (bound == 0 || *count <= std::numeric_limits<int32_t>::max() / bound);
 }
 
-// Extents of dims with a label, one after the other.
+// Returns the product of the extents of the axes.
 std::optional<int64_t> ProductOf(const Shape& shape,
                                  const std::vector<int64_t>& axes) {
   int64_t product = 1;
@@ -50,8 +51,8 @@ std::optional<int64_t> ProductOf(const Shape& shape,
   return product;
 }
 
-// Where a scale that varies along one label at most, which the sum keeps, is in
-// the result: its shape there; nothing where it varies otherwise.
+// Returns the shape of a scale in the result, if the scale varies along at most
+// one label and the sum keeps that label; otherwise nothing.
 std::optional<Shape> ScaleInResult(const Shape& scale, std::string_view labels,
                                    const std::string& result) {
   Shape shape;
@@ -82,9 +83,9 @@ class Dequantizer {
   };
   static const Row kRows[];
 
-  // --- what is made ---
+  // --- new operations ---
 
-  // A parameter seen through the views: of one element, or transposed.
+  // Applies the views to a parameter: it keeps one element, or is transposed.
   StatusOr<Value*> Seen(Value* parameter, const DequantizedValue& value) {
     if (HasOneElement(parameter)) {
       if (parameter->rank() == 0) return parameter;
@@ -104,7 +105,7 @@ class Dequantizer {
     return seen;
   }
 
-  // i32(bytes) - zero, where bytes are as they are seen.
+  // Returns i32(bytes) - zero for bytes after the views.
   StatusOr<Value*> Centered(Value* bytes, const DequantizedValue& value) {
     EMBER_ASSIGN_OR_RETURN(Value * wide, rewriter_.Cast(bytes, DType::kI32));
     if (value.zero == nullptr) return wide;
@@ -136,7 +137,8 @@ class Dequantizer {
     return Factors{*a, *b};
   }
 
-  // shapes: of the scales in the result; empty: of one element.
+  // The shapes are those of the scales in the result; an empty shape means one
+  // element.
   Status RewriteProduct(Operation* operation, const Factors& factors,
                         const Shape& shape_a, const Shape& shape_b) {
     Value* integers[2];
@@ -189,8 +191,8 @@ class Dequantizer {
     return RewriteProduct(operation, *factors, *shape_a, *shape_b);
   }
 
-  // Weights' dims but the last are summed over, and the last is that of
-  // results; of conv_transpose without groups, too.
+  // The sum is over the weights' dims but the last, which is the last of the
+  // results; for conv_transpose without groups, too.
   Status RewriteConvolution(Operation* operation) {
     const std::optional<Factors> factors = FactorsOf(*operation);
     if (!factors) return OkStatus();
@@ -260,8 +262,8 @@ class Dequantizer {
 
   // --- quantization ---
 
-  // cast(round(x / scale) + zero): bytes that were dequantized alike are there
-  // already.
+  // Rewrites cast(round(x / scale) + zero): if x was dequantized with the same
+  // parameters, the bytes exist already.
   Status RewriteQuantization(Operation* cast) {
     const DType type = cast->result()->dtype();
     if (!IsByte(type)) return OkStatus();
@@ -291,7 +293,7 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // A quotient that is rounded.
+  // Rewrites a quotient that is rounded.
   Status RewriteDivision(Operation* divide) {
     Value* scale = divide->operand(1);
     const bool is_rounded = std::ranges::all_of(
@@ -308,13 +310,13 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // Whether a division costs nothing in what makes the value: it ends in
-  // constants, some of them factors.
+  // True if the value's producers can absorb the division at no cost: they end
+  // in constants, some of them factors.
   static bool TakesDivision(const Value* value) {
     const Operation* producer = value->producer();
     if (producer == nullptr || IsConstantParameter(value)) return false;
     const std::string_view name = producer->name();
-    // Computed twice where it has other users.
+    // If it has other users, it is computed twice.
     if (name == "multiply") {
       return IsConstantParameter(producer->operand(0)) ||
              IsConstantParameter(producer->operand(1));
@@ -365,8 +367,8 @@ class Dequantizer {
   Rewriter rewriter_{graph_};
 };
 
-// Elementwise operators between are left: what is stored is bytes
-// (compiler/lowering/storage.h).
+// Elementwise operators in between are not rewritten: the stored values are
+// bytes (compiler/lowering/storage.h).
 const Dequantizer::Row Dequantizer::kRows[] = {
     {"contract", &Dequantizer::RewriteContract},
     {"conv", &Dequantizer::RewriteConvolution},
@@ -378,7 +380,8 @@ const Dequantizer::Row Dequantizer::kRows[] = {
 };
 
 Status Dequantizer::Run() {
-  // Divisions last: what is quantized again as it was has one.
+  // Divisions come last: a value that is quantized again with the same
+  // parameters contains one.
   for (const bool divisions : {false, true}) {
     for (Operation* operation : graph_.Operations()) {
       if ((operation->name() == "divide") != divisions) continue;
@@ -388,7 +391,7 @@ Status Dequantizer::Run() {
       EMBER_RETURN_IF_ERROR((this->*row->rewrite)(operation));
     }
   }
-  // Passes behind this one count users.
+  // Later passes count users, so dead code is removed here.
   return EliminateDeadCode(graph_);
 }
 

@@ -1,26 +1,27 @@
-// Models of quantizers (ONNX's QuantizeLinear and DequantizeLinear around float
-// operators) compute with integers, as those with quantized operators do.
+// Lets models of quantizers (ONNX's QuantizeLinear and DequantizeLinear around
+// float operators) compute with integers, as models with quantized operators
+// do.
 //
 //   conv((i32(%x) - zx) * sx, (i32(%w) - zw) * sw)
 //     → f32(conv(i32(%x) - zx, i32(%w) - zw)) * (sx * sw)
 //
 // %x and %w are bytes, scales are constants, per tensor or per channel; views
-// may be between. Sums of products (conv, conv_transpose, contract) and sums
-// (reduce, reduce_window) so become exact and are rounded once, where they
-// would be rounded at each addition. Minima, maxima and views are of the bytes
-// themselves. Values that are quantized again as they were are not computed.
+// may be in between. Sums of products (conv, conv_transpose, contract) and sums
+// (reduce, reduce_window) become exact and are rounded once instead of at each
+// addition. Minima, maxima and views are computed on the bytes themselves.
+// Values that are quantized again with the same parameters are not computed.
 //
-// Behind it, up to the next rounding, a division by the scale of results goes
-// into the scales, biases and bounds that it meets:
+// After such a sum, up to the next rounding, a division by the scale of results
+// is moved into scales, biases and bounds:
 //
 //   round(max(f32(%n) * s + b, 0) / t) → round(max(f32(%n) * (s / t) + b / t, 0))
 //
-// Scales that are rounded once more (relative 6e-8) may move a number that is
+// The additional rounding of scales (relative 6e-8) may move a number that is
 // halfway between two steps to the other one: results are those of the float
-// operators within one step of quantization, and what follows from it.
+// operators within one step of quantization, and its consequences.
 //
-// Not changed: products with one quantized factor; sums that 32 bits may not
-// hold; scales that vary along what is summed over, or that are computed.
+// Not changed: products with one quantized factor; sums that may not fit 32
+// bits; scales that vary along a summed dim, or that are computed.
 #ifndef EMBER_COMPILER_PASSES_DEQUANTIZE_LATE_H_
 #define EMBER_COMPILER_PASSES_DEQUANTIZE_LATE_H_
 
@@ -29,7 +30,7 @@
 
 namespace ember::compiler {
 
-// To be run before constants are folded: weights are still bytes.
+// Runs before constants are folded, while weights are still bytes.
 Status DequantizeLate(graph::Graph& graph);
 
 }  // namespace ember::compiler

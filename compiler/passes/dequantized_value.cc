@@ -15,7 +15,7 @@ using graph::Operation;
 using graph::Shape;
 using graph::Value;
 
-// Elements in other places, of operand 0.
+// True for operations that only move the elements of operand 0.
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "transpose" || name == "reshape" || name == "slice" ||
@@ -58,7 +58,7 @@ bool HasOneOf(const DequantizedValue& value) {
          (value.zero == nullptr || HasOneElement(value.zero));
 }
 
-// Whether the parameters have the dims of what they broadcast against.
+// True if the parameters have as many dims as the value.
 bool HasWholeRank(const DequantizedValue& value) {
   const int rank = value.bytes->rank();
   return (HasOneElement(value.scale) || value.scale->rank() == rank) &&

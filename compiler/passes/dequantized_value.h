@@ -1,8 +1,8 @@
-// Values that are dequantized bytes, as frontends write them.
+// Recognises dequantized bytes in the form in which frontends write them.
 //
 //   multiply(cast<f32>(subtract(cast<i32>(%bytes), %zero)), %scale)
 //
-// perhaps behind views of all of it. Internal to passes.
+// Views of the whole value may follow. Internal to passes.
 #ifndef EMBER_COMPILER_PASSES_DEQUANTIZED_VALUE_H_
 #define EMBER_COMPILER_PASSES_DEQUANTIZED_VALUE_H_
 
@@ -16,23 +16,25 @@ namespace ember::compiler {
 
 struct DequantizedValue {
   graph::Value* bytes = nullptr;  // u8 or i8
-  graph::Value* zero = nullptr;   // i32, of the bytes' values; null: 0
+  // i32, subtracted from the bytes' values; null: 0
+  graph::Value* zero = nullptr;
   graph::Value* scale = nullptr;  // f32, a constant
-  // Of the dequantized value, the outermost first. More than transposes only
-  // where zero and scale have one element.
+  // Views of the dequantized value, the outermost first. They are transposes,
+  // or any views if zero and scale have one element.
   std::vector<const graph::Operation*> views;
 
-  // Shape of the scale behind the views, aligned at the last dim; of one
-  // element: {}.
+  // Returns the shape of the scale after the views, aligned at the last dim; {}
+  // for one element.
   graph::Shape ScaleShape() const;
-  // No value less zero is larger than that.
+  // Returns the largest magnitude of a value minus zero.
   int64_t Bound() const;
 };
 
-// None where the value is something else.
+// Returns nothing if the value is something else.
 std::optional<DequantizedValue> DequantizedValueOf(graph::Value* value);
 
-// Constants, perhaps reshaped or transposed, and their products and quotients.
+// True for constants, perhaps reshaped or transposed, and their products and
+// quotients.
 bool IsConstantParameter(const graph::Value* value);
 
 }  // namespace ember::compiler

@@ -28,7 +28,7 @@ void ElementOrder::Transpose(const Permutation& permutation) {
 }
 
 bool ElementOrder::Reshape(const Shape& shape) {
-  Digits left = Join(dims_);  // the fastest last
+  Digits left = Join(dims_);  // slowest first
   std::vector<Digits> dims(shape.size());
   for (size_t d = shape.size(); d-- > 0;) {
     Dim wanted = shape[d];
@@ -77,7 +77,7 @@ bool ElementOrder::Move(const Operation& movement) {
   return movement.name() == "reshape" && Reshape(movement.result()->shape());
 }
 
-// Digits that follow each other in one dim of the first value are one, so that
+// Joins digits that follow each other in one dim of the first value, so that
 // equal orders are equal lists.
 ElementOrder::Digits ElementOrder::Join(const std::vector<Digits>& dims) {
   Digits joined;
@@ -108,7 +108,7 @@ bool IsMovement(const Operation* operation) {
          (operation->name() == "transpose" || operation->name() == "reshape");
 }
 
-// The value and what it is moved from, the nearest first.
+// Returns the value and the values from which it is moved, the nearest first.
 std::vector<const Value*> SourcesOf(const Value* value) {
   std::vector<const Value*> sources = {value};
   while (IsMovement(sources.back()->producer()))
@@ -116,7 +116,7 @@ std::vector<const Value*> SourcesOf(const Value* value) {
   return sources;
 }
 
-// The nearest value of which both are movements; null if there is none.
+// Returns the nearest value of which both are movements; null if there is none.
 const Value* CommonSource(const Value* a, const Value* b) {
   const std::vector<const Value*> others = SourcesOf(b);
   for (const Value* source : SourcesOf(a)) {
@@ -125,14 +125,15 @@ const Value* CommonSource(const Value* a, const Value* b) {
   return nullptr;
 }
 
-// The movements between `base` and a value that is moved from it.
+// Applies the movements between `base` and a value that is moved from it.
 bool MoveTo(const Value* value, const Value* base, ElementOrder& order) {
   return value == base || (MoveTo(value->producer()->operand(0), base, order) &&
                            order.Move(*value->producer()));
 }
 
-// The elements of `base`, which an operand is moved from, in a value that is
-// moved from the elementwise operation's result.
+// Returns the order in which a value that is moved from an elementwise
+// operation's result holds the elements of `base`, from which the operand is
+// moved.
 std::optional<ElementOrder> OrderOfOperand(const Value* base,
                                            const Value* operand,
                                            const Operation& elementwise,

@@ -1,5 +1,5 @@
-// Which elements of a value another one holds, in which order: the proof that
-// passes have to give before they put movements in the place of others.
+// Describes which elements of a value another value holds, in which order.
+// Passes prove with it that they may replace movements by others.
 //
 //   ElementOrder before(shape);                 // [1, 17, 9, 28]
 //   before.Transpose({1, 3, 2, 0});             // [17, 28, 9, 1]
@@ -9,10 +9,10 @@
 //   after.Reshape({17, 252});
 //   before == after                             // true, for every index
 //
-// An index of the first value is taken apart into digits, each a part of one
-// dim: (i floordiv stride) mod extent. Each dim that follows is a list of
-// digits. Dims of extent 1 have none, so they can neither be in the way nor be
-// mistaken for others. Extents may be symbolic; what cannot be taken apart for
+// An index of the first value is split into digits, each a part of one dim: (i
+// floordiv stride) mod extent. Each dim of the moved value is a list of digits.
+// Dims of extent 1 have no digits, so they neither block a split nor are
+// confused with others. Extents may be symbolic; a split that does not hold for
 // all values of the symbols is not proved.
 //
 // Plain values. Thread-compatible.
@@ -32,24 +32,24 @@ class ElementOrder {
   // All elements in their own order.
   explicit ElementOrder(const graph::Shape& shape);
 
-  // What the movement makes of the elements so far. False, and nothing is
-  // changed, where it cannot be told; the others are always told.
+  // Apply a movement to the elements. They return false and change nothing if
+  // the result cannot be expressed; functions without a result always can.
   void Transpose(const Permutation& permutation);
   [[nodiscard]] bool Reshape(const graph::Shape& shape);
-  // As operands of elementwise operations are read. The shape has at least as
-  // many dims.
+  // Broadcasts like an operand of an elementwise operation. The shape has at
+  // least as many dims.
   void Broadcast(const graph::Shape& shape);
-  // By an operation of one of these operators, of its first operand.
+  // Applies an operation of one of these operators to its first operand.
   [[nodiscard]] bool Move(const graph::Operation& movement);
 
   const graph::Shape& shape() const { return shape_; }
 
-  // The same element at each index.
+  // True if both hold the same element at each index.
   friend bool operator==(const ElementOrder& a, const ElementOrder& b);
 
  private:
   struct Digit {
-    int dim;  // of the first value; -1: which one it is does not matter
+    int dim;  // dim of the first value; -1 if it does not matter
     graph::Dim stride;
     graph::Dim extent;
 
@@ -64,9 +64,9 @@ class ElementOrder {
   std::vector<Digits> dims_;
 };
 
-// Whether two values are proved to be equal, whatever they are made of: both
-// are movements (transpose, reshape) of one value, or movements of what the
-// same elementwise operator makes of operands that are equal in this sense.
+// True if two values are proved to be equal, however they are computed: both
+// are movements (transpose, reshape) of one value, or movements of results of
+// the same elementwise operator whose operands are equal in this sense.
 bool HoldSameElements(const graph::Value* a, const graph::Value* b);
 
 }  // namespace ember::compiler

@@ -43,7 +43,7 @@ TEST(ElementOrder, KeepsSymbols) {
   order.Transpose({1, 2, 0});
   ASSERT_TRUE(order.Reshape({n, m * 4, 1}));
   EXPECT_TRUE(order == ElementOrder(Shape{n, m * 4, 1}));
-  // Only for some values of the symbols.
+  // The split holds only for some values of the symbols.
   EXPECT_FALSE(order.Reshape({m, n * 4}));
 }
 

@@ -18,9 +18,9 @@ using graph::ConstantData;
 using graph::Graph;
 using graph::Operation;
 
-// Equal for equal bytes. Large constants are sampled: weights of hundreds of
-// megabytes are rarely equal, and SameConstants looks at all of them before
-// anything is merged.
+// Returns equal hashes for equal bytes. Large constants are sampled: weights of
+// hundreds of megabytes are rarely equal, and SameConstants compares all bytes
+// before a merge.
 uint64_t SampleHash(std::span<const uint8_t> bytes) {
   constexpr size_t kBlock = 256, kBlocks = 64;
   if (bytes.size() <= kBlock * kBlocks) return HashBytes(bytes);
@@ -32,8 +32,8 @@ uint64_t SampleHash(std::span<const uint8_t> bytes) {
   return hash;
 }
 
-// A key equal for operations that compute the same. Constants' bytes are
-// represented by a hash and compared in full by SameConstants.
+// Returns a key that is equal for operations that compute the same. It holds a
+// hash of constants' bytes, which SameConstants compares in full.
 std::string KeyOf(const Operation& operation) {
   std::string key(operation.name());
   for (const graph::Value* operand : operation.operands()) {
@@ -87,7 +87,7 @@ bool SameConstants(const Operation& a, const Operation& b) {
 Status EliminateCommonSubexpressions(Graph& graph) {
   std::unordered_map<std::string, Operation*> seen;
   for (Operation* operation : graph.Operations()) {
-    // Symbols of their own, or regions: never the same.
+    // Operations with their own symbols or regions are never merged.
     if (operation->record().trait == graph::OperatorTrait::kProgram) continue;
     auto [entry, inserted] = seen.emplace(KeyOf(*operation), operation);
     if (inserted || !SameConstants(*operation, *entry->second)) continue;
@@ -102,7 +102,7 @@ Status EliminateCommonSubexpressions(Graph& graph) {
 
 namespace {
 
-// Captures that no region uses any more.
+// Drops captures that no region uses any more.
 void DropUnusedCaptures(Graph& graph, Operation* operation) {
   if (operation->regions().empty()) return;
   const auto inputs = operation->regions()[0]->inputs();
@@ -120,10 +120,10 @@ void DropUnusedCaptures(Graph& graph, Operation* operation) {
   }
 }
 
-// Whether an `assume` compares dims of which one may be 1 where the other is
-// not. Such dims would broadcast: what was made of them has other dims then,
-// and someone may ask for these dims alone. So the comparison stays where
-// nobody reads the value.
+// True if an `assume` compares dims of which one may be 1 while the other is
+// not. Such dims would broadcast: values made of them have other dims then, and
+// a caller may ask for these dims alone. So the comparison is kept even if no
+// operation reads the value.
 bool ExcludesBroadcasting(const Operation& operation) {
   if (operation.name() != "assume") return false;
   const graph::Shape& actual = operation.operand(0)->shape();
@@ -138,7 +138,7 @@ bool ExcludesBroadcasting(const Operation& operation) {
 
 Status EliminateDeadCode(Graph& graph) {
   std::vector<Operation*> operations = graph.Operations();
-  // Dims keep alive what defines their symbols.
+  // Dims keep the operations alive that define their symbols.
   std::set<std::string> symbols;
   for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
     bool used = (*it)->attributes().Find("message") != nullptr ||  // a check

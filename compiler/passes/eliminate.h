@@ -1,4 +1,4 @@
-// Common subexpression and dead code elimination.
+// Eliminates common subexpressions and dead code.
 //
 //   %a = add(%x, %y)           %a = add(%x, %y)
 //   %b = add(%x, %y)     →     %c = multiply(%a, %a)
@@ -14,8 +14,8 @@ namespace ember::compiler {
 
 // Merges operations with equal operator, operands and attributes.
 Status EliminateCommonSubexpressions(graph::Graph& graph);
-// Removes operations none of whose results is used, except for checks (extents
-// with a message).
+// Removes operations without a used result, except for checks (extents with a
+// message).
 Status EliminateDeadCode(graph::Graph& graph);
 
 }  // namespace ember::compiler

@@ -21,7 +21,7 @@ using graph::ConstantData;
 using graph::Operation;
 using graph::TensorType;
 
-// Folding may enlarge the module by at most this much per operation.
+// Number of bytes by which folding one operation may enlarge the module.
 constexpr int64_t kFreeGrowthBytes = 64 * 1024;
 
 int64_t ByteSize(const TensorType& type) {
@@ -37,8 +37,8 @@ bool ShouldFold(const Operation& operation) {
       operation.record().trait == graph::OperatorTrait::kProgram) {
     return false;
   }
-  // Contractions read narrow integers as they are; floats, which scales may
-  // still be multiplied to, become narrow again (narrow_weights.h).
+  // Contractions read narrow integers directly. Floats become narrow again
+  // later (narrow_weights.h), after scales may have been multiplied into them.
   if (WidensForProducts(operation) && IsInteger(operation.result()->dtype())) {
     return false;
   }
@@ -55,17 +55,18 @@ bool ShouldFold(const Operation& operation) {
   return result_bytes <= 2 * operand_bytes + kFreeGrowthBytes;
 }
 
-// What folding may still do to a model. At first the constants may grow by a
-// few megabytes and as much as there is, and a second's work may be done and as
-// much as any transformation of large weights needs.
+// The remaining budget for folding in a model. Initially constants may grow by
+// a few megabytes plus their own size, and the work may take a second plus the
+// time that any transformation of large weights needs.
 class Allowance {
  public:
   explicit Allowance(const graph::Graph& graph) {
     std::set<const uint8_t*> counted;
     AddConstants(graph, counted);
   }
-  // Takes the points, and by how much the operation's results are larger than
-  // its operands. False, and nothing is taken, if that is more than is left.
+  // Takes the points, and the growth from the operation's operands to its
+  // results, from the budget. Returns false and takes nothing if too little is
+  // left.
   bool Take(const Operation& operation, int64_t points) {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
@@ -103,8 +104,8 @@ class Allowance {
   int64_t points_left_ = int64_t{1} << 28;
 };
 
-// Runs the definition; returns one buffer per result. ResourceExhausted where
-// that is more than is allowed.
+// Runs the definition and returns one buffer per result; ResourceExhausted if
+// the budget does not suffice.
 StatusOr<std::vector<ConstantData>> Evaluate(const Operation& operation,
                                              Allowance& allowance) {
   EMBER_ASSIGN_OR_RETURN(tensor::Dispatch dispatch,
@@ -146,8 +147,8 @@ Status Fold(graph::Graph& graph, Allowance& allowance) {
     StatusOr<std::vector<ConstantData>> values =
         Evaluate(*operation, allowance);
     if (!values.ok()) {
-      // An index out of range in a constant gather is the model's error: it
-      // must fail when run, not when compiled, as another path may be taken.
+      // An index out of range in a constant gather is an error of the model.
+      // The run must fail, not the compilation, as another path may be taken.
       continue;
     }
     rewriter.StartAt(operation);

@@ -1,14 +1,14 @@
-// Constant folding: an operation whose operands are all constants is replaced
-// by its value, computed by running its definition on tier 0. One semantics, no
-// second copy.
+// Folds constants: an operation whose operands are all constants is replaced by
+// its value, computed by running its definition on tier 0, so that there is no
+// second copy of its semantics.
 //
 //   %a = constant() {1, 2};  %b = neg(%a)     →     %b = constant() {-1, -2}
 //
 // Not folded: values that grow by folding (a broadcast of a scalar), which cost
-// less as index expressions; operations with symbolic dims; and what is above
-// the limits of a model on growth and on points to evaluate, as a chain of
-// operations may double a constant at each, and a small constant may be summed
-// for ever.
+// less as index expressions; operations with symbolic dims; and operations
+// beyond the model's limits on growth and on points to evaluate. A chain of
+// operations could double a constant at each step, and a small constant could
+// be summed without end.
 #ifndef EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 #define EMBER_COMPILER_PASSES_FOLD_CONSTANTS_H_
 
@@ -17,7 +17,7 @@
 
 namespace ember::compiler {
 
-// In all regions, too.
+// Folds in all regions, too.
 Status FoldConstants(graph::Graph& graph);
 
 }  // namespace ember::compiler

@@ -56,8 +56,8 @@ TEST(FoldConstants, ComputesInRegionsToo) {
   EXPECT_EQ(CountOf(graph, "neg"), 0);
 }
 
-// The operands are 64 KiB each, the result is one number, and 2^30 products
-// are on the way to it.
+// The operands have 64 KiB each and the result is one number, but it takes 2^30
+// products.
 TEST(FoldConstants, LeavesWhatTakesLong) {
   graph::Graph graph = Parse(R"(graph @g() -> (%y, %z) {
     %c: f16[] = constant() {value = [1.0]}
@@ -67,7 +67,7 @@ TEST(FoldConstants, LeavesWhatTakesLong) {
     %z: f32[] = contract(%a, %b) {spec = "i,i->"}
   })");
   ASSERT_TRUE(FoldConstants(graph).ok());
-  // That of as many products as elements is folded.
+  // The operation with as many products as elements is folded.
   EXPECT_EQ(CountOf(graph, "contract"), 1);
   EXPECT_EQ(CountOf(graph, "add"), 0);
 }

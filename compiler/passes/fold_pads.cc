@@ -21,7 +21,7 @@ bool IsZeroPad(const Operation* operation) {
   return UniformConstant(operation->operand(1)) == 0.0;
 }
 
-// Only growth can be moved: a window's padding is never negative.
+// Only padding can be moved that is not negative, as a window's must be.
 bool IsNonNegative(const Shape& shape) {
   for (const Dim& dim : shape) {
     if (!dim.is_constant() || dim.constant() < 0) return false;

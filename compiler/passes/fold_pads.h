@@ -1,4 +1,4 @@
-// A constant-zero pad before a convolution or summing window becomes the
+// Moves a constant-zero pad before a convolution or summing window into the
 // window's own padding.
 //
 //   %p = pad(%x) {low=[0,1,1,0], high=[0,1,1,0], mode="constant"}

@@ -17,8 +17,8 @@ using graph::Operation;
 using graph::Shape;
 using graph::Value;
 
-// A float constant that varies along the result's last dim at most; as a vector
-// or scalar.
+// True for a float constant that varies at most along the result's last dim: a
+// vector or a scalar.
 bool IsChannelConstant(const Value* value, const Shape& result) {
   if (ConstantOf(value) == nullptr || !IsFloat(value->dtype())) return false;
   const Shape& shape = value->shape();
@@ -30,8 +30,8 @@ bool IsChannelConstant(const Value* value, const Shape& result) {
          shape.back() == result.back();
 }
 
-// The label of the weights' dim that is the last dim of a contraction's result,
-// if only the second operand has it; -1 otherwise.
+// Returns the weights' dim that becomes the last dim of a contraction's result,
+// if only the second operand has its label; -1 otherwise.
 int ChannelDimOfWeights(const Operation& operation) {
   const Value* weights = operation.operand(1);
   if (operation.name() == "conv") return weights->rank() - 1;

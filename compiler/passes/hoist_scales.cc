@@ -18,7 +18,7 @@ using graph::Operation;
 using graph::Shape;
 using graph::Value;
 
-// view(… view(wide * scale)), where wide is cast from a float of 8 bits.
+// view(… view(wide * scale)), where wide is cast from an 8-bit float.
 struct Factor {
   std::vector<const Operation*> views;  // the outermost first
   Value* wide = nullptr;
@@ -38,14 +38,16 @@ std::optional<Factor> FactorOf(Value* value) {
     const int wide = IsWidenedFloat8(multiply.operand(0)) ? 0 : 1;
     factor.wide = multiply.operand(wide);
     factor.scale = multiply.operand(1 - wide);
-    // Of one element more dims, or a broadcast, would be the scale's.
+    // For a scale of one element, additional dims or a broadcast would come
+    // from the scale.
     if (factor.wide->shape() != value->shape()) return std::nullopt;
   }
   return IsWidenedFloat8(factor.wide) ? std::optional(factor) : std::nullopt;
 }
 
-// The scale in a shape that broadcasts against the result; nothing where the
-// result has no such dim. `labels` are the factor's, `others` the other's.
+// Returns the scale's shape that broadcasts against the result; nothing if the
+// result has no such dim. `labels` are the factor's, `others` the other
+// factor's.
 std::optional<Shape> ShapeBehind(const Factor& factor,
                                  const std::string& labels,
                                  const std::string& others,

@@ -27,7 +27,8 @@ bool IsComparison(const Operation& operation) {
          std::end(kComparisons);
 }
 
-// start, start + 1, ... along the only axis that has more than one element.
+// The values start, start + 1, ... along the only axis that has more than one
+// element.
 struct Counted {
   int64_t axis = 0;
   int64_t start = 0;
@@ -53,7 +54,7 @@ std::optional<Counted> CountedBy(const Value* value) {
   if (long_axes != 1 || count < 2) return std::nullopt;
   counted.start = element(0);
   for (size_t i = 1; i < count; ++i) {
-    // Unsigned, as it may wrap.
+    // The sum is unsigned, as it may wrap.
     if (static_cast<uint64_t>(element(i)) !=
         static_cast<uint64_t>(counted.start) + i) {
       return std::nullopt;
@@ -86,7 +87,7 @@ bool IsIndex(const Value* value) {
 
 bool IsNumber(const Value* value) { return UniformConstant(value).has_value(); }
 
-// The form that IndexFor gives it.
+// True for the form that IndexFor makes.
 bool IsShiftedIndex(const Operation& operation) {
   return operation.name() == "add" && IsIndex(operation.operand(0)) &&
          IsNumber(operation.operand(1));

@@ -1,6 +1,6 @@
-// Constants that count along one axis, in comparisons, become that axis' index:
-// masks then need no memory for what an executor knows anyhow, and a schedule
-// can tell which keys a causal mask hides.
+// Replaces constants that count along one axis, in comparisons, by that axis'
+// index. Masks then need no memory, and a schedule can see which keys a causal
+// mask hides.
 //
 //   %columns: i64[1, 4] = constant() {value = [0, 1, 2, 3]}
 //   %rows: i64[2, 1] = constant() {value = [2, 3]}
@@ -10,8 +10,8 @@
 //   %rows: i64[2, 1] = add(iota() {axis = 0}, [[2]])
 //   %seen = less_equal(%columns, %rows)
 //
-// Only where fold-constants has left the comparison: its result is large, or
-// the other operand is no constant. Runs behind the last of those passes, which
+// Applies only if fold-constants has left the comparison: its result is large, or
+// the other operand is not constant. Runs after the last of those passes, which
 // would fold the index again.
 #ifndef EMBER_COMPILER_PASSES_INDEX_COMPARISONS_H_
 #define EMBER_COMPILER_PASSES_INDEX_COMPARISONS_H_
@@ -23,7 +23,7 @@ namespace ember::compiler {
 
 Status UseIndicesInComparisons(graph::Graph& graph);
 
-// Whether the operation compares indices and numbers with each other, or adds a
+// True if the operation compares indices and numbers with each other, or adds a
 // number to an index: computing it again costs no more than reading its result.
 bool IsOfIndices(const graph::Operation& operation);
 

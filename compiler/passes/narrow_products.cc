@@ -32,7 +32,7 @@ bool IsContraction(const Operation& operation) {
   return operation.record().trait == graph::OperatorTrait::kContraction;
 }
 
-// Elements in other places, of one operand.
+// True for operations that only move the elements of one operand.
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "reshape" || name == "transpose" || name == "broadcast";
@@ -41,9 +41,10 @@ bool IsView(const Operation& operation) {
 // transpose(... transpose(i32(narrow) - zero) ...).
 struct Factor {
   Value* narrow = nullptr;
-  Value* zero = nullptr;  // one element, i32, of narrow's values; null: 0
+  // one element, i32, subtracted from narrow's values; null: 0
+  Value* zero = nullptr;
   std::vector<Permutation> transposes;  // the innermost last
-  bool is_constant = false;             // narrow is
+  bool is_constant = false;             // true if narrow is a constant
 };
 
 // --- constants ---
@@ -65,7 +66,7 @@ Range RangeOf(std::span<const uint8_t> bytes) {
   return range;
 }
 
-// The elements less `zero` as another type that holds them.
+// Returns the elements minus `zero`, in another type that holds them.
 template <typename From, typename To>
 std::vector<uint8_t> Converted(std::span<const uint8_t> bytes, int64_t zero) {
   std::vector<uint8_t> result(bytes.size() / sizeof(From) * sizeof(To));
@@ -120,15 +121,15 @@ class Narrower {
   }
 
  private:
-  // view(cast(x)) becomes cast(view(x)), where that leaves nothing to read what
-  // is wide but contractions.
+  // view(cast(x)) becomes cast(view(x)) if then only contractions read the wide
+  // value.
   Status SinkWidening(Operation* view) {
     if (!IsView(*view)) return OkStatus();
     const Operation* cast = view->operand(0)->producer();
     if (cast == nullptr || !WidensNumbers(*cast) ||
         cast->result()->is_graph_output())
       return OkStatus();
-    // Weights are looked for behind their views.
+    // Constant weights are found behind their views.
     if (ConstantOf(cast->operand(0)) != nullptr) return OkStatus();
     const bool is_for_products = std::ranges::all_of(
         cast->result()->users(),
@@ -143,7 +144,7 @@ class Narrower {
     return OkStatus();
   }
 
-  // --- what is there ---
+  // --- the operands of products ---
 
   static Value* BehindTransposes(Value* value, Factor& factor) {
     while (IsResultOf(value, "transpose")) {
@@ -190,7 +191,7 @@ class Narrower {
     return factor;
   }
 
-  // --- what is made ---
+  // --- new operations ---
 
   StatusOr<Value*> Transposed(Value* value, const Factor& factor) {
     for (size_t i = factor.transposes.size(); i-- > 0;) {
@@ -200,8 +201,8 @@ class Narrower {
     return value;
   }
 
-  // The constant less its zero point in the narrowest type that holds it; null
-  // if none does.
+  // Returns the constant minus its zero point in the narrowest type that holds
+  // it; null if there is none.
   StatusOr<Value*> NarrowConstant(const Factor& factor) {
     const auto& data =
         factor.narrow->producer()->attributes().Get<ConstantData>("value");
@@ -231,7 +232,7 @@ class Narrower {
     return result;
   }
 
-  // x - z as i16.
+  // Returns x - z as i16.
   StatusOr<Value*> Centered(const Factor& factor) {
     if (factor.zero == nullptr) return factor.narrow;
     EMBER_ASSIGN_OR_RETURN(Value * wide,
@@ -241,8 +242,9 @@ class Narrower {
     return rewriter_.Make("subtract", {wide, zero});
   }
 
-  // Where the labels of a contraction's weights that its result has are in the
-  // result's order: the extents with which their sums broadcast against it.
+  // Returns the shape in which sums of a contraction's weights broadcast
+  // against its result: the extents of the labels that both have, in the
+  // result's order.
   std::optional<Shape> BroadcastShape(const Operation& contract, int weights) {
     const ContractSpec spec = SpecOf(contract);
     const std::string& labels = weights == 0 ? spec.a : spec.b;
@@ -274,12 +276,12 @@ class Narrower {
     return axes;
   }
 
-  // The sums of the weights along the axes, which are those of their last
-  // transpose.
+  // Returns the sums of the weights along the axes, which are axes of their
+  // last transpose.
   StatusOr<Value*> SumsOf(const Value* weights, const Factor& factor,
                           const std::vector<int64_t>& axes) {
     const size_t rank = weights->shape().size();
-    // Dims of the constant, by dim behind the transposes.
+    // The constant's dim for each dim after the transposes.
     std::vector<size_t> dims(rank);
     std::iota(dims.begin(), dims.end(), size_t{0});
     for (size_t i = factor.transposes.size(); i-- > 0;) {
@@ -288,7 +290,7 @@ class Narrower {
         moved.push_back(dims[static_cast<size_t>(dim)]);
       dims = std::move(moved);
     }
-    // Steps in the sums, by dim of the constant.
+    // The stride in the sums for each dim of the constant.
     std::vector<int64_t> steps(rank, 0);
     Shape shape;
     int64_t count = 1;
@@ -321,7 +323,7 @@ class Narrower {
     return rewriter_.Constant({DType::kI32, shape}, ConstantData::Copy(bytes));
   }
 
-  // z * sum(w), broadcasting against the result.
+  // Returns z * sum(w), which broadcasts against the result.
   StatusOr<Value*> Correction(const Operation& operation, int weights,
                               const Value* narrow, const Factor& factor,
                               Value* zero) {
@@ -335,7 +337,8 @@ class Narrower {
     return rewriter_.Make("multiply", {sums, scalar});
   }
 
-  // A convolution that pads with the zero point pads before.
+  // A convolution whose padding value is the zero point gets a pad operation
+  // before it.
   StatusOr<Value*> Padded(Value* x, Value* zero,
                           graph::Attributes& attributes) {
     Shape low = attributes.Get<Shape>("low");

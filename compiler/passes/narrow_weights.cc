@@ -18,10 +18,10 @@ using graph::ConstantData;
 using graph::Operation;
 using graph::Value;
 
-// Of smaller ones nothing is gained.
+// Narrowing smaller constants gains nothing.
 constexpr size_t kLeastBytes = 256;
 
-// The elements as T; nothing where one of them would change.
+// Returns the elements as T; nothing if one of them would change.
 template <typename T>
 std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
   const size_t count = bytes.size() / sizeof(float);
@@ -34,8 +34,8 @@ std::optional<ConstantData> As(std::span<const uint8_t> bytes) {
     return std::bit_cast<uint32_t>(ToFloat(ToNarrowFloat<T>(value))) ==
            std::bit_cast<uint32_t>(value);
   };
-  // Most constants are neither, which the first elements show: no memory until
-  // all have been seen.
+  // Most constants cannot be narrowed, which their first elements show. So
+  // memory is allocated only after all elements have been checked.
   for (size_t i = 0; i < count; ++i) {
     if (!holds(element(i))) return std::nullopt;
   }
@@ -57,7 +57,7 @@ std::optional<Narrowed> NarrowTo(DType type, std::span<const uint8_t> bytes) {
   return Narrowed{type, *std::move(data)};
 }
 
-// To the first type that holds all elements.
+// Converts to the first type that holds all elements.
 std::optional<Narrowed> Narrow(std::span<const uint8_t> bytes,
                                bool is_beside_float8) {
   std::optional<Narrowed> narrow;
@@ -70,8 +70,8 @@ std::optional<Narrowed> Narrow(std::span<const uint8_t> bytes,
   return narrow;
 }
 
-// Whether every other factor is a float of 8 bits: machines multiply two of
-// them. Beside others they would be decoded, which takes longer than to load
+// True if every other factor is an 8-bit float: machines multiply two of them.
+// Next to wider factors they would be decoded, which takes longer than loading
 // 16 bits.
 bool IsReadBesideFloat8(const Value& value) {
   return std::ranges::all_of(value.users(), [&](const Operation* user) {

@@ -1,4 +1,4 @@
-// Weights of products are stored as narrow floats where those hold them.
+// Stores weights of products as narrow floats if those hold them exactly.
 //
 //   %w: f32[512, 512] = constant()          every element a bf16, or an f16
 //   %y = conv(%x, %w)
@@ -8,11 +8,11 @@
 //   %y = conv(%x, %w)
 //
 // Models in f16 and bf16 have such weights: contractions widen their operands,
-// and folding constants has done that. So have models that only store weights
-// narrow. Where all other factors are floats of 8 bits, weights become such,
-// too: machines multiply the two as they are. A module is half as large, and a
-// product by a vector, whose time is that of reading weights, takes half of it.
-// Results are the same bit for bit.
+// and constant folding has done that. So have models that only store weights
+// narrow. If all other factors are 8-bit floats, weights become 8-bit floats
+// too: machines multiply the two directly. The module is half as large, and a
+// product by a vector, whose time is that of reading weights, takes half the
+// time. Results are the same bit for bit.
 #ifndef EMBER_COMPILER_PASSES_NARROW_WEIGHTS_H_
 #define EMBER_COMPILER_PASSES_NARROW_WEIGHTS_H_
 
@@ -21,10 +21,10 @@
 
 namespace ember::compiler {
 
-// Constants of 256 bytes and more that contractions alone use; bf16 where both
-// types hold all elements: it is widened by a shift. Signs of zeros and
-// payloads of NaNs count. To be run behind the last folding of constants, which
-// would undo it.
+// Applies to constants of 256 bytes and more that only contractions use. bf16
+// is chosen if both types hold all elements, because a shift widens it. Signs
+// of zeros and payloads of NaNs are kept. Runs after the last constant folding,
+// which would undo it.
 Status NarrowWeights(graph::Graph& graph);
 
 }  // namespace ember::compiler

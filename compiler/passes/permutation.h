@@ -26,8 +26,8 @@ inline Permutation Inverse(const Permutation& permutation) {
   return inverse;
 }
 
-// values[permutation[i]] for each i: the values of the operand's dims, in the
-// result's order.
+// Returns values[permutation[i]] for each i: the values of the operand's dims,
+// in the result's order.
 template <typename T>
 std::vector<T> Permute(const std::vector<T>& values,
                        const Permutation& permutation) {
@@ -37,7 +37,7 @@ std::vector<T> Permute(const std::vector<T>& values,
   return result;
 }
 
-// The single permutation of transpose(transpose(x, first), second).
+// Returns the single permutation of transpose(transpose(x, first), second).
 inline Permutation Compose(const Permutation& first,
                            const Permutation& second) {
   return Permute(first, second);

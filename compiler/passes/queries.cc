@@ -54,7 +54,7 @@ bool HoldsBytes(const Value* value, DType byte_type) {
 }
 
 ContractSpec SpecOf(const Operation& contract) {
-  // Inference of its type has parsed the same text.
+  // Type inference has parsed the same text, so this cannot fail.
   return *ContractSpec::Parse(contract.attributes().Get<std::string>("spec"));
 }
 

@@ -1,5 +1,5 @@
-// What passes ask of values and operations, beside constants
-// (constant_value.h).
+// Questions of passes about values and operations; constant_value.h has those
+// about constants.
 #ifndef EMBER_COMPILER_PASSES_QUERIES_H_
 #define EMBER_COMPILER_PASSES_QUERIES_H_
 
@@ -11,31 +11,31 @@
 
 namespace ember::compiler {
 
-// Integers of 8 bits.
+// True for integers of 8 bits.
 constexpr bool IsByte(DType type) {
   return type == DType::kI8 || type == DType::kU8;
 }
 
-// Whether an operation of that operator makes the value.
+// True if an operation of that operator produces the value.
 bool IsResultOf(const graph::Value* value, std::string_view operator_name);
 
-// Whether it is a float of 8 bits cast to f32: a factor that machines multiply
-// as it is.
+// True for an 8-bit float cast to f32: a factor that machines multiply
+// directly.
 bool IsWidenedFloat8(const graph::Value* value);
 
-// Read by one operand of one operation, and no result of the graph: what makes
-// it can be changed for that reader.
+// True if one operand of one operation reads the value, and it is no result of
+// the graph. Then its producer can be changed for that reader.
 bool IsUsedOnce(const graph::Value* value);
 
-// Exactly one element, whatever the rank.
+// True for exactly one element, of any rank.
 bool HasOneElement(const graph::Value* value);
 
-// Whether every element of an i32 value is known to be one of the byte type,
-// of 0 … 255 or -128 … 127: the value is cast from the type or a constant,
+// True if every element of an i32 value is known to be a value of the byte type
+// (0 … 255 or -128 … 127): the value is cast from that type or is a constant,
 // perhaps reshaped or broadcast.
 bool HoldsBytes(const graph::Value* value, DType byte_type);
 
-// Of a `contract`.
+// Returns the spec of a `contract`.
 graph::ContractSpec SpecOf(const graph::Operation& contract);
 
 }  // namespace ember::compiler

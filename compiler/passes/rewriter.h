@@ -1,4 +1,4 @@
-// Makes the operations that take another one's place.
+// Makes operations that replace another one.
 //
 //   Rewriter rewriter(graph);
 //   rewriter.StartAt(product);  // contract(%a, %b)
@@ -6,8 +6,9 @@
 //   EMBER_ASSIGN_OR_RETURN(Value * sum, rewriter.MakeLike(*product, {wide, b}));
 //   rewriter.Replace(product, sum);  // contract(cast(%a), %b)
 //
-// The graph outlives the rewriter and may be changed beside it. Errors are
-// those of Graph::Add: operands or attributes that do not fit the operator.
+// The graph must outlive the rewriter; other code may change the graph
+// meanwhile. Errors are those of Graph::Add: operands or attributes that do not
+// fit the operator.
 #ifndef EMBER_COMPILER_PASSES_REWRITER_H_
 #define EMBER_COMPILER_PASSES_REWRITER_H_
 
@@ -24,17 +25,17 @@ class Rewriter {
  public:
   explicit Rewriter(graph::Graph& graph) : graph_(graph) {}
 
-  // What is made from now on stands right before the operation and has its
-  // origin. To be called before anything is made, and again after the operation
-  // has been erased.
+  // Makes the following operations right before the given one and with its
+  // origin. Call it before the first operation is made, and again after the
+  // given operation was erased.
   void StartAt(const graph::Operation* operation) { before_ = operation; }
 
-  // The result of a new operation with one result.
+  // Returns the result of a new operation with one result.
   StatusOr<graph::Value*> Make(std::string_view operator_name,
                                std::vector<graph::Value*> operands,
                                graph::Attributes attributes = {});
-  // By the operator of `operation`, with its attributes (or others) and its
-  // origin.
+  // Makes an operation of the same operator, with the same attributes (or
+  // others) and origin.
   StatusOr<graph::Value*> MakeLike(const graph::Operation& operation,
                                    std::vector<graph::Value*> operands);
   StatusOr<graph::Value*> MakeLike(const graph::Operation& operation,
@@ -45,12 +46,12 @@ class Rewriter {
                                    graph::ConstantData data);
   StatusOr<graph::Value*> Cast(graph::Value* value, DType type);
   StatusOr<graph::Value*> Reshape(graph::Value* value, graph::Shape shape);
-  // The value itself where the permutation moves nothing.
+  // Returns the value itself if the permutation moves nothing.
   StatusOr<graph::Value*> Transpose(graph::Value* value,
                                     const Permutation& permutation);
 
-  // Every use of the operation's only result becomes one of `by`, which takes
-  // over its name unless it has one; the operation is erased.
+  // Makes every use of the operation's only result a use of `by`, which takes
+  // over the result's name unless it has one, and erases the operation.
   void Replace(graph::Operation* operation, graph::Value* by);
 
  private:
@@ -58,7 +59,8 @@ class Rewriter {
   const graph::Operation* before_ = nullptr;
 };
 
-// The operands of an operation, to be changed and handed to Rewriter::MakeLike.
+// Returns the operands of an operation, to be changed and passed to
+// Rewriter::MakeLike.
 std::vector<graph::Value*> OperandsOf(const graph::Operation& operation);
 
 }  // namespace ember::compiler

@@ -17,7 +17,8 @@ using graph::Value;
 
 bool SameType(const Value* a, const Value* b) { return a->type() == b->type(); }
 
-// x op c where c is the neutral element: x, if no broadcasting happens.
+// Returns x for "x op c" if c is the neutral element and no broadcasting
+// happens.
 Value* NeutralOperand(const Operation& operation) {
   const std::string_view name = operation.name();
   const Value* result = operation.result();
@@ -51,7 +52,7 @@ bool IsZero(const Shape& shape) {
   return true;
 }
 
-// The value that already is the operation's result, or null.
+// Returns an existing value that equals the operation's result, or null.
 Value* Existing(const Operation& operation) {
   const std::string_view name = operation.name();
   if (operation.operand_count() == 0 || operation.results().size() != 1)
@@ -93,7 +94,7 @@ Value* Existing(const Operation& operation) {
   return nullptr;
 }
 
-// x where the value is x + 0.0; else null.
+// Returns x if the value is x + 0.0; else null.
 Value* WithoutZero(const Value* value) {
   const Operation* add = value->producer();
   if (add == nullptr || add->name() != "add" || !IsFloat(value->dtype()))

@@ -50,9 +50,9 @@ class Sinker {
   }
 
  private:
-  // What moves elements by other movements, dims of extent 1 and runs of dims
-  // among them, has to be the same for each element. The other rules name whole
-  // dims differently.
+  // A rule that moves elements by other movements must prove that every element
+  // is the same, because of dims of extent 1 and runs of dims. The other rules
+  // only rename whole dims.
   static bool IsProved(const Operation& operation, const Value* replacement) {
     const bool moves = operation.name() == "transpose" ||
                        operation.name() == "reshape" ||
@@ -384,7 +384,7 @@ class Sinker {
     });
     Shape shape;
     std::vector<int64_t> position(
-        runs.size());  // where each run's dims begin in the new shape
+        runs.size());  // start of each run's dims in the new shape
     for (size_t r : order) {
       position[r] = static_cast<int64_t>(shape.size());
       shape.insert(shape.end(), to.begin() + runs[r].to_begin,
@@ -401,8 +401,8 @@ class Sinker {
     return rewriter_.Transpose(reshaped, result_permutation);
   }
 
-  // The finest common runs of two shapes with one element count; empty where
-  // symbolic dims hide them.
+  // Returns the finest common runs of two shapes with one element count; empty
+  // if symbolic dims hide them.
   static std::vector<Run> MatchRuns(const Shape& from, const Shape& to) {
     std::vector<Run> runs;
     size_t i = 0, j = 0;
@@ -424,7 +424,7 @@ class Sinker {
       j = run.to_end;
     }
     if (runs.empty()) return {};
-    // What is left on either side are dims of extent 1.
+    // The remaining dims of either side have extent 1.
     for (; i < from.size(); ++i) {
       if (from[i] != Dim(1)) return {};
     }

@@ -1,4 +1,4 @@
-// Moves transposes toward the outputs until they meet their inverse.
+// Moves transposes toward the outputs until they cancel with their inverse.
 // Convolutions are channels-last in the graph, so frontends of channels-first
 // formats wrap each in a pair of transposes; this pass makes the pairs cancel,
 // and the model runs channels-last throughout.

@@ -11,14 +11,14 @@
 namespace ember::archive {
 namespace {
 
-constexpr uint64_t kEndSize = 22;  // of the directory's end record
+constexpr uint64_t kEndSize = 22;  // size of the directory's end record
 constexpr uint64_t kLongestComment = 65535;
 constexpr uint64_t kEntrySize = 46;
 constexpr uint64_t kLocalSize = 30;
 constexpr uint64_t kStored = 0, kDeflated = 8;
 constexpr uint64_t kEncrypted = 1;
 constexpr uint64_t kMostInflation = 1032;
-constexpr uint64_t kNarrow = 0xffffffff;  // "see the ZIP64 field"
+constexpr uint64_t kNarrow = 0xffffffff;  // means: see the ZIP64 field
 
 Status Malformed(std::string_view what) {
   return DataLossError("ZIP archive: " + std::string(what));
@@ -50,7 +50,7 @@ Status ZipArchive::ReadDirectory() {
   if (bytes_.size() < kEndSize)
     return Malformed("expected at least 22 bytes, found " +
                      std::to_string(bytes_.size()));
-  // The end record is last, before a comment.
+  // The end record is last; only a comment may follow it.
   uint64_t end = bytes_.size() - kEndSize;
   const uint64_t first = end > kLongestComment ? end - kLongestComment : 0;
   while (Number(end, 4) != 0x06054b50) {
@@ -95,7 +95,8 @@ Status ZipArchive::ReadDirectory() {
     const std::string name(
         reinterpret_cast<const char*>(bytes_.data() + at + kEntrySize),
         name_size);
-    // Fields of 64 bits, for those that are not narrow, in this order.
+    // The ZIP64 field holds 64-bit numbers for the fields that do not fit 32
+    // bits, in this order.
     uint64_t extra = at + kEntrySize + name_size;
     const uint64_t extra_end = extra + extra_size;
     while (extra_end - extra >= 4) {
@@ -157,11 +158,12 @@ StatusOr<ZipContents> ZipArchive::Read(std::string_view name,
       entry.packed_size > std::numeric_limits<uInt>::max() ||
       entry.size > std::numeric_limits<uInt>::max())
     return DataLossError(what + ": expected a size that it can inflate to");
-  // Of at least a byte: zlib takes no null, even for what holds nothing.
+  // The buffer has at least one byte: zlib refuses a null pointer even for an
+  // empty entry.
   auto inflated =
       std::make_shared<std::vector<uint8_t>>(std::max<size_t>(entry.size, 1));
   z_stream stream{};
-  // Negative: no header around the data.
+  // A negative number means that the data has no header.
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return ResourceExhaustedError(what + ": no memory to inflate it");
   stream.next_in = const_cast<Bytef*>(packed.data());

@@ -1,20 +1,21 @@
-// ZIP archives as containers of models: entries by name, stored ones in place.
+// Reads ZIP archives that contain models: entries by name, stored ones in
+// place.
 //
 //   EMBER_ASSIGN_OR_RETURN(ZipArchive archive,
 //                          ZipArchive::Open(mapped->bytes(), mapped));
 //   EMBER_ASSIGN_OR_RETURN(ZipContents config, archive.Read("config.json"));
 //
 // Frameworks store weights without compression, so that their bytes can stay in
-// the mapped file; libraries for ZIP copy every entry. Deflated entries are
-// inflated into memory of their own.
+// the mapped file; libraries for ZIP would copy every entry. Deflated entries
+// are inflated into memory of their own.
 //
-// Read are plain and ZIP64 archives with entries that are stored or deflated.
-// Refused: encryption, other methods, archives of several files. Checksums are
-// compared for what is inflated; stored entries are left as they are.
+// Supported are plain and ZIP64 archives with stored or deflated entries.
+// Refused are encryption, other methods, and archives of several files.
+// Checksums are verified for inflated entries, but not for stored ones.
 //
 // Source: PKWARE's APPNOTE.TXT 6.3.10.
 //
-// Every offset is checked; an entry may inflate to `most` bytes and to 1032
+// Every offset is checked. An entry may inflate to `most` bytes, and to 1032
 // times its compressed size, which is deflate's limit. Errors are one line.
 // Immutable, thread-safe.
 #ifndef EMBER_FRONTENDS_ARCHIVE_ZIP_ARCHIVE_H_
@@ -39,16 +40,16 @@ struct ZipContents {
 
 class ZipArchive {
  public:
-  // `owner` keeps the bytes.
+  // `owner` keeps the bytes alive.
   static StatusOr<ZipArchive> Open(std::span<const uint8_t> bytes,
                                    std::shared_ptr<const void> owner);
-  // By the first entry's signature.
+  // True if the contents begin with an entry's signature.
   static bool IsArchive(std::string_view contents);
 
-  // In the order of the archive's directory.
+  // The names of all entries, in the order of the archive's directory.
   const std::vector<std::string>& names() const { return names_; }
   bool Has(std::string_view name) const { return entries_.contains(name); }
-  // kNotFound if there is none of this name.
+  // Returns an entry's contents; kNotFound if there is none of this name.
   StatusOr<ZipContents> Read(std::string_view name,
                              uint64_t most = uint64_t{1} << 32) const;
 
@@ -56,12 +57,12 @@ class ZipArchive {
   struct Entry {
     uint64_t method = 0, flags = 0, checksum = 0;
     uint64_t packed_size = 0, size = 0;
-    uint64_t header = 0;  // the local one's offset
+    uint64_t header = 0;  // offset of the local header
   };
   ZipArchive(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
       : bytes_(bytes), owner_(std::move(owner)) {}
   Status ReadDirectory();
-  uint64_t Number(uint64_t at, int width) const;  // within the archive
+  uint64_t Number(uint64_t at, int width) const;  // offset within the archive
   bool Fits(uint64_t at, uint64_t size) const {
     return at <= bytes_.size() && size <= bytes_.size() - at;
   }

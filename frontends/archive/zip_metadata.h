@@ -1,9 +1,10 @@
-// Files of text in a ZIP archive as metadata of a model.
+// Adds text files of a ZIP archive to the metadata of a model.
 //
 //   AddZipEntry(archive, "archive/extra/labels.txt", "extra.labels.txt",
 //               metadata);
 //
-// What cannot be read is left out, and named. Thread-compatible.
+// Entries that cannot be read are omitted, and reported by name.
+// Thread-compatible.
 #ifndef EMBER_FRONTENDS_ARCHIVE_ZIP_METADATA_H_
 #define EMBER_FRONTENDS_ARCHIVE_ZIP_METADATA_H_
 
@@ -14,7 +15,7 @@
 
 namespace ember::archive {
 
-// name: of the metadata.
+// `name`: the key of the metadata.
 void AddZipEntry(const ZipArchive& archive, std::string_view entry,
                  std::string_view name, frontends::MetadataCollector& metadata);
 

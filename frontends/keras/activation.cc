@@ -1,4 +1,4 @@
-// Activations: functions by name, and the layers that are one.
+// Activations: functions by name, and the layers that apply one.
 #include "frontends/keras/activation.h"
 
 #include <cmath>
@@ -19,7 +19,7 @@ Tensor Clip(Tensor x, double low, double high) {
 }
 
 Tensor Elu(Tensor x, double alpha) {
-  // The exponential of the negative part alone, so that it stays finite.
+  // Only the negative part goes into the exponential, so that it stays finite.
   return Select(Less(0, x), x, Expm1(Minimum(x, 0)) * alpha);
 }
 
@@ -27,7 +27,7 @@ Tensor LeakyRelu(Tensor x, double slope) {
   return Select(Less(x, 0), x * slope, x);
 }
 
-// Keras 3 took JAX's definition.
+// Keras 3 adopted JAX's definition.
 Tensor HardSigmoid(LayerContext& c, Tensor x) {
   if (c.major_version() >= 3) return Clip(x / 6.0 + 0.5, 0, 1);
   return Clip(x * 0.2 + 0.5, 0, 1);
@@ -35,7 +35,8 @@ Tensor HardSigmoid(LayerContext& c, Tensor x) {
 
 Tensor Squareplus(Tensor x, double b) { return (x + Sqrt(x * x + b)) / 2.0; }
 
-// x where it is beyond the threshold, else 0 or what is left of it.
+// HardShrink gives x where its magnitude exceeds 0.5, else 0. SoftShrink also
+// moves x by 0.5 towards 0.
 Tensor HardShrink(Tensor x) {
   return Select(Less(0.5, Absolute(x)), x, x.Like(0));
 }
@@ -78,7 +79,7 @@ std::optional<double> OptionalNumber(const Config& config,
 }
 
 double SlopeOf(LayerContext& c, double otherwise) {
-  // "negative_slope" in Keras 3.
+  // Keras 3 calls it "negative_slope".
   return c.config().Number("negative_slope",
                            c.config().Number("alpha", otherwise));
 }
@@ -124,7 +125,7 @@ Tensor ActivatedBy(LayerContext& c, Tensor x, std::string_view name) {
 Tensor Activated(LayerContext& c, Tensor x, const Config& activation) {
   if (activation.json() == nullptr || !c.ok()) return x;
   if (const auto name = activation.AsText()) return ActivatedBy(c, x, *name);
-  // {"class_name": "function", "config": "relu"}, or a layer.
+  // The entry is {"class_name": "function", "config": "relu"}, or a layer.
   const Config config = activation.Entry("config");
   if (const auto name = config.AsText()) return ActivatedBy(c, x, *name);
   StatusOr<Layer> layer = ReadLayer(activation);
@@ -172,7 +173,7 @@ void ImportThresholdedReLU(LayerContext& c) {
   c.SetOutput(Select(Less(theta, x), x, x.Like(0)));
 }
 
-// One slope per element of a sample, but along the shared axes.
+// There is one slope per element of a sample; the shared axes have dim 1.
 void ImportPReLU(LayerContext& c) {
   const Tensor x = c.Input(0), alpha = c.Weight("alpha");
   if (!c.ok()) return;

@@ -11,12 +11,13 @@
 
 namespace ember::keras {
 
-// A name, an object that names a function or a layer, or nothing (linear).
+// Applies `activation`: a name, an object that names a function or a layer, or
+// null (linear).
 Tensor Activated(LayerContext& c, Tensor x, const Config& activation);
 inline Tensor Activated(LayerContext& c, Tensor x) {
   return Activated(c, x, c.config().Entry("activation"));
 }
-// By name; a failure if there is none of it.
+// Applies the activation function called `name`; fails if there is none.
 Tensor ActivatedBy(LayerContext& c, Tensor x, std::string_view name);
 
 }  // namespace ember::keras

@@ -11,10 +11,11 @@
 namespace ember::keras {
 namespace {
 
-// What is added to scores that do not count.
+// Returns the number that is added to masked scores.
 double Minus(DType type) { return type == DType::kF16 ? -6.5e4 : -1e9; }
 
-// Steps that each query may see: those up to its own place; bool [1, T, S].
+// Returns the steps that each query may attend to, those up to its own
+// position: bool [1, T, S].
 Tensor CausalMask(LayerContext& c, const Dim& queries, const Dim& keys) {
   const Tensor q = IotaVector(c.builder(), queries, DType::kI64);
   const Tensor k = IotaVector(c.builder(), keys, DType::kI64);
@@ -33,8 +34,8 @@ bool WantsScores(LayerContext& c) {
          c.config().Flag("return_attention_scores", false);
 }
 
-// (query, value, key) of the layers that take a list; the key is the value if
-// it is left out.
+// The operands of the layers that take a list (query, value, key). A key that
+// is left out is the value.
 struct Operands {
   Tensor query, value, key;
   Tensor query_mask, value_mask;
@@ -53,7 +54,7 @@ bool ReadOperands(LayerContext& c, Operands& o) {
   return true;
 }
 
-// The mean of the values, weighted by the scores [batch, T, S].
+// Sets the mean of the values, weighted by the scores [batch, T, S].
 void SetAttention(LayerContext& c, const Operands& o, Tensor scores) {
   Tensor mask;
   if (o.value_mask) mask = Unsqueeze(o.value_mask, {1});
@@ -71,7 +72,8 @@ void SetAttention(LayerContext& c, const Operands& o, Tensor scores) {
   if (o.query_mask) c.SetMask(0, o.query_mask);
 }
 
-// The dims of a weight that are heads and their width.
+// A dense layer whose kernel has separate dims for the heads and for their
+// width.
 struct Projection {
   Tensor kernel, bias;
 };
@@ -88,7 +90,8 @@ Tensor Project(Tensor x, const Projection& p) {
   return p.bias ? y + p.bias : y;
 }
 
-// A mask of scores [batch, heads, T, S]: given, causal, and the tensors' own.
+// Returns the mask of scores [batch, heads, T, S]: the conjunction of the given
+// mask, the causal one and those of the tensors.
 Tensor ScoresMask(LayerContext& c, Tensor query, Tensor key, Tensor query_mask,
                   Tensor value_mask, Tensor key_mask) {
   Tensor mask;
@@ -107,7 +110,7 @@ Tensor ScoresMask(LayerContext& c, Tensor query, Tensor key, Tensor query_mask,
   return mask ? Unsqueeze(mask, {1}) : mask;
 }
 
-// width: the entry that says how wide a head's keys are.
+// width: the config entry that has the width of a head's keys.
 void MultiHead(LayerContext& c, std::string_view width) {
   if (c.config().Has("attention_axes")) {
     const std::vector<int64_t> axes = c.config().IntegerList("attention_axes");
@@ -117,7 +120,7 @@ void MultiHead(LayerContext& c, std::string_view width) {
   if (c.config().Has("sliding_window_size") ||
       (c.config().Has("use_gate") && c.config().Flag("use_gate", false)))
     return c.FailUnsupported("sliding windows and gates of attention");
-  // (query, value, key): positions, then names.
+  // (query, value, key) are given by position, else by name.
   const auto signal = [&](int position, std::string_view name) -> Signal {
     if (position < c.input_count())
       return c.inputs[static_cast<size_t>(position)];
@@ -141,7 +144,8 @@ void MultiHead(LayerContext& c, std::string_view width) {
   Tensor k = Project(key.value, ProjectionOf(c, "key_dense"));
   Tensor v = Project(value.value, ProjectionOf(c, "value_dense"));
   if (!c.ok()) return;
-  // Heads of keys and values that several heads of queries share.
+  // Grouped queries: several heads of queries share one head of keys and
+  // values.
   if (q.dim(2) != k.dim(2)) {
     const auto groups = ops::DivideElementCounts({q.dim(2)}, {k.dim(2)});
     if (!groups)

@@ -14,9 +14,10 @@ namespace ember::keras {
 namespace {
 
 constexpr size_t kMaximumItems = 1 << 22;
-constexpr size_t kLongestKey = 200;  // in messages
+constexpr size_t kLongestKey = 200;  // Bytes of a key that a message shows.
 
-// Of lists and objects only small ones, as printing goes as deep as they do.
+// Returns JSON for a message. Only small flat lists and objects are printed,
+// because printing recurses as deeply as they nest.
 std::string Shown(const Json& json) {
   const auto is_deep = [](const Json& item) { return item.is_structured(); };
   if (json.is_structured() &&
@@ -37,7 +38,7 @@ std::optional<int64_t> IntegerOf(const Json& json) {
     return static_cast<int64_t>(value);
   }
   if (json.is_number_integer()) return json.get<int64_t>();
-  // Keras takes 2.0 where it wants 2.
+  // Keras accepts 2.0 where it expects 2.
   if (json.is_number_float()) {
     const double value = json.get<double>();
     if (std::abs(value) < 9e15 && value == std::floor(value))
@@ -46,14 +47,15 @@ std::optional<int64_t> IntegerOf(const Json& json) {
   return std::nullopt;
 }
 
-// Tuples are lists, or objects that say so.
+// Returns the list that a tuple holds: tuples are written as lists, or as
+// objects with a class name.
 const Json& Plain(const Json& json) {
   if (json.is_object() && json.size() <= 3) {
     const auto name = json.find("class_name");
     const auto items = json.find("items");
     if (name != json.end() && items != json.end() && items->is_array())
       return *items;
-    // Keras 3: {"class_name": "__numpy__" or "__tuple__", "config": …}.
+    // Keras 3 writes {"class_name": "__numpy__" or "__tuple__", "config": …}.
     const auto config = json.find("config");
     if (name != json.end() && name->is_string() && config != json.end() &&
         name->get_ref<const std::string&>() == "__tuple__" &&

@@ -1,13 +1,13 @@
-// The JSON that Keras writes of models and layers, read with types checked.
+// The JSON that Keras writes for models and layers, read with types checked.
 //
 //   Config layer = document.root().Object("config");
 //   const int64_t units = layer.Integer("units");
 //   const std::vector<int64_t> strides = layer.Integers("strides", 2, 1);
 //
-// What is missing or null has the default that the call gives; a call without
-// a default needs the entry. What has another type than expected is an error
-// that the document keeps (the first one), and the call gives the default. A
-// Config is a view into its Document; it does not own. Not thread-safe.
+// A missing or null entry has the default that the call gives; a call without a
+// default needs the entry. An entry of another type than expected is an error:
+// the document keeps the first one, and the call returns the default. A Config
+// is a view into its Document; it does not own. Not thread-safe.
 #ifndef EMBER_FRONTENDS_KERAS_CONFIG_H_
 #define EMBER_FRONTENDS_KERAS_CONFIG_H_
 
@@ -27,24 +27,24 @@ using Json = nlohmann::json;
 
 class Config {
  public:
-  // An empty object.
+  // Makes an empty object.
   Config() = default;
   Config(const Json* json, std::string where, Status* error)
       : json_(json),
         where_(std::make_shared<const std::string>(std::move(where))),
         error_(error) {}
 
-  // Null for a config that is not there.
+  // Null for a missing entry.
   const Json* json() const { return json_; }
-  // Where it stands, for errors: "layer 'conv1': strides".
+  // Returns the place in the document, for errors: "layer 'conv1': strides".
   std::string where() const;
 
-  // The same, called otherwise in errors.
+  // Returns the same config under another name in errors.
   Config At(std::string where) const {
     return {json_, std::move(where), error_};
   }
 
-  // There, and not null.
+  // True if the entry exists and is not null.
   bool Has(std::string_view key) const;
   bool is_object() const;
   bool is_list() const;
@@ -57,29 +57,32 @@ class Config {
                 std::optional<double> otherwise = std::nullopt) const;
   bool Flag(std::string_view key, bool otherwise) const;
   std::string Text(std::string_view key, std::string_view otherwise = "") const;
-  // A list of `count` integers, or one integer for all of them.
+  // Returns `count` integers, from a list of as many or from one integer for
+  // all of them.
   std::vector<int64_t> Integers(std::string_view key, size_t count,
                                 std::optional<int64_t> otherwise) const;
-  // A list of integers of any length, or one; empty if there is none.
+  // Returns a list of integers of any length, or a single one; empty if the
+  // entry is missing.
   std::vector<int64_t> IntegerList(std::string_view key) const;
-  // Numbers in lists of lists, or one; empty if there is none.
+  // Returns the numbers in nested lists, or a single one; empty if the entry is
+  // missing.
   std::vector<double> NumberList(std::string_view key) const;
-  // An object or whatever else the entry is.
+  // Returns an entry of any type.
   Config Entry(std::string_view key) const;
   std::vector<Config> Items(std::string_view key) const;
-  // Of a list itself.
+  // The items of this config, which is a list.
   std::vector<Config> Items() const;
-  size_t size() const;  // of a list
-  // Of an object itself.
+  size_t size() const;  // Length of a list.
+  // The keys of this config, which is an object.
   std::vector<std::string> Keys() const;
 
-  // The value itself.
+  // Returns this config's own value; nullopt if it has another type.
   std::optional<int64_t> AsInteger() const;
   std::optional<double> AsNumber() const;
   std::optional<std::string> AsText() const;
-  bool AsFlag() const;  // false for what is none
+  bool AsFlag() const;  // False for other types.
 
-  // The first error of the document stays.
+  // Records an error; the document keeps its first one.
   void Fail(std::string_view key, std::string_view expected) const;
   void Fail(std::string message) const;
 
@@ -88,8 +91,9 @@ class Config {
   std::string Named(std::string_view key) const;
 
   const Json* json_ = nullptr;
-  // Where it stands, or of a list's item where the list does: a list is as long
-  // as the file makes it, and may stand under long names.
+  // The place in the document; items of a list share the list's text and add
+  // their index. Lists are as long as the file makes them and their names may
+  // be long, so that a text for each item would cost too much.
   std::shared_ptr<const std::string> where_;
   int64_t item_ = -1;
   Status* error_ = nullptr;
@@ -97,8 +101,8 @@ class Config {
 
 class Document {
  public:
-  // JSON as Keras writes it, which may hold NaN and infinities. `what` is what
-  // errors call it.
+  // Parses JSON as Keras writes it, which may contain NaN and infinities.
+  // `what` is the document's name in errors.
   static StatusOr<std::shared_ptr<Document>> Parse(std::string_view text,
                                                    std::string_view what);
   ~Document();

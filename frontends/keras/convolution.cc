@@ -21,7 +21,7 @@ Tensor BiasOf(LayerContext& c) {
   return c.config().Flag("use_bias", true) ? c.Weight("bias", 1) : Tensor();
 }
 
-// The window of a kernel whose first dims are the spatial ones.
+// Returns the window of a kernel whose leading dims are the spatial ones.
 std::optional<Window> WindowOfKernel(LayerContext& c, Tensor kernel,
                                      const Shape& spatial) {
   std::vector<int64_t> extents;
@@ -34,7 +34,7 @@ std::optional<Window> WindowOfKernel(LayerContext& c, Tensor kernel,
   return MakeWindow(c, std::move(extents), "strides", 1, spatial);
 }
 
-// [window…, C, m] as [window…, 1, C * m], for as many groups as channels.
+// Reshapes [window…, C, m] to [window…, 1, C * m], for one group per channel.
 Tensor DepthwiseKernel(Tensor kernel) {
   Shape shape = kernel.shape();
   const Dim multiplier = shape.back();
@@ -144,8 +144,8 @@ void ImportConvTranspose(LayerContext& c) {
                            std::to_string(stride) + ", found " +
                            std::to_string(extra[at]));
     }
-    // What is left over the last window's, or missing, counted from
-    // (input - 1) * stride.
+    // `extent`: elements of the result from (input - 1) * stride on. The last
+    // window reaches `reach` elements from there.
     int64_t extent = 0;
     if (has_extra) {
       const int64_t pad = padding == "same" ? reach / 2 : 0;
@@ -153,7 +153,7 @@ void ImportConvTranspose(LayerContext& c) {
     } else {
       extent = padding == "same" ? stride : std::max(stride, reach);
     }
-    // TensorFlow pads as the convolution that this is the gradient of.
+    // TensorFlow pads like the convolution whose gradient this is.
     const int64_t cut = std::max<int64_t>(reach - extent, 0);
     const int64_t low = padding == "same" ? cut / 2 : 0;
     spec.window.low[at] = Dim(low);
@@ -169,8 +169,8 @@ void ImportConvTranspose(LayerContext& c) {
   c.SetOutput(FromChannelsLast(c, Activated(c, y)));
 }
 
-// A kernel of its own at each place: [places, window * C, O] (implementation
-// 1); the window's elements are in the order channel, window.
+// Each output place has its own kernel: [places, window * C, O] (implementation
+// 1). The elements of a window are in the order (channel, window).
 void ImportLocallyConnected(LayerContext& c) {
   const int spatial = SpatialRank(c);
   if (!c.CheckRank(0, spatial + 2, spatial + 2)) return;
@@ -198,7 +198,7 @@ void ImportLocallyConnected(LayerContext& c) {
                           static_cast<double>(strides[at]);
     const Tensor steps = IotaVector(c.builder(), Dim(window[at]), DType::kI64);
     const Tensor indices = Unsqueeze(starts, {1}) + Unsqueeze(steps, {0});
-    // Dim 1 + 2i becomes (place, step).
+    // Splits dim 1 + 2i into (place, step).
     patches = Gather(patches, indices, 1 + 2 * i);
   }
   if (!c.ok()) return;

@@ -1,4 +1,4 @@
-// Dense layers, embeddings, masks, and the layers that only training changes.
+// Dense layers, embeddings, masks, and layers that act only in training.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,8 +15,8 @@ Tensor PlusBias(LayerContext& c, Tensor y) {
   return c.config().Flag("use_bias", true) ? y + c.Weight("bias", 1) : y;
 }
 
-// `equation` with its "..." written out for an operand of rank `rank`, with
-// letters that it does not use; empty after an error.
+// Returns `equation` for an operand of rank `rank`, with "..." replaced by
+// letters that the equation does not use; empty after an error.
 std::string ExpandEllipsis(LayerContext& c, const std::string& equation,
                            int rank) {
   std::string result;
@@ -66,13 +66,13 @@ void ImportEinsumDense(LayerContext& c) {
   Tensor y = Contract(c.Input(0), c.Weight("kernel"), spec);
   const std::string axes = c.config().Text("bias_axes");
   if (!axes.empty() && c.ok()) {
-    // One dim of the bias for each of the axes, in the result's order.
+    // The bias has one dim for each of the axes, in the result's order.
     const Tensor bias = c.Weight("bias");
     const size_t arrow = equation.find("->");
     if (!c.ok() || arrow == std::string::npos) return;
     std::string result = equation.substr(arrow + 2);
     const size_t dots = result.find("...");
-    // What the ellipsis stands for has no bias.
+    // The dims that the ellipsis represents have no bias.
     const int shift = y.rank() - static_cast<int>(result.size());
     Shape shape(static_cast<size_t>(y.rank()), Dim(1));
     for (size_t i = 0; i < result.size(); ++i) {
@@ -95,7 +95,7 @@ void ImportEmbedding(LayerContext& c) {
   if (c.config().Flag("mask_zero", false)) c.SetMask(0, NotEqual(x, 0));
 }
 
-// Backwards, it gives a logit per row of the table.
+// Called with reverse, the layer gives a logit per row of the table.
 void ImportReversibleEmbedding(LayerContext& c) {
   const Given* reverse = c.Named("reverse");
   const bool reversed =
@@ -112,7 +112,7 @@ void ImportReversibleEmbedding(LayerContext& c) {
   c.SetOutput(logits);
 }
 
-// Steps whose features all have one value are masked, and made zeros.
+// Masks the steps all of whose features are mask_value, and sets them to zero.
 void ImportMasking(LayerContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);
@@ -127,7 +127,7 @@ void ImportLayerScale(LayerContext& c) {
   c.SetOutput(c.Input(0) * c.Weight("gamma"));
 }
 
-// Of InceptionResNetV2: (x, residual) -> x + residual * scale.
+// InceptionResNetV2's layer: (x, residual) -> x + residual * scale.
 void ImportCustomScale(LayerContext& c) {
   if (c.input_count() != 2)
     return c.FailInvalid("expected two inputs, found " +

@@ -22,7 +22,8 @@ std::optional<DType> DTypeOf(std::string_view name) {
   return std::nullopt;
 }
 
-// "float32" of {"class_name": "DTypePolicy", "config": {"name": "float32"}}.
+// Returns "float32" for {"class_name": "DTypePolicy", "config": {"name":
+// "float32"}}.
 std::string NameOf(const Config& config) {
   const Config entry = config.Entry("dtype");
   if (const auto name = entry.AsText()) return *name;
@@ -33,7 +34,7 @@ std::string NameOf(const Config& config) {
     return class_name + " " + inner.Text("mode") + " of " +
            inner.Text("source_name");
   }
-  // A policy per layer: its default.
+  // A map has a policy per layer; its default policy is used.
   if (class_name == "DTypePolicyMap")
     return inner.Entry("default_policy").AsText().value_or("float32");
   return inner.Text("name");

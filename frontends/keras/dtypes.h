@@ -20,11 +20,12 @@ struct ValueType {
   std::string logical_type;  // "string"
 };
 
-// Of an input layer's config; f32 where it does not say.
+// Returns the type in an input layer's config; f32 if it has none.
 StatusOr<ValueType> InputTypeOf(const Config& config, std::string_view what);
 
-// The float type that a layer's policy computes in; nullopt where it says none,
-// or an integer type. Quantized policies are an error that names the policy.
+// Returns the float type that a layer's policy computes in; nullopt if it names
+// none or an integer type. Quantized policies are an error that names the
+// policy.
 StatusOr<std::optional<DType>> ComputeTypeOf(const Config& config);
 
 }  // namespace ember::keras

@@ -1,5 +1,5 @@
 // Functions that functional models call without a layer: TFOpLambda of Keras 2
-// (arguments by position and by name, as in tf.…), keras.ops of Keras 3.
+// (arguments by position and by name, as in tf.…), and keras.ops of Keras 3.
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -15,7 +15,7 @@
 namespace ember::keras {
 namespace {
 
-// A number or a list of numbers, as nested lists write it.
+// Returns a constant from a number or from nested lists of numbers.
 std::optional<Tensor> ConstantOf(LayerContext& c, const Config& config,
                                  DType type) {
   if (const auto number = config.AsNumber()) return c.Scalar(*number, type);
@@ -27,7 +27,6 @@ std::optional<Tensor> ConstantOf(LayerContext& c, const Config& config,
     if (items.empty()) return std::nullopt;
     at = items[0];
   }
-  // Under a name, as lists are read from objects.
   std::vector<double> values;
   std::vector<Config> open{config};
   while (!open.empty()) {
@@ -50,7 +49,7 @@ std::optional<Tensor> ConstantOf(LayerContext& c, const Config& config,
   return Cast(Reshape(c.Vector(values), shape), type);
 }
 
-// Arguments of a function by position or by one of several names.
+// Arguments of a function, looked up by position or by one of several names.
 class Arguments {
  public:
   explicit Arguments(LayerContext& c) : c_(c) {}
@@ -63,8 +62,8 @@ class Arguments {
     return nullptr;
   }
 
-  // A tensor, or a constant in the type of the first tensor; fails if there is
-  // none.
+  // Returns a tensor, or a constant in the type of the first tensor. Fails if
+  // there is neither.
   Tensor Value(size_t position, std::initializer_list<std::string_view> names) {
     const Given* given = Find(position, names);
     if (given != nullptr && !given->signals.empty())
@@ -79,7 +78,8 @@ class Arguments {
     return c_.Wrap(nullptr);
   }
 
-  // Of a constant, or of the layer's configuration, where Keras 3 has it.
+  // Returns a constant argument, or the entry of the layer's configuration,
+  // where Keras 3 writes it.
   std::optional<Config> Constant(
       size_t position, std::initializer_list<std::string_view> names) const {
     const Given* given = Find(position, names);
@@ -253,7 +253,7 @@ void CallSqueeze(LayerContext& c) {
   if (c.ok()) c.SetOutput(Squeeze(x, axes));
 }
 
-// All dims; one may be -1, and the first may be the batch, which is open.
+// The shape has all dims. One may be -1, and the first may be the open batch.
 void CallReshape(LayerContext& c) {
   Arguments arguments(c);
   const Tensor x = arguments.Value(0, {"tensor", "x"});
@@ -312,7 +312,7 @@ void CallCast(LayerContext& c) {
   c.FailUnsupported("dtype '" + OnOneLine(wanted) + "'");
 }
 
-// "nn.relu6", "HardSigmoid": an activation of that name.
+// "nn.relu6", "HardSigmoid": calls the activation of that name.
 void CallActivation(LayerContext& c) {
   Arguments arguments(c);
   const Tensor x = arguments.Value(0, {"x", "features", "logits"});
@@ -330,10 +330,10 @@ void CallActivation(LayerContext& c) {
     }
     plain = snake;
   }
-  // Options that change the function.
+  // These options change the function.
   if (plain == "gelu") {
     const auto approximate = arguments.Constant(1, {"approximate"});
-    // keras.ops approximates unless told not to.
+    // keras.ops approximates unless `approximate` is false.
     if (approximate ? approximate->AsFlag() : !is_lambda)
       return c.SetOutput(ops::TanhGelu(x));
   }

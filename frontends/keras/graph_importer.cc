@@ -16,7 +16,7 @@
 namespace ember::keras {
 namespace {
 
-// The entry that has the shape with the batch.
+// Returns the entry that has the shape with the batch; empty if there is none.
 std::string_view ShapeKey(const Config& config) {
   for (const std::string_view key :
        {"batch_shape", "batch_input_shape", "build_input_shape"})
@@ -24,7 +24,7 @@ std::string_view ShapeKey(const Config& config) {
   return "";
 }
 
-// All tensors of an argument, in order.
+// Appends all tensors of an argument, in order.
 void Collect(const Given& given, std::vector<Signal>& signals) {
   signals.insert(signals.end(), given.signals.begin(), given.signals.end());
 }
@@ -90,7 +90,7 @@ StatusOr<std::vector<Signal>> GraphImporter::AddInputs() {
         if (extent && *extent >= 0) {
           dims.push_back({.extent = *extent, .symbol = ""});
         } else {
-          // Samples of all inputs belong together.
+          // All inputs share one batch dim.
           dims.push_back({.extent = 0,
                           .symbol = axis == 0
                                         ? "N"
@@ -154,7 +154,7 @@ void GraphImporter::AddOutputs(const std::vector<Signal>& outputs) {
   std::map<std::string, int> counts;
   for (size_t i = 0; i < outputs.size() && i < network_.outputs.size(); ++i) {
     const std::string& layer = network_.layers[network_.outputs[i].layer].name;
-    // Keras numbers further outputs of one layer.
+    // Keras numbers a layer's outputs after the first.
     const int count = counts[layer]++;
     builder_.Output(count == 0 ? layer : layer + "_" + std::to_string(count),
                     outputs[i].value.value());
@@ -178,7 +178,7 @@ std::vector<Signal> GraphImporter::CallNetwork(
                  network.outputs.size()))
     return {};
   const std::vector<std::string> names = StoredNames(network);
-  // By layer and call; empty until it is made.
+  // Results by layer and call; empty until the call is made.
   std::vector<std::vector<Results>> values;
   for (const Layer& layer : network.layers) {
     values.emplace_back(layer.calls.size());
@@ -188,8 +188,8 @@ std::vector<Signal> GraphImporter::CallNetwork(
   for (size_t i = 0; i < inputs.size(); ++i)
     values[network.inputs[i].layer][network.inputs[i].call] = {inputs[i]};
 
-  // What is still to be made: a call is left on the stack until its operands
-  // are there.
+  // The calls that are still to be made. A call stays on the stack until its
+  // operands exist.
   struct Place {
     int layer, call;
   };
@@ -263,7 +263,8 @@ size_t CountOf(const Argument& argument) {
   return count;
 }
 
-// An argument with its references resolved; false if one has no such result.
+// Resolves an argument's references to tensors; false if a reference names a
+// result that does not exist.
 bool Resolve(const Argument& argument,
              const std::vector<std::vector<std::vector<Signal>>>& values,
              Given& given) {
@@ -303,14 +304,15 @@ GraphImporter::Results GraphImporter::MakeCall(
   for (const Argument& argument : call.arguments) {
     Given given;
     if (!resolve(argument, given)) return {};
-    // Functions of Keras 2 have their first argument in place, lists included.
+    // Functions of Keras 2 have their first argument in this place, lists
+    // included.
     Collect(given, c.inputs);
     c.arguments.push_back(std::move(given));
   }
   for (const auto& [name, argument] : call.named) {
     Given given;
     if (!resolve(argument, given)) return {};
-    // "inputs" by name is what is called with.
+    // The argument "inputs" has the layer's inputs.
     if (c.inputs.empty() && (name == "inputs" || name == "x"))
       Collect(given, c.inputs);
     c.named.emplace_back(name, std::move(given));
@@ -350,7 +352,7 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
     return CallNetwork(*layer.network, c.path() + "layers/", c.inputs,
                        c.depth() + 1);
   }
-  // A layer may call several: none after one that failed.
+  // A layer may call several layers: stop after one has failed.
   if (!builder_.status().ok()) return {};
   if (const Status going = steps_.Begin(ClassNameOf(layer)); !going.ok()) {
     Fail(going);
@@ -368,7 +370,7 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
     ops::Fail(builder_, compute.status());
     return {};
   }
-  // A layer computes in its own type: floats that come in are cast.
+  // A layer computes in its own type, to which incoming floats are cast.
   if (*compute) {
     c.set_compute_type(**compute);
     for (Signal& input : c.inputs)
@@ -391,7 +393,8 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
       result.value.value()->set_name(Shortened(layer.name, kLongestName));
   }
   if (row->masking == Masking::kPass && !results.empty() && !c.inputs.empty()) {
-    // Of several inputs, what counts in all of them.
+    // A step is kept if the masks of all inputs keep it. An input without a
+    // mask removes the result's mask.
     Tensor mask = c.inputs[0].mask;
     for (size_t i = 1; i < c.inputs.size() && mask; ++i)
       mask = c.inputs[i].mask ? And(mask, c.inputs[i].mask) : Tensor();

@@ -1,5 +1,5 @@
-// Walks the calls of a model and builds the graph. Calls are made where their
-// operands are ready, whatever the order of the file; a layer that is called
+// Walks the calls of a model and builds the graph. A call is made once its
+// operands exist, whatever the order in the file. A layer that is called
 // several times has one set of weights.
 #ifndef EMBER_FRONTENDS_KERAS_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_KERAS_GRAPH_IMPORTER_H_
@@ -19,29 +19,29 @@
 
 namespace ember::keras {
 
-// Calls of a model, those of models within it counted for each of theirs, with
-// their arguments. The layers, inputs and outputs of a model count whenever it
-// is called, whether it calls them or not.
+// Largest number of calls, with their arguments, that a model may make. The
+// calls of an inner model count each time it is called, and so do its layers,
+// inputs and outputs, even those that it does not use.
 inline constexpr int64_t kMaximumCalls = 1 << 20;
 
-// What InputLayers say of a model's inputs, by their names.
+// A model's input, by name, with the InputLayer that describes it.
 struct NetworkInput {
   std::string name;
   const Layer* layer = nullptr;
 };
 std::vector<NetworkInput> InputsOf(const Network& network);
-// Nullopt: its rank is not in the file.
+// Returns the rank of an input layer; nullopt if the file does not have it.
 std::optional<size_t> RankOf(const Layer& input);
 
 class GraphImporter : public Host {
  public:
-  // All must outlive the importer. error: of the document, where configurations
-  // leave theirs.
+  // All arguments must outlive the importer. error: the document's error, which
+  // reading a configuration may set.
   GraphImporter(const Network& network, const Weights& weights,
                 int major_version, const frontends::ImportOptions& options,
                 const Status& error);
 
-  // Once per importer.
+  // Call it once per importer.
   StatusOr<graph::Graph> Import();
 
   Tensor FindWeight(const std::string& path,
@@ -55,17 +55,17 @@ class GraphImporter : public Host {
   int major_version() const override { return major_version_; }
 
  private:
-  using Results = std::vector<Signal>;  // of a call
+  using Results = std::vector<Signal>;  // Results of one call.
 
   StatusOr<std::vector<Signal>> AddInputs();
-  // The network's outputs, in order.
+  // Returns the network's outputs, in order.
   std::vector<Signal> CallNetwork(const Network& network,
                                   const std::string& path,
                                   const std::vector<Signal>& inputs, int depth);
   Results MakeCall(const Layer& layer, const Call& call,
                    const std::string& path,
                    const std::vector<std::vector<Results>>& values, int depth);
-  // False, and an error, if there may not be as many more.
+  // Charges `count` calls; false, with an error, if fewer are left.
   bool TakeCalls(size_t count);
   Results Run(LayerContext& c);
   void AddOutputs(const std::vector<Signal>& outputs);
@@ -79,7 +79,7 @@ class GraphImporter : public Host {
   graph::GraphBuilder builder_;
   frontends::ImportSteps steps_;
   int64_t calls_left_ = kMaximumCalls;
-  std::map<std::string, Tensor> constants_;  // weights, by path
+  std::map<std::string, Tensor> constants_;  // Weights by path.
   struct Kept {
     std::string name;
     Tensor value;

@@ -21,7 +21,7 @@
 namespace ember::keras {
 namespace {
 
-// A file that has been opened, and its model's description.
+// An opened file with the description of its model.
 struct ModelFile {
   std::shared_ptr<hdf5::File> weights;
   bool is_archive = false;
@@ -31,13 +31,14 @@ struct ModelFile {
   frontends::MetadataCollector metadata{"keras"};
 };
 
-// Of a version or the like, where it is one text.
+// Adds an attribute, such as the version, to the metadata if it is a single
+// text.
 void AddText(const std::optional<std::vector<std::string>>& texts,
              std::string_view name, ModelFile& model) {
   if (texts && texts->size() == 1) model.metadata.Add(name, texts->front());
 }
 
-// "3.4.1" of a version; nullopt for what is none.
+// Returns 3 for "3.4.1"; nullopt if the text is not a version.
 std::optional<int> MajorVersion(std::string_view text) {
   if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
   int major = 0;
@@ -63,7 +64,7 @@ Status OpenHdf5(std::span<const uint8_t> bytes,
                          Document::Parse(config->front(), "model_config"));
   EMBER_ASSIGN_OR_RETURN(auto version, root.Strings("keras_version"));
   if (!version) {
-    // Older files have it with the weights.
+    // Older files keep the version with the weights.
     EMBER_ASSIGN_OR_RETURN(const auto group, root.Find("model_weights"));
     if (group) {
       EMBER_ASSIGN_OR_RETURN(version, group->Strings("keras_version"));
@@ -99,7 +100,7 @@ Status OpenArchive(std::span<const uint8_t> bytes,
     model.metadata.Add("keras_version", version);
     model.metadata.Add("date_saved", document->root().Text("date_saved"));
   }
-  // Vocabularies of layers that look words up.
+  // Assets hold the vocabularies of layers that look words up.
   for (const std::string& name : zip.names()) {
     if (name.starts_with("assets/"))
       archive::AddZipEntry(zip, name, "asset." + name.substr(7),
@@ -198,7 +199,8 @@ StatusOr<graph::Graph> ImportRead(std::span<const uint8_t> bytes,
     EMBER_ASSIGN_OR_RETURN(const auto group, root.Find("model_weights"));
     return ReadListedWeights(*model.network, group ? *group : root);
   }();
-  // What is wrong with the configuration is why weights are not as expected.
+  // An error in the configuration is reported first, because it may be why the
+  // weights do not match.
   EMBER_RETURN_IF_ERROR(model.document->status());
   if (!weights.ok()) return weights.status();
   EMBER_ASSIGN_OR_RETURN(

@@ -5,12 +5,13 @@
 //
 // Every layer is decomposed into the few operators of the graph, as it computes
 // outside of training. Weights stay in the mapped file where elements are
-// aligned in it. Inputs are called as input layers are, outputs as the layers
-// that give them; the batch is the symbol N for all inputs, other open dims
-// INPUT_AXIS. What a stateful layer keeps is state (frontends/frontend.h).
+// aligned in it. Inputs have the names of the input layers, outputs those of
+// the layers that produce them. The batch is the symbol N for all inputs, other
+// open dims are INPUT_AXIS. The state of a stateful layer becomes inputs and
+// results of the graph (frontends/frontend.h).
 //
-// Errors are one line. All unsupported layers of a model are listed at once;
-// malformed files are refused with what was expected and found. Thread-safe.
+// Errors are one line. All unsupported layers of a model are listed at once.
+// Malformed files are refused with what was expected and found. Thread-safe.
 #ifndef EMBER_FRONTENDS_KERAS_IMPORT_H_
 #define EMBER_FRONTENDS_KERAS_IMPORT_H_
 
@@ -30,8 +31,8 @@ namespace ember::keras {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// From memory, which `owner` keeps; null: it is copied. `name` is what errors
-// call the model.
+// Imports from memory. `owner` keeps the bytes alive; if it is null, they are
+// copied. `name` is the model's name in errors.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
@@ -40,7 +41,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options);
 
-// HDF5, or a ZIP archive with a config.json.
+// True for HDF5, and for a ZIP archive with a config.json.
 bool IsModel(std::string_view contents);
 
 }  // namespace ember::keras

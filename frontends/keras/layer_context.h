@@ -1,5 +1,5 @@
-// What a layer is built from while it is called: its configuration, its
-// weights, and the tensors with their masks.
+// The view that a layer's function has of one call: the layer's configuration,
+// its weights, and the tensors with their masks.
 //
 //   void ImportDense(LayerContext& c) {
 //     Tensor y = MatMul(c.Input(0), c.Weight("kernel", 2));
@@ -7,9 +7,9 @@
 //     c.SetOutput(Activated(c, y));
 //   }
 //
-// A mask (Masking, Embedding with mask_zero) goes along with a tensor: bool
-// [batch, steps], absent where there is none. Which layers hand it on is a
-// column of the layer table (layer_table.h).
+// A tensor may carry a mask (Masking, Embedding with mask_zero): bool [batch,
+// steps], absent where there is none. A column of the layer table says which
+// layers pass it on (layer_table.h).
 //
 // Errors and lifetime as for ImportContext.
 #ifndef EMBER_FRONTENDS_KERAS_LAYER_CONTEXT_H_
@@ -32,8 +32,8 @@
 
 namespace ember::keras {
 
-// The names of frontends/ops that layers are written in; the functions on
-// tensors are found by their arguments.
+// The names of frontends/ops that layers use. Functions on tensors need no
+// using-declaration: argument-dependent lookup finds them.
 using ops::Apply;
 using ops::ComputeType;
 using ops::Concat;
@@ -53,34 +53,37 @@ struct Signal {
   Tensor mask;
 };
 
-// What an argument of a call has become: tensors, or a constant.
+// An argument of a call, resolved: tensors, or a constant.
 struct Given {
   std::vector<Signal> signals;
   std::optional<Config> constant;
   bool is_list = false;
-  // Of a list of several things, tensors and constants in their order.
+  // The items of a list with several entries: tensors and constants in their
+  // order.
   std::vector<Given> items;
 };
 
 class LayerContext;
 
-// Whoever calls layers: weights, state, and layers within layers.
+// Interface of the importer that calls layers: weights, state, and inner
+// layers.
 class Host {
  public:
   virtual ~Host() = default;
-  // Absent if the file has none of this path.
+  // Returns the weight; absent if the file has none of this path.
   virtual Tensor FindWeight(const std::string& path,
                             graph::GraphBuilder& builder) = 0;
-  // A value that is kept from run to run: what the run before set.
+  // Returns a value that is kept between runs: the one that the previous run
+  // set.
   virtual Tensor State(const std::string& name, DType dtype,
                        const Shape& shape) = 0;
   virtual void SetState(const std::string& name, Tensor value) = 0;
-  // Calls a layer, which may be a model. path: where its weights are.
+  // Calls a layer, which may be a model. path: the place of its weights.
   virtual std::vector<Signal> CallLayer(const Layer& layer,
                                         const std::string& path,
                                         const std::vector<Signal>& inputs,
                                         int depth) = 0;
-  // Of Keras: 2 or 3.
+  // Major version of Keras: 2 or 3.
   virtual int major_version() const = 0;
 };
 
@@ -97,17 +100,17 @@ class LayerContext : public ops::ImportContext {
   Host& host() { return host_; }
   const Layer& layer() const { return layer_; }
   const Config& config() const { return layer_.config; }
-  // Where weights of the layer are, ending in '/'.
+  // Path of the layer's weights, ending in '/'.
   const std::string& path() const { return path_; }
   int depth() const { return depth_; }
   int major_version() const { return host_.major_version(); }
-  // The type that the layer computes in: of its dtype policy.
+  // The type that the layer computes in, from its dtype policy.
   DType compute_type() const { return compute_type_; }
   void set_compute_type(DType type) { compute_type_ = type; }
 
   // The tensors that the layer is called with, in order.
   std::vector<Signal> inputs;
-  // Its positional arguments, which the tensors are from.
+  // Its positional arguments; the tensors of `inputs` come from them.
   std::vector<Given> arguments;
   // Named arguments.
   std::vector<std::pair<std::string, Given>> named;
@@ -122,18 +125,20 @@ class LayerContext : public ops::ImportContext {
                                  : Tensor();
   }
   const Given* Named(std::string_view name) const;
-  // A tensor among the named arguments; absent if there is none.
+  // Returns a tensor among the named arguments; absent if there is none.
   Tensor NamedTensor(std::string_view name) const;
 
-  // A weight in the type that the layer computes in; absent and an error if the
-  // file has none, or one of another rank. rank -1: any.
+  // Returns a weight in the type that the layer computes in. The result is
+  // absent, with an error, if the file has none or one of another rank. rank
+  // -1: any.
   Tensor Weight(std::string_view name, int rank = -1);
   bool HasWeight(std::string_view name);
 
   // Results.
   void SetOutput(Tensor value) { SetOutput(0, value); }
   void SetOutput(int index, Tensor value);
-  // Of the result; layers that hand the first input's on need not set it.
+  // Sets the mask of a result. Layers that pass the first input's mask on need
+  // not call it.
   void SetMask(int index, Tensor mask);
   std::vector<Signal>& outputs() { return outputs_; }
   bool mask_is_set() const { return mask_is_set_; }
@@ -145,7 +150,7 @@ class LayerContext : public ops::ImportContext {
   }
   bool is_channels_first();
 
-  // A constant vector, f32.
+  // Returns a constant vector, f32.
   Tensor Vector(const std::vector<double>& values);
 
  private:
@@ -158,8 +163,8 @@ class LayerContext : public ops::ImportContext {
   bool mask_is_set_ = false;
 };
 
-// Dims 1 … rank - 2 as the last ones, where the layer's data_format is
-// channels_first; and back.
+// Moves the channels last if the layer's data_format is channels_first, and
+// back.
 Tensor AsChannelsLast(LayerContext& c, Tensor x);
 Tensor FromChannelsLast(LayerContext& c, Tensor y);
 

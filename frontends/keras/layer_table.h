@@ -4,11 +4,11 @@
 //   no(class, reason)
 //
 // A row without its function does not build. tests/keras/layer_table_test.cc
-// holds the table against the layers that Keras publishes. The columns:
+// compares the table with the layers that Keras publishes. The columns:
 //
-//   masks    what becomes of a mask: kPass, the result has the first one that
-//            is given; kDrop, none; kOwn, the function says
-//   weights  what the layer keeps in the file, in its order (weights.h); kNone
+//   masks    the result's mask: kPass, the first one that is given; kDrop, none;
+//            kOwn, the function sets it
+//   weights  the layer's weights in the file, in its order (weights.h); kNone
 //   inner    the layers that it wraps (weights.h); kNone
 //
 // A second table has functions that functional models call without a layer:
@@ -254,7 +254,7 @@ struct LayerRow {
   WeightsFunction weights = nullptr;    // null: none
   InnerLayersFunction inner = nullptr;  // null: none
   ImportFunction import = nullptr;
-  // Not empty: it is not supported, and why.
+  // If not empty, the layer is unsupported, and this says why.
   std::string_view reason = "";
 };
 
@@ -264,7 +264,7 @@ struct FunctionRow {
   ImportFunction import = nullptr;
 };
 
-// In the files of their families.
+// The files of the layers' families define the functions.
 #define EMBER_ROW(name, masking, weights, inner, function) \
   void function(LayerContext& c);
 #define EMBER_FUNCTION(keras2, keras3, function) void function(LayerContext& c);
@@ -278,11 +278,12 @@ EMBER_KERAS_FUNCTIONS(EMBER_FUNCTION)
 std::span<const LayerRow> LayerRows();
 std::span<const FunctionRow> FunctionRows();
 
-// The row of a layer's class; of a function that is called as a layer a row
-// with its name. Null for classes that nobody here knows.
+// Returns the row of a layer's class. For a function that is called as a layer
+// it returns a row with the function's name. Null for unknown classes.
 const LayerRow* FindRow(const Layer& layer);
 
-// What errors call the layer's class: "Lambda", "function tf.image.resize".
+// Returns the name of the layer's class for errors: "Lambda", "function
+// tf.image.resize".
 std::string ClassNameOf(const Layer& layer);
 
 }  // namespace ember::keras

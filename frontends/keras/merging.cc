@@ -8,7 +8,8 @@
 namespace ember::keras {
 namespace {
 
-// Inputs of fewer dims than the others get dims of 1 behind the batch.
+// Returns the inputs in one rank: those with fewer dims get dims of 1 after the
+// batch.
 std::vector<Tensor> OfOneRank(LayerContext& c) {
   std::vector<Tensor> values;
   int rank = 0;
@@ -79,7 +80,7 @@ void ImportConcatenate(LayerContext& c) {
   }
   c.SetOutput(Concat(values, axis));
   if (!any_mask || rank < 2 || !c.ok()) return;
-  // Steps of inputs without a mask all count.
+  // An input without a mask keeps all of its steps.
   std::vector<Tensor> masks;
   for (const Signal& input : c.inputs) {
     masks.push_back(input.mask
@@ -93,7 +94,8 @@ void ImportConcatenate(LayerContext& c) {
   c.SetMask(0, all);
 }
 
-// Products of slices along one axis of each input, for each of the batch.
+// Computes, for each element of the batch, the products of slices along one
+// axis of each input.
 void ImportDot(LayerContext& c) {
   if (c.input_count() != 2)
     return c.FailInvalid("expected two inputs, found " +

@@ -8,7 +8,8 @@
 namespace ember::keras {
 namespace {
 
-// "Conv2D" of "Custom>Conv2D" and of names that older versions gave.
+// Returns "Conv2D" for "Custom>Conv2D", and the present name for one that older
+// versions used.
 std::string PlainClassName(const std::string& name) {
   static const auto* const kOld = new std::map<std::string, std::string>{
       {"BatchNormalizationV1", "BatchNormalization"},
@@ -117,7 +118,7 @@ class NetworkReader {
     }
     std::vector<Layer>& all = network_->layers;
     if (all.empty() || all[0].class_name != "InputLayer") {
-      // The model's input is what its first layer or model says.
+      // The first layer or model describes the model's input.
       Layer input;
       input.class_name = "InputLayer";
       const std::string first = all.empty() ? "" : all[0].name;
@@ -184,7 +185,7 @@ class NetworkReader {
     return NumberCalls();
   }
 
-  // [name, call, result], where there may be more behind.
+  // A reference is [name, call, result]; a fourth item may follow.
   static bool IsReference(const Config& json) {
     if (json.size() < 3 || json.size() > 4) return false;
     const std::vector<Config> items = json.Items();
@@ -221,8 +222,8 @@ class NetworkReader {
       EMBER_ASSIGN_OR_RETURN(argument.tensor, ReadReference(history));
       return argument;
     }
-    // Keras 2 writes tensors among named arguments as triples. A list of
-    // strings and numbers is none of them if no layer has the name.
+    // Keras 2 writes tensors among named arguments as triples. A list of a
+    // string and numbers is a reference only if a layer has that name.
     if (IsReference(json) &&
         by_name_.contains(json.Items()[0].AsText().value_or(""))) {
       EMBER_ASSIGN_OR_RETURN(argument.tensor, ReadReference(json));
@@ -241,7 +242,7 @@ class NetworkReader {
         all_constant = all_constant && inner.constant.has_value();
         argument.items.push_back(std::move(inner));
       }
-      // A list of numbers is read as a whole.
+      // A list of constants is kept as one constant.
       if (all_constant) {
         argument = {};
         argument.constant = json;
@@ -262,8 +263,8 @@ class NetworkReader {
       EMBER_RETURN_IF_ERROR(ReadNamed(node.Entry("kwargs"), call));
       return call;
     }
-    // Keras 2: a list of [name, call, result, named arguments]; the named ones
-    // of each are the same.
+    // Keras 2 writes a list of [name, call, result, named arguments]. The named
+    // arguments are the same in each item.
     std::vector<Config> items = node.Items();
     if (IsReference(node)) items = {node};
     Argument list;
@@ -300,7 +301,7 @@ class NetworkReader {
     return OkStatus();
   }
 
-  // A triple, or triples in lists and objects, in order.
+  // Reads a triple, or triples in lists and objects, in order.
   Status ReadEnds(const Config& json, std::vector<Reference>& ends,
                   int depth = 0) {
     if (depth > kMaximumNesting)
@@ -316,8 +317,9 @@ class NetworkReader {
     return OkStatus();
   }
 
-  // A model that is a layer may have been called when it was made, which is not
-  // written, but counted: then its written calls begin at 1.
+  // Renumbers calls of inner models. Keras may have called such a model when it
+  // was made; it counts that call but does not write it, so that the written
+  // calls begin at 1.
   Status NumberCalls() {
     std::vector<int> last(network_->layers.size(), -1);
     const auto each = [&](const auto& visit) {

@@ -31,12 +31,12 @@ struct Reference {
   int result = 0;
 };
 
-// What a layer is called with: a tensor, a constant, or a list.
+// An argument of a call: a tensor, a constant, or a list.
 struct Argument {
   std::optional<Reference> tensor;
   std::optional<Config> constant;
   bool is_list = false;
-  std::vector<Argument> items;  // of a list
+  std::vector<Argument> items;  // The items of a list.
 
   bool empty() const { return !tensor && !constant && !is_list; }
 };
@@ -51,11 +51,11 @@ struct Network;
 struct Layer {
   std::string name;
   std::string class_name;
-  // Where Keras 3 has the class from: "keras.layers", "keras.src.ops.numpy" …;
-  // empty in Keras 2.
+  // The module that Keras 3 has the class from: "keras.layers",
+  // "keras.src.ops.numpy" …; empty in Keras 2.
   std::string module;
   Config config;
-  // Not null: the layer is a model.
+  // The inner model, if the layer is a model; else null.
   std::unique_ptr<Network> network;
   std::vector<Call> calls;  // an input layer has one without arguments
 };
@@ -64,22 +64,22 @@ struct Network {
   std::string name;
   bool is_sequential = false;
   std::vector<Layer> layers;
-  // In the order of the model.
+  // Inputs and outputs in the order of the model.
   std::vector<Reference> inputs, outputs;
 };
 
-// Models within models.
+// Largest depth of models within models.
 inline constexpr int kMaximumNesting = 16;
-// Of all networks of a file together.
+// Largest number of layers in all networks of a file together.
 inline constexpr int kMaximumLayers = 1 << 17;
 
-// Whether a class is a model of layers.
+// True if the class is a model of layers.
 bool IsNetworkClass(std::string_view class_name);
 
 // `model`: the object with class_name and config.
 StatusOr<std::unique_ptr<Network>> ReadNetwork(const Config& model);
 
-// A layer from {"class_name": …, "config": …}, as wrappers hold one.
+// Reads a layer from {"class_name": …, "config": …}, as wrappers hold one.
 StatusOr<Layer> ReadLayer(const Config& description);
 
 }  // namespace ember::keras

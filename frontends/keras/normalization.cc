@@ -1,5 +1,5 @@
-// Normalizations as they are outside of training. Statistics of narrow floats
-// are computed in f32.
+// Normalisations, as they compute outside of training. Statistics of narrow
+// floats are computed in f32.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -15,7 +15,8 @@ std::vector<int64_t> AxesOf(LayerContext& c, int rank) {
   return c.Axes(given.empty() ? std::vector<int64_t>{-1} : given, rank);
 }
 
-// A parameter whose dims are x's along `axes`, and 1 along the others.
+// Reshapes a parameter so that it has x's dims along `axes`, and 1 along the
+// others.
 Tensor AlongAxes(Tensor parameter, const std::vector<int64_t>& axes, Tensor x) {
   if (parameter.rank() == x.rank()) return parameter;
   if (axes.size() == 1 && parameter.rank() == 1)
@@ -48,7 +49,8 @@ void ImportBatchNormalization(LayerContext& c) {
   const Tensor mean = Cast(c.Weight("moving_mean"), type);
   Tensor scale = 1.0 / Sqrt(Cast(c.Weight("moving_variance"), type) +
                             c.config().Number("epsilon", 1e-3));
-  // Per channel first, so that x * a + b is left.
+  // Combines the parameters per channel first, so that only x * a + b is
+  // computed per element.
   if (c.config().Flag("scale", true))
     scale = scale * Cast(c.Weight("gamma"), type);
   Tensor shift = -(mean * scale);
@@ -70,7 +72,7 @@ void ImportLayerNormalization(LayerContext& c) {
   const double epsilon = c.config().Number("epsilon", 1e-3);
   Tensor normal;
   if (c.config().Flag("rms_scaling", false)) {
-    // Scaled by the deviation of a mean that is not taken off.
+    // Divides by the standard deviation without subtracting the mean.
     const Tensor mean = ops::CorrectedMean(wide, axes);
     normal = wide / Sqrt(ops::Variance(wide, mean, axes) + epsilon);
     normal = normal * AlongAxes(Cast(c.Weight("gamma"), type), axes, normal);
@@ -105,7 +107,7 @@ void ImportGroupNormalization(LayerContext& c) {
   if (!c.ok()) return;
   if (axis == 0)
     return c.FailInvalid("axis: expected one of features, found 0");
-  // -1: one group per channel.
+  // -1 means one group per channel.
   if (groups == -1) groups = channels.AsConstant().value_or(-1);
   if (!c.CheckPositive("groups", groups)) return;
   const auto size = ops::DivideElementCounts({channels}, {Dim(groups)});
@@ -115,7 +117,8 @@ void ImportGroupNormalization(LayerContext& c) {
                          std::to_string(groups));
   }
   const DType type = ComputeType(x.dtype());
-  // The axis as (group, member); statistics over all but batch and group.
+  // Splits the axis into (group, member). Statistics are over all dims but
+  // batch and group.
   Shape split;
   std::vector<int64_t> reduced;
   for (int i = 0; i < rank; ++i) {

@@ -1,4 +1,4 @@
-// Preprocessing that models carry with them.
+// Preprocessing layers that are part of a model.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -15,7 +15,7 @@ int HeightAxis(LayerContext& c, int rank) {
   return c.is_channels_first() ? rank - 2 : rank - 3;
 }
 
-// One number, or one for each element of the last dim.
+// Reads one number, or one for each element of the last dim.
 Tensor Numbers(LayerContext& c, std::string_view key, double otherwise,
                DType type) {
   std::vector<double> values = c.config().NumberList(key);
@@ -24,7 +24,7 @@ Tensor Numbers(LayerContext& c, std::string_view key, double otherwise,
   return Cast(c.Vector(values), type);
 }
 
-// The axes cut to the middle `size` elements.
+// Cuts an axis to its middle `size` elements.
 Tensor CutMiddle(Tensor x, int axis, const Dim& size) {
   return SliceAxis(x, axis, FloorDivide(x.dim(axis) - size, Dim(2)), size);
 }
@@ -38,7 +38,7 @@ Tensor ResizeTo(LayerContext& c, Tensor x, int height_axis,
   if (mode == "bilinear") {
     spec.mode = "linear";
   } else if (mode == "nearest") {
-    // TensorFlow takes the pixel that the middle of the new one lies in.
+    // TensorFlow takes the pixel that contains the new pixel's centre.
     spec.mode = "nearest";
     spec.nearest = "round_prefer_ceil";
   } else if (mode == "bicubic") {
@@ -76,7 +76,7 @@ bool ReadSize(LayerContext& c, Shape& sizes) {
 
 DType FloatResult(Tensor x) { return x.is_float() ? x.dtype() : DType::kF32; }
 
-// Cut to the aspect ratio of `sizes`, as much as there is, from the middle.
+// Cuts the largest rectangle with the aspect ratio of `sizes` from the middle.
 Tensor CutToAspect(LayerContext& c, Tensor x, int axis, const Shape& sizes) {
   const auto height = x.dim(axis).AsConstant();
   const auto width = x.dim(axis + 1).AsConstant();
@@ -96,15 +96,16 @@ Tensor CutToAspect(LayerContext& c, Tensor x, int axis, const Shape& sizes) {
                    axis + 1, Dim(std::max<int64_t>(cut_width, 1)));
 }
 
-// Indices to what output_mode asks for: one_hot, multi_hot or count of `count`.
-// weights: of each index; absent: 1.
+// Encodes indices below `count` as output_mode says: one_hot, multi_hot or
+// count. weights: one per index; absent: 1.
 Tensor Encoded(LayerContext& c, Tensor x, const std::string& mode,
                int64_t count, Tensor weights) {
   const DType type = DType::kF32;
   const Tensor numbers = IotaVector(c.builder(), Dim(count), DType::kI64);
   Tensor indices = Cast(x, DType::kI64);
   if (mode == "one_hot") {
-    // A last dim of 1 becomes the encoding; others get one behind them.
+    // A last dim of 1 becomes the encoding; otherwise the encoding is appended
+    // as a new dim.
     if (indices.rank() == 0 || indices.dim(-1) != Dim(1))
       indices = Unsqueeze(indices, {indices.rank()});
     return Cast(Equal(indices, numbers), type);
@@ -145,7 +146,7 @@ void ImportNormalization(LayerContext& c) {
     variance = c.Weight("variance");
   }
   if (!c.ok()) return;
-  // One statistic per element of the axes, in their order.
+  // There is one statistic per element of the axes, in their order.
   if (mean.rank() > 0) {
     const Config& config = c.config();
     std::vector<int64_t> given = config.IntegerList("axis");
@@ -180,7 +181,7 @@ void ImportResizing(LayerContext& c) {
   c.SetOutput(ResizeTo(c, x, axis, sizes));
 }
 
-// The middle; images that are smaller are resized first.
+// Cuts the middle out; smaller images are resized first.
 void ImportCenterCrop(LayerContext& c) {
   if (!c.CheckRank(0, 3, 4)) return;
   Tensor x = c.Input(0);
@@ -198,7 +199,8 @@ void ImportCenterCrop(LayerContext& c) {
   c.SetOutput(CutMiddle(CutMiddle(x, axis, sizes[0]), axis + 1, sizes[1]));
 }
 
-// Outside of training as much of the middle as has the aspect ratio, resized.
+// Outside of training the layer cuts the largest rectangle with the aspect
+// ratio from the middle, and resizes it.
 void ImportRandomCrop(LayerContext& c) {
   if (!c.CheckRank(0, 3, 4)) return;
   const Tensor x = Cast(c.Input(0), FloatResult(c.Input(0)));
@@ -218,7 +220,7 @@ void ImportCategoryEncoding(LayerContext& c) {
   c.SetOutput(Encoded(c, c.Input(0), mode, count, weights));
 }
 
-// The number of boundaries that are not above an element.
+// Counts the boundaries that are not above an element.
 void ImportDiscretization(LayerContext& c) {
   const Tensor x = c.Input(0);
   const std::vector<double> boundaries =

@@ -1,5 +1,5 @@
-// Recurrent layers: what a step of each cell computes, masks, and state that is
-// kept from run to run.
+// Recurrent layers: the step of each cell, masks, and state that is kept
+// between runs.
 #include "frontends/ops/recurrent.h"
 
 #include <functional>
@@ -20,10 +20,10 @@ namespace {
 using ops::Capture;
 using ops::States;
 
-// One cell: its kinds differ in gates, states and products.
+// One cell. The kinds differ in gates, states and products.
 struct Cell {
-  LayerContext* c = nullptr;  // whose configuration it is
-  std::string weights;        // where they are in the layer: "cell/"
+  LayerContext* c = nullptr;  // Has the cell's configuration.
+  std::string weights;        // Path of the weights in the layer: "cell/".
   enum class Kind : uint8_t {
     kSimple,
     kLstm,
@@ -31,7 +31,7 @@ struct Cell {
     kConvLstm
   } kind = Kind::kSimple;
   Tensor kernel, recurrent, bias;
-  // Of a convolution: that of the input, and that of the state.
+  // Windows of a convolutional cell: the input's and the state's.
   ops::Window window, state_window;
   Shape state_shape;
 
@@ -64,14 +64,15 @@ Tensor Recurrent(const Cell& cell, Tensor x) {
                        : Config());
 }
 
-// What the cell makes of its input, for all gates.
+// Returns the input's contribution to all gates.
 Tensor Project(const Cell& cell, const Capture& capture, Tensor x) {
   const Tensor kernel = capture(cell.kernel);
   Tensor y = cell.kind == Cell::Kind::kConvLstm
                  ? ops::Conv(x, kernel, Tensor(), {.window = cell.window})
                  : MatMul(x, kernel);
   if (!cell.bias) return y;
-  // A GRU whose reset gate comes after the product has a bias for each.
+  // A GRU that applies the reset gate after the product has two biases: for the
+  // input's product and for the state's.
   const Tensor bias = capture(cell.bias);
   return y + (bias.rank() == 2
                   ? Squeeze(SliceAxis(bias, 0, Dim(0), Dim(1)), {0})
@@ -85,7 +86,7 @@ Tensor StateProduct(const Cell& cell, const Capture& capture, Tensor h) {
              : MatMul(h, recurrent);
 }
 
-// The states after a step; the first is the output.
+// Returns the states after a step; the first is the output.
 States Step(const Cell& cell, const Capture& capture, Tensor projected,
             const States& before) {
   LayerContext& c = *cell.c;
@@ -168,7 +169,7 @@ bool ReadConvCell(Cell& cell, Tensor x) {
     if (padding != "valid" && padding != "same")
       c.FailInvalid("padding: expected valid or same, found '" +
                     OnOneLine(padding) + "'");
-    // A state is never made smaller.
+    // The convolution of a state always keeps its size.
     if (padding == "same" || !is_input) ops::PadSame(extents, true, window);
     return c.ok();
   };
@@ -205,7 +206,8 @@ bool ReadCell(LayerContext& owner, Cell& cell, Tensor x) {
   return true;
 }
 
-// The cells of a layer, whose configurations `layers` and `contexts` keep.
+// Returns the cells of a layer. `layers` and `contexts` own their
+// configurations.
 std::vector<Cell> CellsOf(
     LayerContext& c, std::vector<std::unique_ptr<Layer>>& layers,
     std::vector<std::unique_ptr<LayerContext>>& contexts) {
@@ -291,11 +293,11 @@ void ImportRecurrent(LayerContext& c) {
   std::vector<Cell> cells = CellsOf(c, layers, contexts);
   if (!c.ok() || cells.empty()) return;
   for (size_t i = 0; i < cells.size(); ++i) {
-    // A cell's input is the state of the cell before it.
+    // The input of a cell is the state of the previous one.
     if (!ReadCell(c, cells[i], x)) return;
   }
 
-  // States: those given, those of the run before, or zeros.
+  // The initial states are those given, those of the previous run, or zeros.
   const bool stateful = config.Flag("stateful", false);
   std::vector<Signal> given(c.inputs.begin() + 1, c.inputs.end());
   if (const Given* named = c.Named("initial_state")) given = named->signals;
@@ -323,12 +325,12 @@ void ImportRecurrent(LayerContext& c) {
   }
   const size_t states = initial.size();
   const bool zero_masked = config.Flag("zero_output_for_mask", false);
-  // Where a step is masked, the output is that of the step before.
+  // The output of a masked step is that of the step before.
   const bool keeps_output = mask && !zero_masked;
   if (!c.ok()) return;
 
-  // A single cell's input is projected for all steps at once, unless steps are
-  // masked, where the mask goes along with the input.
+  // The input of a single cell is projected for all steps at once. This is not
+  // possible with a mask, which is carried in the input's features.
   const Capture same = [](Tensor value) { return value; };
   Tensor sequence = x;
   const bool projected =
@@ -336,7 +338,7 @@ void ImportRecurrent(LayerContext& c) {
   if (projected) sequence = Project(cells[0], same, x);
   Dim features;
   if (mask) {
-    // The mask as one more feature, as the loop runs over one tensor.
+    // The loop runs over one tensor, so the mask becomes one more feature.
     if (x.rank() != 3)
       return c.FailUnsupported("a mask of a sequence of images");
     features = x.dim(2);
@@ -351,7 +353,6 @@ void ImportRecurrent(LayerContext& c) {
   const States results = ops::RunSteps(
       sequence, initial, /*keep_outputs=*/true,
       [&](const Capture& capture, Tensor, Tensor input, const States& before) {
-        // Activations are built where the step is.
         Tensor kept;
         if (mask) {
           kept = NotEqual(SliceAxis(input, 1, features, Dim(1)), 0);
@@ -387,7 +388,7 @@ void ImportRecurrent(LayerContext& c) {
   if (return_sequences) {
     c.SetOutput(time_major ? all : swapped(all));
   } else {
-    // The last step's output, which is the state unless steps are masked.
+    // The last step's output differs from the state if steps are masked.
     c.SetOutput(Squeeze(SliceAxis(all, 0, all.dim(0) - Dim(1), Dim(1)), {0}));
   }
   if (config.Flag("return_state", false)) {

@@ -16,8 +16,8 @@ struct Ends {
   int64_t before = 0, after = 0;
 };
 
-// (before, after) of each spatial dim: one number, one per dim, or a pair per
-// dim.
+// Returns (before, after) for each spatial dim, from one number, one per dim,
+// or a pair per dim.
 std::vector<Ends> EndsOf(LayerContext& c, std::string_view key, size_t count,
                          int64_t otherwise) {
   std::vector<Ends> ends(count, {otherwise, otherwise});
@@ -27,7 +27,7 @@ std::vector<Ends> EndsOf(LayerContext& c, std::string_view key, size_t count,
     ends.assign(count, {*one, *one});
   } else {
     std::vector<Config> items = value.Items();
-    // Of one dim, a pair without a list around it.
+    // For one dim the pair may be given without a list around it.
     if (count == 1 && items.size() == 2 && items[0].AsInteger()) {
       ends[0] = {items[0].AsInteger().value_or(0),
                  items[1].AsInteger().value_or(0)};
@@ -64,7 +64,7 @@ int FirstSpatial(LayerContext& c) { return c.is_channels_first() ? 2 : 1; }
 
 }  // namespace
 
-// Dims are those behind the batch; one may be -1.
+// The shape has the dims after the batch; one may be -1.
 void ImportReshape(LayerContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -102,7 +102,7 @@ void ImportFlatten(LayerContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
   if (x.rank() == 1) return c.SetOutput(Unsqueeze(x, {1}));
-  // The elements of an image are always in one order.
+  // Images are flattened with the channels last, whatever the data format.
   if (c.is_channels_first() && x.rank() > 2) x = ops::ToChannelsLast(x);
   const Shape elements(x.shape().begin() + 1, x.shape().end());
   c.SetOutput(Reshape(x, {x.dim(0), graph::ElementCount(elements)}));

@@ -1,5 +1,5 @@
-// Files with damaged bytes: any result but a crash. Meant for --config=asan
-// too.
+// Imports files with damaged bytes: any result is accepted, but no crash. Run
+// it with --config=asan, too.
 #include <gtest/gtest.h>
 
 #include <cstdint>

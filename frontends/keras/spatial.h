@@ -1,4 +1,4 @@
-// What layers with windows over spatial dims say alike.
+// Settings that all layers with windows over spatial dims share.
 #ifndef EMBER_FRONTENDS_KERAS_SPATIAL_H_
 #define EMBER_FRONTENDS_KERAS_SPATIAL_H_
 
@@ -11,14 +11,15 @@
 
 namespace ember::keras {
 
-// 1, 2 or 3: of "Conv2D".
+// Number of spatial dims in the layer's name: 2 for "Conv2D".
 int SpatialRank(LayerContext& c);
 
-// Of [N, spatial…, C].
+// Spatial dims of [N, spatial…, C].
 Shape SpatialDims(Tensor x);
 
-// A window of the layer's strides (config `strides`; default: one number, or
-// the extents if it is 0), dilation_rate and padding.
+// Makes a window from the layer's strides, dilation_rate and padding. `strides`
+// is the entry of the strides; without it every stride is the default number,
+// or the window's extent if that is 0.
 std::optional<ops::Window> MakeWindow(LayerContext& c,
                                       std::vector<int64_t> extents,
                                       std::string_view strides,

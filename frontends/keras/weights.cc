@@ -11,8 +11,8 @@
 namespace ember::keras {
 namespace {
 
-// "BatchNormalization" as "batch_normalization", "Conv2DTranspose" as
-// "conv2d_transpose".
+// Turns "BatchNormalization" into "batch_normalization", and "Conv2DTranspose"
+// into "conv2d_transpose".
 std::string ToSnakeCase(std::string_view name) {
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
@@ -83,7 +83,7 @@ std::string Listed(const std::vector<Role>& roles) {
   return text.empty() ? "none" : text;
 }
 
-// h5py splits long lists: "weight_names0", "weight_names1" …
+// h5py splits long lists into "weight_names0", "weight_names1" …
 StatusOr<std::vector<std::string>> NamesAttribute(const hdf5::Object& group,
                                                   const std::string& name) {
   EMBER_ASSIGN_OR_RETURN(auto whole, group.Strings(name));
@@ -124,7 +124,7 @@ std::vector<Role> KernelAndBiasAxes(const Config& config) {
 }
 
 std::vector<Role> DepthwiseWeights(const Config& config) {
-  // "kernel" in Keras 3; the name stands in no file.
+  // Keras 3 calls it "kernel", but no file contains the name.
   std::vector<Role> roles = {{"depthwise_kernel"}};
   if (config.Flag("use_bias", true)) roles.push_back({"bias"});
   return roles;
@@ -163,7 +163,7 @@ std::vector<Role> LayerScaleWeights(const Config&) { return {{"gamma"}}; }
 
 namespace {
 
-// Of a cell by itself.
+// Weights of a single cell.
 std::vector<Role> OwnCellWeights(const Config& config) {
   std::vector<Role> roles = {{"cell/kernel"}, {"cell/recurrent_kernel"}};
   if (config.Flag("use_bias", true)) roles.push_back({"cell/bias"});
@@ -173,9 +173,8 @@ std::vector<Role> OwnCellWeights(const Config& config) {
 }  // namespace
 
 std::vector<Role> CellWeights(const Config& config) {
-  // Of RNN: a cell, or several, that the configuration has. What cells are made
-  // of is not looked into any deeper: importing refuses all but those that are
-  // known.
+  // An RNN's configuration has one cell or several. Cells within cells are not
+  // looked at: importing refuses all but the known cells.
   const Config cell = config.Entry("cell");
   if (cell.json() == nullptr) return OwnCellWeights(config);
   const Config inner = cell.Entry("config");
@@ -189,7 +188,8 @@ std::vector<Role> CellWeights(const Config& config) {
            "cell/cells/" + name + "/", true);
   }
   for (Role& role : roles) {
-    // "cell/cells/lstm_cell/cell/kernel": the cells are cells themselves.
+    // In "cell/cells/lstm_cell/cell/kernel" the second "cell/" is dropped: here
+    // the layers in the list are the cells themselves.
     const size_t at = role.path.rfind("cell/");
     role.path.erase(at, 5);
   }
@@ -220,7 +220,7 @@ std::vector<Role> MultiHeadWeights(const Config& config) {
 }
 
 std::vector<Role> NormalizationWeights(const Config& config) {
-  // Given numbers are in the configuration.
+  // Given numbers are in the configuration, not among the weights.
   return If(!config.Has("mean"),
             {{"mean", false}, {"variance", false}, {"count", false}});
 }
@@ -238,8 +238,8 @@ StatusOr<std::vector<InnerLayer>> WrappedLayer(const Config& config) {
 
 StatusOr<std::vector<InnerLayer>> BidirectionalLayers(const Config& config) {
   std::vector<InnerLayer> layers;
-  // Each is read twice: a Bidirectional of a Bidirectional of … would be read
-  // without end, were it allowed.
+  // Wrappers are refused: the layer is read twice, so nested Bidirectional
+  // layers would take time exponential in their depth.
   const auto check = [](const Layer& layer) -> Status {
     const LayerRow* row = FindRow(layer);
     if (layer.network == nullptr && (row == nullptr || row->inner == nullptr))
@@ -251,7 +251,7 @@ StatusOr<std::vector<InnerLayer>> BidirectionalLayers(const Config& config) {
   };
   EMBER_ASSIGN_OR_RETURN(Layer forward, ReadLayer(config.Entry("layer")));
   EMBER_RETURN_IF_ERROR(check(forward));
-  // Unless it is given, the backward layer is made from the other one.
+  // The backward layer is a copy of the forward one unless it is given.
   const bool given = config.Has("backward_layer");
   EMBER_ASSIGN_OR_RETURN(
       Layer backward,
@@ -322,8 +322,8 @@ StatusOr<Weights> ReadListedWeights(const Network& network,
 
 namespace {
 
-// An object's variables at a path of attributes, whose names differ between
-// versions: "query_dense" was "_query_dense".
+// Returns an object's variables by a path of attributes. The attributes' names
+// differ between versions: "query_dense" was "_query_dense".
 StatusOr<std::optional<hdf5::Object>> FindVariables(const hdf5::Object& file,
                                                     const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(auto found, file.Find(path + "/vars"));
@@ -335,7 +335,7 @@ StatusOr<std::optional<hdf5::Object>> FindVariables(const hdf5::Object& file,
     EMBER_ASSIGN_OR_RETURN(found, file.Find(hidden + "/vars"));
     if (found) return found;
   }
-  // Keras 2.12 and 2.13.
+  // Keras 2.12 and 2.13 use other paths.
   std::string old = path;
   for (size_t at = 0; (at = old.find("layers/", at)) != std::string::npos;) {
     if (at > 0 && old[at - 1] != '/') {
@@ -358,7 +358,8 @@ StatusOr<Weights> ReadPathWeights(const Network& network,
     const Layer& layer = network.layers[i];
     EMBER_ASSIGN_OR_RETURN(const std::vector<Role> roles, RolesOf(layer));
     const std::string what = "layer '" + OnOneLine(layer.name) + "'";
-    std::map<std::string, int> counts;  // by path of attributes
+    // Number of weights by path of attributes.
+    std::map<std::string, int> counts;
     for (const Role& role : roles) {
       const std::string path = "layers/" + names[i] + "/" + role.path;
       const std::string owner = path.substr(0, path.rfind('/'));

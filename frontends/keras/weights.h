@@ -1,4 +1,4 @@
-// Which weights layers have, and where they are in a file.
+// The weights that layers have, and their places in a file.
 //
 //   // {"kernel", "bias"}
 //   std::vector<Role> roles = RolesOf(layer);
@@ -6,8 +6,8 @@
 // Both files list a layer's weights by number only, so that a layer must know
 // its own order:
 //
-//   .h5     one list per layer of the model: first all that are trained, then
-//           the others; of a model that is a layer, those of all its layers
+//   .h5     one list per layer of the model: first the trained weights, then the
+//           others; for an inner model, those of all its layers
 //   .keras  "layers/conv2d_1/vars/0", a path of attributes (a cell, a wrapped
 //           layer, a dense layer of attention) and a number
 //
@@ -39,7 +39,7 @@ struct InnerLayer {
   std::string attribute;  // "forward_layer"
   std::unique_ptr<Layer> layer;
 };
-// A layer that has been read is kept by the result.
+// Returns the inner layers. The result owns layers that it had to read.
 using InnerLayersFunction =
     StatusOr<std::vector<InnerLayer>> (*)(const Config& config);
 
@@ -67,13 +67,14 @@ StatusOr<std::vector<InnerLayer>> BidirectionalLayers(const Config& config);
 // Names of a network's layers in a .keras file, in order: "conv2d_1".
 std::vector<std::string> StoredNames(const Network& network);
 
-// All weights of a layer, of the layers in it, and of a model that it is.
+// Returns all weights of a layer, of its inner layers, and of the inner model
+// if it is one.
 StatusOr<std::vector<Role>> RolesOf(const Layer& layer);
 
 using Weights = std::map<std::string, hdf5::Dataset, std::less<>>;
 
-// By role, of a whole model. group: "model_weights" of a .h5 file, which has
-// the attribute layer_names.
+// Reads the weights of a whole model, by role. group: "model_weights" of a .h5
+// file, which has the attribute layer_names.
 StatusOr<Weights> ReadListedWeights(const Network& network,
                                     const hdf5::Object& group);
 // file: the root of model.weights.h5.

@@ -9,7 +9,7 @@
 namespace ember::keras {
 namespace {
 
-// The results of a wrapped layer; empty after an error.
+// Returns the results of a wrapped layer; empty after an error.
 std::vector<Signal> CallInner(LayerContext& c, const InnerLayer& inner,
                               const std::vector<Signal>& inputs) {
   if (c.depth() >= kMaximumNesting) {
@@ -43,7 +43,7 @@ void ImportWrapped(LayerContext& c) {
     c.SetOutput(static_cast<int>(i), results[i].value);
 }
 
-// Each step is an element of a larger batch.
+// The steps become elements of a larger batch.
 void ImportTimeDistributed(LayerContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const std::vector<InnerLayer> inner = InnerOf(c);
@@ -73,10 +73,10 @@ void ImportBidirectional(LayerContext& c) {
   const Config& forward = inner[0].layer->config;
   const bool sequences = forward.Flag("return_sequences", false);
   const bool return_state = forward.Flag("return_state", false);
-  // A backward layer that is made from the other goes the other way; one that
-  // is given says so itself.
+  // A backward layer that is a copy of the forward one gets the sequence
+  // reversed. A given one has the direction in its configuration.
   const bool made = !c.config().Has("backward_layer");
-  // Initial states: the first half is the forward layer's.
+  // The first half of the initial states is the forward layer's.
   std::vector<Signal> states(c.inputs.begin() + (c.inputs.empty() ? 0 : 1),
                              c.inputs.end());
   if (const Given* named = c.Named("initial_state")) states = named->signals;
@@ -88,8 +88,8 @@ void ImportBidirectional(LayerContext& c) {
   second.insert(second.end(),
                 states.begin() + static_cast<std::ptrdiff_t>(half),
                 states.end());
-  // The direction is not in the copy's configuration: the sequence is turned
-  // around for it instead.
+  // The copy's configuration does not have the direction, so the sequence is
+  // reversed instead.
   if (made) {
     second[0].value = Reverse(second[0].value, 1);
     if (second[0].mask) second[0].mask = Reverse(second[0].mask, 1);
@@ -100,7 +100,7 @@ void ImportBidirectional(LayerContext& c) {
   if (!c.ok() || ahead.empty() || back.empty()) return;
   const Tensor a = ahead[0].value;
   Tensor b = back[0].value;
-  // Steps of both in one order.
+  // Puts the steps of both into one order.
   if (sequences) b = Reverse(b, 1);
   const std::string mode =
       c.config().Has("merge_mode") ? c.config().Text("merge_mode") : "none";

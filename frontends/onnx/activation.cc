@@ -20,8 +20,8 @@ void ImportLeakyRelu(NodeContext& c) {
 void ImportPRelu(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor slope = c.Input(1);
-  // One slope per channel, written as [C] by exporters of opset 6 and by some
-  // later ones.
+  // Exporters of opset 6, and some later ones, write one slope per channel as
+  // [C].
   if (slope.rank() == 1 && x.rank() > 2 && slope.dim(0) != Dim(1) &&
       (c.opset() < 7 || slope.dim(0) != x.dim(-1))) {
     slope = AlongAxis(slope, 1, x.rank());
@@ -42,7 +42,7 @@ void ImportCelu(NodeContext& c) {
 
 void ImportSelu(NodeContext& c) {
   Tensor x = c.Input(0);
-  // Opset 1 had other defaults, rounded.
+  // The defaults of opset 1 are rounded ones.
   const double alpha =
       c.Float("alpha", c.opset() < 6 ? 1.6732 : 1.67326319217681884765625);
   const double gamma =

@@ -1,4 +1,4 @@
-// Attention and what goes with it.
+// Attention and its companions: rotary positions and writes to a cache.
 #include "frontends/onnx/attention.h"
 
 #include <cmath>
@@ -68,9 +68,10 @@ Tensor MaskWhere(NodeContext& c, Tensor kept, DType type) {
   return Select(kept, c.Scalar(0, type), c.Scalar(kMinusInfinity, type));
 }
 
-// A mask of another number of columns than there are keys. One that is too
-// short hides the rest; one column is for all keys, which may be known to the
-// data only.
+// Fits the mask to `length` keys, where it has another number of columns. A
+// mask that is too short hides the keys after its end. A mask of one column
+// applies to all keys; the program decides which case it is when the number of
+// columns is only known from the data.
 Tensor LengthenedMask(Tensor mask, const Dim& length) {
   graph::GraphBuilder& builder = mask.builder();
   const int last = mask.rank() - 1;
@@ -88,12 +89,12 @@ Tensor LengthenedMask(Tensor mask, const Dim& length) {
              mask.Like(kMinusInfinity));
 }
 
-// What hides keys from queries. Each is absent if there is none.
+// The masks that hide keys from queries. Each is absent if there is none.
 struct Masks {
   Tensor bias;  // added to the scores: the mask, padding of the keys
-  // Causality, where no data says how long the past is: a comparison of
-  // indices. It stays apart from the bias, so that a schedule sees which keys
-  // no query of a tile needs; the first key is seen by all queries.
+  // The causal mask as a comparison of indices, if no operand gives the length
+  // of the past. It is kept apart from the bias, so that a schedule sees which
+  // keys no query of a tile needs. Every query sees the first key.
   Tensor seen;
 };
 
@@ -105,7 +106,7 @@ Masks ReadMasks(NodeContext& c, const Operands& o) {
   if (Tensor mask = c.Input(3)) {
     mask = mask.dtype() == DType::kBool ? MaskWhere(c, mask, type)
                                         : Cast(mask, type);
-    // A mask that is too short hides the rest.
+    // Keys after the end of a mask that is too short are hidden.
     if (mask.rank() > 0 && mask.dim(-1) != length && mask.dim(-1) != Dim(1)) {
       mask = LengthenedMask(mask, length);
     }
@@ -130,12 +131,12 @@ Masks ReadMasks(NodeContext& c, const Operands& o) {
   return {bias, seen};
 }
 
-// What queries do not see becomes -inf.
+// Sets scores to -inf where `seen` is false.
 Tensor HideUnseen(Tensor scores, Tensor seen) {
   return seen ? Select(seen, scores, scores.Like(kMinusInfinity)) : scores;
 }
 
-// softmax(scores), with 0 where a row is masked altogether.
+// softmax(scores), with 0 in rows whose keys are all masked.
 Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
   const DType type = scores.dtype();
   const DType precision = c.TypeAttribute("softmax_precision").value_or(type);
@@ -148,8 +149,8 @@ Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
                 probabilities.Like(0), probabilities);
 }
 
-// f64[]: the square root of the scale, which is split between both operands, as
-// the specification has it.
+// Returns the square root of the scale, f64[]. The specification multiplies
+// both operands by it.
 Tensor ScaleOfOperands(NodeContext& c, const Dim& size) {
   if (c.HasAttribute("scale") || size.is_constant()) {
     const double natural =
@@ -221,8 +222,9 @@ void ImportRotaryEmbedding(NodeContext& c) {
   c.SetOutput(0, merged ? MergeHeads(y) : y);
 }
 
-// A cache with new elements written from a position of each batch on. Every
-// element is read from where it comes from, so that no order matters.
+// Writes new elements into a cache, from a position per batch on. It is
+// computed as a gather: each element of the result is read from the cache or
+// from the update, so no order of writes matters.
 void ImportTensorScatter(NodeContext& c) {
   Tensor cache = c.Input(0);
   Tensor update = c.Input(1);
@@ -236,7 +238,7 @@ void ImportTensorScatter(NodeContext& c) {
     return c.FailInvalid(
         "attribute 'mode': expected linear or circular, found '" + mode + "'");
   }
-  // Distance of each place of the cache from where writing starts.
+  // Distance of each cache position from the first written one.
   Tensor distance = AlongAxis(
       IotaVector(c.builder(), cache.dim(axis), DType::kI64), axis, rank);
   if (c.Input(2)) {

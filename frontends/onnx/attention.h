@@ -14,13 +14,13 @@ namespace ember::onnx {
 
 // [batch, sequence, heads * size] → [batch, heads, sequence, size].
 Tensor SplitHeads(Tensor x, int64_t heads);
-// And back.
+// The inverse of SplitHeads.
 Tensor MergeHeads(Tensor x);
 
 // Rotates the first `rotated` elements of each head of x[batch, heads,
-// sequence, size]: pairs are neighbours if `interleaved`, else an element and
-// the one half of `rotated` after it. cosine and sine broadcast against [batch,
-// heads, sequence, rotated / 2].
+// sequence, size]. A pair is two neighbouring elements if `interleaved`;
+// otherwise an element and the one that is rotated / 2 elements after it.
+// cosine and sine broadcast against [batch, heads, sequence, rotated / 2].
 Tensor RotateHeads(Tensor x, Tensor cosine, Tensor sine, const Dim& rotated,
                    bool interleaved);
 

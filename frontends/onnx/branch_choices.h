@@ -1,7 +1,8 @@
-// Which branch to import of an If whose branches give values of different ranks
-// or types while its condition is only known when running: a graph has no value
-// that is either. The rest of the model tells which one it can use, at the
-// latest by failing to import; then the import starts anew.
+// Chooses which branch of an If to import, if its branches give values of
+// different ranks or types and its condition is only known at run time: a graph
+// has no value that could be either. The rest of the model decides which branch
+// it can use. If importing it fails, the import starts again with another
+// choice.
 //
 //   BranchChoices choices;
 //   do {
@@ -20,14 +21,15 @@ namespace ember::onnx {
 
 class BranchChoices {
  public:
-  // True: the then branch of the node of that origin. nullopt: not chosen yet.
+  // Returns true for the then branch of the node with that origin; nullopt if
+  // none is chosen yet.
   std::optional<bool> Find(const std::string& origin) const;
-  // `then`: the branch to try first.
+  // `then`: true if the then branch is to be tried first.
   void Choose(const std::string& origin, bool then);
-  // Whether an import with other choices may succeed where this one did not.
+  // True if an import with other choices may succeed where this one failed.
   bool open() const;
-  // The next combination to try, the latest choice changed first; false if
-  // there is none, or too many were tried.
+  // Moves to the next combination of choices; the latest choice changes first.
+  // False if there is none, or if too many were tried.
   bool Next();
 
  private:

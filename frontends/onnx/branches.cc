@@ -1,6 +1,7 @@
-// If: both branches become regions, or one of them is imported in place. Where
-// they give values of different ranks or types, so that nothing could be the
-// result of both, each is imported with all that follows (continuations.cc).
+// If: both branches become regions, or one of them is imported in place. If
+// they give values of different ranks or types, no value could be the result of
+// both; then each branch is imported with all nodes that follow
+// (continuations.cc).
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,8 +86,9 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
     return builder.status();
   }
   if (!SameKinds(then_outputs, else_outputs)) {
-    // An exporter's condition is the case that its author wrote: a dim that is
-    // squeezed is 1.
+    // The condition comes from an exporter, for example "this dim is 1" around
+    // a Squeeze. The author's case is then the branch that fits the types that
+    // the model states.
     const bool then_fits = FitStatedTypes(c.node(), then_outputs, scope);
     const bool else_fits = FitStatedTypes(c.node(), else_outputs, scope);
     if (then_fits == else_fits && MaySplit(c.origin())) {
@@ -98,7 +100,7 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
     choices_.Choose(c.origin(), is_then);
     return import_one(condition, is_then);
   }
-  // Both give values of one kind, sequences of one rank.
+  // Corresponding values have one kind; corresponding sequences have one rank.
   RegionValues values(then_outputs);
   values.Widen(else_outputs);
   builder.SetOrigin(c.origin());

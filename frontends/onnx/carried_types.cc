@@ -22,7 +22,8 @@ constexpr CarriedFormat kFormats[] = {
      true},
     {TensorProto::FLOAT8E5M2FNUZ, DType::kU8, 8, 5, 2, 16, 0x7f, 0x80, 0x80,
      true},
-    // A power of two and nothing else: 8 bits of exponent, no sign.
+    // The value is only a power of two: 8 bits of exponent, no sign, no
+    // mantissa.
     {TensorProto::FLOAT8E8M0, DType::kU8, 8, 8, 0, 127, 0xfe, 0xff, 0xff,
      false},
 };
@@ -60,17 +61,17 @@ Tensor EncodeInteger(Tensor x, const CarriedFormat& format, bool saturate) {
     const double low = is_signed ? -span / 2 : 0;
     return Cast(Maximum(Minimum(x, low + span - 1), low), format.storage);
   }
-  // Through i64, so that what is too large wraps; the upper bits are shifted
-  // out.
+  // The conversion goes through i64, so that a number that is too large wraps.
+  // The two shifts drop the upper bits and extend the sign.
   Tensor wide = Cast(Cast(x, DType::kI64), format.storage);
   Tensor shift = wide.Like(8 - format.bits);
   return Binary(Opcode::kShiftRight, Binary(Opcode::kShiftLeft, wide, shift),
                 shift);
 }
 
-// The code of |x| counts steps: those of an exponent are as many as the
-// mantissa has values, so the exponent's own steps and the rounded significand
-// add up, a carry included.
+// Codes of |x| are consecutive: each exponent has as many codes as the mantissa
+// has values. The code is therefore the exponent's first code plus the rounded
+// significand, and a carry of the rounding gives the right code too.
 Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor wide = Cast(x, DType::kF32);
   Tensor bits = Apply("bitcast", {wide}, {{"dtype", DType::kI32}});
@@ -87,14 +88,15 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor code = (exponent - static_cast<double>(lowest)) *
                     static_cast<double>(1 << format.mantissa) +
                 significand;
-  // Infinity has an exponent of its own, above every code.
+  // Infinity is handled apart: its exponent is above every code.
   const int too_large = saturate ? format.largest : format.overflow;
   code = Select(Less(static_cast<double>(format.largest), code),
                 code.Like(too_large), code);
   code = Select(IsInfinite(wide), code.Like(too_large), code);
   const double sign_bit = 1 << (format.bits - 1);
   Tensor signs = negative;
-  // NaN has the sign bit already, and zero has none.
+  // In these formats the code of NaN has the sign bit already, and zero has no
+  // sign.
   if (format.unsigned_zero) signs = And(signs, Less(0, code));
   Tensor has_sign_bit = LessEqual(sign_bit, code);
   code = Select(And(signs, Not(has_sign_bit)), code + sign_bit, code);
@@ -102,7 +104,8 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   return Cast(Select(is_nan, code.Like(format.nan), code), format.storage);
 }
 
-// The exponent of an f32 is the code already; the fraction rounds.
+// The exponent bits of an f32 are the code; the fraction only decides the
+// rounding.
 Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
   Tensor bits =
       Apply("bitcast", {Cast(x, DType::kF32)}, {{"dtype", DType::kU32}});
@@ -113,7 +116,8 @@ Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
   if (round_mode == "up") {
     up = Less(0, fraction);
   } else if (round_mode == "nearest") {
-    // Halves go up; but half of the smallest power goes to it.
+    // A half rounds up, except that half of the smallest power rounds to that
+    // power.
     constexpr double kHalf = 0x400000;
     up = Or(Less(kHalf, fraction),
             And(Equal(fraction, kHalf), Less(0, exponent)));
@@ -125,7 +129,8 @@ Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
         std::string(round_mode) + "'"));
     return x;
   }
-  // Infinity and NaN are NaN; so is what rounds above the largest power.
+  // Infinity and NaN become NaN. A number that rounds above the largest power
+  // does too, unless conversions saturate.
   const double last = saturate ? 0xfe : 0xff;
   Tensor code = Minimum(exponent + Cast(up, DType::kU32), last);
   return Cast(Select(Equal(exponent, 0xff), exponent, code), DType::kU8);
@@ -192,7 +197,8 @@ Tensor DecodeCarried(Tensor x, DType type) {
       builder.Constant(
           DType::kF32, {static_cast<int64_t>(values.size())},
           graph::ConstantData::Copy({bytes, values.size() * sizeof(float)})));
-  // Codes of fp4 in their byte cannot exceed the table, whatever a file holds.
+  // A byte of a file may hold more than an fp4 code: the modulo keeps the index
+  // in the table.
   Tensor index =
       Modulo(Cast(x, DType::kI64), static_cast<double>(values.size()));
   return Cast(Gather(table, index, 0), type);
@@ -200,7 +206,7 @@ Tensor DecodeCarried(Tensor x, DType type) {
 
 Tensor RoundToFloat8(Tensor x, DType type, bool saturate) {
   if (x.dtype() == type || !saturate) return Cast(x, type);
-  // Integers that f32 rounds are beyond the largest value.
+  // f32 rounds only integers that are beyond the largest value anyway.
   if (x.dtype() != DType::kF64) x = Cast(x, DType::kF32);
   const double most =
       tensor::BitsToDouble(tensor::LargestFiniteBits(type), type);

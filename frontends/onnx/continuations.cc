@@ -1,6 +1,7 @@
-// An If whose branches give values of different ranks or types: no value can be
-// either, but all that follows can be imported for each, in the regions of an
-// `if` whose results are those of the graph around the node.
+// Imports an If whose branches give values of different ranks or types. No
+// value could be the result of both, so all nodes that follow are imported
+// twice, once in each region of an `if` whose results are those of the graph
+// around the node.
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace ember::onnx {
 namespace {
 
-// Each doubles what follows.
+// Largest nesting depth: each level doubles the nodes that follow.
 constexpr size_t kMostInEachOther = 3;
 
 }  // namespace
@@ -26,7 +27,7 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportBothWays(
     const Split& split, Scope& scope) {
   graph::GraphBuilder& builder = *scope.builder;
   graph::IfRegions regions(builder);
-  // Errors stay in the regions: the caller goes on without them.
+  // Errors stay in the regions: the caller continues without them.
   const auto import = [&](bool is_then, graph::Region& region) {
     Scope body = SubgraphScope(scope, "", &region);
     body.prefix = scope.prefix;

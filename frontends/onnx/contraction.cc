@@ -24,7 +24,7 @@ void ImportGemm(NodeContext& c) {
   Tensor y = Contract(c.Input(0), c.Input(1), spec);
   const double alpha = c.Float("alpha", 1.0);
   const double beta = c.Float("beta", 1.0);
-  // Scaling integers by a fraction makes no sense, by one is nothing.
+  // Scaling integers makes no sense by a fraction and is not needed by 1.
   const DType wide = IsFloat(type) ? ComputeType(type) : DType::kF32;
   if (alpha != 1.0) y = Cast(Cast(y, wide) * alpha, type);
   if (Tensor bias = c.Input(2); bias && beta != 0.0)
@@ -32,8 +32,8 @@ void ImportGemm(NodeContext& c) {
   c.SetOutput(0, y);
 }
 
-// A vector of parameters per row of a matrix (per column is what broadcasting
-// does by itself).
+// Lays a vector of parameters along the rows of a matrix. (Broadcasting alone
+// would lay it along the columns.)
 Tensor PerRow(Tensor parameter) {
   const bool is_vector =
       parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);

@@ -1,4 +1,4 @@
-// What the families of the com.microsoft domain share.
+// Helpers that the families of the com.microsoft domain share.
 #ifndef EMBER_FRONTENDS_ONNX_CONTRIB_H_
 #define EMBER_FRONTENDS_ONNX_CONTRIB_H_
 
@@ -15,16 +15,16 @@ namespace ember::onnx {
 
 inline constexpr char kMicrosoft[] = "com.microsoft";
 
-// Fails unless these inputs are there: for operators with optional inputs
-// before required ones.
+// Fails unless these inputs are present. For operators that have optional
+// inputs before required ones.
 bool CheckPresent(NodeContext& c, std::initializer_list<int> inputs);
 
-// A number of heads or groups: an attribute that must be at least 1. Fails and
-// gives 1 otherwise.
+// Returns a number of heads or groups: an attribute that must be at least 1. On
+// failure it returns 1.
 int64_t PositiveAttribute(NodeContext& c, std::string_view name);
 
-// The activation that a fused operator names ("Relu", "LeakyRelu", …) with its
-// parameters in the order that ONNX Runtime has them; "" is none.
+// Applies the activation that a fused operator names ("Relu", "LeakyRelu", …).
+// Its parameters have the order of ONNX Runtime; "" is no activation.
 Tensor FusedActivation(NodeContext& c, Tensor y, const std::string& activation,
                        const std::vector<std::optional<double>>& parameters);
 

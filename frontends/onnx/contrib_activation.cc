@@ -1,5 +1,5 @@
-// com.microsoft: activations with what is added before them, and dropout in
-// inference form.
+// com.microsoft: activations with fused additions, and dropout in inference
+// form.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -59,14 +59,14 @@ void ImportBiasSplitGelu(NodeContext& c) {
               }));
 }
 
-// x + bias + residual, of which the last two may be absent.
+// x + bias + residual; bias and residual may be absent.
 void ImportBiasAdd(NodeContext& c) {
   c.SetOutput(0, InWideType(c.Input(0), [&](Tensor x) {
                 return Plus(Plus(x, c.Input(1)), c.Input(2));
               }));
 }
 
-// Softmax over all dims from `axis` on, as before opset 13.
+// Softmax over all dims from `axis` on, as ONNX's Softmax before opset 13.
 void ImportBiasSoftmax(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);

@@ -1,5 +1,5 @@
-// com.microsoft: attention with the projection of its operands, and with
-// operands that are projected already.
+// com.microsoft: attention that projects its operands, and attention on
+// operands that are already projected.
 #include "frontends/onnx/contrib_attention.h"
 
 #include <cmath>
@@ -18,15 +18,16 @@
 namespace ember::onnx {
 namespace {
 
-// What is common to the operators, each of which has it in other places.
+// The common parts of the operators, which have them at different inputs.
 struct MultiHead {
   Tensor q, k, v;  // [batch, heads, sequence, size]
   Tensor mask, attention_bias;
   Tensor past_key, past_value;
-  Tensor past_length;        // where the past is longer than what is used of it
+  // number of used positions, if the past is a longer buffer
+  Tensor past_length;
   Tensor cache_indirection;  // [batch, beams, positions]
   bool causal = false;
-  DType type = DType::kF32;  // of the results
+  DType type = DType::kF32;  // type of the results
 };
 
 struct MultiHeadResults {
@@ -43,7 +44,8 @@ Tensor ExtendLast(Tensor x, const Dim& length) {
   return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
 }
 
-// Each position's row from the beam that it came from; batch is batch × beams.
+// Replaces each position's row by that of the beam that it came from. The batch
+// is batch × beams.
 Tensor FollowBeams(NodeContext& c, Tensor rows, Tensor beams, Tensor past) {
   graph::GraphBuilder& builder = c.builder();
   const Dim& batch = rows.dim(0);
@@ -66,8 +68,9 @@ Tensor FollowBeams(NodeContext& c, Tensor rows, Tensor beams, Tensor past) {
   return Transpose(found, {0, 2, 1, 3});
 }
 
-// Future keys are out of sight, whatever the mask says; it only hides. So a row
-// whose own keys are all hidden attends to these alike.
+// Sets the bias of future keys to -inf, whatever the mask says. The mask itself
+// only lowers scores by a finite filter value, so a row whose visible keys are
+// all masked attends to each of these equally.
 Tensor HideFuture(NodeContext& c, Tensor bias, Tensor seen) {
   if (!bias) return BiasWhere(c, seen);
   return Select(seen, bias,
@@ -83,7 +86,7 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   Tensor bias = Wide(m.attention_bias);
   const bool is_buffer = m.past_key && m.past_length;
   if (is_buffer) {
-    // The past has room for the fresh keys.
+    // The past is a buffer that has room for the fresh keys.
     const Dim& length = m.past_key.dim(2);
     past = Reshape(Cast(m.past_length, DType::kI64), {});
     o.k = WriteToCache(Wide(m.past_key), o.k, past, length, true);
@@ -122,7 +125,7 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   return results;
 }
 
-// cos and sin of position * 10000^(-2i / size).
+// Rotates by cos and sin of position * 10000^(-2i / size).
 Tensor RotateByPosition(NodeContext& c, Tensor x, Tensor past,
                         int64_t rotated) {
   const Dim half(rotated / 2);
@@ -155,7 +158,8 @@ void RotateOperands(NodeContext& c, MultiHead& m) {
   m.k = RotateByPosition(c, m.k, past, rotated);
 }
 
-// q, k and v beside each other in the last dim of x[batch, sequence, …].
+// Splits x[batch, sequence, …], whose last dim holds q, k and v one after
+// another.
 bool SplitProjection(NodeContext& c, Tensor x, int64_t heads,
                      const std::vector<Dim>& sizes, MultiHead& m) {
   Tensor* const parts[] = {&m.q, &m.k, &m.v};
@@ -183,7 +187,7 @@ Tensor Half(Tensor x, int index) {
   return Squeeze(SliceAxis(x, 0, Dim(index), Dim(1)), {0});
 }
 
-// What follows the projection `x` of all operands.
+// Computes the attention from `x`, the projection of all operands.
 void AttendToProjection(NodeContext& c, Tensor x, Tensor past, MultiHead m) {
   const int64_t heads = PositiveAttribute(c, "num_heads");
   const auto sizes = ProjectionSizes(c, x.dim(-1));
@@ -221,7 +225,7 @@ void ImportAttention(NodeContext& c) {
                       .type = c.Input(0).dtype()});
 }
 
-// As above, the projection quantized.
+// Attention whose projection is a product of quantized operands.
 void ImportQuantizedAttention(NodeContext& c) {
   if (!CheckProjection(c, 8)) return;
   Tensor product = MatMul(Centered(c.Input(0), c.Input(6)),
@@ -238,12 +242,14 @@ Tensor Packed(Tensor x, int index) {
   return Transpose(item, {0, 2, 1, 3});
 }
 
-// Of an operand as [batch, heads, sequence, size], or one that is not split.
+// Returns the operand as [batch, heads, sequence, size], split if it is not
+// yet.
 Tensor ToHeads(Tensor x, int64_t heads) {
   return x.rank() == 3 ? SplitHeads(x, heads) : x;
 }
 
-// The part of the bias of one operand, added unless the operand is cached.
+// Adds the part of the bias that belongs to this operand, unless the operand
+// comes from a cache. `start` moves past the part.
 Tensor AddHeadBias(Tensor x, Tensor bias, Dim& start, bool is_cached) {
   const Dim size = x.dim(1) * x.dim(3);
   Tensor part = SliceAxis(bias, 0, start, size);
@@ -252,7 +258,7 @@ Tensor AddHeadBias(Tensor x, Tensor bias, Dim& start, bool is_cached) {
   return x + Reshape(Cast(part, x.dtype()), {x.dim(1), Dim(1), x.dim(3)});
 }
 
-// Operands 0 to 2 in any of their forms.
+// Reads operands 0 to 2 in any of their forms.
 bool ReadOperands(NodeContext& c, int64_t heads, Tensor bias, MultiHead& m) {
   for (int i = 0; i < 3; ++i) {
     if (c.Input(i) && !c.CheckRank(i, 3, 5)) return false;

@@ -1,6 +1,6 @@
-// What the attention operators of the com.microsoft domain are made of. All of
-// it computes in f32 (f64 for f64 operands), as the engines that define these
-// operators do on CPUs; heads are [batch, heads, sequence, size].
+// Parts of the attention operators of the com.microsoft domain. They compute in
+// f32 (f64 for f64 operands), as the engines that define these operators do on
+// CPUs. Heads are [batch, heads, sequence, size].
 #ifndef EMBER_FRONTENDS_ONNX_CONTRIB_ATTENTION_H_
 #define EMBER_FRONTENDS_ONNX_CONTRIB_ATTENTION_H_
 
@@ -9,48 +9,51 @@
 namespace ember::onnx {
 
 struct AttentionOperands {
-  Tensor q, k, v;      // k and v may have fewer heads, which then serve several
+  // k and v may have fewer heads; each then serves several query heads
+  Tensor q, k, v;
   Tensor bias;         // added to the scores; may be absent
-  Tensor sink;         // a score per head that takes part in the softmax only
-  Tensor scale;        // of q k
+  Tensor sink;         // a score per head, which enters the softmax only
+  Tensor scale;        // factor of q k
   double softcap = 0;  // scores pass through softcap * tanh(· / softcap)
 };
 
 struct AttentionResults {
   Tensor y;
-  Tensor scores;  // what the softmax is taken of
+  Tensor scores;  // the operand of the softmax
   Tensor probabilities;
 };
 
 AttentionResults Attend(const AttentionOperands& operands);
 
-// 1 / sqrt(head size), or what attribute `scale` says instead.
+// Returns the attribute `scale`, or 1 / sqrt(head size) without it.
 Tensor AttentionScale(NodeContext& c, const Dim& head_size);
 
-// Where the queries lie among the keys: query i is at position past + i.
+// Position of the queries among the keys: query i is at position past + i.
 struct AttentionExtents {
   Dim batch, queries, keys;
   Tensor past;  // i64, a scalar or [batch, 1, 1, 1]
 };
 
-// i64 positions along dim 3 (of the keys) or 2 (of the queries, past included).
+// Positions as i64: along dim 3 for keys, along dim 2 for queries (with the
+// past added).
 Tensor KeyPositions(NodeContext& c, const AttentionExtents& extents);
 Tensor QueryPositions(NodeContext& c, const AttentionExtents& extents);
 
 // 0 where `kept`, else minus infinity.
 Tensor BiasWhere(NodeContext& c, Tensor kept);
-// `filter` where the mask says so: lengths (and starts) of the keys per batch,
-// or 1 for each key that counts, with or without a dim of queries. Absent for a
-// mask that says nothing.
+// Returns a bias that is `filter` for the keys that the mask hides. The mask
+// holds lengths (and starts) of the keys per batch, or a flag per key that is 1
+// for keys that count, with or without a dim of queries. The result is absent
+// if the mask hides nothing.
 Tensor MaskBias(NodeContext& c, Tensor mask, const AttentionExtents& extents,
                 double filter);
 
-// Sums of what may be absent.
+// Returns a + b, where either may be absent.
 Tensor AddOptional(Tensor a, Tensor b);
 
-// A cache of keys or values with the fresh ones written at `past` (i64, a
-// scalar or [batch, 1, 1, 1]), `length` long. The cache may be absent. What
-// lies behind them is kept, or 0.
+// Returns a cache of keys or values of `length` positions, with the fresh ones
+// written at `past` (i64, a scalar or [batch, 1, 1, 1]). The cache may be
+// absent. Elements after the fresh ones are kept if `keep_rest`, else 0.
 Tensor WriteToCache(Tensor cache, Tensor fresh, Tensor past, const Dim& length,
                     bool keep_rest);
 

@@ -7,7 +7,8 @@
 namespace ember::onnx {
 namespace {
 
-// Scores and weighted values, where several query heads share one of the keys.
+// Contractions for scores and for weighted values, if several query heads share
+// a key head.
 struct Products {
   const char* scores;
   const char* values;
@@ -46,7 +47,7 @@ Tensor SoftmaxWithSink(Tensor scores, Tensor sink) {
   return powers / (Reduce(powers, "sum", {3}, true) + Exp(sink - largest));
 }
 
-// Rows of data[batch, rows, …] by index[batch, n].
+// Gathers rows of data[batch, rows, …] by index[batch, n].
 Tensor GatherRows(Tensor data, Tensor index) {
   return Apply("gather_nd", {data, Unsqueeze(index, {2})},
                {{"batch_dims", int64_t{1}}});
@@ -95,8 +96,8 @@ Tensor BiasWhere(NodeContext& c, Tensor kept) {
 
 namespace {
 
-// Of lengths per batch, then nothing, starts per batch, or offsets that are not
-// needed here.
+// Returns the kept keys for a mask of lengths per batch. The lengths may be
+// followed by starts per batch, or by offsets that are not needed here.
 Tensor KeptByLength(NodeContext& c, Tensor mask, const AttentionExtents& e) {
   const Dim& count = mask.dim(0);
   Tensor numbers = Cast(mask, DType::kI64);
@@ -113,15 +114,15 @@ Tensor KeptByLength(NodeContext& c, Tensor mask, const AttentionExtents& e) {
   return And(kept, LessEqual(part(e.batch), position));
 }
 
-// Of a flag per key, [batch, keys], [batch, queries, keys], or [batch, 1, all
-// positions, all positions].
+// Returns the kept keys for a mask of flags: [batch, keys], [batch, queries,
+// keys], or [batch, 1, all positions, all positions].
 Tensor KeptByFlag(Tensor mask) {
   Tensor flags = NotEqual(Cast(mask, DType::kI32), 0);
   if (mask.rank() == 2) return Unsqueeze(flags, {1, 2});
   return mask.rank() == 3 ? Unsqueeze(flags, {1}) : flags;
 }
 
-// The rows and columns of this step, of a mask for all steps.
+// Cuts the rows and columns of this step out of a mask for all steps.
 Tensor CutMask(NodeContext& c, Tensor mask, const AttentionExtents& e) {
   if (mask.rank() != 4) return mask;
   Tensor rows = Reshape(QueryPositions(c, e), {e.queries});
@@ -132,7 +133,7 @@ Tensor CutMask(NodeContext& c, Tensor mask, const AttentionExtents& e) {
 
 Tensor MaskBias(NodeContext& c, Tensor mask, const AttentionExtents& extents,
                 double filter) {
-  // The same for all keys is no mask.
+  // A mask with one value for all keys is ignored.
   if (mask.rank() == 2 && mask.dim(1) == Dim(1)) return Tensor();
   if (mask.rank() < 1 || mask.rank() > 4) {
     if (c.ok()) {
@@ -163,7 +164,8 @@ Tensor WriteToCache(Tensor cache, Tensor fresh, Tensor past, const Dim& length,
       And(LessEqual(0, offset), Less(offset, DimScalar(builder, fresh.dim(2))));
   Tensor source =
       Select(is_fresh, offset + DimScalar(builder, cached), position);
-  // Kept in range where nothing is read, or of what is longer than the cache.
+  // Indices stay in range for positions that are not read, and for positions
+  // after the cache.
   source = Minimum(source, DimScalar(builder, all.dim(2) - Dim(1)));
   source = Broadcast(source, {all.dim(0), length});
   Tensor rows = GatherRows(Transpose(all, {0, 2, 1, 3}), source);

@@ -1,5 +1,4 @@
-// com.microsoft: matrix products with transposes, activations and scales fused
-// in.
+// com.microsoft: matrix products with fused transposes, activations and scales.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -15,8 +14,8 @@
 namespace ember::onnx {
 namespace {
 
-// An operand as the product sees it: with the first dim moved behind the batch
-// dims, then the last two swapped.
+// Transposes an operand for the product: `batch` moves the first dim after the
+// batch dims; `last` then swaps the last two.
 Tensor TransposeOperand(Tensor x, bool batch, bool last) {
   const int rank = x.rank();
   if (rank < 2) return x;
@@ -89,8 +88,8 @@ bool IsPerElement(Tensor parameter) {
   return parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
 }
 
-// a[…, k] b[…, k, n] of quantized operands, as f32. Scales and zero points of b
-// may be per column; those of `a` too, which is per element of the sum.
+// Returns a[…, k] b[…, k, n] of quantized operands, as f32. Scales and zero
+// points of b may be per column. Those of `a` may be per element of k.
 Tensor QuantizedProduct(Tensor a, Tensor a_scale, Tensor a_zero, Tensor b,
                         Tensor b_scale, Tensor b_zero) {
   if (IsPerElement(a_scale)) {
@@ -119,7 +118,7 @@ void ImportDynamicQuantizeMatMul(NodeContext& c) {
   c.SetOutput(0, c.Input(4) ? y + c.Input(4) : y);
 }
 
-// f32, or quantized where the output has a scale.
+// The result is f32, or quantized if the output has a scale.
 void ImportQGemm(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(3, 2, 2)) return;
   const bool transposed_b = c.Integer("transB", 0) != 0;
@@ -151,7 +150,7 @@ void ImportFusedConv(NodeContext& c) {
   c.SetOutput(0, ActivationByParameters(c, y));
 }
 
-// The data, not the weights, has its channels last.
+// Only the data has its channels last; the weights have the usual layout.
 void ImportNhwcFusedConv(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor y =

@@ -16,8 +16,8 @@ namespace {
 
 Tensor Wide(Tensor x) { return x ? Cast(x, ComputeType(x.dtype())) : x; }
 
-// Rows of a table by position[batch, sequence], beside x[batch, heads,
-// sequence, size].
+// Gathers rows of a table by position[batch, sequence], with dims that
+// broadcast against x[batch, heads, sequence, size].
 Tensor PositionRows(Tensor table, Tensor position) {
   return Unsqueeze(Gather(Wide(table), position, 0), {1});
 }
@@ -35,7 +35,7 @@ Tensor Rotate(Tensor x, const Rotary& rotary) {
                      rotary.interleaved);
 }
 
-// Position ids: one per token, or one offset for all sequences.
+// Reads position ids: one per token, or one offset for all sequences.
 Tensor ReadPositions(NodeContext& c, Tensor ids, const Dim& sequence) {
   Tensor position = Cast(ids, DType::kI64);
   if (ids.rank() == 2) return position;
@@ -72,7 +72,7 @@ void ImportRotaryEmbedding(NodeContext& c) {
   c.SetOutput(0, Cast(y, c.Input(0).dtype()));
 }
 
-// Half-rotated operands come as operands of their own.
+// The operator has a separate operand for each half-rotated one.
 void ImportGemmaRotaryEmbedding(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3)) return;
   const DType type = c.Input(1).dtype();
@@ -85,10 +85,10 @@ void ImportGemmaRotaryEmbedding(NodeContext& c) {
 struct Grouped {
   Tensor q, k, v;
   Dim sequence;
-  Tensor past;  // i64 [batch]: how many keys of each sequence are cached
+  Tensor past;  // i64 [batch]: number of cached keys of each sequence
 };
 
-// The attributes and operands that are not supported.
+// Refuses attributes and operands that are not supported.
 bool CheckGrouped(NodeContext& c) {
   for (const char* name : {"k_quant_type", "v_quant_type"}) {
     if (c.String(name, "NONE") == "NONE") continue;
@@ -107,7 +107,7 @@ bool CheckGrouped(NodeContext& c) {
   return true;
 }
 
-// Each head by the root of its mean square.
+// Divides each head by its root mean square.
 Tensor NormalizeHeads(NodeContext& c, Tensor x, Tensor weight) {
   if (!weight) return x;
   Tensor square = Mean(x * x, {3}, true);
@@ -142,7 +142,7 @@ std::optional<Grouped> ReadGrouped(NodeContext& c) {
   }
   g.q = NormalizeHeads(c, g.q, c.Input(14));
   g.k = NormalizeHeads(c, g.k, c.Input(15));
-  // A prompt may be padded at the end: then fewer keys count than there are.
+  // A prompt may be padded at its end; then fewer keys count than there are.
   Tensor total = Reshape(Cast(c.Input(5), DType::kI64), {q.dim(0)}) + 1;
   g.past = Maximum(total - DimScalar(c.builder(), g.sequence), 0);
   return g;
@@ -163,8 +163,9 @@ void RotateGrouped(NodeContext& c, Grouped& g) {
   g.k = Rotate(g.k, rotary);
 }
 
-// Keys up to each query's own position, of a window if there is one. Queries
-// behind the last key see what it sees.
+// True for the keys up to each query's own position, within the window if there
+// is one. A query after the last key sees the keys that a query at that key
+// would see.
 Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
                    Tensor last) {
   Tensor key = KeyPositions(c, extents);
@@ -195,7 +196,7 @@ void ImportGroupQueryAttention(NodeContext& c) {
   AttentionOperands o{.q = g->q, .k = g->k, .v = g->v, .sink = c.Input(11)};
   o.scale = AttentionScale(c, g->q.dim(3));
   o.softcap = c.Float("softcap", 0);
-  // A sink of 0 for every head.
+  // smooth_softmax is a sink of 0 for every head.
   if (!o.sink && c.Integer("smooth_softmax", 0) == 1)
     o.sink = Broadcast(c.Scalar(0, DType::kF32), {g->q.dim(1)});
   Tensor last = Reshape(Cast(c.Input(5), DType::kI64), past.shape());

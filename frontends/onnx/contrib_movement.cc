@@ -1,5 +1,5 @@
-// com.microsoft: what moves, gathers and makes elements, and small numeric
-// operators that belong to no other family.
+// com.microsoft: operators that move, gather and make elements, and small
+// numeric operators that belong to no other family.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -30,7 +30,8 @@ void ImportTorchEmbedding(NodeContext& c) {
   c.SetOutput(0, Gather(c.Input(0), ids, 0));
 }
 
-// All slices of `size` elements of a dim, `step` apart, each at the end.
+// Takes all slices of `size` elements of a dim, `step` apart. The elements of a
+// slice become a new last dim.
 void ImportUnfoldTensor(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
@@ -44,7 +45,7 @@ void ImportUnfoldTensor(NodeContext& c) {
       IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step);
   Tensor offset = IotaVector(c.builder(), Dim(size), DType::kI64);
   Tensor y = Gather(x, Unsqueeze(start, {1}) + offset, axis);
-  // The new dim lies behind its origin.
+  // Move the new dim to the place after the dim that it comes from.
   std::vector<int64_t> permutation;
   for (int i = 0; i < y.rank(); ++i) {
     if (i != axis + 1) permutation.push_back(i);
@@ -53,7 +54,8 @@ void ImportUnfoldTensor(NodeContext& c) {
   c.SetOutput(0, Transpose(y, permutation));
 }
 
-// Pairs of real and imaginary parts in the last dim; `sign` conjugates b.
+// Multiplies complex numbers, pairs of real and imaginary parts in the last
+// dim. `sign` conjugates b.
 void ImportComplexProduct(NodeContext& c, double sign) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   auto part = [](Tensor x, int index) {
@@ -87,7 +89,7 @@ void ImportCDist(NodeContext& c) {
   c.FailUnsupported("attribute 'metric': '" + metric + "' is not supported");
 }
 
-// Whether no element of any operand is infinite or NaN.
+// True if no element of any operand is infinite or NaN.
 void ImportIsAllFinite(NodeContext& c) {
   const bool only_infinity = c.Integer("isinf_only", 0) != 0;
   const bool only_nan = c.Integer("isnan_only", 0) != 0;
@@ -106,8 +108,8 @@ void ImportIsAllFinite(NodeContext& c) {
   c.SetOutput(0, Equal(result, 0));
 }
 
-// The distance of a key from a query, as the number of a bucket: exact ones
-// near, logarithmic ones up to max_distance.
+// Returns the bucket of a key's distance from a query. Small distances have a
+// bucket each; larger ones share logarithmic buckets up to max_distance.
 Tensor RelativeBucket(NodeContext& c, Tensor relative, int64_t buckets,
                       bool is_bidirectional) {
   const double max_distance =
@@ -143,7 +145,7 @@ void ImportRelativePositionBias(NodeContext& c) {
       AlongAxis(IotaVector(c.builder(), queries->front(), DType::kI64), 0, 2);
   Tensor key =
       AlongAxis(IotaVector(c.builder(), keys->front(), DType::kI64), 1, 2);
-  // Fewer queries than keys are the last ones.
+  // If there are fewer queries than keys, they are the last positions.
   Tensor last = DimScalar(c.builder(), keys->front() - queries->front());
   Tensor bucket = RelativeBucket(c, key - (query + last), buckets.constant(),
                                  c.Integer("is_bidirectional", 0) != 0);
@@ -159,7 +161,7 @@ Tensor RotateLeft(Tensor x, int bits) {
 
 Tensor Xor(Tensor a, Tensor b) { return Binary(Opcode::kXor, a, b); }
 
-// The 32-bit words of each element, low ones first.
+// Returns the 32-bit words of each element, the low word first.
 std::vector<Tensor> WordsOf(NodeContext& c, Tensor x) {
   const bool is_wide = DTypeByteSize(x.dtype()) == 8;
   const DType type = is_wide ? DType::kU64 : DType::kU32;
@@ -196,7 +198,7 @@ void ImportMurmurHash3(NodeContext& c) {
   c.SetOutput(0, hash);
 }
 
-// A bias of positions, scaled by gates computed from the queries.
+// A bias by position, scaled by gates that are computed from the queries.
 void ImportGatedRelativePositionBias(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(3, 2, 2)) return;
   if (c.Input(6))

@@ -28,7 +28,8 @@ struct Normalized {
   Tensor mean, inverse_deviation;
 };
 
-// Over the last dim; without `centered`, by the root of the mean square.
+// Normalizes over the last dim; without `centered`, by the root mean square
+// only.
 Normalized NormalizeRows(Tensor x, double epsilon, bool centered) {
   const int axis = x.rank() - 1;
   Normalized result;
@@ -64,10 +65,11 @@ Tensor Lookup(Tensor table, Tensor ids) {
   return Gather(table, Cast(ids, DType::kI64), 0);
 }
 
-// Inputs 2 to 6 of the embedding operators as numbers, after a lookup.
+// Returns a tensor of inputs 2 to 6 of the embedding operators as numbers,
+// after the lookup.
 using Decode = std::function<Tensor(Tensor, int)>;
 
-// How many tokens of each sequence are real.
+// Number of real tokens of each sequence.
 Tensor MaskIndex(NodeContext& c, Tensor ids) {
   if (!c.Input(7)) return Broadcast(c.Scalar(0, DType::kI32), {ids.dim(0)});
   Tensor is_real = Cast(Equal(c.Input(7), 1), DType::kI32);
@@ -101,7 +103,7 @@ void ImportEmbedLayerNormalization(NodeContext& c) {
                   [](Tensor x, int) { return Cast(x, kStatistics); });
 }
 
-// Inputs 2 to 6 have their scales at 8 to 12 and zero points at 13 to 17.
+// The scales of inputs 2 to 6 are inputs 8 to 12, their zero points 13 to 17.
 void ImportQuantizedEmbedLayerNormalization(NodeContext& c) {
   ImportEmbedding(c, DType::kF32, Tensor(), [&](Tensor x, int input) {
     if (!CheckPresent(c, {input + 6})) return c.Wrap(nullptr);
@@ -109,7 +111,7 @@ void ImportQuantizedEmbedLayerNormalization(NodeContext& c) {
   });
 }
 
-// Over each group of channels; x has them last.
+// Normalizes over each group of channels; x has its channels last.
 Tensor NormalizeGroups(NodeContext& c, Tensor x) {
   const int64_t groups = PositiveAttribute(c, "groups");
   Shape grouped(x.shape().begin(), x.shape().end() - 1);
@@ -125,7 +127,8 @@ Tensor NormalizeGroups(NodeContext& c, Tensor x) {
   return Reshape((split - mean) / deviation, x.shape());
 }
 
-// The permutation that moves the channels last, or back to dim 1.
+// Returns the permutation that moves the channels to the end if `last`, else
+// back to dim 1.
 std::vector<int64_t> ChannelsTo(bool last, int rank) {
   std::vector<int64_t> permutation{0};
   if (!last) permutation.push_back(rank - 1);
@@ -135,7 +138,8 @@ std::vector<int64_t> ChannelsTo(bool last, int rank) {
   return permutation;
 }
 
-// What is added to x[batch, spatial…, channels]: [batch, channels] too.
+// Reads the tensor to add to x[batch, spatial…, channels]; [batch, channels] is
+// allowed too.
 Tensor ReadSkip(NodeContext& c, int rank, bool channels_last) {
   Tensor skip = Cast(c.Input(3), kStatistics);
   if (skip.rank() == 2 && rank > 2) {

@@ -1,6 +1,6 @@
-// com.microsoft: operators on quantized tensors, each with a scale and a zero
-// point per operand and result. They are worked out on the numbers that the
-// integers stand for and rounded at the end.
+// com.microsoft: operators on quantized tensors, with a scale and a zero point
+// per operand and result. They compute on the real numbers and round the
+// result.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -16,20 +16,21 @@
 namespace ember::onnx {
 namespace {
 
-// Parameters may be scalars or have one element.
+// Returns the parameter as a scalar; it may have been a tensor of one element.
 Tensor AsScalar(Tensor parameter) {
   return parameter ? Reshape(parameter, {}) : parameter;
 }
 
-// Inputs first to first + 2: a tensor, its scale and its zero point.
+// Reads an operand from inputs first to first + 2: a tensor, its scale and its
+// zero point.
 Tensor Operand(NodeContext& c, int first) {
   if (!CheckPresent(c, {first, first + 1})) return c.Wrap(nullptr);
   return Dequantize(c.Input(first), AsScalar(c.Input(first + 1)),
                     AsScalar(c.Input(first + 2)));
 }
 
-// The result as the type of input 0, or of the zero point; its scale is input
-// `scale`, its zero point the next one.
+// Sets the result, quantized to the type of its zero point, else of input 0.
+// Its scale is input `scale`, its zero point the next input.
 void SetQuantized(NodeContext& c, Tensor y, int scale) {
   if (!CheckPresent(c, {scale})) return;
   Tensor zero_point = AsScalar(c.Input(scale + 1));
@@ -55,7 +56,8 @@ void ImportQLinearSigmoid(NodeContext& c) {
   SetQuantized(c, Sigmoid(Operand(c, 0)), 3);
 }
 
-// Of the opset that the attribute says: before 13, over all dims from `axis`.
+// Follows the opset that the attribute gives: before 13, over all dims from
+// `axis` on.
 void ImportQLinearSoftmax(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = Operand(c, 0);
@@ -97,7 +99,8 @@ void ImportNhwcMaxPool(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, ToChannelsLast(y));
 }
 
-// Scale and zero point of the result, then three inputs per operand.
+// The inputs are scale and zero point of the result, then three inputs per
+// operand.
 void ImportQLinearConcat(NodeContext& c) {
   std::vector<Tensor> parts;
   for (int i = 2; i + 2 < c.input_count(); i += 3)
@@ -118,7 +121,7 @@ void ImportQLinearWhere(NodeContext& c) {
                                   zero_point.dtype()));
 }
 
-// Attribute `axes`, or all of them.
+// Returns the attribute `axes`, or all axes without it.
 std::vector<int64_t> ReducedAxes(NodeContext& c, int rank) {
   std::vector<int64_t> all(rank);
   std::iota(all.begin(), all.end(), 0);

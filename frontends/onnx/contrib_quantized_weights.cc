@@ -72,7 +72,7 @@ std::optional<BlockedWeights> ReadBlocked(NodeContext& c) {
   return w;
 }
 
-// One zero point per block, [rows, blocks], of any of its forms.
+// Reads one zero point per block as [rows, blocks], from any of its forms.
 Tensor ReadZeroPoints(NodeContext& c, const BlockedWeights& w) {
   const Shape shape{Dim(w.rows), Dim(w.blocks())};
   Tensor given = c.Input(3);
@@ -98,7 +98,7 @@ Tensor DequantizeBlocked(NodeContext& c, const BlockedWeights& w) {
   const Dim padded(w.blocks() * w.block);
   const Dim columns(w.columns);
   if (Tensor groups = c.Input(4)) {
-    // The block of each column is said by an operand.
+    // An operand gives the block of each column.
     Tensor index = Cast(SliceAxis(groups, 0, Dim(0), columns), DType::kI64);
     values = SliceAxis(Reshape(values, {rows, padded}), 1, Dim(0), columns);
     return (values - Gather(zeros, index, 1)) * Gather(scales, index, 1);
@@ -170,7 +170,7 @@ void ImportMatMulBnb4(NodeContext& c) {
   const float* table = quantization == 0 ? kFp4 : kNf4;
   Tensor values = c.Vector(DType::kF32, std::vector<float>(table, table + 16));
   const int64_t count = rows * columns;
-  // The first of two is in the high half.
+  // The first code of a byte is in its high half.
   Tensor codes = Unpack(Reshape(c.Input(1), {Dim((count + 1) / 2)}), 4, false);
   codes = Cast(SliceAxis(codes, 0, Dim(0), Dim(count)), DType::kI64);
   Tensor block_of =
@@ -220,7 +220,7 @@ void ImportGatherBlockQuantized(NodeContext& c) {
   Tensor y = Cast(values, DType::kF32);
   if (c.Input(3)) {
     Tensor zeros = Unpack(rows(c.Input(3)), bits);
-    // Packed ones may have some to spare.
+    // Packed zero points may be followed by padding.
     zeros =
         SliceAxis(zeros, zeros.rank() - 1, Dim(0), rows(c.Input(2)).dim(-1));
     y = y - per_value(Cast(zeros, DType::kF32));

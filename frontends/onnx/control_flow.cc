@@ -1,4 +1,5 @@
-// Nodes with subgraphs: where these go, and which importer takes the node.
+// Nodes with subgraphs: chooses the importer of the node, and where its
+// subgraphs' nodes are placed.
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,5 +1,6 @@
-// The rows of control flow. Nodes with subgraphs need the importer's scopes:
-// they are taken apart before they get here (control_flow.cc, generation.h).
+// The rows of control flow. Nodes with subgraphs need the importer's scopes, so
+// they are handled before a row's function would be called (control_flow.cc,
+// generation.h).
 #include "frontends/onnx/operator_table.h"
 
 namespace ember::onnx {

@@ -1,6 +1,6 @@
-// Convolutions. ONNX is channels-first; the graph's convolutions are
-// channels-last, so operands are transposed in and results back, and a compiler
-// pass cancels what meets.
+// Convolutions. ONNX is channels-first and the graph's convolutions are
+// channels-last, so operands and results are transposed. A compiler pass
+// cancels adjacent transposes.
 #include "frontends/onnx/convolution.h"
 
 #include <numeric>
@@ -18,7 +18,7 @@
 namespace ember::onnx {
 namespace {
 
-// The two leading dims moved behind the window: Conv [O, C/g, window…] →
+// Moves the two leading dims after the window: Conv [O, C/g, window…] →
 // [window…, C/g, O] and ConvTranspose [C, O/g, window…] → [window…, C, O/g].
 Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   std::vector<int64_t> permutation(w.rank() - 2);
@@ -28,8 +28,8 @@ Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   return Transpose(w, std::move(permutation));
 }
 
-// The window's extents: from the weights, checked against the attribute; or
-// from the attribute, checked when the program runs.
+// Returns the window's extents: from the weights, checked against the
+// attribute; or from the attribute, checked when the program runs.
 std::optional<std::vector<int64_t>> KernelOf(NodeContext& c, Tensor& w) {
   std::vector<int64_t> kernel;
   const std::optional<std::vector<int64_t>> stated = c.Integers("kernel_shape");
@@ -79,8 +79,8 @@ void ImportConv(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, y);
 }
 
-// Padding that makes the outputs as given; where they are larger than any
-// padding allows, the result is extended at the end.
+// Chooses the padding that gives these output extents. Where they are larger
+// than any padding allows, the result is extended at its end.
 void PadForOutputShape(const Shape& spatial,
                        const std::vector<int64_t>& outputs, bool upper,
                        std::vector<int64_t>& extension, Window& window) {
@@ -97,7 +97,7 @@ void PadForOutputShape(const Shape& spatial,
   }
 }
 
-// Pads as input 2, which may be absent.
+// Reads the pads from input 2, which may be absent.
 bool ReadPadsInput(NodeContext& c, Window& window) {
   if (!c.Input(2)) return true;
   const std::optional<Shape> pads = c.Contents(2, "pads");
@@ -113,7 +113,7 @@ bool ReadPadsInput(NodeContext& c, Window& window) {
   return true;
 }
 
-// Padding of a ConvTranspose.
+// Reads the padding of a ConvTranspose.
 bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
                            bool pads_are_input, std::vector<int64_t>& extension,
                            Window& window) {
@@ -130,8 +130,8 @@ bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
   }
   if (!outputs && (upper || auto_pad == "SAME_LOWER")) {
     for (int i = 0; i < window.rank(); ++i) {
-      // Outputs are input * stride: what the window reaches beyond its stride
-      // is padding.
+      // The output extent is input * stride, so the padding is the part of the
+      // window that exceeds its stride.
       const int64_t total = window.Reach(i) + extension[i] - window.strides[i];
       if (total < 0) extension[i] -= total;
       const int64_t padding = std::max<int64_t>(total, 0);
@@ -190,7 +190,7 @@ void ImportConvTransposeWithDynamicPads(NodeContext& c) {
   ConvolveTransposed(c, c.Input(3), true);
 }
 
-// A zero point per output channel lies along the first dim of the weights.
+// Lays a zero point per output channel along the first dim of the weights.
 Tensor AlongOutputs(Tensor parameter, Tensor w) {
   const bool per_channel =
       parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
@@ -205,7 +205,8 @@ void ImportConvInteger(NodeContext& c) {
 
 // y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale / y_scale)) + y0.
 void ImportQLinearConv(NodeContext& c) {
-  // Only com.microsoft's has this attribute; the weights are as always.
+  // Only the operator of com.microsoft has this attribute; it does not affect
+  // the weights.
   const bool channels_last = c.Integer("channels_last", 0) != 0;
   Tensor x = Centered(c.Input(0), c.Input(2));
   if (channels_last && c.CheckRank(0, 3)) x = ToChannelsFirst(x);
@@ -222,8 +223,8 @@ void ImportQLinearConv(NodeContext& c) {
   c.SetOutput(0, channels_last ? ToChannelsLast(y) : y);
 }
 
-// A depthwise convolution over the past and the input, whose end is the past of
-// the next call.
+// A depthwise convolution over the past followed by the input. The end of these
+// is the past of the next call.
 void ImportCausalConvWithState(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3)) return;
   Tensor x = c.Input(0);

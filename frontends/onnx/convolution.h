@@ -1,4 +1,4 @@
-// Parts of convolution that other operators are made of.
+// Parts of convolution that other operators use.
 #ifndef EMBER_FRONTENDS_ONNX_CONVOLUTION_H_
 #define EMBER_FRONTENDS_ONNX_CONVOLUTION_H_
 
@@ -10,8 +10,8 @@ namespace ember::onnx {
 using ops::ToChannelsFirst;
 using ops::ToChannelsLast;
 
-// ONNX Conv of channels-first operands with the node's window attributes; bias
-// may be absent. Fails on operands that do not fit.
+// Computes ONNX's Conv of channels-first operands with the node's window
+// attributes; bias may be absent. Fails on operands that do not fit.
 Tensor Convolution(NodeContext& c, Tensor x, Tensor w, Tensor bias);
 
 }  // namespace ember::onnx

@@ -1,5 +1,4 @@
-// DeformConv: a convolution whose window elements are read where computed
-// offsets say.
+// DeformConv: a convolution that reads its window elements at computed offsets.
 #include "frontends/ops/deform_conv.h"
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Det: elimination with row pivots, one step per row, over the whole batch.
+// Det: Gaussian elimination with row pivots, one step per row, over the whole
+// batch.
 #include <string>
 #include <vector>
 
@@ -9,15 +10,15 @@
 namespace ember::onnx {
 namespace {
 
-// Every row is a step of its own in the graph.
+// Largest number of rows: each row adds its own operators to the graph.
 constexpr int64_t kMaximumRows = 256;
 
 struct Elimination {
-  Tensor determinant;  // [batch], of the rows taken out so far
+  Tensor determinant;  // [batch]: product of the pivots so far
   Tensor rest;         // [batch, n, n]
 };
 
-// Takes the row with the largest first element out, and subtracts it from the
+// Takes out the row with the largest first element, and subtracts it from the
 // others so that their first elements become 0.
 Elimination EliminateRow(Elimination state, int64_t n) {
   Tensor a = state.rest;
@@ -41,7 +42,7 @@ Elimination EliminateRow(Elimination state, int64_t n) {
   Tensor swapped = Select(Equal(number, Unsqueeze(pivot_row, {1})),
                           SliceAxis(a, 1, Dim(0), Dim(1)), a);
   Tensor below = SliceAxis(swapped, 1, Dim(1), Dim(n - 1));
-  // A column of zeros has made the determinant 0 already.
+  // If the column is all zeros, the determinant is 0 already.
   Tensor divisor = Select(Equal(pivot, 0), pivot.Like(1), pivot);
   Tensor factor = SliceAxis(below, 2, Dim(0), Dim(1)) / divisor;
   state.rest = SliceAxis(below, 2, Dim(1), Dim(n - 1)) -
@@ -53,7 +54,7 @@ void ImportDet(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const DType result_type = c.Input(0).dtype();
   Tensor x = Cast(c.Input(0), ComputeType(result_type));
-  // One of the two may be known.
+  // Perhaps only one of the two extents is known.
   const Dim n = x.dim(-1).is_constant() ? x.dim(-1) : x.dim(-2);
   x = WithDim(WithDim(x, -1, n), -2, n);
   if (n != x.dim(-2)) {

@@ -28,7 +28,7 @@ std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank) {
   Tensor axes = Cast(c.Input(input), DType::kI64);
   if (axes.rank() == 0) axes = Reshape(axes, {Dim(1)});
   if (!axes.dim(0).is_constant()) {
-    // Says which inputs would have to be known.
+    // Fails with an error that names the inputs that would have to be known.
     c.ConstantIntegers(input, "axes");
     return std::nullopt;
   }
@@ -39,7 +39,8 @@ std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank) {
     return std::nullopt;
   }
   axes = Select(Less(axes, 0), axes + static_cast<double>(rank), axes);
-  // Axes that are in range and all different meet as many dims.
+  // If all axes are in range and different, the mask marks as many dims as
+  // there are axes.
   const Tensor met = Reduce(AxisMask(axes, rank), "sum", {0}, /*keep=*/false);
   c.builder().Require(
       Equal(met, static_cast<double>(axes.dim(0).constant())).value(),
@@ -59,7 +60,7 @@ Tensor AxisMask(Tensor axes, int rank) {
 AxisOrder AxesLast(Tensor axes, int rank) {
   const Tensor mask = AxisMask(axes, rank);
   const Tensor dims = Range(axes, rank);
-  // Of each dim, how many of those before it are axes.
+  // For each dim, the number of axes among the dims before it.
   const Tensor before =
       Cast(Less(Unsqueeze(dims, {1}), Unsqueeze(dims, {0})), DType::kI64);
   const Tensor axes_before =
@@ -69,7 +70,8 @@ AxisOrder AxesLast(Tensor axes, int rank) {
   AxisOrder order;
   order.place =
       Select(Equal(mask, 1), axes_before + others, dims - axes_before);
-  // In range whatever the axes are, so that the check of these is what fails.
+  // The indices are in range even for bad axes, so that it is the check of the
+  // axes that fails.
   order.source =
       Minimum(Reduce(Matches(order.place, dims) * Unsqueeze(dims, {1}), "sum",
                      {0}, /*keep=*/false),
@@ -79,7 +81,7 @@ AxisOrder AxesLast(Tensor axes, int rank) {
 
 Tensor PermuteByData(NodeContext& c, Tensor x, Tensor permutation,
                      const std::optional<Shape>& shape) {
-  // What failed has more dims than `shape`.
+  // After an error, x may have more dims than `shape`.
   if (!c.ok()) return x;
   const int rank = x.rank();
   Shape strides(static_cast<size_t>(rank), Dim(1));

@@ -1,6 +1,6 @@
-// Axes that only the data tells, of which the number is known: the operand's
-// dims are brought into an order in which the axes are known ones, by index
-// arithmetic that the program's values decide.
+// Axes whose values only the data gives, while their number is known. The
+// operand's dims are permuted by index arithmetic on these values, so that the
+// axes become known dims.
 //
 //   const auto axes = ReadDynamicAxes(c, 1, x.rank());
 //   const AxisOrder order = AxesLast(*axes, x.rank());
@@ -8,7 +8,7 @@
 //   …
 //   Tensor y = PermuteByData(c, moved, order.place, x.shape());
 //
-// All values are i64. Errors stick to the builder, as everywhere.
+// All values are i64. Errors stay in the builder, as those of all importers.
 #ifndef EMBER_FRONTENDS_ONNX_DYNAMIC_AXES_H_
 #define EMBER_FRONTENDS_ONNX_DYNAMIC_AXES_H_
 
@@ -18,28 +18,29 @@
 
 namespace ember::onnx {
 
-// The operand as axes of something of rank `rank`, [count]: the program adds
-// the rank to negative ones and fails unless each is in range and no two are
-// alike. Fails where the number of axes is not known.
+// Reads the operand as axes of a tensor of rank `rank`, [count]. The program
+// adds the rank to negative axes, and fails unless all are in range and
+// different. Fails if the number of axes is not known.
 std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank);
 
 // [rank]: 1 where a dim is one of the axes, else 0.
 Tensor AxisMask(Tensor axes, int rank);
 
 struct AxisOrder {
-  Tensor source;  // [rank]: which dim comes in this place
-  Tensor place;   // [rank]: in which place this dim comes
+  Tensor source;  // [rank]: the dim that comes to this place
+  Tensor place;   // [rank]: the place to which this dim comes
 };
-// The dims that are no axes in their order, then the axes in theirs.
+// Orders the dims that are no axes first, then the axes; each in their own
+// order.
 AxisOrder AxesLast(Tensor axes, int rank);
 
-// A transposition: dim i of the result is dim permutation[i] of x. `shape`: the
-// result's, where it is known.
+// Transposes x: dim i of the result is dim permutation[i] of x. `shape` is the
+// result's shape, if it is known.
 Tensor PermuteByData(NodeContext& c, Tensor x, Tensor permutation,
                      const std::optional<Shape>& shape = std::nullopt);
 
-// Per dim [rank] the value of its axis, values: [count]; `otherwise` [rank] for
-// dims that are none.
+// Returns a value per dim, [rank]: that of values[count] for an axis, that of
+// `otherwise` [rank] for other dims.
 Tensor SpreadOverDims(Tensor axes, Tensor values, Tensor otherwise, int rank);
 
 }  // namespace ember::onnx

@@ -1,5 +1,5 @@
-// Arithmetic, comparison, logic, conversion: one element in, one element out,
-// with broadcasting.
+// Arithmetic, comparison, logic and conversion: elementwise operators with
+// broadcasting.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -37,7 +37,8 @@ void ImportBinary(NodeContext& c) {
   c.SetOutput(0, Binary(opcode, a, b));
 }
 
-// Greater and GreaterOrEqual.
+// Imports Greater and GreaterOrEqual as Less and LessEqual with swapped
+// operands.
 template <Opcode opcode>
 void ImportSwapped(NodeContext& c) {
   auto [a, b] = BinaryOperands(c);
@@ -67,7 +68,8 @@ void ImportMod(NodeContext& c) {
                         c.Input(0), c.Input(1)));
 }
 
-// x to a small constant power, as products; absent if it is not one.
+// Returns x to a small constant power as products; absent if the exponent is
+// not such a constant.
 Tensor SmallPower(NodeContext& c, Tensor base, Tensor exponent) {
   if (!base.is_float() || !c.ok()) return Tensor();
   for (const Dim& dim : exponent.shape()) {
@@ -88,8 +90,8 @@ void ImportPow(NodeContext& c) {
   if (Tensor product = SmallPower(c, base, exponent))
     return c.SetOutput(0, product);
   const DType result = base.dtype();
-  // The result has the base's type; an integer base with a fractional exponent
-  // goes through f64.
+  // The result has the base's type. An integer base with a fractional exponent
+  // is computed in f64.
   const DType type =
       !base.is_float() && exponent.is_float() ? DType::kF64 : result;
   c.SetOutput(0, Cast(Power(Cast(base, type), Cast(exponent, type)), result));
@@ -109,7 +111,7 @@ void ImportClip(NodeContext& c) {
 
 void ImportReciprocal(NodeContext& c) { c.SetOutput(0, 1.0 / c.Input(0)); }
 
-// The operand as numbers, where a carried type holds it.
+// Returns operand 0 as numbers, decoded if it has a carried type.
 Tensor Numbers(NodeContext& c) {
   Tensor x = c.Input(0);
   return x.carried_type() != 0 ? DecodeCarried(x, DType::kF32) : x;
@@ -142,7 +144,7 @@ void ImportBitShift(NodeContext& c) {
   c.SetOutput(0, Binary(opcode, c.Input(0), c.Input(1)));
 }
 
-// Of strings: handles are equal where the strings are.
+// Works for strings too: two handles are equal exactly if their strings are.
 void ImportEqual(NodeContext& c) {
   auto [a, b] = BinaryOperands(c);
   if (Status status = CheckSameCarriedType({a, b}); !status.ok())
@@ -162,7 +164,8 @@ Tensor ParseNumbers(Tensor x, DType type) {
   return Apply("string_to_number", {x}, {{"dtype", type}});
 }
 
-// Whether what is too large for a float of 8 bits becomes its largest value.
+// True if a number that is too large for an 8-bit float becomes its largest
+// value.
 bool Saturates(NodeContext& c) { return c.Integer("saturate", 1) != 0; }
 
 Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
@@ -179,9 +182,10 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
 }
 
-// What is too large for the integer type is left open by the specification.
-// Engines on x86 and numpy convert to 32 (64) bits and drop the upper ones, so
-// that -1 becomes 255 as a byte; models that rely on it exist.
+// The specification leaves open what a number becomes that is too large for the
+// integer type. Engines on x86 and numpy convert to 32 (64) bits and drop the
+// upper bits, so that -1 becomes 255 as a byte. There are models that rely on
+// it.
 Tensor CastNumbers(Tensor x, DType type) {
   if (!x.is_float() || !IsInteger(type)) return Cast(x, type);
   if (DTypeByteSize(type) < 4) return Cast(Cast(x, DType::kI32), type);
@@ -208,7 +212,7 @@ void CastTo(NodeContext& c, int32_t onnx_type) {
   const StatusOr<DType> type = DTypeFromOnnx(onnx_type);
   if (!type.ok()) return c.Fail(type.status().WithContext("attribute 'to'"));
   Tensor x = c.Input(0);
-  // Floats of 8 bits are rounded from f32.
+  // 8-bit floats are rounded from f32.
   const DType numbers = IsFloat8(*type) ? DType::kF32 : *type;
   if (x.carried_type() == TensorProto::STRING) {
     x = ParseNumbers(x, numbers);
@@ -223,7 +227,7 @@ void ImportCast(NodeContext& c) {
   if (!c.HasAttribute("to")) return c.FailInvalid("attribute 'to' is missing");
   if (c.opset() >= 6)
     return CastTo(c, static_cast<int32_t>(c.Integer("to", 0)));
-  // The type was written out.
+  // In this opset the type is given by its name.
   const std::string name = c.String("to", "");
   TensorProto::DataType type;
   if (!TensorProto::DataType_Parse(name, &type))
@@ -237,7 +241,8 @@ void ImportCastLike(NodeContext& c) {
                                      : DTypeToOnnx(like.dtype()));
 }
 
-// The bits of carried types, which integers hold by value, as u8.
+// Returns the bits of a carried type as u8. Integers are held by value, not by
+// code.
 Tensor CodeOf(Tensor x, const CarriedFormat& format) {
   if (format.is_float()) return x.Marked(0);
   Tensor bits = Cast(x.Marked(0), DType::kU8);

@@ -1,12 +1,12 @@
-// Files beside a model that hold its weights ("external data"): mapped once,
-// never outside the model's folder.
+// Maps the files next to a model that hold its weights ("external data"). Each
+// file is mapped once; a file outside the model's folder is refused.
 //
 //   ExternalFiles files("models/bert");
 //   EMBER_ASSIGN_OR_RETURN(ExternalBytes data,
 //                          files.Read("weights.bin", 0, 4096));
 //
-// Errors: those of frontends/file_inside.h, a range outside the file; one line,
-// whatever the location is. Not thread-safe.
+// Errors: those of frontends/file_inside.h, and a range outside the file; one
+// line, whatever the location contains. Not thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 #define EMBER_FRONTENDS_ONNX_EXTERNAL_DATA_H_
 
@@ -28,7 +28,7 @@ struct ExternalBytes {
 
 class ExternalFiles {
  public:
-  // The folder of the model; empty: external data is refused.
+  // `folder`: the folder of the model. If empty, external data is refused.
   explicit ExternalFiles(std::string folder) : folder_(std::move(folder)) {}
 
   // length < 0: to the end of the file.

@@ -1,6 +1,6 @@
-// FlexAttention (ai.onnx.preview): attention whose scores and probabilities go
-// through subgraphs of the node. The subgraphs see whole tensors, so their
-// nodes become part of the graph like any others.
+// FlexAttention (ai.onnx.preview): attention whose scores and probabilities
+// pass through subgraphs of the node. The subgraphs compute on whole tensors,
+// so their nodes are imported into the graph like any others.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr char kDomain[] = "ai.onnx.preview";
 
-// The subgraph `attribute` of one tensor; the tensor itself without it.
+// Applies the subgraph `attribute` to x; returns x itself without the
+// attribute.
 Tensor Modified(NodeContext& c, std::string_view attribute, Tensor x) {
   if (!c.HasAttribute(attribute) || !c.ok()) return x;
   const std::vector<Tensor> results = c.ImportSubgraph(attribute, {x});
@@ -58,7 +59,7 @@ void ImportFlexAttention(NodeContext& c) {
       c.HasAttribute("scale")
           ? c.Float("scale", 1)
           : 1 / std::sqrt(static_cast<double>(size.constant()));
-  // The scale is split between both operands, as the specification has it.
+  // The specification multiplies both operands by the square root of the scale.
   const double root = std::sqrt(std::abs(scale));
   Tensor scores = Contract(GroupHeads(q * (scale < 0 ? -root : root), heads),
                            k * root, "bhgqd,bhkd->bhgqk");

@@ -20,11 +20,11 @@ using frontends::Format;
 using frontends::InputInfo;
 using frontends::KnownTensor;
 
-// A ModelProto starts with one of its fields; ir_version (1, a small number)
-// comes first in every file that was written in the order of the fields.
-// Other formats (SavedModel, Core ML) begin with a version, too, but have a
-// message where the producer's name is here, whose first byte is no letter, or
-// fields that a ModelProto does not have.
+// A ModelProto starts with one of its fields. In every file that was written in
+// the order of the fields that is ir_version (1, a small number). Files of
+// other formats (SavedModel, Core ML) begin with a version, too. But where a
+// ModelProto has the producer's name, they have a message whose first byte is
+// no letter, or they have fields that a ModelProto does not have.
 bool Sniff(std::string_view contents) {
   if (contents.size() < 3 || contents[0] != 0x08 || contents[1] <= 0 ||
       contents[1] >= 64)
@@ -37,7 +37,7 @@ bool Sniff(std::string_view contents) {
     if (n > 8 && n != 14 && n != 20 && n != 25 && n != 26) return false;
   }
   if (contents[2] != 0x12) return true;
-  size_t at = 3;  // the name's length
+  size_t at = 3;  // index of the name's length
   if (at < contents.size() && contents[at] == 0) return true;
   while (at < contents.size() && (contents[at] & 0x80) != 0) ++at;
   ++at;
@@ -69,7 +69,7 @@ StatusOr<graph::Graph> Import(const std::string& path,
   for (const auto& [name, value] : options.input_values)
     import.input_values.emplace(name, BytesOf(name, value));
   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(path, import));
-  // The importer takes values of tensors only.
+  // The importer accepts values for tensors only.
   for (const graph::Value* input : graph.inputs()) {
     if (import.input_values.contains(input->name())) {
       return InvalidArgumentError("input '" + input->name() +

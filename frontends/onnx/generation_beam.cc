@@ -1,5 +1,5 @@
-// BeamSearch: the best sequences of each prompt, of `num_beams` that grow side
-// by side.
+// BeamSearch: keeps the `num_beams` best sequences of each prompt while they
+// grow.
 #include <limits>
 #include <optional>
 #include <string>
@@ -25,12 +25,12 @@ struct BeamOptions {
   Tensor length_penalty;  // f32[]
 };
 
-// Rows are batch * beams, those of a prompt next to each other.
+// There are batch * beams rows; those of a prompt are adjacent.
 struct BeamState {
   Tensor sequences;     // i32 [rows, max_length]
   Tensor tokens;        // i32 [rows], the last ones
   Tensor scores;        // f32 [batch, beams], sums of log-probabilities
-  Tensor ended;         // i32 [batch, beams, max_length], the best that ended
+  Tensor ended;         // i32 [batch, beams, max_length], the best ended ones
   Tensor ended_scores;  // f32 [batch, beams], best first; -infinity: none
   Tensor ended_count;   // i64 [batch]
   Tensor done;          // bool [batch]
@@ -65,7 +65,7 @@ Ranking Largest(Tensor x, const Dim& count) {
   return results.size() == 2 ? Ranking{results[0], results[1]} : Ranking{x, x};
 }
 
-// Columns of each row: x [batch, n], indices i64 [batch, m].
+// Picks columns of each row: x [batch, n], indices i64 [batch, m].
 Tensor Pick(Tensor x, Tensor indices) {
   return Apply("gather_elements", {x, indices}, {{"axis", int64_t{1}}});
 }
@@ -73,7 +73,7 @@ Tensor Pick(Tensor x, Tensor indices) {
 class BeamSearcher {
  public:
   explicit BeamSearcher(const BeamOptions& options) : o_(options) {}
-  // The same search in a region.
+  // Returns this search with its tensors captured by a region.
   BeamSearcher In(Region& region) const {
     BeamSearcher inner = *this;
     inner.o_.length_penalty = Inside(region, o_.length_penalty);
@@ -83,7 +83,8 @@ class BeamSearcher {
   BeamState Begin(NodeContext& c, Tensor sequences) const {
     BeamState state;
     state.sequences = RepeatEach(sequences, 0, o_.beams);
-    // All beams begin alike: only the first may grow at the first step.
+    // All beams of a prompt begin with the same tokens, so only the first one
+    // may grow at the first step.
     constexpr double kUnlikely = -1e9;
     const Tensor beam =
         Unsqueeze(IotaVector(c.builder(), o_.beams, DType::kI64), {0});
@@ -100,9 +101,10 @@ class BeamSearcher {
     return state;
   }
 
-  // logits: [rows, vocabulary]; length: i64[], the tokens so far. Gives the
-  // scores of all candidates, [batch, beams, vocabulary], and sets the rows
-  // from which those of the next step come.
+  // Grows the beams by one token. logits: [rows, vocabulary]; length: i64[],
+  // the tokens so far. Returns the scores of all candidates, [batch, beams,
+  // vocabulary], and sets `rows` to the rows that those of the next step
+  // continue.
   Tensor Advance(const ScoreRules& rules, Tensor logits, Tensor length,
                  bool first, BeamState& state, Tensor& rows) const {
     GraphBuilder& builder = logits.builder();
@@ -111,7 +113,8 @@ class BeamSearcher {
                                state.seen, length, first);
     scores = Reshape(scores, {o_.batch, o_.beams, vocabulary}) +
              Unsqueeze(state.scores, {2});
-    // Twice as many as beams: at most every second one ends its sequence.
+    // Twice as many candidates as beams are enough: at most every second one
+    // ends its sequence.
     const Ranking best = Largest(
         Reshape(scores, {o_.batch, o_.beams * vocabulary}), o_.beams * Dim(2));
     const Tensor count = DimScalar(builder, vocabulary);
@@ -129,7 +132,7 @@ class BeamSearcher {
              And(front(ends), Not(Unsqueeze(was_done, {1}))));
     state.done = Or(was_done, IsDone(state, best.values, length));
 
-    // The first `beams` that do not end, in their order.
+    // Take the first `beams` candidates that do not end, in their order.
     const Tensor place =
         Unsqueeze(IotaVector(builder, o_.beams * Dim(2), DType::kI64), {0});
     const Tensor order = Select(ends, -place - 1.0,
@@ -156,7 +159,7 @@ class BeamSearcher {
     return scores;
   }
 
-  // Beams that did not end count too, where a prompt is not done.
+  // If a prompt is not done, its beams that have not ended count too.
   void Finish(BeamState& state) const {
     GraphBuilder& builder = state.scores.builder();
     const Shape shape{o_.batch, o_.beams, o_.maximum_length};
@@ -166,7 +169,7 @@ class BeamSearcher {
   }
 
  private:
-  // beam: i64 [batch, n]; the row of each.
+  // Returns the row of each beam. beam: i64 [batch, n].
   Tensor RowOf(Tensor beam) const {
     GraphBuilder& builder = beam.builder();
     const Tensor prompt = IotaVector(builder, o_.batch, DType::kI64);
@@ -177,7 +180,7 @@ class BeamSearcher {
     return scores / Power(Cast(length, DType::kF32), o_.length_penalty);
   }
 
-  // Keeps the best of the ended and of the `valid` new ones.
+  // Keeps the best of the ended sequences and the `valid` new ones.
   void AddEnded(BeamState& state, Tensor sequences, Tensor scores,
                 Tensor length, Tensor valid) const {
     GraphBuilder& builder = scores.builder();
@@ -199,7 +202,7 @@ class BeamSearcher {
         Minimum(state.ended_count + added, DimScalar(builder, o_.beams));
   }
 
-  // Whether no beam can become better than the worst that ended.
+  // True if no beam can become better than the worst ended sequence.
   Tensor IsDone(const BeamState& state, Tensor best, Tensor length) const {
     GraphBuilder& builder = best.builder();
     const Tensor full = Equal(state.ended_count, DimScalar(builder, o_.beams));
@@ -213,7 +216,7 @@ class BeamSearcher {
   BeamOptions o_;
 };
 
-// A number of beams or sequences.
+// Reads an operand that is a number of beams or sequences.
 std::optional<Dim> CountOperand(NodeContext& c, int input,
                                 const std::string& what) {
   constexpr int64_t kMost = 128;
@@ -294,7 +297,7 @@ struct BeamResults {
   Tensor scores;  // [steps after the first, batch, beams, vocabulary]
 };
 
-// The loop after the first token.
+// Builds the loop over the tokens after the first.
 std::optional<BeamResults> RunLoop(NodeContext& c, Decoder& decoder,
                                    const BeamOptions& options,
                                    const BeamSearcher& search,
@@ -349,7 +352,8 @@ std::optional<BeamResults> RunLoop(NodeContext& c, Decoder& decoder,
   return found;
 }
 
-// [max_length - prompt, batch, beams, vocabulary]: zeros behind the last step.
+// Returns [max_length - prompt, batch, beams, vocabulary], with zeros after
+// the last step.
 Tensor AllScores(Tensor first, Tensor others, const Dim& steps) {
   const Tensor scores = Concat({Unsqueeze(first, {0}), others}, 0);
   Shape high(4, Dim(0));
@@ -383,7 +387,7 @@ void ImportBeamSearch(NodeContext& c, const SubgraphRunner& run) {
     state.seen =
         RepeatEach(SeenTokens(prompt, logits.dim(1)), 0, options->beams);
   }
-  // The beams of a prompt share their past until now.
+  // Until now the beams of a prompt share one past.
   Tensor rows;
   const Tensor first = search.Advance(
       rules, logits, DimScalar(c.builder(), prompt.dim(1)), true, state, rows);

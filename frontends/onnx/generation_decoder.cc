@@ -14,7 +14,7 @@ std::string NameOf(const ValueInfoProto& value) {
   return "'" + value.name() + "'";
 }
 
-// As the subgraph declares its input: integers of either width.
+// Casts the value to the integer type that the subgraph declares for its input.
 Tensor AsDeclared(const ValueInfoProto& declared, Tensor value) {
   const int32_t type = declared.type().tensor_type().elem_type();
   const StatusOr<DType> dtype = DTypeFromOnnx(type);
@@ -22,8 +22,8 @@ Tensor AsDeclared(const ValueInfoProto& declared, Tensor value) {
                                                       : value;
 }
 
-// The past with its length written as another dim that is the same: each
-// carried value has a symbol of its own.
+// Returns the past with `length` as its dim `axis`. Both dims are equal, but
+// every carried value has a symbol of its own.
 Tensor WithLength(Tensor past, int axis, const Dim& length) {
   if (past.dim(axis) == length || past.dim(axis).is_constant()) return past;
   Shape shape = past.shape();
@@ -110,7 +110,7 @@ class GptDecoder final : public Decoder {
     return Run(graph, inputs, region, {inputs.size() - 2, 1, 5});
   }
 
-  // The number of tokens before each one that is no padding; 0 for padding.
+  // Number of real tokens before each real token; 0 for padding.
   Tensor Positions(Tensor counts) {
     const Dim length = counts.dim(1);
     const Tensor i = IotaVector(c_.builder(), length, DType::kI64);
@@ -231,7 +231,7 @@ class EncoderDecoder final : public Decoder {
     return static_cast<size_t>(graph_->output_size() - 1);
   }
 
-  // Whether the decoder takes all tokens so far, not only the last.
+  // True if the decoder takes all tokens so far, not only the last.
   bool WholeSequence() const {
     for (const ValueInfoProto& input : graph_->input()) {
       const auto& shape = input.type().tensor_type().shape();
@@ -241,8 +241,9 @@ class EncoderDecoder final : public Decoder {
     return false;
   }
 
-  // All tokens before the next one. Not the past's length and one more: a
-  // decoder that takes all tokens need not have a past that grows.
+  // Returns all tokens before the next one. Their number is not taken from the
+  // past's length, as a decoder that takes all tokens need not have a past that
+  // grows.
   Tensor TokensSoFar(const DecoderStep& step) const {
     const Tensor count = step.iteration + DimScalar(step.region.builder(),
                                                     prompt_.dim(1) + Dim(1));
@@ -252,7 +253,7 @@ class EncoderDecoder final : public Decoder {
     return SliceAxis(step.sequences, 1, Dim(0), known.front());
   }
 
-  // 0 for the padding in front of a row's tokens.
+  // Mask that is 0 for the padding in front of a row's tokens.
   Tensor LeadingMask(Tensor ids) {
     const auto pad = static_cast<double>(c_.Integer("pad_token_id", -1));
     const Tensor i = IotaVector(c_.builder(), ids.dim(1), DType::kI64);
@@ -262,7 +263,7 @@ class EncoderDecoder final : public Decoder {
     return Cast(Reduce(token, "maximum", {2}, false), DType::kI32);
   }
 
-  // fixed: ids, mask, hidden states, cross attention's pasts.
+  // `fixed`: ids, mask, hidden states, and the pasts of the cross attention.
   Tensor RunDecoder(const std::vector<Tensor>& fixed, Tensor ids,
                     Region* region, std::vector<Tensor>& state) {
     graph::GraphBuilder& builder =
@@ -331,7 +332,7 @@ std::vector<Tensor> Decoder::Run(const GraphProto& graph,
   }
   for (size_t i = 0; outputs.ok() && i < outputs->size(); ++i) {
     if (!builder.status().ok()) break;
-    // Logits and hidden states: a vector per token.
+    // Logits and hidden states have rank 3: a vector per token.
     const bool is_past = i >= expected.first_past;
     const int rank = is_past ? expected.past_rank : 3;
     const Tensor& output = (*outputs)[i];

@@ -1,5 +1,5 @@
-// The decoder of a text generation: how its subgraph is fed, over the prompt
-// and token by token.
+// The decoder of a text generation: feeds its subgraph with the prompt and then
+// with one token at a time.
 //
 //   std::unique_ptr<Decoder> decoder = MakeGptDecoder(c, run, mask);
 //   Tensor scores = decoder->Start();       // [batch, vocabulary]
@@ -7,7 +7,8 @@
 //   … in a loop whose carried values begin with decoder->state():
 //   Tensor scores = decoder->Step(step, state);   // [rows, vocabulary]
 //
-// Logits come in f32, of the last token only. Must not outlive the context.
+// Logits are f32, and only of the last token. A decoder must not outlive the
+// context.
 #ifndef EMBER_FRONTENDS_ONNX_GENERATION_DECODER_H_
 #define EMBER_FRONTENDS_ONNX_GENERATION_DECODER_H_
 
@@ -18,7 +19,7 @@
 
 namespace ember::onnx {
 
-// What one iteration of the loop has.
+// The values that one iteration of the loop has.
 struct DecoderStep {
   graph::Region& region;
   Tensor iteration;  // i64[], from 0
@@ -30,15 +31,16 @@ class Decoder {
  public:
   virtual ~Decoder() = default;
 
-  // Tokens to begin with: i32 [batch, length].
+  // The tokens to begin with, i32 [batch, length].
   const Tensor& prompt() const { return prompt_; }
   virtual Tensor Start() = 0;
-  // Each row `beams` times in a row.
+  // Repeats each row `beams` times; the copies are adjacent.
   void ExpandRows(const Dim& beams);
 
-  // What the loop carries. The dim of the length varies.
+  // The values that the loop carries. Their dim of the length varies.
   const std::vector<Tensor>& state() const { return state_; }
-  // state: of this iteration, and then of the next.
+  // `state` holds the values of this iteration, and afterwards those of the
+  // next.
   virtual Tensor Step(const DecoderStep& step, std::vector<Tensor>& state) = 0;
   // The axis of a state's rows.
   virtual int RowAxis(size_t index) const = 0;
@@ -46,8 +48,8 @@ class Decoder {
  protected:
   Decoder(NodeContext& c, const SubgraphRunner& run) : c_(c), run_(run) {}
 
-  // The subgraph's outputs, at least `least` of them, the pasts among them
-  // (from `first_past` on) of that rank; empty after an error.
+  // Returns the subgraph's outputs. There must be at least `least` of them, and
+  // the pasts (from `first_past` on) must have that rank. Empty after an error.
   struct Expected {
     size_t least, first_past;
     int past_rank;
@@ -57,7 +59,8 @@ class Decoder {
                           graph::Region* region, const Expected& expected);
   // f32 [rows, vocabulary] of the last position.
   Tensor LastLogits(Tensor logits);
-  // A past without tokens, as the subgraph declares it, with `rows` rows.
+  // Returns a past without tokens, of the type that the subgraph declares, with
+  // `rows` rows.
   Tensor EmptyPast(const ValueInfoProto& declared, int row_axis,
                    int length_axis, const Dim& rows);
 
@@ -65,14 +68,16 @@ class Decoder {
   const SubgraphRunner& run_;
   Tensor prompt_;
   std::vector<Tensor> state_;
-  std::vector<Tensor> fixed_;  // by row too, the same in each iteration
+  // also one per row, but the same in each iteration
+  std::vector<Tensor> fixed_;
 };
 
-// Model type 0. attention_mask: an operand of the node, or absent.
+// Makes a decoder of model type 0. attention_mask: an operand of the node, or
+// absent.
 std::unique_ptr<Decoder> MakeGptDecoder(NodeContext& c,
                                         const SubgraphRunner& run,
                                         Tensor attention_mask);
-// Model type 1.
+// Makes a decoder of model type 1.
 std::unique_ptr<Decoder> MakeEncoderDecoder(NodeContext& c,
                                             const SubgraphRunner& run,
                                             Tensor attention_mask);

@@ -12,11 +12,12 @@ Tensor TimesModulo(Tensor a, Tensor b) {
   return Modulo(a * b, static_cast<double>(kModulus));
 }
 
-// kMultiplier ^ exponent, modulo kModulus: by squaring, for 40 bits.
+// kMultiplier ^ exponent, modulo kModulus, by repeated squaring; for exponents
+// of 40 bits.
 Tensor PowerOf(Tensor exponent) {
   constexpr int kBits = 40;
   Tensor power = exponent.Like(1);
-  int64_t factor = kMultiplier;  // ^ 2^bit
+  int64_t factor = kMultiplier;  // kMultiplier ^ 2^bit
   for (int bit = 0; bit < kBits; ++bit) {
     const Tensor digit =
         And(Binary(Opcode::kShiftRight, exponent, exponent.Like(bit)),
@@ -41,7 +42,7 @@ Tensor UniformDraws(NodeContext& c, Tensor seed, const Shape& shape) {
   const Tensor high = TimesModulo(low, low.Like(kMultiplier));
   const Tensor sum =
       Cast(low - 1.0, DType::kF64) + Cast(high - 1.0, DType::kF64) * kRange;
-  // Rounding may give 1.
+  // The quotient may round to 1, which is outside the range.
   return Minimum(sum / (kRange * kRange), std::nextafter(1.0, 0.0));
 }
 

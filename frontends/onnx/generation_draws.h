@@ -1,9 +1,9 @@
 // The random numbers of Sampling. They are those that ONNX Runtime draws on
 // Linux, so that a seed gives the same tokens: uniform numbers of 62 bits from
 // the minimal standard generator of Lewis, Goodman and Miller (x → 16807 x
-// modulo 2³¹ - 1), two of its numbers each, lower one first. Here each is
-// computed from its place alone, 16807 to the power of it, so nothing is
-// carried from step to step.
+// modulo 2³¹ - 1). Each takes two numbers of the generator, the lower half
+// first. Each is computed from its position alone, as a power of 16807, so that
+// no state is carried between steps.
 //
 //   Tensor draws = UniformDraws(c, seed, {steps, batch});  // row-major
 #ifndef EMBER_FRONTENDS_ONNX_GENERATION_DRAWS_H_

@@ -9,7 +9,7 @@
 namespace ember::onnx {
 namespace {
 
-// A mask of tokens that may come: not zero.
+// Reads a mask of tokens: true for those that are allowed (not zero).
 Tensor MaskOperand(NodeContext& c, int input, int rank) {
   if (input < 0 || !c.Input(input)) return Tensor();
   if (!c.CheckRank(input, rank, rank)) return c.Wrap(nullptr);
@@ -21,12 +21,13 @@ Tensor TokenNumbers(const Tensor& scores) {
                    {0});
 }
 
-// Tokens that would complete an n-gram that the row has already:
-// bool [rows, vocabulary].
+// Returns bool [rows, vocabulary]: true for tokens that would complete an
+// n-gram that the row contains already.
 Tensor RepeatsOf(Tensor sequences, Tensor length, int64_t n, Tensor scores) {
   graph::GraphBuilder& builder = sequences.builder();
   const Dim rows = sequences.dim(0);
-  // Where n-grams may begin; those that end behind `length` are no matches.
+  // N-grams may begin at any of these; those that end after `length` are no
+  // matches.
   const Dim starts = sequences.dim(1);
   sequences = Pad(sequences, {Dim(0), Dim(0)}, {Dim(0), Dim(n - 1)}, "constant",
                   sequences.Like(0));
@@ -115,7 +116,7 @@ ScoreRules ExpandRows(const ScoreRules& rules, const Dim& beams) {
 
 ScoreRules Inside(graph::Region& region, const ScoreRules& rules) {
   ScoreRules result = rules;
-  // The mask of the first token has come and gone.
+  // The mask of the first token no longer applies.
   result.prefix_vocab_mask = Tensor();
   for (Tensor* value : {&result.min_length, &result.repetition_penalty,
                         &result.vocab_mask, &result.presence_mask}) {
@@ -133,7 +134,7 @@ Tensor ApplyRules(const ScoreRules& rules, Tensor scores, Tensor sequences,
         Select(Less(scores, 0), scores * penalty, scores / penalty);
     scores = Select(seen, less, scores);
   }
-  // Longer ones than the longest sequence never repeat.
+  // An n-gram longer than the longest sequence never repeats.
   if (rules.ngram > 0 && rules.ngram < kLongestSequence) {
     scores = Select(RepeatsOf(sequences, length, rules.ngram, scores), lowest,
                     scores);

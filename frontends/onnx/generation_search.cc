@@ -17,7 +17,8 @@ namespace {
 using graph::GraphBuilder;
 using graph::Region;
 
-// How Sampling chooses; without draws, the best token is taken.
+// The way in which Sampling chooses tokens. Without draws, the best token is
+// taken.
 struct SamplingOptions {
   Tensor draws;  // f64 [steps, batch] in [0, 1)
   double top_p = 0;
@@ -26,7 +27,7 @@ struct SamplingOptions {
   bool descending = false;  // the attribute `custom`
 };
 
-// What the search keeps from token to token.
+// The values that the search keeps from token to token.
 struct SearchState {
   Tensor sequences;  // i32 [batch, max_length]
   Tensor tokens;     // i32 [batch], the last ones
@@ -34,7 +35,7 @@ struct SearchState {
   Tensor seen;       // bool [batch, vocabulary], if the rules ask for it
 };
 
-// f64 [steps, batch].
+// Returns the random numbers, f64 [steps, batch].
 Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
   Tensor seed = c.Scalar(0, DType::kI64);
   if (c.Input(8)) {
@@ -45,9 +46,10 @@ Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
   return UniformDraws(c, seed, {steps, batch});
 }
 
-// Whether the scores, sorted, are left out: the least probable whose sum is at
-// most 1 - top_p (never the last `least_kept`); in the other order, those
-// behind the most probable whose sum is above top_p.
+// Returns true for the sorted scores that are left out. In ascending order
+// these are the least probable tokens whose sum is at most 1 - top_p, except
+// the last `least_kept`. In descending order they are the tokens after the
+// most probable ones whose sum is above top_p.
 Tensor LeftOut(const SamplingOptions& options, Tensor sorted) {
   const Tensor sums = InclusiveScan(Softmax(sorted, 1), 1, Opcode::kAdd, 0);
   const Dim count = sorted.dim(1);
@@ -62,12 +64,12 @@ Tensor LeftOut(const SamplingOptions& options, Tensor sorted) {
   }
   const Tensor kept = DimScalar(sorted.builder(), count) -
                       static_cast<double>(options.least_kept);
-  // The first is looked at whatever is kept.
+  // The first token may be left out even if `least_kept` covers all tokens.
   return And(LessEqual(sums, 1 - options.top_p),
              Or(Equal(place, 0), Less(place, kept)));
 }
 
-// The tokens that are left out, bool [batch, vocabulary].
+// Returns bool [batch, vocabulary]: true for tokens that are left out.
 Tensor FilteredTokens(const SamplingOptions& options, Tensor scores) {
   const std::vector<Tensor> sorted =
       ApplyAll("top_k", {scores},
@@ -83,7 +85,7 @@ Tensor FilteredTokens(const SamplingOptions& options, Tensor scores) {
       0);
 }
 
-// A token per row by its probability: draw is f64 [batch].
+// Draws a token per row by its probability. draw: f64 [batch].
 Tensor SampleToken(const SamplingOptions& options, Tensor scores, Tensor draw) {
   scores = Select(FilteredTokens(options, scores),
                   scores.Like(options.filter_value), scores);
@@ -95,8 +97,8 @@ Tensor SampleToken(const SamplingOptions& options, Tensor scores, Tensor draw) {
   const Tensor weights = Select(infinite, above.Like(0), Exp(above));
   const Tensor sums = InclusiveScan(weights, 1, Opcode::kAdd, 0);
   const Tensor total = SliceAxis(sums, 1, sums.dim(1) - Dim(1), Dim(1));
-  // The first whose sum is above; rounding never leads to one behind the last
-  // that has a weight.
+  // The token is the first whose running sum is above the draw. Rounding never
+  // leads after the last token that has a weight.
   const Tensor passed =
       And(LessEqual(sums, total * Unsqueeze(draw, {1})), Less(sums, total));
   return Reduce(Cast(passed, DType::kI64), "sum", {1}, false);
@@ -114,7 +116,8 @@ class Search {
   Search(const SamplingOptions& options, int64_t eos, int64_t pad)
       : options_(options), eos_(eos), pad_(pad) {}
 
-  // length: i64[], the tokens so far. draw: of this step.
+  // Adds a token to each row. length: i64[], the tokens so far. draw: that of
+  // this step.
   void Advance(const ScoreRules& rules, Tensor scores, Tensor length,
                bool first, Tensor draw, SearchState& state) const {
     scores =
@@ -142,7 +145,7 @@ Tensor StepOf(Tensor draws, Tensor step) {
   return Squeeze(Gather(draws, Reshape(step, {Dim(1)}), 0), {0});
 }
 
-// The loop after the first token.
+// Builds the loop over the tokens after the first.
 Tensor RunLoop(NodeContext& c, Decoder& decoder, const Search& search,
                const ScoreRules& rules, const SamplingOptions& options,
                const SearchState& begin) {
@@ -182,7 +185,7 @@ Tensor RunLoop(NodeContext& c, Decoder& decoder, const Search& search,
   return c.Wrap(results.empty() ? nullptr : results[0]);
 }
 
-// is_sampling: with draws.
+// `is_sampling`: tokens are drawn; otherwise the best one is taken.
 void ImportSearch(NodeContext& c, const SubgraphRunner& run, bool is_sampling) {
   if (!CheckTensors(c, is_sampling ? 9 : 7)) return;
   if (const int64_t type = c.Integer("model_type", 0); type != 0) {

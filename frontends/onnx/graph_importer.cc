@@ -15,12 +15,13 @@ namespace ember::onnx {
 namespace {
 
 constexpr int64_t kMaximumNodes = 2'000'000;
-// Bytes of a value's name, which only people read: functions are imported as
-// often as they are called, with all that is in them.
+// Largest number of bytes of a value's name. Names are only for people to read.
+// Without a limit they would take much memory, as a function's nodes are
+// imported again at each call.
 constexpr size_t kLongestName = 256;
 
-// A copy of the node with the attributes that refer to those of the call filled
-// in.
+// Returns a copy of the node in which attributes that refer to those of the
+// call have their values.
 std::shared_ptr<const NodeProto> BindAttributes(
     const NodeProto& node,
     const std::map<std::string, const AttributeProto*>& bindings) {
@@ -75,7 +76,7 @@ Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
   return OkStatus();
 }
 
-// What a module's signature calls the keys of maps.
+// Returns the name that the keys of maps have in a module's signature.
 std::string KeysTypeName(int32_t carried_type) {
   return carried_type == 0 ? "map_keys" : LogicalTypeName(carried_type);
 }
@@ -93,7 +94,7 @@ Status CheckNotRefused(const OperatorRow& row, const Tensor& input) {
       " as operands, found a " + (map ? "map" : "sequence"));
 }
 
-// Whether the operator takes as operand `index` a type that a dtype only holds.
+// True if the operator accepts a carried type as operand `index`.
 bool Takes(const CarriedOperands& carried, int index, int32_t carried_type) {
   if (carried_type == 0) return true;
   switch (carried.rule) {
@@ -111,7 +112,8 @@ bool Takes(const CarriedOperands& carried, int index, int32_t carried_type) {
   return false;
 }
 
-// The type that results of moved operands have below their dtype, or 0.
+// Returns the carried type of the results of an operator that moves its
+// operands' elements; 0 if they have none.
 StatusOr<int32_t> CheckCarriedTypes(const OperatorRow& row,
                                     const std::vector<Tensor>& inputs) {
   std::vector<Tensor> moved;
@@ -151,7 +153,7 @@ GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
-  // Functions that are inlined, and subgraphs, make it more.
+  // The number grows with inlined functions and with subgraphs.
   steps_.StartOver();
   steps_.Expect(static_cast<size_t>(graph.node_size()));
   Scope scope;
@@ -372,7 +374,7 @@ Status GraphImporter::ImportNode(const NodeProto& node, int index,
         " nodes after inlining functions, found more");
   }
   EMBER_RETURN_IF_ERROR(steps_.Begin(node.op_type()));
-  // What optimizers leave of nodes that they made useless.
+  // Optimizers leave nodes without outputs where they made them useless.
   if (node.output_size() == 0) return OkStatus();
   const std::string origin = scope.prefix + NodeOrigin(node, index);
   std::vector<Tensor> inputs;

@@ -1,5 +1,5 @@
-// Walks the nodes of a checked model and builds the graph: scopes,
-// initializers, function inlining.
+// Builds the graph from the nodes of a checked model: scopes, initializers,
+// function inlining.
 #ifndef EMBER_FRONTENDS_ONNX_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_ONNX_GRAPH_IMPORTER_H_
 
@@ -31,8 +31,8 @@ namespace ember::onnx {
 
 using ValueInfoList = google::protobuf::RepeatedPtrField<ValueInfoProto>;
 
-// Functions that call each other without end, or doubling at every level, stop
-// here; so do subgraphs in subgraphs.
+// Largest depth of calls, and of subgraphs in each other. It ends functions
+// that call each other without end, or that double at every level.
 inline constexpr int kMaximumCallDepth = 64;
 
 class GraphImporter {
@@ -42,33 +42,34 @@ class GraphImporter {
                 const ImportOptions& options, frontends::ImportSteps& steps,
                 BranchChoices& choices);
 
-  // Once per importer.
+  // May be called once per importer.
   StatusOr<graph::Graph> Import();
-  // Open dims that this import has taken to be equal where broadcasting would
-  // allow that one is 1.
+  // Open dims that this import took to be equal. Broadcasting would allow that
+  // one of them is 1.
   const std::vector<graph::AssumedDims>& assumed_dims() const {
     return builder_.assumed_dims();
   }
-  // Import then makes both variants of the graph, and the program chooses: the
-  // one that takes these dims to be equal where they are, else the one whose
-  // broadcasting the extents decide (variants.cc).
+  // Makes Import build two variants of the graph, of which the program chooses
+  // one: the first assumes that these dims are equal; the second broadcasts as
+  // the extents require (variants.cc).
   void MakeVariants(std::vector<graph::AssumedDims> assumed) {
     variants_ = std::move(assumed);
   }
 
  private:
-  // Names visible to a list of nodes. A subgraph's scope also sees its
-  // parent's: values of a graph around the builder's are captured by `region`.
+  // Names that are visible to a list of nodes. A subgraph's scope also sees the
+  // names of its parent. Its `region` captures values of a graph around the
+  // builder's.
   struct Scope {
     const Opsets* opsets = nullptr;
     Scope* parent = nullptr;
-    graph::GraphBuilder* builder = nullptr;  // where nodes go
-    graph::Region* region = nullptr;         // of this scope's own builder
-    std::string prefix;                      // of origins: the path of calls
+    graph::GraphBuilder* builder = nullptr;  // receives the nodes
+    graph::Region* region = nullptr;  // region of this scope's own builder
+    std::string prefix;               // prefix of origins: the path of calls
     std::unordered_map<std::string, Tensor> values;
-    // Types that the model gives for its values.
+    // Types that the model states for its values.
     std::vector<const ValueInfoList*> stated;
-    // Become constants when first used.
+    // Initializers become constants when they are first used.
     std::unordered_map<std::string, const TensorProto*> initializers;
     // Attributes of the call, for nodes of a function body.
     std::map<std::string, const AttributeProto*> bindings;
@@ -81,30 +82,33 @@ class GraphImporter {
   StatusOr<Tensor> AddMapInput(const InputType& input);
   void AddOutput(const std::string& name, const Tensor& value);
   Status AddInitializers(const GraphProto& graph, Scope& scope);
-  // The nodes, and then the values of the outputs.
+  // Imports the nodes, then returns the values of the outputs.
   StatusOr<std::vector<Tensor>> ImportOutputs(const GraphProto& graph,
                                               Scope& scope);
-  // (variants.cc)
+  // Defined in variants.cc.
   StatusOr<std::vector<Tensor>> ImportVariants(Scope& scope);
   static bool IsKnown(const Scope& scope, const std::string& name);
   StatusOr<Tensor> Lookup(Scope& scope, const std::string& name);
-  // Nodes of a function; those of a graph are imported with its outputs.
+  // Imports the nodes of a function. (A graph's nodes are imported with its
+  // outputs.)
   Status ImportNodes(const NodeList& nodes, Scope& scope);
   StatusOr<std::vector<int>> Order(const NodeList& nodes,
                                    const Scope& scope) const;
-  // The nodes from order[first] on, and then the values of the outputs.
+  // Imports the nodes from order[first] on, then returns the values of the
+  // outputs.
   StatusOr<std::vector<Tensor>> ImportFrom(const GraphProto& graph,
                                            const std::vector<int>& order,
                                            size_t first, Scope& scope);
-  // (continuations.cc) An `if` of which each region has one branch of the node
-  // that asked for it, and all nodes from there on. No outputs: they cannot
-  // both be imported, or give values of different kinds.
+  // Builds an `if`: each region has one branch of the node that asked for the
+  // split, and all nodes that follow it. Returns no outputs if a region cannot
+  // be imported, or if the two give values of different kinds. Defined in
+  // continuations.cc.
   struct Split;
   StatusOr<std::vector<Tensor>> ImportBothWays(const GraphProto& graph,
                                                const std::vector<int>& order,
                                                size_t first, const Split& split,
                                                Scope& scope);
-  // Whether the branches of an If may be imported with what follows each.
+  // True if each branch of this If may be imported with all nodes that follow.
   bool MaySplit(const std::string& origin) const;
   Status ImportNode(const NodeProto& node, int index, Scope& scope);
   Status ImportCall(const FunctionProto& function, const NodeProto& node,
@@ -114,50 +118,55 @@ class GraphImporter {
                         const NodeProto& node, const std::string& origin,
                         std::vector<Tensor> inputs, Scope& scope);
 
-  // What an importer sees of a node; refers to the scope.
+  // The node as an importer sees it; refers to the scope.
   NodeContext ContextOf(std::shared_ptr<const void> owner,
                         const NodeProto& node, const std::string& origin,
                         int opset, std::vector<Tensor> inputs, Scope& scope);
-  // Nodes with subgraphs (control_flow.cc). True if the node was one of these.
+  // Imports a node with subgraphs (control_flow.cc). True if the node was such
+  // a one.
   StatusOr<bool> ImportControlFlow(std::shared_ptr<const void> owner,
                                    const NodeProto& node,
                                    const std::string& origin,
                                    const std::vector<Tensor>& inputs,
                                    Scope& scope);
-  // (branches.cc)
+  // Defined in branches.cc.
   Status ImportIf(NodeContext& c, Scope& scope);
-  // One of two branches, in place; the program checks that the condition, if
-  // given, says so.
+  // Imports one of two branches in place. If a condition is given, the program
+  // checks that it selects this branch.
   Status ImportBranch(NodeContext& c, Tensor condition, bool is_then,
                       const GraphProto& branch, Scope& scope);
-  // Whether the values can be the node's outputs, as far as the model says.
+  // True if the values can be the node's outputs, as far as the model states
+  // types.
   static bool FitStatedTypes(const NodeProto& node,
                              const std::vector<Tensor>& values,
                              const Scope& scope);
-  // (loop.cc)
+  // Defined in loop.cc.
   Status ImportLoop(NodeContext& c, Scope& scope);
   StatusOr<bool> UnrollLoop(NodeContext& c, const GraphProto& graph,
                             const std::vector<Tensor>& initial, int64_t trips,
                             Scope& scope);
-  // (scan.cc)
+  // Defined in scan.cc.
   Status ImportScan(NodeContext& c, Scope& scope);
   Status ImportBatchedScan(NodeContext& c, Scope& scope);
-  // (sequence_map.cc)
+  // Defined in sequence_map.cc.
   Status ImportSequenceMap(NodeContext& c, Scope& scope);
-  // Where the nodes of a subgraph go. `region`: null if in place.
+  // Returns the scope for the nodes of a subgraph. `region`: null if they are
+  // imported in place.
   Scope SubgraphScope(Scope& scope, const std::string& origin,
                       graph::Region* region) const;
-  // The subgraph's outputs, its inputs being `inputs` (values of its scope).
+  // Imports a subgraph with `inputs` (values of its scope), and returns its
+  // outputs.
   StatusOr<std::vector<Tensor>> ImportSubgraph(
       const GraphProto& graph, const std::vector<Tensor>& inputs, Scope& scope);
-  // A loop's body, built into `region`; last: its outputs.
+  // Builds a loop's body into `region`. `last`: receives the body's outputs.
   graph::LoopOutputs ImportBody(const GraphProto& graph,
                                 const std::vector<Tensor>& arguments,
                                 const RegionValues& carried, bool conditional,
                                 const std::string& origin,
                                 graph::Region& region, Scope& scope,
                                 std::vector<Tensor>& last);
-  // The node's outputs; fewer values than it wants are an error.
+  // Sets the node's outputs. It is an error if there are fewer values than
+  // outputs.
   Status SetOutputs(const NodeContext& c, const std::vector<Tensor>& values,
                     Scope& scope);
 
@@ -169,15 +178,15 @@ class GraphImporter {
   ExternalFiles files_;
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
-  // An If whose branches give different kinds of values asks for this, and its
-  // import fails; whoever imports the graph around it sees it.
+  // Set by an If whose branches give different kinds of values. The import of
+  // the If then fails, and the import of the graph around it sees this request.
   struct Split {
     std::string origin;
     Tensor condition;
   };
   std::optional<Split> split_;
-  // Nodes whose branch is known where import is, and those that were tried both
-  // ways in vain.
+  // The chosen branches of nodes in the part that is being imported, and the
+  // nodes for which importing both ways has failed.
   std::map<std::string, bool> taken_branches_;
   std::set<std::string> not_split_;
   std::vector<graph::AssumedDims> variants_;  // empty: one variant

@@ -35,8 +35,8 @@ class SymbolNames {
   }
 
  private:
-  // The second is name_, the third name_3: names of a model may differ only in
-  // what an identifier does not have.
+  // Makes the name unique: the second is name_, the third name_3. Two names of
+  // a model may differ only in characters that an identifier cannot have.
   std::string Unique(const std::string& name) {
     if (used_.insert(name).second) return name;
     std::string other = name + "_";
@@ -48,7 +48,7 @@ class SymbolNames {
 
   std::map<std::string, std::string> by_parameter_;
   std::set<std::string> used_;
-  std::map<std::string, int> last_;  // number of a name
+  std::map<std::string, int> last_;  // last number used for a name
 };
 
 bool IsNameOfUnknown(const std::string& parameter) {
@@ -67,7 +67,7 @@ class InputReader {
       StatusOr<SequenceType> sequence = ReadSequenceType(info.type());
       if (!sequence.ok())
         return sequence.status().WithContext(Named(input.name));
-      // A pin gives the elements' rank, which the model may leave open.
+      // A pin also gives the elements' rank, which the model may leave open.
       const auto pins = options_.input_shapes.find(input.name);
       if (pins != options_.input_shapes.end() &&
           sequence->kind != SequenceKind::kMap)
@@ -89,7 +89,7 @@ class InputReader {
     return input;
   }
 
-  // Symbols that a pin has fixed.
+  // Dims to which pins have fixed symbols.
   const std::map<std::string, Dim>& pinned() const { return pinned_; }
 
  private:

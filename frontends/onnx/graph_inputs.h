@@ -1,5 +1,5 @@
-// Types that a model states, of its inputs above all: element types, extents,
-// symbols for open dims, pins from the user.
+// Types that a model states, mainly those of its inputs: element types,
+// extents, symbols for open dims, pins from the user.
 #ifndef EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
 #define EMBER_FRONTENDS_ONNX_GRAPH_INPUTS_H_
 
@@ -21,23 +21,24 @@ struct InputType {
   std::string name;
   graph::TensorType type;
   int32_t carried_type = 0;  // see Tensor::carried_type
-  // Of a sequence or optional: then `type` is of no use.
+  // Set for a sequence or optional; `type` is then unused.
   std::optional<SequenceType> sequence;
 };
 
-// The graph's inputs that are not initializers, in order, with pinned dims
-// substituted.
+// Reads the graph's inputs that are not initializers, in order, with pinned
+// dims substituted.
 StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
                                             const ImportOptions& options);
 
-// Whether the value can be of the type, as far as that states an element type
-// and a rank of a tensor.
+// True if the value can be of the type, as far as the type states an element
+// type and a rank of a tensor.
 bool FitsType(const TypeProto& type, const Tensor& value);
 
-// An error if the name of an input or output (`what`) would not stay on a line.
+// Returns an error if the name of an input or output (`what`) contains a line
+// break.
 Status CheckName(std::string_view what, const std::string& name);
 
-// Letters, digits and '_', not starting with a digit.
+// Converts text to letters, digits and '_', not starting with a digit.
 std::string ToIdentifier(std::string_view text);
 
 }  // namespace ember::onnx

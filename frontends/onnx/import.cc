@@ -30,7 +30,7 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
   }
   google::protobuf::io::CodedInputStream stream(bytes.data(),
                                                 static_cast<int>(bytes.size()));
-  // A subgraph is a message in three others: graph, node, attribute.
+  // Each level of subgraphs nests three messages: graph, node, attribute.
   stream.SetRecursionLimit(3 * kMaximumCallDepth + 8);
   if (!model->ParseFromCodedStream(&stream) ||
       !stream.ConsumedEntireMessage()) {
@@ -47,7 +47,7 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
   return std::shared_ptr<const ModelProto>(std::move(model));
 }
 
-// Names in the message are the model's.
+// The message contains names of the model, which may have line breaks.
 Status WithNamesOnOneLine(const Status& status) {
   return Status(status.code(), OnOneLine(status.message()));
 }
@@ -64,7 +64,8 @@ StatusOr<graph::Graph> ImportParsed(
     if (graph.ok() && !importer.assumed_dims().empty()) {
       GraphImporter both(model, std::string(folder), options, steps, choices);
       both.MakeVariants(importer.assumed_dims());
-      // Else the program refuses extents that would have to broadcast.
+      // If this fails, the first graph is used; its program refuses extents
+      // that would have to broadcast.
       StatusOr<graph::Graph> variants = both.Import();
       if (variants.ok() || variants.status().code() == StatusCode::kCancelled)
         graph = std::move(variants);

@@ -1,4 +1,4 @@
-// ONNX models become graphs.
+// Imports ONNX models as graphs.
 //
 //   ImportOptions options;   // --shape x=1x3x?x?
 //   options.input_shapes["x"] = {1, 3, std::nullopt, std::nullopt};
@@ -6,22 +6,24 @@
 //                          ImportModel("model.onnx", options));
 //
 // Every ONNX operator is decomposed into the few operators of the graph.
-// Model-local functions are inlined; If, Loop and Scan become regions, an If
-// whose condition is known when compiling its branch. An If whose branches give
-// different ranks or types is imported with all that follows each of them, if
-// that leads to results of the same kinds; else the branch that the rest of the
-// model can use is taken (the then branch if both can), and the program checks
-// the condition.
+// Model-local functions are inlined. Loop and Scan become regions. So does an
+// If, unless its condition is known when compiling: then its branch is imported
+// in place. An If whose branches give different ranks or types is imported with
+// all nodes that follow each of them, if that leads to results of the same
+// kinds. Otherwise the branch that the rest of the model can use is taken (the
+// then branch if both can), and the program checks the condition.
+//
 // Initializers share the memory of the file. Dims that the model leaves open
-// become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0");
-// they are taken to be at least 1. Where open dims meet that broadcast if one
-// of them is 1, the graph is an `if` of two variants: one takes them to be
-// equal, the other repeats what is 1 when the program runs. Sizes that depend
-// on data become symbols of their own, read when the program runs ("_0"); of
-// axes the number must be known, and ranks.
+// become symbols: the model's name for them ("batch"), or INPUT_AXIS ("x_0").
+// They are taken to be at least 1. Where an operator has two different open
+// dims that broadcast if one of them is 1, the graph is an `if` of two
+// variants: one assumes that they are equal; the other broadcasts as the
+// extents require at run time. Sizes that depend on data become symbols of
+// their own, read when the program runs ("_0"). Ranks and the number of axes
+// must be known.
 //
 // Errors are one line. All unsupported operators of a model are listed at once,
-// with node names; malformed models (missing or duplicate names, cycles, wrong
+// with node names. Malformed models (missing or duplicate names, cycles, wrong
 // attribute types, bad tensors) are refused with what was expected and found.
 // Thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_IMPORT_H_
@@ -45,29 +47,29 @@
 namespace ember::onnx {
 
 struct ImportOptions {
-  // Pins of input dims: one entry per axis, nullopt leaves the axis as the
-  // model says. A pinned symbol is pinned wherever it occurs.
+  // Pins of input dims: one entry per axis; nullopt leaves the axis as the
+  // model states it. A pinned symbol is pinned wherever it occurs.
   std::map<std::string, std::vector<std::optional<int64_t>>> input_shapes;
-  // Inputs that are compiled in as constants, and so are no inputs of the graph
-  // any more: for models that take shapes, axes or sizes as data (vm-compile
-  // --input). Tensors only; values of other inputs are ignored. The type must
-  // be the input's; for its dims to be checked, give them as input_shapes too.
+  // Inputs that are compiled in as constants, so that the graph no longer has
+  // them as inputs. For models that take shapes, axes or sizes as data
+  // (vm-compile --input). Only tensors can be given; names that are no inputs
+  // are ignored. The type must be the input's. The dims are checked only if
+  // they are given as input_shapes too.
   std::map<std::string, TensorBytes> input_values;
-  // If set: filled with the inputs whose values would have to be known where
-  // the import fails because something that must be known when compiling
-  // depends on them.
+  // If set, and if the import fails because a fact that must be known when
+  // compiling depends on inputs: receives the names of these inputs.
   std::set<std::string>* data_dependent_inputs = nullptr;
-  // frontends::ImportOptions::progress.
+  // See frontends::ImportOptions::progress.
   Progress* progress = nullptr;
-  // frontends::ImportOptions::operation_limit.
+  // See frontends::ImportOptions::operation_limit.
   int64_t operation_limit = graph::kOperationLimit;
 };
 
 StatusOr<graph::Graph> ImportModel(std::string_view path,
                                    const ImportOptions& options);
 
-// From memory. `folder` is where external data may lie; empty: external data is
-// refused. `name` is what errors call the model.
+// Imports a model from memory. `folder`: where external data may be; if empty,
+// external data is refused. `name`: how errors call the model.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::string_view folder,
                                         const ImportOptions& options,

@@ -1,5 +1,5 @@
-// What the importer makes of models, good and bad; the meaning of operators is
-// tested end to end in tests/onnx.
+// Tests the graphs and errors that the importer gives for good and bad models.
+// The meaning of operators is tested end to end in tests/onnx.
 #include "frontends/onnx/import.h"
 
 #include <gmock/gmock.h>
@@ -224,7 +224,7 @@ TEST(Import, ShapeThatDependsOnDataIsReadWhenRun) {
   EXPECT_EQ(graph::ShapeToString(graph->outputs()[0]->shape()), "[_0, _1]");
 }
 
-// That there is one axis would tell the rank of the result.
+// The rank of the result is only known if the number of axes is.
 TEST(Import, AxesWhoseNumberDependsOnData) {
   ModelBuilder m;
   m.Input("x", {2, 1});

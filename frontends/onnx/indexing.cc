@@ -1,4 +1,4 @@
-// Gather, scatter and what is made of them.
+// Gather, scatter and operators made of them.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -41,8 +41,8 @@ void ImportGatherElements(NodeContext& c) {
       0, Apply("gather_elements", {x, indices}, {{"axis", int64_t{axis}}}));
 }
 
-// The last dim of `indices` addresses the dims of `shape` from `first` on;
-// negative ones count from the end of each.
+// Normalizes index tuples: the last dim of `indices` addresses the dims of
+// `shape` from `first` on, and negative indices count from the end of each.
 Tensor NormalizeIndexTuples(NodeContext& c, Tensor indices, const Shape& shape,
                             int first) {
   const Dim& length = indices.dim(-1);
@@ -118,7 +118,7 @@ void ImportScatterNd(NodeContext& c) {
 
 // values = [off, on]; positions outside [-depth, depth) give all off.
 void ImportOneHot(NodeContext& c) {
-  // Any type of number will do for it.
+  // The depth may have any numeric type.
   const std::optional<Shape> depth =
       c.Sizes(Cast(c.Input(1), DType::kI64), "depth (input 1)");
   if (!depth) return;
@@ -139,8 +139,7 @@ void ImportOneHot(NodeContext& c) {
   c.SetOutput(0, Select(hit, on, off));
 }
 
-// The first lengths[b] elements of each batch in reverse order, the rest as
-// they are.
+// Reverses the first lengths[b] elements of each batch, and keeps the rest.
 void ImportReverseSequence(NodeContext& c) {
   if (!c.CheckRank(0, 2) || !c.CheckRank(1, 1, 1)) return;
   Tensor x = c.Input(0);

@@ -38,7 +38,7 @@ struct ChunkResult {
   Tensor state;   // [b, h, d, e]
 };
 
-// Row and column numbers of a square matrix.
+// Row and column numbers of a square matrix's elements.
 struct Square {
   Tensor row, column;
 };
@@ -48,11 +48,11 @@ Square MakeSquare(graph::GraphBuilder& builder, const Dim& size) {
   return {AlongAxis(numbers, 0, 2), AlongAxis(numbers, 1, 2)};
 }
 
-// The inverse of 1 + below, where below is 0 on and above the diagonal: from
-// inverses of diagonal blocks those of blocks twice as large, as
-// [[A, 0], [C, D]]⁻¹ = [[A⁻¹, 0], [-D⁻¹ C A⁻¹, D⁻¹]].
+// Returns the inverse of 1 + below, where `below` is 0 on and above the
+// diagonal. It doubles the size of inverted diagonal blocks step by step: [[A,
+// 0], [C, D]]⁻¹ = [[A⁻¹, 0], [-D⁻¹ C A⁻¹, D⁻¹]].
 Tensor InverseOfUnitLower(Tensor below, const Dim& size) {
-  // No matrix has more rows than 2^20: it would fill terabytes.
+  // A matrix with more than 2^20 rows would fill terabytes.
   const int64_t rows = size.is_constant() ? size.constant() : int64_t{1} << 20;
   const Square at = MakeSquare(below.builder(), size);
   Tensor inverse = Cast(Equal(at.row, at.column), below.dtype());
@@ -78,12 +78,13 @@ class Chunk {
     causal_ = LessEqual(at.column, at.row);
     below_ = Less(at.column, at.row);
     if (!steps.decay) return;
-    // Sums of logarithms; in f64, as differences of large ones count.
+    // The sums of logarithms are f64, because differences of large sums are
+    // used.
     Tensor decay = Cast(steps.decay, DType::kF64);
     sums_ = Contract(Cast(causal_, DType::kF64), decay, "ts,bhsd->bhtd");
   }
 
-  // `state` may be absent: zeros.
+  // An absent `state` means zeros.
   ChunkResult Run(Tensor state) {
     Tensor u = steps_.v;
     if (steps_.beta) {
@@ -108,15 +109,15 @@ class Chunk {
  private:
   DType type() const { return steps_.k.dtype(); }
 
-  // x [b, h, t, d] · exp(G), what is left of the state at each step.
+  // x [b, h, t, d] · exp(G): the part of the state that is left at each step.
   Tensor Decayed(Tensor x) { return sums_ ? x * Exp(Cast(sums_, type())) : x; }
   Tensor DecayedQueries() {
     return sums_ ? steps_.q * Unsqueeze(Exp(Cast(sums_, type())), {2})
                  : steps_.q;
   }
 
-  // Σ_d x_td k_sd exp(G_td - G_sd) where `where` says so, else 0: [b, h, g, t,
-  // s] for x [b, h, g, t, d].
+  // Σ_d x_td k_sd exp(G_td - G_sd) where `where` is true, else 0. The result is
+  // [b, h, g, t, s] for x [b, h, g, t, d].
   Tensor Pairs(Tensor x, Tensor where) {
     if (!sums_) {
       Tensor products = Contract(x, steps_.k, "bhgtd,bhsd->bhgts");
@@ -174,7 +175,7 @@ std::optional<Heads> ReadHeads(NodeContext& c) {
   return std::nullopt;
 }
 
-// Decay and beta as the rule asks for them.
+// Reads decay and beta if the update rule uses them.
 bool ReadRule(NodeContext& c, const Heads& heads, DType type, Steps& steps) {
   const std::string rule = c.String("update_rule", "gated_delta");
   const bool gated = rule == "gated" || rule == "gated_delta";
@@ -197,7 +198,7 @@ bool ReadRule(NodeContext& c, const Heads& heads, DType type, Steps& steps) {
   }
   if (gated) steps.decay = SplitSteps(Cast(c.Input(4), type), heads.kv);
   if (delta) {
-    // One number per step and head, or one for all heads.
+    // beta has one number per step and head, or per step for all heads.
     steps.beta = Unsqueeze(Transpose(Cast(c.Input(5), type), {0, 2, 1}), {3});
   }
   return true;
@@ -229,7 +230,7 @@ std::optional<Steps> ReadSteps(NodeContext& c) {
   return steps;
 }
 
-// Steps first … first + count - 1.
+// Cuts out steps first … first + count - 1.
 Steps Part(const Steps& steps, const Dim& first, const Dim& count) {
   Steps part = steps;
   part.q = SliceAxis(steps.q, 3, first, count);
@@ -246,7 +247,7 @@ void ImportLinearAttention(NodeContext& c) {
   Tensor past = c.Input(3);
   if (past && !c.CheckRank(3, 4, 4)) return;
   Tensor state = past ? Cast(past, steps->k.dtype()) : Tensor();
-  // A symbolic number of steps is one chunk.
+  // A symbolic number of steps is computed as one chunk.
   const Dim& count = steps->k.dim(2);
   const int64_t given = c.Integer("chunk_size", 64);
   const int64_t chunk = given > 0 ? given : 64;

@@ -1,5 +1,5 @@
-// Loop: the body becomes a region, or is written out a few times; and the
-// bodies of loops of any kind.
+// Loop: its body becomes a region, or is unrolled if there are few iterations.
+// Also builds the bodies of all other loops.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -28,7 +28,8 @@ Value* ScalarOf(Tensor tensor, DType type) {
   return Cast(Reshape(tensor, {}), type).value();
 }
 
-// Exporters write the iteration and the condition as scalars or as one element.
+// Returns the scalar as the body declares its input: exporters declare the
+// iteration and the condition as scalars or as tensors of one element.
 Tensor AsDeclared(Tensor scalar, const GraphProto& graph, int input) {
   if (input >= graph.input_size()) return scalar;
   const TypeProto& type = graph.input(input).type();
@@ -37,8 +38,8 @@ Tensor AsDeclared(Tensor scalar, const GraphProto& graph, int input) {
   return one ? Reshape(scalar, {Dim(1)}) : scalar;
 }
 
-// What the body of a Loop is called with: it only runs while the condition
-// holds.
+// Returns the arguments of a Loop's body. The condition is always true in it,
+// as the body only runs while the condition holds.
 std::vector<Tensor> ArgumentsOf(const GraphProto& body, GraphBuilder& builder,
                                 Value* iteration,
                                 const std::vector<Tensor>& values) {
@@ -127,7 +128,8 @@ Status GraphImporter::ImportLoop(NodeContext& c, Scope& scope) {
                            UnrollLoop(c, *graph, initial, *trips, scope));
     if (done) return c.builder().status();
   }
-  // Ranks of sequences that begin empty show after an iteration.
+  // The element rank of a sequence that begins empty is only known after a
+  // trial iteration.
   for (bool changed = carried.has_sequences(); changed;) {
     Region trial(c.builder(), "trial");
     Value* iteration = trial.Input("iteration", {DType::kI64, {}});
@@ -143,7 +145,7 @@ Status GraphImporter::ImportLoop(NodeContext& c, Scope& scope) {
     changed = carried.Widen(outputs);
   }
   request.carried = carried.Flatten(initial);
-  std::vector<Tensor> last;  // of the body's outputs, for their kinds
+  std::vector<Tensor> last;  // the body's outputs, for their kinds
   const auto body = [&](Region& region, const LoopInputs& in) {
     GraphBuilder& inside = region.builder();
     return ImportBody(*graph,
@@ -158,8 +160,9 @@ Status GraphImporter::ImportLoop(NodeContext& c, Scope& scope) {
   return SetOutputs(c, carried.LoopResults(c.builder(), results, last), scope);
 }
 
-// A loop of a few iterations whose carried values change rank or dtype has no
-// region; it is written out. False: it need not be, or cannot.
+// Unrolls a loop of a few iterations whose carried values change rank or dtype,
+// which no region can express. Returns false if unrolling is not needed or not
+// possible.
 StatusOr<bool> GraphImporter::UnrollLoop(NodeContext& c,
                                          const GraphProto& graph,
                                          const std::vector<Tensor>& initial,
@@ -185,7 +188,7 @@ StatusOr<bool> GraphImporter::UnrollLoop(NodeContext& c,
       changes |= outputs[1 + i].rank() != initial[i].rank() ||
                  outputs[1 + i].dtype() != initial[i].dtype();
     }
-    // Stacked values would need the iterations' shapes to agree.
+    // Values that the loop stacks would need the same shape in each iteration.
     if (!changes || outputs.size() != 1 + initial.size()) return false;
   }
   std::vector<Tensor> values = initial;

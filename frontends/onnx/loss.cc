@@ -16,8 +16,8 @@ std::vector<int64_t> AllAxes(Tensor x) {
   return axes;
 }
 
-// -scores[n, target[n, …], …], weighted by class, without the ignored targets;
-// reduced as asked.
+// Computes -scores[n, target[n, …], …], weighted by class, with ignored targets
+// left out, and reduced as the attribute asks.
 Tensor NegativeLogLikelihood(NodeContext& c, Tensor scores, Tensor target,
                              Tensor weights) {
   const std::string reduction = c.String("reduction", "mean");

@@ -1,5 +1,5 @@
-// External data stays in the model's folder, and its ranges in its files. Meant
-// for --config=asan too.
+// Tests that external data stays in the model's folder, and its ranges within
+// the files. Meant for --config=asan too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -100,7 +100,7 @@ TEST_F(ExternalData, IsRead) {
   EXPECT_EQ(ErrorOfRange("1008", "16"), "no error");
 }
 
-// Kernels read elements where they are aligned; files need not align them.
+// Kernels need aligned elements, which a file may not have.
 TEST_F(ExternalData, UnalignedElementsAreCopied) {
   ModelBuilder m = WithEntries(
       {{"location", "weights.bin"}, {"offset", "3"}, {"length", "16"}});
@@ -110,7 +110,7 @@ TEST_F(ExternalData, UnalignedElementsAreCopied) {
   ASSERT_TRUE(tensor.ok()) << tensor.status().ToString();
   EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor->bytes.data()) % sizeof(float),
             0);
-  // Of 0.0f, 1.0f, 2.0f, from byte 3.
+  // The bytes of 0.0f, 1.0f, 2.0f, … from byte 3 on.
   EXPECT_THAT(std::vector<uint8_t>(tensor->bytes.begin(), tensor->bytes.end()),
               ElementsAre(0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40,
                           0, 0, 0x80));

@@ -1,6 +1,6 @@
-// What is wrong with a model, told in one line: which object, what was
-// expected, what was found. External data has a test of its own
-// (malformed_external_data_test.cc). Meant for --config=asan too.
+// Tests that each defect of a model gives an error of one line, which names the
+// object, what was expected and what was found. External data has a test of its
+// own (malformed_external_data_test.cc). Meant for --config=asan too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,8 @@ void ExpectError(ModelBuilder m, const std::string& expected) {
   EXPECT_THAT(error, Not(HasSubstr("\n")));
 }
 
-// x: f32[2, 3] to y by one node, whose first input is x.
+// Returns a model that computes y from x: f32[2, 3] by one node, whose first
+// input is x.
 ModelBuilder OneNode(const std::string& op_type,
                      const std::vector<TestAttribute>& attributes = {},
                      const std::vector<std::string>& inputs = {"x"}) {
@@ -130,7 +131,7 @@ TEST(Malformed, Cycles) {
   ExpectError(std::move(m),
               "the nodes form a cycle through or before node "
               "'Add_0'");
-  // Through a name that a branch takes from outside.
+  // The cycle leads through a name that a branch captures from outside.
   m = SampleModel("if");
   NodeProto& add =
       *LastNode(m).mutable_attribute(0)->mutable_g()->mutable_node(0);
@@ -198,7 +199,7 @@ TEST(Malformed, AbsurdDimsOfTensors) {
   ExpectError(with_dims({int64_t{1} << 62, 4}),
               "tensor 'w': expected non-negative dims whose product fits 64 "
               "bits, found 4");
-  // 4 GB in a file of less than 1 KB: no memory is taken for it.
+  // A file of less than 1 KB claims 4 GB. No memory is allocated for it.
   ModelBuilder claim = with_dims({int64_t{1} << 30});
   EXPECT_LT(claim.proto().ByteSizeLong(), 1024u);
   ExpectError(std::move(claim),
@@ -410,7 +411,7 @@ TEST(Malformed, CarriedValuesThatChangeTheirType) {
               "f32[2] from the body, found f32[1, 2]");
 }
 
-// `depth` If nodes in each other.
+// Returns a model of `depth` nested If nodes.
 ModelBuilder Nested(int depth) {
   GraphProto graph = SampleModel("if").graph();
   const GraphProto leaf = graph.node(0).attribute(0).g();
@@ -446,7 +447,8 @@ TEST(Malformed, DeepNesting) {
               "more than 64 levels deep");
 }
 
-// local::F0 calls local::F1 calls … local::F(count-1), which ends as `last`.
+// Returns a model in which local::F0 calls local::F1 calls … local::F(count-1),
+// whose node is `last`.
 ModelBuilder Calls(int count, const std::string& last, const char* domain) {
   ModelBuilder m(17);
   OperatorSetIdProto& import = *m.proto().add_opset_import();
@@ -497,7 +499,7 @@ TEST(Malformed, FunctionsThatDouble) {
               "more");
 }
 
-// Of names in a function that is called very often, each call has a part.
+// Every call of a function makes names of its own, which must stay short.
 TEST(Malformed, FunctionsWithLongNames) {
   ModelBuilder m = Calls(10, "Abs", "");
   for (int i = 0; i < 10; ++i) {
@@ -517,7 +519,7 @@ TEST(Malformed, FunctionsWithLongNames) {
 }
 
 TEST(Malformed, SparseTensors) {
-  // y = x + w, of which two elements are given.
+  // y = x + w, where w is sparse with two elements given.
   const auto with_indices = [](const std::vector<int64_t>& dims,
                                const std::vector<int64_t>& indices) {
     ModelBuilder m = OneNode("Add", {}, {"x", "w"});

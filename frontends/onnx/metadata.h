@@ -1,5 +1,5 @@
-// What an ONNX file says beside its model: who made it, its version, and the
-// properties that its maker added.
+// Reads the metadata of an ONNX file: its producer, its version, and the
+// properties that the producer added.
 //
 //   graph.set_metadata(MetadataOf(*model));
 //

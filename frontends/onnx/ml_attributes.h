@@ -1,4 +1,4 @@
-// What the importers of the domain ai.onnx.ml share in reading their nodes:
+// Helpers with which the importers of the domain ai.onnx.ml read their nodes:
 // lists of strings, numbers in either of their attribute forms, class labels,
 // operands as rows of features.
 //
@@ -7,9 +7,9 @@
 //       ReadLabels(c, "classlabels_strings", "classlabels_ints");
 //   c.SetOutput(0, Gather(labels.Vector(c), best_class, 0));
 //
-// Strings travel as i64 handles of a table where equal strings have equal
-// handles; Tensor::carried_type is then TensorProto::STRING. As all errors of
-// importers, those found here stick in the context.
+// Strings travel as i64 handles of a table in which equal strings have equal
+// handles; Tensor::carried_type is then TensorProto::STRING. Errors stay in the
+// context, as those of all importers.
 #ifndef EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_
 #define EMBER_FRONTENDS_ONNX_ML_ATTRIBUTES_H_
 
@@ -25,11 +25,11 @@ namespace ember::onnx {
 
 inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 
-// The handles of strings in the module's table.
+// Returns the handles of strings in the module's table.
 int64_t StringHandle(NodeContext& c, std::string_view bytes);
 std::vector<int64_t> StringHandles(NodeContext& c,
                                    const std::vector<std::string>& strings);
-// A constant i64[n] of integers, or of handles (marked as strings).
+// Makes a constant i64[n] of integers, or of handles (marked as strings).
 Tensor HandleVector(NodeContext& c, const std::vector<int64_t>& values,
                     bool strings);
 
@@ -41,15 +41,15 @@ struct Numbers {
   size_t size() const { return values.size(); }
 };
 
-// FLOATS `name` or TENSOR `name`_as_tensor; empty if neither is there.
+// Reads FLOATS `name` or TENSOR `name`_as_tensor; empty if neither is present.
 Numbers ReadNumbers(NodeContext& c, const std::string& name);
-// TENSOR `name`; empty if absent.
+// Reads TENSOR `name`; empty if absent.
 Numbers ReadTensorNumbers(NodeContext& c, const std::string& name);
 // A constant vector of a numeric type.
 Tensor NumberVector(NodeContext& c, const std::vector<double>& values,
                     DType dtype);
 
-// Integers, or handles of strings.
+// Class labels: integers, or handles of strings.
 struct Labels {
   std::vector<int64_t> values;
   bool strings = false;
@@ -60,17 +60,18 @@ struct Labels {
   }
 };
 
-// One of the two attributes; fails where none is there or both are.
+// Reads one of the two attributes; fails if none or both are present.
 Labels ReadLabels(NodeContext& c, std::string_view strings,
                   std::string_view integers);
 
-// Operand 0 as [N, F], where [F] stands for [1, F]; absent after an error.
+// Returns operand 0 as [N, F], where [F] means [1, F]; absent after an error.
 Tensor ReadRows(NodeContext& c);
 
-// The type that scores of an operand are computed in: f64 for f64, else f32.
+// Returns the type in which scores of an operand are computed: f64 for f64,
+// else f32.
 DType ScoreType(Tensor x);
 
-// Fails unless `found` is `expected`; says what both are about.
+// Fails unless `found` is `expected`. `what` names the counted objects.
 bool CheckCount(NodeContext& c, std::string_view what, size_t found,
                 size_t expected);
 

@@ -1,4 +1,4 @@
-// Operators of ai.onnx.ml that replace elements by others from a table.
+// Operators of ai.onnx.ml that replace elements by values from a table.
 #include <numeric>
 #include <string>
 #include <utility>
@@ -20,7 +20,7 @@ Column DefaultInteger(NodeContext& c) {
   return IntegerColumn({c.Integer("default_int64", -1)});
 }
 
-// Strings ↔ integers, whichever of them the operand holds.
+// Maps strings to integers or back, depending on the operand's type.
 void ImportMapping(NodeContext& c, const std::vector<std::string>& strings,
                    std::vector<int64_t> integers) {
   if (!CheckCount(c, "cats_int64s", integers.size(), strings.size())) return;
@@ -38,7 +38,8 @@ void ImportCategoryMapper(NodeContext& c) {
   ImportMapping(c, *strings, c.Integers("cats_int64s", {}));
 }
 
-// The default of the values' type; opset 4 has it as a tensor, too.
+// Returns the default, which has the values' type. Opset 4 may give it as a
+// tensor.
 Column LabelDefault(NodeContext& c, const Column& values) {
   if (c.HasAttribute("default_tensor")) {
     Column given = ReadTensorColumn(c, "default_tensor");
@@ -58,7 +59,7 @@ Column LabelDefault(NodeContext& c, const Column& values) {
 }
 
 void ImportLabelEncoder(NodeContext& c) {
-  // Opset 1: strings and their positions.
+  // Opset 1 maps strings to their positions.
   if (const auto classes = c.Strings("classes_strings")) {
     std::vector<int64_t> positions(classes->size());
     std::iota(positions.begin(), positions.end(), 0);
@@ -72,7 +73,7 @@ void ImportLabelEncoder(NodeContext& c) {
   c.SetOutput(0, Lookup(c, c.Input(0), keys, values, otherwise));
 }
 
-// A new last axis with a 1 at the category's place.
+// Adds a last axis with a 1 at the category's position.
 void ImportOneHotEncoder(NodeContext& c) {
   const Labels categories = ReadLabels(c, "cats_strings", "cats_int64s");
   if (!c.ok()) return;
@@ -81,7 +82,7 @@ void ImportOneHotEncoder(NodeContext& c) {
   const int64_t count = categories.size();
   std::vector<int64_t> places(count);
   std::iota(places.begin(), places.end(), 0);
-  // One that is out of range ends the run with an error.
+  // A position that is out of range ends the run with an error.
   Tensor place =
       Lookup(c, x, IntegerColumn(categories.values, categories.strings),
              IntegerColumn(std::move(places)), IntegerColumn({count}));

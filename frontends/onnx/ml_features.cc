@@ -1,5 +1,5 @@
 // Operators of ai.onnx.ml on single features: scaling, thresholds, missing
-// values, choice and concatenation.
+// values, selection and concatenation.
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,13 +14,13 @@ namespace {
 void ImportBinarizer(NodeContext& c) {
   Tensor x = c.Input(0);
   const double threshold = c.Float("threshold", 0);
-  // Integers are compared as they are with the threshold as it is.
+  // Integers are compared in f64, so that neither they nor the threshold are
+  // rounded.
   Tensor wide = x.is_float() ? x : Cast(x, DType::kF64);
   c.SetOutput(0, Cast(Less(threshold, wide), x.dtype()));
 }
 
-// Fails unless a list per feature has one element, or as many as there are
-// features.
+// Fails unless a list has one element, or one per feature.
 bool CheckPerFeature(NodeContext& c, std::string_view name, size_t count,
                      Tensor x) {
   if (!c.CheckRank(0, 1)) return false;
@@ -37,7 +37,7 @@ bool CheckPerFeature(NodeContext& c, std::string_view name, size_t count,
 
 void ImportScaler(NodeContext& c) {
   Tensor x = c.Input(0);
-  // In the type of the data: integers beyond 2^24 are not f32's.
+  // Integers are computed in f64, as f32 does not hold those beyond 2^24.
   Tensor y = Cast(x, x.is_float() ? x.dtype() : DType::kF64);
   if (const auto offset = c.Floats("offset")) {
     if (!CheckPerFeature(c, "offset", offset->size(), x)) return;
@@ -93,7 +93,8 @@ void ImportImputer(NodeContext& c) {
   c.SetOutput(0, Select(missing, NumberVector(c, *values, x.dtype()), x));
 }
 
-// Rows of [N, C], [C] being [1, C] and what is behind C being part of it.
+// Returns x as a matrix [N, C]: [C] becomes [1, C], and dims after C are
+// flattened into it.
 Tensor AsMatrix(Tensor x) {
   if (x.rank() == 1) return Unsqueeze(x, {0});
   Dim columns(1);
@@ -101,8 +102,8 @@ Tensor AsMatrix(Tensor x) {
   return Reshape(x, {x.dim(0), columns});
 }
 
-// Each input gives as many columns as 'inputdimensions' says: more are left
-// out, missing ones are 0.
+// Takes as many columns of each input as 'inputdimensions' says: further ones
+// are dropped, missing ones are 0.
 void ImportFeatureVectorizer(NodeContext& c) {
   const auto sizes = c.Integers("inputdimensions");
   if (sizes && !CheckCount(c, "inputdimensions", sizes->size(),
@@ -123,7 +124,8 @@ void ImportFeatureVectorizer(NodeContext& c) {
   c.SetOutput(0, Concat(columns, 1));
 }
 
-// Elements of the last axis; all indices are one list. [C] gives [1, n].
+// Takes elements of the last axis. The indices are flattened to a list of n,
+// and [C] gives [1, n].
 void ImportArrayFeatureExtractor(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);

@@ -9,14 +9,15 @@
 namespace ember::onnx {
 namespace {
 
-// x [N, F] times coefficients [targets, F], plus intercepts if there are any.
-// Computed in the type of scores, given and taken as f32.
+// Computes x [N, F] times coefficients [targets, F], plus the intercepts if
+// there are any. It computes in the type of scores; coefficients and results
+// are f32.
 Tensor LinearScores(NodeContext& c, const std::vector<double>& coefficients,
                     const std::vector<double>& intercepts, int64_t targets) {
   Tensor x = ReadRows(c);
   if (!x) return c.Wrap(nullptr);
   x = Cast(x, ScoreType(x));
-  // There may be more coefficients than features: those in front count.
+  // If there are more coefficients than features, only the first ones count.
   const auto count = static_cast<int64_t>(coefficients.size());
   const int64_t features = x.dim(1).is_constant() ? x.dim(1).constant()
                            : targets > 0          ? count / targets
@@ -51,7 +52,8 @@ void ImportLinearRegressor(NodeContext& c) {
   c.SetOutput(0, Cast(PostTransform(scores, transform), DType::kF32));
 }
 
-// The labels that one score decides between: 0 and 1 without two given ones.
+// Returns the labels between which a single score decides: the two given ones,
+// else 0 and 1.
 Labels TwoLabels(NodeContext& c, const Labels& labels) {
   if (labels.size() == 2) return labels;
   if (!labels.strings) return {{0, 1}, false};
@@ -66,7 +68,7 @@ void ImportLinearClassifier(NodeContext& c) {
   const std::vector<double> intercepts =
       c.Floats("intercepts").value_or(std::vector<double>());
   if (!c.ok()) return;
-  // As many scores as intercepts; without any, as classes.
+  // There are as many scores as intercepts or, without intercepts, as classes.
   const int64_t targets = intercepts.empty()
                               ? labels.size()
                               : static_cast<int64_t>(intercepts.size());

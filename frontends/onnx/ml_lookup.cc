@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kFewKeys = 4;
 
-// The elements of a constant.
+// Returns the elements of a constant.
 Column ReadConstant(Tensor constant) {
   Column column;
   column.dtype = constant.dtype();
@@ -35,7 +35,8 @@ Column ReadConstant(Tensor constant) {
   return column;
 }
 
-// Positions of the keys in ascending order, each key once, without NaN.
+// Returns the positions of the keys in ascending order of the keys, each key
+// once, without NaN.
 template <typename T>
 std::vector<size_t> SortKeys(const std::vector<T>& keys) {
   std::vector<size_t> order;
@@ -70,7 +71,7 @@ bool AreConsecutive(const Column& keys, const std::vector<size_t>& order) {
 }
 
 struct Match {
-  Tensor position;  // in the sorted keys; in range also where there is no hit
+  Tensor position;  // index of the sorted keys; in range even without a hit
   Tensor hit;
 };
 
@@ -84,8 +85,8 @@ Match MatchConsecutive(NodeContext& c, Tensor x, const Column& keys,
   return {Select(hit, offset, offset.Like(0)), hit};
 }
 
-// Finds the last key that is not above x, halving the step. Repeats the last
-// key up to a power of two.
+// Finds the last key that is not above x, by halving the step. The last key is
+// repeated until their number is a power of two.
 Match BinarySearch(NodeContext& c, Tensor x, const Column& keys,
                    std::vector<size_t>& order) {
   size_t size = 1;
@@ -196,7 +197,7 @@ Tensor Lookup(NodeContext& c, Tensor x, const Column& keys,
   if (!CheckKeyType(c, x, keys)) return c.Wrap(nullptr);
   std::vector<size_t> order =
       keys.is_float() ? SortKeys(keys.floats) : SortKeys(keys.integers);
-  // Narrower integers and floats are exact in the wider type.
+  // The wider type holds narrower integers and floats exactly.
   const DType type = keys.is_float() ? keys.dtype : DType::kI64;
   Column typed = keys;
   typed.dtype = x.dtype() == DType::kF64 ? DType::kF64 : type;

@@ -29,22 +29,22 @@ struct Column {
 
   bool is_float() const { return IsFloat(dtype); }
   size_t size() const { return is_float() ? floats.size() : integers.size(); }
-  // The elements at `positions`, as a constant.
+  // Returns the elements at `positions`, as a constant.
   Tensor Vector(NodeContext& c, const std::vector<size_t>& positions) const;
-  Tensor Scalar(NodeContext& c) const;  // of a column of one element
+  Tensor Scalar(NodeContext& c) const;  // for a column of one element
 };
 
 Column IntegerColumn(std::vector<int64_t> values, bool strings = false);
 Column FloatColumn(std::vector<double> values);
 
-// One of `name`_strings, _int64s, _floats and _tensor; fails where there is
-// none, or more than one.
+// Reads one of `name`_strings, _int64s, _floats and _tensor; fails if none or
+// more than one is present.
 Column ReadColumn(NodeContext& c, const std::string& name);
-// TENSOR attribute.
+// Reads a TENSOR attribute.
 Column ReadTensorColumn(NodeContext& c, const std::string& name);
 
-// values[i] where x is keys[i], else `otherwise`, a column of one element.
-// Fails unless x has the keys' type.
+// Returns values[i] where x is keys[i], else `otherwise` (a column of one
+// element). Fails unless x has the keys' type.
 Tensor Lookup(NodeContext& c, Tensor x, const Column& keys,
               const Column& values, const Column& otherwise);
 

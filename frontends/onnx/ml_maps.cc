@@ -1,4 +1,4 @@
-// Operators of ai.onnx.ml between tensors and maps.
+// Operators of ai.onnx.ml that convert between tensors and maps.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -13,7 +13,8 @@
 namespace ember::onnx {
 namespace {
 
-// Positions of the keys in ascending order; of equal keys the last counts.
+// Returns the positions of the keys in ascending order of the keys. Of equal
+// keys the last counts.
 template <typename Key>
 std::vector<int64_t> AscendingOrder(const std::vector<Key>& keys) {
   std::vector<int64_t> order(keys.size());
@@ -36,8 +37,8 @@ std::vector<Key> Chosen(const std::vector<Key>& keys,
   return chosen;
 }
 
-// A map per row of the scores, [N, E], whose columns are in the order of the
-// labels.
+// Makes a map for each row of the scores, [N, E], whose columns have the order
+// of the labels.
 void ImportZipMap(NodeContext& c) {
   const Labels labels =
       ReadLabels(c, "classlabels_strings", "classlabels_int64s");
@@ -62,7 +63,7 @@ void ImportZipMap(NodeContext& c) {
 }
 
 struct Map {
-  Tensor values, keys;  // [n] both
+  Tensor values, keys;  // both are [n]
   bool string_values = false;
   bool string_keys = false;
 };
@@ -82,8 +83,8 @@ Tensor MarkedAs(Tensor x, bool strings) {
   return x.Marked(strings ? TensorProto::STRING : 0);
 }
 
-// The map's values at the places of a vocabulary, which may name a key twice;
-// 0 or "" where the map has no such key.
+// Looks up the keys of a vocabulary in the map: 0 or "" where the map lacks the
+// key. The vocabulary may contain a key twice.
 void ImportDictVectorizer(NodeContext& c) {
   const Labels vocabulary =
       ReadLabels(c, "string_vocabulary", "int64_vocabulary");
@@ -105,7 +106,7 @@ void ImportDictVectorizer(NodeContext& c) {
   c.SetOutput(0, MarkedAs(Unsqueeze(y, {0}), map->string_values));
 }
 
-// The numbers or strings of a map's values, [n], as `cast_to` asks.
+// Returns a map's values, [n], as numbers or strings, depending on `cast_to`.
 std::optional<Tensor> CastValues(NodeContext& c, const Map& map,
                                  const std::string& cast_to) {
   if (cast_to == "TO_STRING") {
@@ -125,7 +126,7 @@ std::optional<Tensor> CastValues(NodeContext& c, const Map& map,
   return Apply("string_to_number", {map.values}, {{"dtype", type}});
 }
 
-// Values in ascending order of their keys.
+// Returns the values in ascending order of their keys.
 Tensor InOrderOfKeys(NodeContext& c, Tensor keys, Tensor values) {
   const std::vector<graph::Value*> sorted =
       c.builder().ApplyAll("top_k", {keys.value()},
@@ -151,7 +152,7 @@ void ImportCastMap(NodeContext& c) {
   if (form == "DENSE") {
     y = InOrderOfKeys(c, map->keys, *values);
   } else if (form == "SPARSE" && size > 0) {
-    // Strings are filled up as ONNX Runtime does it. A key that is out of range
+    // The filler of strings is that of ONNX Runtime. A key that is out of range
     // ends the run with an error.
     const Tensor filler = strings ? c.StringScalar("0.f") : values->Like(0);
     y = Apply("scatter_elements",

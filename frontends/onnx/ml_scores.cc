@@ -28,7 +28,7 @@ Tensor Probit(Tensor p) {
   return Select(Less(x, 0), -magnitude, magnitude) * M_SQRT2;
 }
 
-// Softmax over the scores that are not 0; those that are stay (almost) 0.
+// Softmax over the scores that are not 0. Scores of 0 stay (almost) 0.
 Tensor SoftmaxZero(Tensor scores) {
   constexpr double kZero = 1e-7;
   Tensor largest = Reduce(scores, "maximum", {1}, true);

@@ -1,10 +1,11 @@
-// The transforms of score vectors that classifiers and regressors end with.
+// The transforms that classifiers and regressors apply to their score vectors
+// at the end.
 //
 //   Tensor z = PostTransform(scores, Transform::kSoftmax);   // [N, E]
 //
-// The specification names them without formulas; these are the ones that ONNX
-// Runtime and the reference implementation use: a single score is changed by
-// PROBIT only, and PROBIT is Winitzki's approximation.
+// The specification names the transforms without formulas. These are the
+// formulas of ONNX Runtime and the reference implementation: only PROBIT
+// changes a single score, and PROBIT is Winitzki's approximation.
 #ifndef EMBER_FRONTENDS_ONNX_ML_SCORES_H_
 #define EMBER_FRONTENDS_ONNX_ML_SCORES_H_
 
@@ -14,7 +15,7 @@
 
 namespace ember::onnx {
 
-// In the order of TreeEnsemble's enumeration.
+// The values have the order of TreeEnsemble's enumeration.
 enum class Transform : uint8_t {
   kNone,
   kSoftmax,
@@ -23,21 +24,21 @@ enum class Transform : uint8_t {
   kProbit
 };
 
-// Attribute 'post_transform' by name.
+// Reads the attribute 'post_transform', which is a name.
 Transform ReadTransform(NodeContext& c);
 
-// scores [N, E].
+// Transforms scores [N, E].
 Tensor PostTransform(Tensor scores, Transform transform);
 
-// How one score of a two-class problem becomes two.
+// The two scores that are made from the single score s of a two-class problem.
 enum class SecondClass : uint8_t {
   kComplement,  // 1 - s, s
   kNegation,    // -s, s
 };
 
-// score [N, 1] to [N, 2]. LOGISTIC gives the probabilities 1 - p, p whatever
-// the rule; other transforms are not defined for one score and leave it as it
-// is, except PROBIT, whose value both columns get.
+// Makes scores [N, 2] from [N, 1]. LOGISTIC gives the probabilities 1 - p, p
+// whatever the rule; PROBIT gives both columns its value. Other transforms are
+// not defined for one score and are not applied.
 Tensor AddSecondClass(Tensor score, SecondClass rule, Transform transform);
 
 }  // namespace ember::onnx

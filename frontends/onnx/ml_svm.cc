@@ -1,5 +1,5 @@
 // SVMClassifier, SVMRegressor: kernels between rows and support vectors, then a
-// contraction. Formulas of libsvm, as ONNX Runtime has them.
+// contraction. The formulas are libsvm's, as in ONNX Runtime.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -45,7 +45,7 @@ Kernel ReadKernel(NodeContext& c) {
   return kernel;
 }
 
-// `values` as [rows, the rest].
+// Returns `values` as a matrix of `rows` rows.
 Tensor Matrix(NodeContext& c, std::string_view name,
               const std::vector<double>& values, int64_t rows, DType type) {
   const auto count = static_cast<int64_t>(values.size());
@@ -118,7 +118,7 @@ class SvmClassifier {
   void Run() {
     if (!c_.ok()) return;
     for (int64_t size : sizes_) {
-      // Each has coefficients.
+      // Each support vector has coefficients.
       const auto most = static_cast<int64_t>(coefficients_.size()) - vectors_;
       if (size < 0 || size > most) {
         return c_.FailInvalid(
@@ -164,7 +164,7 @@ class SvmClassifier {
   int64_t vectors_ = 0;
 };
 
-// Without support vectors: a score per class.
+// Computes a score per class; for models without support vectors.
 void SvmClassifier::RunLinear() {
   Tensor weights =
       Matrix(c_, "coefficients", coefficients_, labels_.size(), x_.dtype());
@@ -173,7 +173,7 @@ void SvmClassifier::RunLinear() {
   Tensor scores = Contract(x_, weights, "nf,kf->nk") + rho_.front();
   Tensor best = ArgMax(scores);
   if (labels_.size() == 2 && prob_a_.empty()) {
-    // The second class wins as soon as any score is large enough.
+    // The second class wins if any score is large enough.
     Tensor largest = Reduce(scores, "maximum", {1}, false);
     Tensor second = AllPositive() ? LessEqual(0.5, largest) : Less(0, largest);
     best = Select(second, best.Like(1), best);
@@ -222,7 +222,7 @@ void SvmClassifier::RunPairs() {
   SetResults(best, AddSecondClass(scores, rule, transform_));
 }
 
-// [N, pairs].
+// Returns the scores of the pairs, [N, pairs].
 Tensor SvmClassifier::PairScores() {
   Tensor support =
       Matrix(c_, "support_vectors", ReadFloats(c_, "support_vectors"), vectors_,

@@ -11,7 +11,7 @@
 namespace ember::onnx {
 namespace {
 
-// In the order of TreeEnsemble's enumeration.
+// The values have the order of TreeEnsemble's enumeration.
 enum Mode { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
 
 constexpr std::string_view kModeNames[] = {
@@ -19,8 +19,8 @@ constexpr std::string_view kModeNames[] = {
     "BRANCH_EQ",  "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF",
 };
 
-// Whether the test holds for each outcome of comparing the feature's value
-// with the threshold. NaN compares as in IEEE 754.
+// kHolds[mode][outcome]: true if the test holds for that outcome of comparing
+// the feature's value with the threshold. NaN compares as in IEEE 754.
 constexpr bool kHolds[][TreeTable::kOutcomes] = {
     {true, true, false, false},  {true, false, false, false},
     {false, true, true, false},  {false, false, true, false},
@@ -42,8 +42,8 @@ void SetChildren(Mode mode, const Children& children,
   }
 }
 
-// A balanced search tree over the sorted members in place of branch `node`; its
-// further branches are appended.
+// Replaces branch `node` by a balanced search tree over the sorted members.
+// Further branches of the tree are appended to the table.
 void AddSearchTree(std::span<const double> members, const Children& children,
                    int64_t node, TreeTable& table) {
   const size_t middle = members.size() / 2;
@@ -62,7 +62,8 @@ void AddSearchTree(std::span<const double> members, const Children& children,
   table.branches[node] = branch;
 }
 
-// The lists of TreeEnsemble's 'membership_values', which NaNs end.
+// Splits TreeEnsemble's 'membership_values' into lists, each of which ends with
+// a NaN.
 std::vector<std::vector<double>> SplitMembers(
     const std::vector<double>& values) {
   std::vector<std::vector<double>> sets(1);
@@ -146,7 +147,7 @@ bool CheckEnsemble(NodeContext& c, const EnsembleAttributes& a,
          CheckRange(c, "tree_roots", a.roots, static_cast<int64_t>(nodes));
 }
 
-// The node that a child's index names; -1 after an error.
+// Returns the node to which a child's index refers; -1 after an error.
 int64_t ChildNode(NodeContext& c, int64_t index, bool leaf, size_t branches,
                   size_t leaves) {
   const size_t size = leaf ? leaves : branches;
@@ -155,8 +156,8 @@ int64_t ChildNode(NodeContext& c, int64_t index, bool leaf, size_t branches,
   return -1;
 }
 
-// Leaves are numbered before membership tests add branches: they are negative
-// until RenumberLeaves, -1 the first.
+// Returns the temporary number of a leaf. Membership tests add branches later,
+// so that leaves have negative numbers, from -1 down, until RenumberLeaves.
 int64_t AsLeaf(int64_t leaf) { return -1 - leaf; }
 
 void RenumberLeaves(TreeTable& table) {
@@ -234,7 +235,8 @@ TreeTable ReadTreeEnsemble(NodeContext& c) {
     table.leaves.push_back({{a.targets[i], a.weights.values[i]}});
   }
   for (int64_t root : a.roots) {
-    // A tree that is a single leaf is a branch with two equal ends.
+    // The operator encodes a tree of a single leaf as a branch with two equal
+    // leaves.
     const bool leaf = a.true_leafs[root] != 0 && a.false_leafs[root] != 0 &&
                       a.true_ids[root] == a.false_ids[root];
     table.roots.push_back(leaf ? AsLeaf(a.true_ids[root]) : root);
@@ -294,12 +296,13 @@ std::optional<NodeAttributes> ReadNodeAttributes(NodeContext& c) {
       !CheckCount(c, "nodes_values", a.values.size(), count)) {
     return std::nullopt;
   }
-  // As many as there are: nodes beyond have the default.
+  // The list may be shorter than the nodes: the others have the default.
   a.missing.resize(count, 0);
   return a;
 }
 
-// Nodes of the attributes → nodes of the table, leaves negative at first.
+// Maps the attributes' nodes to nodes of the table. Leaves have negative
+// numbers at first.
 std::map<NodeId, int64_t> NumberNodes(NodeContext& c, const NodeAttributes& a,
                                       TreeTable& table) {
   std::map<NodeId, int64_t> numbers;
@@ -388,7 +391,7 @@ void AddVotes(NodeContext& c, const std::string& vote,
   }
   for (size_t i = 0; i < trees.size() && c.ok(); ++i) {
     const int64_t node = FindNode(c, numbers, names[1], {trees[i], nodes[i]});
-    // Votes of branches are never reached.
+    // Votes at branches are ignored, as no row ends there.
     if (node < 0) {
       table.leaves[-1 - node].push_back({targets[i], weights.values[i]});
     }

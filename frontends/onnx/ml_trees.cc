@@ -16,7 +16,7 @@ using ops::Forest;
 
 namespace {
 
-// The features in the type that thresholds are compared in.
+// Returns the features in the type in which thresholds are compared.
 Tensor ReadFeatures(NodeContext& c, bool wide) {
   Tensor x = ReadRows(c);
   if (!x) return x;
@@ -112,7 +112,8 @@ class TreeClassifier {
   }
 
  private:
-  // The largest score wins, of the classes that have votes or base values.
+  // The class with the largest score wins, among those that have votes or base
+  // values.
   Classified RunMany() const {
     Tensor scores = sums_;
     if (!base_.empty()) scores = scores + NumberVector(c_, base_, Type());
@@ -140,14 +141,15 @@ class TreeClassifier {
     return all ? scores : Concat(columns, 1);
   }
 
-  // One class: labels 1 and 0 are not its label, which is all there is.
+  // There is only the label of the one class; the labels 1 and 0 do not exist.
   Classified RunOne() const {
     Tensor score = sums_;
     if (!base_.empty()) score = score + base_.front();
     return {First(), PostTransform(score, transform_)};
   }
 
-  // Votes for one of two classes are a score that decides between them.
+  // For two classes. If only one of them has votes, these are a score that
+  // decides between both.
   Classified RunTwo() const;
 
   Tensor First() const {
@@ -166,9 +168,9 @@ class TreeClassifier {
   bool all_positive_ = true;
 };
 
-// What the specification leaves open is as in ONNX Runtime: the second class
-// wins by its own score, and votes for the first class alone are the score of
-// the second one, as boosted trees are exported.
+// The specification leaves some cases open; they follow ONNX Runtime. The
+// second class wins by its own score. If only the first class has votes, these
+// are the score of the second one; boosted trees are exported so.
 Classified TreeClassifier::RunTwo() const {
   const bool only_first = voted_.count(1) == 0;
   const bool one_voted = voted_.size() <= 1;

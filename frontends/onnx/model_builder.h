@@ -1,4 +1,4 @@
-// Small ONNX models made in code, for tests.
+// Builds small ONNX models in code, for tests.
 //
 //   ModelBuilder m(13);
 //   m.Input("x", {2, 3});
@@ -20,7 +20,7 @@
 
 namespace ember::onnx {
 
-// An open dim by name, "" for one without.
+// An extent, or the name of an open dim; "" for an open dim without a name.
 using TestDim = std::variant<int64_t, std::string>;
 
 struct TestAttribute {

@@ -13,10 +13,11 @@
 namespace ember::onnx {
 namespace {
 
-// Of subgraphs and calls in each other; the importer stops before.
+// Largest nesting depth of subgraphs and calls. The importer's own limit is
+// smaller.
 constexpr int kMaximumDepth = 130;
 
-// Names that a subgraph takes from outside.
+// Adds the names that a subgraph captures from outside.
 void CollectCaptured(const GraphProto& graph, int depth,
                      std::vector<std::string>& names) {
   if (depth > kMaximumDepth) return;
@@ -39,7 +40,7 @@ void CollectCaptured(const GraphProto& graph, int depth,
   }
 }
 
-// What must be computed before the node.
+// The names that must be computed before the node.
 struct NodeUses {
   std::vector<std::string> required;
   std::vector<std::string> captured;
@@ -68,7 +69,7 @@ StatusOr<Producers> FindProducers(
       auto [entry, added] = producers.emplace(output, i);
       if (!added && nodes[i].op_type() == "Constant" &&
           nodes[entry->second].op_type() == "Constant") {
-        entry->second = i;  // engines take the last one
+        entry->second = i;  // the last one wins, as in engines
         continue;
       }
       if (!added) {
@@ -87,8 +88,8 @@ StatusOr<Producers> FindProducers(
   return producers;
 }
 
-// Unsupported operators by name, with the labels of their nodes, in order of
-// appearance.
+// Collects unsupported operators by name, with the labels of their nodes, in
+// order of appearance.
 class UnsupportedOperators {
  public:
   explicit UnsupportedOperators(const ModelIndex& index) : index_(index) {}
@@ -137,7 +138,7 @@ class UnsupportedOperators {
   void ScanNode(const NodeProto& node, const Opsets& opsets,
                 const std::string& label, int depth) {
     if (const FunctionProto* function = index_.FunctionOf(node)) {
-      // Once per function: its nodes are the same at every call.
+      // Each function is scanned once: its nodes are the same at every call.
       if (scanned_.insert(function).second) {
         Scan(function->node(), Opsets(function->opset_import()), label + "/",
              depth);
@@ -191,7 +192,7 @@ int Opsets::VersionOf(std::string_view domain) const {
 
 ModelIndex::ModelIndex(const ModelProto& model)
     : model_(model), opsets_(model.opset_import()) {
-  // Models older than opset imports (IR version 2) mean version 1.
+  // Models older than opset imports (IR version 2) use opset 1.
   opsets_.SetDefault(1);
   for (const FunctionProto& function : model.functions()) {
     functions_[{std::string(CanonicalDomain(function.domain())),
@@ -212,7 +213,8 @@ std::string_view CanonicalDomain(std::string_view domain) {
 std::string NodeLabel(const NodeProto& node, int index) {
   if (node.name().empty())
     return OnOneLine(node.op_type() + "_" + std::to_string(index));
-  // Functions are imported as often as they are called, with all nodes in them.
+  // Labels are kept short, as a function's nodes are imported again at each
+  // call.
   constexpr size_t kLongestLabel = 256;
   return OnOneLine(node.name().substr(0, kLongestLabel));
 }
@@ -254,7 +256,8 @@ StatusOr<std::vector<int>> OrderNodes(
     }
     for (const std::string& name : uses.captured) depend_on(name);
   }
-  // Smallest position first keeps an order that is already right.
+  // The node with the smallest position comes first, so an order that is
+  // already right is kept.
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
   for (int i = 0; i < nodes.size(); ++i) {
     if (missing[i] == 0) ready.push(i);

@@ -1,5 +1,5 @@
-// Lookups in a model that import and checks share: functions by name, opset
-// versions, node labels.
+// Lookups in a model that the importer and the checks share: functions by name,
+// opset versions, node labels.
 #ifndef EMBER_FRONTENDS_ONNX_MODEL_INDEX_H_
 #define EMBER_FRONTENDS_ONNX_MODEL_INDEX_H_
 
@@ -17,14 +17,15 @@ namespace ember::onnx {
 
 using NodeList = google::protobuf::RepeatedPtrField<NodeProto>;
 
-// Domain → version. The default domain is "".
+// Maps domains to versions. The default domain is "".
 class Opsets {
  public:
   Opsets() = default;
   explicit Opsets(
       const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports);
-  // 1 if the domain is not imported, which optimizers forget for those that
-  // they add; 0 for the default domain.
+  // Returns the version. For a domain that is not imported it is 1, as
+  // optimizers forget to import domains that they use; for the default domain
+  // it is then 0.
   int VersionOf(std::string_view domain) const;
   void SetDefault(int version) { versions_.emplace("", version); }
 
@@ -39,7 +40,7 @@ class ModelIndex {
 
   const ModelProto& model() const { return model_; }
   const Opsets& opsets() const { return opsets_; }
-  // The model-local function a node calls, or null.
+  // Returns the model-local function that a node calls, or null.
   const FunctionProto* FunctionOf(const NodeProto& node) const;
 
  private:
@@ -49,21 +50,22 @@ class ModelIndex {
   std::map<FunctionKey, const FunctionProto*> functions_;
 };
 
-// "" for the default domain under either of its names.
+// Returns "" for the default domain under either of its names.
 std::string_view CanonicalDomain(std::string_view domain);
-// The node's name, or OpType_index without one. On one line.
+// Returns the node's name, or OpType_index without one, on one line.
 std::string NodeLabel(const NodeProto& node, int index);
 // "conv1 (Conv)" or "Conv_3".
 std::string NodeOrigin(const NodeProto& node, int index);
 
-// Unimplemented, listing every operator of the model that has no row, with its
-// nodes.
+// Returns an Unimplemented error that lists every operator of the model without
+// a row, with its nodes.
 Status CheckOperatorsSupported(const ModelIndex& index,
                                std::string_view model_name);
 
-// Positions of `nodes` so that definitions come before uses; the given order is
-// kept where it already does. `is_known(name)` says which names come from
-// outside. Errors: a name produced twice, one produced nowhere, a cycle.
+// Returns the positions of `nodes` in an order in which definitions come before
+// uses; the given order is kept where it is right. `is_known(name)` is true for
+// names from outside. Errors: a name that is produced twice or nowhere, a
+// cycle.
 StatusOr<std::vector<int>> OrderNodes(
     const NodeList& nodes,
     const std::function<bool(const std::string&)>& is_known);

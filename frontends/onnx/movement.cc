@@ -15,7 +15,7 @@
 namespace ember::onnx {
 namespace {
 
-// Shape as an operand, or before opset 5 as an attribute.
+// Reads the shape from an operand; before opset 5 from an attribute.
 std::optional<Shape> ReadTargetShape(NodeContext& c) {
   if (c.Input(1)) return c.Contents(1, "shape");
   const std::optional<std::vector<int64_t>> attribute = c.Integers("shape");
@@ -24,7 +24,7 @@ std::optional<Shape> ReadTargetShape(NodeContext& c) {
   return std::nullopt;
 }
 
-// Fills in 0 (the dim of the data) and -1 (what is left).
+// Replaces 0 by the data's dim, and -1 by the extent that remains.
 std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
                                     Shape target, bool zero_copies) {
   int inferred = -1;
@@ -61,8 +61,8 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
   return target;
 }
 
-// A target that depends on data: 0 and -1 are filled in by the program. Pieces
-// of it that are known stay so.
+// Reads a target that depends on data: the program replaces 0 and -1. Elements
+// of it that are known stay constant.
 std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1)) return std::nullopt;
@@ -140,7 +140,7 @@ void ImportTranspose(NodeContext& c) {
   c.SetOutput(0, Transpose(x, std::move(permutation)));
 }
 
-// Whether axes are an operand that only data tells.
+// True if axes are an operand whose values only the data gives.
 bool HasDynamicAxes(NodeContext& c) {
   return c.ok() && !c.HasAttribute("axes") && c.Input(1) && !c.IsKnown(1);
 }
@@ -153,7 +153,8 @@ void SqueezeDynamic(NodeContext& c) {
                                 Dim(x.rank()) - axes->dim(0));
   const Tensor dims = c.Wrap(c.builder().ShapeValue(x.shape()));
   const std::optional<Shape> shape = c.Sizes(Gather(dims, kept, 0), "dims");
-  // That the others are 1 follows from the number of elements.
+  // The reshape fails unless the dropped dims are 1, as the number of elements
+  // would differ.
   if (shape) c.SetOutput(0, Reshape(x, *shape));
 }
 
@@ -164,7 +165,8 @@ void UnsqueezeDynamic(NodeContext& c) {
   const std::optional<int64_t> count =
       operand.rank() == 0 ? 1 : operand.dim(0).AsConstant();
   if (!count) {
-    c.ConstantIntegers(1, "axes");  // says what would have to be known
+    // fails, naming the inputs that would have to be known
+    c.ConstantIntegers(1, "axes");
     return;
   }
   if (*count > kMaximumRank - x.rank())
@@ -222,15 +224,15 @@ void ImportConcat(NodeContext& c) {
   c.SetOutput(0, Concat(c.inputs(), c.Axis(axis, c.Input(0).rank())));
 }
 
-// Repeats dims of extent 1 where that is only known when the program runs: an
-// index beyond the last is the last.
+// Repeats a dim that may have extent 1, which is only known at run time:
+// indices after the last element read the last element.
 Tensor RepeatUnitDim(Tensor x, int axis, const Dim& extent) {
   Tensor index = IotaVector(x.builder(), extent, DType::kI64);
   const Tensor last = DimScalar(x.builder(), x.dim(axis) - Dim(1));
   return Gather(x, Minimum(index, last), axis);
 }
 
-// A check of the program, for dims that only it knows.
+// Makes the program check dims that are only known at run time.
 void RequireRepeatable(NodeContext& c, const Dim& from, const Dim& to) {
   const Tensor a = DimScalar(c.builder(), from);
   const Tensor b = DimScalar(c.builder(), to);
@@ -269,7 +271,8 @@ void ImportExpand(NodeContext& c) {
   c.SetOutput(0, Broadcast(x, to));
 }
 
-// Each dim is written twice, the repetition first, and merged again.
+// Each dim is split into the repetition and the dim itself, broadcast, and
+// merged again.
 void ImportTile(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::optional<Shape> repeats = c.Sizes(1, "repeats");

@@ -17,7 +17,7 @@ std::string AttributeTypeName(AttributeProto::AttributeType type) {
              : std::to_string(type);
 }
 
-// Old exporters leave the type out; then the field that is set tells.
+// Old exporters omit the type; then the field that is set determines it.
 AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
   if (attribute.type() != AttributeProto::UNDEFINED) return attribute.type();
   if (attribute.has_i()) return AttributeProto::INT;
@@ -80,8 +80,8 @@ int64_t NodeContext::Integer(std::string_view name, int64_t otherwise) {
 
 double NodeContext::Float(std::string_view name, double otherwise) {
   const AttributeProto* attribute = Typed(name, AttributeProto::FLOAT);
-  // ONNX's defaults are floats as attributes are: 0.01 is 0.00999999978, which
-  // shows where it meets an f64.
+  // Defaults are rounded to f32, as attributes are: 0.01 is 0.00999999978. In a
+  // computation with f64 operands that makes a difference.
   return attribute ? attribute->f() : static_cast<float>(otherwise);
 }
 
@@ -115,7 +115,7 @@ std::optional<std::vector<double>> NodeContext::Floats(std::string_view name) {
 std::optional<std::vector<std::string>> NodeContext::Strings(
     std::string_view name) {
   const AttributeProto* attribute = FindAttribute(name);
-  // Old exporters leave the type of an empty list out, too.
+  // Old exporters also omit the type of an empty list.
   if (attribute != nullptr && attribute->type() != AttributeProto::UNDEFINED)
     attribute = Typed(name, AttributeProto::STRINGS);
   if (attribute == nullptr) return std::nullopt;

@@ -1,4 +1,4 @@
-// Normalizations, in inference form unless the node asks for training.
+// Normalizations. They are in inference form unless the node asks for training.
 // Statistics of narrow floats are computed in f32.
 #include <numeric>
 #include <optional>
@@ -20,15 +20,15 @@ std::vector<int64_t> AxesFrom(int first, int rank) {
   return axes;
 }
 
-// A per-channel vector along dim 1 of rank `rank`; or a parameter per element
-// of a sample.
+// Lays a vector with an element per channel along dim 1 of rank `rank`. A
+// parameter of another rank has one element per element of a sample.
 Tensor PerChannel(Tensor vector, int rank, DType type) {
   if (vector.rank() != 1) return Cast(Unsqueeze(vector, {0}), type);
   return rank < 2 ? Cast(vector, type) : Cast(AlongAxis(vector, 1, rank), type);
 }
 
-// Vectors of one element per channel, and x: dim 1, the channels, is the same
-// in all of them, and known where one tells.
+// Makes dim 1 of x, the channels, agree with the vectors of one element per
+// channel. All get the extent that any of them states.
 void AgreeOnChannels(Tensor& x, const std::vector<Tensor*>& vectors) {
   if (x.rank() < 2) return;
   Dim channels = x.dim(1);
@@ -45,8 +45,8 @@ void AgreeOnChannels(Tensor& x, const std::vector<Tensor*>& vectors) {
 
 bool CheckVector(NodeContext& c, int input) { return c.CheckRank(input, 1, 1); }
 
-// Per-channel scale and shift from the statistics, so that what is left at run
-// time is x * a + b.
+// Folds the statistics into a scale and a shift per channel, so that only x * a
+// + b remains to be computed at run time.
 Tensor ScaleAndShift(NodeContext& c, Tensor x, Tensor factor, Tensor offset,
                      Tensor mean, Tensor variance) {
   const DType type = ComputeType(x.dtype());
@@ -61,7 +61,7 @@ Tensor ScaleAndShift(NodeContext& c, Tensor x, Tensor factor, Tensor offset,
 void ImportBatchNormalization(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(0, 1)) return;
-  // Until opset 8, statistics could be of every element of a sample.
+  // Until opset 8 there could be statistics for every element of a sample.
   const bool spatial = c.opset() >= 9 || c.Integer("spatial", 1) != 0;
   for (int i = 1; i < 5; ++i) {
     const int rank = spatial ? 1 : x.rank() - 1;
@@ -79,7 +79,8 @@ void ImportBatchNormalization(NodeContext& c) {
     return c.SetOutput(0, ScaleAndShift(c, x, factor, offset, mean, variance));
 
   std::vector<int64_t> axes = AxesFrom(spatial ? 1 : x.rank(), x.rank());
-  // Every axis but that of the channels; or the batch alone.
+  // Reduce over every axis except the channels; over the batch alone if
+  // statistics are per element of a sample.
   if (axes.empty()) axes.push_back(0);
   axes.front() = 0;
   const DType type = ComputeType(x.dtype());
@@ -97,7 +98,7 @@ void ImportBatchNormalization(NodeContext& c) {
               ScaleAndShift(c, x, factor, offset, batch_mean, batch_variance));
   c.SetOutput(1, running(mean, batch_mean));
   c.SetOutput(2, running(variance, batch_variance));
-  // Saved for the gradient, until opset 13.
+  // Until opset 13, outputs 3 and 4 are the statistics that the gradient needs.
   c.SetOutput(3, Cast(batch_mean, mean.dtype()));
   c.SetOutput(4, Cast(batch_variance, variance.dtype()));
 }
@@ -122,7 +123,7 @@ void ImportInstanceNormalization(NodeContext& c) {
   c.SetOutput(0, Cast(y, x.dtype()));
 }
 
-// The element type that statistics are computed in ("stash_type").
+// Returns the element type in which statistics are computed ("stash_type").
 DType StashType(NodeContext& c, DType type) {
   const std::optional<DType> stash = c.TypeAttribute("stash_type");
   return stash.value_or(type == DType::kF64 ? type : DType::kF32);
@@ -139,7 +140,8 @@ void ImportLayerNormalization(NodeContext& c) {
   Tensor centered = wide - mean;
   Tensor deviation =
       Sqrt(Mean(centered * centered, axes, true) + c.Float("epsilon", 1e-5));
-  // Fused models have wide scales beside narrow data; the result is as wide.
+  // Fused models have wide scales with narrow data; the result is then as wide
+  // as the scale.
   Tensor y = Cast(Cast(centered / deviation, x.dtype()), c.Input(1).dtype()) *
              c.Input(1);
   c.SetOutput(0, c.Input(2) ? y + c.Input(2) : y);
@@ -173,7 +175,8 @@ void ImportGroupNormalization(NodeContext& c) {
   Tensor normal = Reshape(
       Standardize(split, AxesFrom(2, split.rank()), c.Float("epsilon", 1e-5)),
       x.shape());
-  // Scale and bias were per group in opset 18 and are per channel since.
+  // In opset 18 scale and bias are per group; from opset 21 on they are per
+  // channel.
   auto parameter = [&](Tensor vector) {
     const bool per_group =
         vector.dim(0).is_constant()
@@ -221,7 +224,7 @@ void ImportLrn(NodeContext& c) {
 void ImportMeanVarianceNormalization(NodeContext& c) {
   Tensor x = c.Input(0);
   std::vector<int64_t> otherwise = {0, 2, 3};
-  // Before opset 9 it was experimental, without axes.
+  // Before opset 9 the operator was experimental and had no axes.
   if (c.Integer("across_channels", 0) != 0) otherwise.push_back(1);
   const std::vector<int64_t> axes =
       c.DistinctAxes(c.Integers("axes", otherwise), x.rank());
@@ -258,12 +261,13 @@ constexpr OperatorRow kRows[] = {
     {"GroupNormalization", 18, 3, 3, ImportGroupNormalization},
     {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization},
     {"LRN", 1, 1, 1, ImportLrn},
-    // Engines take it at any opset; exporters of fused models rely on that.
+    // Engines accept it at any opset; exporters of fused models rely on that.
     {"LayerNormalization", 1, 2, 3, ImportLayerNormalization},
     {"LpNormalization", 1, 1, 1, ImportLpNormalization},
     {"MeanVarianceNormalization", 1, 1, 1, ImportMeanVarianceNormalization},
     {"RMSNormalization", 23, 2, 2, ImportRmsNormalization},
-    // ONNX Runtime's name, which its optimizer writes into this domain.
+    // ONNX Runtime's optimizer writes this operator of its own into the default
+    // domain.
     {"SimplifiedLayerNormalization", 1, 2, 2, ImportRmsNormalization},
     {"SimplifiedLayerNormalization", 1, 2, 2, ImportRmsNormalization,
      "com.microsoft"},

@@ -7,7 +7,7 @@
 namespace ember::onnx {
 namespace {
 
-// One a line: people add theirs at the same time.
+// One name per line, to avoid merge conflicts when several people add families.
 // clang-format off
 constexpr std::span<const OperatorRow> (*kFamilies[])() = {
     ActivationOperators,

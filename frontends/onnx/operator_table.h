@@ -1,7 +1,7 @@
-// The one table of ONNX operators: which there are, since when, how many
-// operands, and the function that decomposes a node into the graph's operators.
-// Adding an operator is a row in its family's file, the function, and a test
-// (docs/adding/onnx-operator.md).
+// The table of ONNX operators: for each its name, its first opset, its number
+// of operands, and the function that decomposes a node into the graph's
+// operators. To add an operator, add a row in its family's file, the function,
+// and a test (docs/adding/onnx-operator.md).
 #ifndef EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_ONNX_OPERATOR_TABLE_H_
 
@@ -17,20 +17,21 @@ namespace ember::onnx {
 
 inline constexpr int kVariadic = -1;
 
-// What an operator does with operands that have no dtype of their own
+// The way in which an operator handles operands that have no dtype of their own
 // (carried_types.h).
 enum class CarriedTypes : uint8_t {
   kRefused,
   kMoved,    // its results have the type of the operands that are moved
-  kHandled,  // its importer looks at Tensor::carried_type
-  kNumbers,  // the same, without strings
-  kStrings,  // the same, strings only
+  kHandled,  // its importer handles Tensor::carried_type
+  kNumbers,  // like kHandled, but without strings
+  kStrings,  // like kHandled, but strings only
 };
 
-// The rule, and for kMoved the operands that go into the results; the others
-// are indices, sizes or conditions, which have a dtype of their own.
+// The rule; for kMoved also the operands whose elements go into the results.
+// The other operands are indices, sizes or conditions, which have a dtype of
+// their own.
 struct CarriedOperands {
-  // A rule alone is what most rows say.
+  // Implicit, as most rows give only a rule.
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr CarriedOperands(CarriedTypes rule = CarriedTypes::kRefused)
       : rule(rule) {}
@@ -41,7 +42,7 @@ struct CarriedOperands {
   }
 
   CarriedTypes rule;
-  uint32_t moved = 0;  // bit i: operand i; bit 31 also stands for all after it
+  uint32_t moved = 0;  // bit i: operand i; bit 31: operand 31 and all after it
 };
 
 constexpr CarriedOperands Moves(std::initializer_list<int> operands) {
@@ -56,7 +57,8 @@ inline constexpr CarriedOperands kAllMoved = [] {
   return result;
 }();
 
-// Whether an operator takes sequences and optionals, or maps (sequence.h).
+// The values other than tensors that an operator accepts: kTaken for sequences
+// and optionals, kMaps for maps (sequence.h).
 enum class Sequences : uint8_t { kRefused, kTaken, kMaps };
 
 struct OperatorRow {
@@ -67,21 +69,21 @@ struct OperatorRow {
   void (*import)(NodeContext& context);
   std::string_view domain = "";
   CarriedOperands carried;
-  // For an operator that is one of the default domain under another domain's
-  // name: the opset whose rules it follows.
+  // The opset whose rules the operator follows, if it is an operator of the
+  // default domain under the name of another domain.
   int as_opset = 0;
   Sequences sequences = Sequences::kRefused;
 };
 
-// Null if there is no such operator at this opset. "ai.onnx" is the default
-// domain "".
+// Returns null if there is no such operator at this opset. "ai.onnx" is the
+// default domain "".
 const OperatorRow* FindOperator(std::string_view domain, std::string_view name,
                                 int opset);
 
-// All rows, family by family.
+// Returns all rows, family by family.
 std::span<const OperatorRow> OperatorTable();
 
-// The families; each lies in the file of its name.
+// The families. Each is defined in the file of its name.
 std::span<const OperatorRow> ActivationOperators();
 std::span<const OperatorRow> AttentionOperators();
 std::span<const OperatorRow> ContractionOperators();

@@ -11,7 +11,8 @@
 namespace ember::onnx {
 namespace {
 
-// u64 constants go by their bits: a double holds 53 of them.
+// Returns a u64 constant. It is made from its bits, as a double holds only 53
+// of them.
 Tensor Word(NodeContext& c, uint64_t value) {
   return Reshape(c.Vector<uint64_t>(DType::kU64, {value}), {});
 }
@@ -21,7 +22,7 @@ struct Product {
   Tensor low;
 };
 
-// The halves of a 32 x 32 bit product; words are kept in u64.
+// Returns the two halves of a 32 x 32 bit product. Words are kept in u64.
 Product Multiply(NodeContext& c, Tensor a, uint64_t multiplier) {
   Tensor product = a * Word(c, multiplier);
   return {Binary(Opcode::kShiftRight, product, Word(c, 32)),
@@ -30,7 +31,7 @@ Product Multiply(NodeContext& c, Tensor a, uint64_t multiplier) {
 
 Tensor Xor(Tensor a, Tensor b) { return Binary(Opcode::kXor, a, b); }
 
-// The number of each element, row-major.
+// Returns the row-major number of each element.
 Tensor ElementNumbers(NodeContext& c, const Shape& shape) {
   Tensor flat = IotaVector(c.builder(), ElementCount(shape), DType::kI64);
   return Cast(Reshape(flat, shape), DType::kU64);
@@ -99,7 +100,7 @@ Tensor RandomNumbers::Uniform(DType type) const {
 }
 
 Tensor RandomNumbers::UniformOpen(DType type) const {
-  // One bit less than the significand, for the half.
+  // One bit less than the significand has, so that adding the half is exact.
   const int bits = type == DType::kF64 ? 52 : 23;
   return (Cast(Bits(0, bits), type) + 0.5) * std::ldexp(1.0, -bits);
 }

@@ -1,10 +1,10 @@
 // Random numbers as graph operators: Philox4x32-10, the counter-based generator
 // of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
 // 3" (SC 2011). The counter is the element's number, so every tier and every
-// number of threads gives the same values, and nothing is carried from one run
-// to the next: a model gives the same "random" numbers each time it runs.
+// number of threads gives the same values. No state is carried between runs: a
+// model gives the same "random" numbers each time it runs.
 //
-//   RandomNumbers numbers(c, KeyOf(c), x.shape());
+//   RandomNumbers numbers(c, RandomKey(c), x.shape());
 //   Tensor kept = Less(ratio, numbers.Uniform(DType::kF32));  // in [0, 1)
 #ifndef EMBER_FRONTENDS_ONNX_PHILOX_H_
 #define EMBER_FRONTENDS_ONNX_PHILOX_H_
@@ -16,26 +16,28 @@
 
 namespace ember::onnx {
 
-// The node's seed (a float or an integer attribute), else a hash of the node's
-// label and first output: other nodes get other numbers.
+// Returns the node's seed (a float or an integer attribute), else a hash of the
+// node's label and first output, so that different nodes get different numbers.
 uint64_t RandomKey(NodeContext& c);
 
 class RandomNumbers {
  public:
   RandomNumbers(NodeContext& c, uint64_t key, const Shape& shape);
 
-  // Uniform in [0, 1), as many random bits as the type's significand has; f16
-  // and bf16 come in f32, so that 1 stays out of reach of rounding.
+  // Uniform numbers in [0, 1), with as many random bits as the type's
+  // significand has. f16 and bf16 numbers are returned as f32, so that they are
+  // not rounded to 1.
   Tensor Uniform(DType type) const;
-  // Uniform inside (0, 1), in f32 or f64.
+  // Uniform numbers in (0, 1), f32 or f64.
   Tensor UniformOpen(DType type) const;
-  // Standard normal (Box and Muller 1958), in f32 or f64.
+  // Standard normal numbers (Box and Muller 1958), f32 or f64.
   Tensor Normal(DType type) const;
   // 32 random bits per element, as u64; for tests of the generator.
   const std::array<Tensor, 4>& words() const { return words_; }
 
  private:
-  // The upper `bits` of a word, or of a pair of words from 33 on.
+  // Returns the upper `bits` bits of a word; above 32 bits, those of a pair of
+  // words.
   Tensor Bits(int first_word, int bits) const;
 
   std::array<Tensor, 4> words_;

@@ -1,4 +1,4 @@
-// Pooling: windows reduced per dim, in the model's own order of dims.
+// Pooling as window reductions, in the model's own order of dims.
 #include "frontends/onnx/pooling.h"
 
 #include <cmath>
@@ -16,8 +16,8 @@
 namespace ember::onnx {
 namespace {
 
-// `parts` for the spatial dims with `lead` for the batch and channel dims
-// before them.
+// Returns `lead` for the batch and channel dims, followed by `parts` for the
+// spatial dims.
 template <typename T>
 std::vector<T> WithLeading(const T& lead, const std::vector<T>& parts) {
   std::vector<T> all{lead, lead};
@@ -45,8 +45,8 @@ void ImportAveragePool(NodeContext& c) {
   c.SetOutput(0, AveragePool(c, c.Input(0)));
 }
 
-// Flat position in [N, C, spatial…] of the input of each element of a spatial
-// dim, row-major, or column-major over the spatial dims.
+// Returns the distance of two neighbours along a spatial dim, as flat positions
+// in [N, C, spatial…]. The spatial dims are row-major or column-major.
 Dim SpatialStride(const Shape& shape, int dim, bool column_major) {
   const int rank = static_cast<int>(shape.size());
   if (column_major)
@@ -54,8 +54,8 @@ Dim SpatialStride(const Shape& shape, int dim, bool column_major) {
   return ElementCount(Shape(shape.begin() + dim + 1, shape.begin() + rank));
 }
 
-// Flat indices of the largest element of each window: a comparison per position
-// of the window.
+// Returns the flat index of the largest element of each window, with one
+// comparison per position of the window.
 Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   const int rank = x.rank();
   const bool column_major = c.Integer("storage_order", 0) != 0;
@@ -72,7 +72,7 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
     return c.Wrap(nullptr);
   }
   const Shape pooled = ReduceWindow(x, "maximum", window).shape();
-  // -1 marks padding, so that it never wins.
+  // Padding has the index -1, so that it is never chosen.
   Tensor flat = c.Scalar(0, DType::kI64);
   for (int axis = 0; axis < rank; ++axis) {
     const Dim stride = axis >= 2
@@ -116,7 +116,8 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   return best_index;
 }
 
-// The shape of which MaxPool would make the operand's, if its windows fit.
+// Returns the shape from which MaxPool would make the operand's shape if its
+// windows fit exactly.
 std::optional<Shape> UnpooledShape(NodeContext& c) {
   std::optional<std::vector<int64_t>> kernel = c.Integers("kernel_shape");
   if (!kernel) {
@@ -142,9 +143,10 @@ void ImportMaxPool(NodeContext& c) {
   if (c.WantsOutput(1)) c.SetOutput(1, MaxPoolIndices(c, c.Input(0), *window));
 }
 
-// What MaxPool took from where: elements go to the flat indices that it gave,
-// all others are 0. The indices count in the shape that follows from the
-// window; one that is given is filled with zeros behind it.
+// Undoes MaxPool: places elements at the flat indices that MaxPool returned,
+// and 0 elsewhere. The indices refer to the shape that follows from the window.
+// If an output shape is given, the result is extended to it with zeros at the
+// end.
 void ImportMaxUnpool(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor x = c.Input(0);
@@ -173,7 +175,8 @@ void ImportMaxUnpool(NodeContext& c) {
   c.SetOutput(0, Pad(y, Shape(rank, Dim(0)), high, "constant", x.Like(0)));
 }
 
-// (sum of |x|^p)^(1/p), with the powers that have a simple form written so.
+// Computes (sum of |x|^p)^(1/p); powers that have a simple form are written in
+// it.
 template <typename Sum>
 Tensor LpNorm(Tensor x, int64_t p, const Sum& sum) {
   const DType type = x.dtype();

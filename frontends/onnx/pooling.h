@@ -1,4 +1,4 @@
-// Pooling of tensors that are not a node's operands as they are.
+// Pooling of tensors that are not themselves operands of the node.
 #ifndef EMBER_FRONTENDS_ONNX_POOLING_H_
 #define EMBER_FRONTENDS_ONNX_POOLING_H_
 
@@ -6,8 +6,8 @@
 
 namespace ember::onnx {
 
-// ONNX AveragePool and MaxPool of x[N, C, spatial…] with the node's window
-// attributes. Fail on attributes that do not fit.
+// Compute ONNX's AveragePool and MaxPool of x[N, C, spatial…] with the node's
+// window attributes. Fail on attributes that do not fit.
 Tensor AveragePool(NodeContext& c, Tensor x);
 Tensor MaxPool(NodeContext& c, Tensor x);
 

@@ -13,7 +13,7 @@
 namespace ember::onnx {
 namespace {
 
-// A scale or zero point brought to a shape that broadcasts against x.
+// Reshapes a scale or zero point so that it broadcasts against x.
 Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   if (!parameter || !c.ok()) return parameter;
   const int64_t block = c.Integer("block_size", 0);
@@ -35,7 +35,7 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   return RepeatBlocks(parameter, axis, block, x.dim(axis));
 }
 
-// The zero point of floats is 0, which is added, so that -0 becomes 0.
+// Adds the zero point of floats, which is 0: -0 becomes 0.
 Tensor PlusZero(Tensor scaled) {
   Tensor zero = scaled.Like(0);
   return Select(Equal(scaled, zero), zero, scaled);
@@ -52,14 +52,14 @@ Tensor QuantizeToCarried(NodeContext& c, Tensor scaled, Tensor zero_point,
   return EncodeCarried(rounded, format, true);
 }
 
-// Scales may be powers of two.
+// Returns the scale; scales of the carried type of powers of two are decoded.
 Tensor ScaleOperand(NodeContext& c) {
   Tensor scale = c.Input(1);
   return scale.carried_type() != 0 ? DecodeCarried(scale, DType::kF32) : scale;
 }
 
-// x / scale, since opset 23 rounded to the precision asked for: the attribute,
-// else the scale's type. In f32.
+// Returns x / scale in f32. From opset 23 on it is rounded to the precision
+// that the attribute gives, else to the scale's type.
 Tensor Scaled(NodeContext& c, Tensor x, Tensor scale) {
   Tensor quotient = Cast(x, DType::kF32) / Cast(scale, DType::kF32);
   if (c.opset() < 23) return quotient;
@@ -105,7 +105,7 @@ void ImportDequantizeLinear(NodeContext& c) {
   const bool is_float =
       format != nullptr ? format->is_float() : IsFloat8(x.dtype());
   if (is_float) {
-    // Casts what is not carried.
+    // DecodeCarried casts a tensor that has no carried type.
     Tensor numbers = DecodeCarried(x, DType::kF32);
     return c.SetOutput(0, Cast(numbers * Cast(scale, DType::kF32), type));
   }

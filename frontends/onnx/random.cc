@@ -1,6 +1,6 @@
-// Operators that draw random numbers. All of them draw from one counter-based
-// generator (philox.h), so a compiled model is reproducible: it gives the same
-// numbers on every device and each time it runs.
+// Operators that draw random numbers. All use one counter-based generator
+// (philox.h), so a compiled model is reproducible: it gives the same numbers on
+// every device and each time it runs.
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace ember::onnx {
 namespace {
 
-// The attribute `shape` of the operators that have no operand.
+// Reads the attribute `shape` of operators that have no operand.
 std::optional<Shape> ShapeAttribute(NodeContext& c) {
   const std::optional<std::vector<int64_t>> extents = c.Integers("shape");
   if (!extents) {
@@ -43,7 +43,7 @@ bool CheckFloat(NodeContext& c, DType type) {
   return false;
 }
 
-// The type in which values of `type` are drawn.
+// Returns the type in which values of `type` are drawn.
 DType DrawnType(DType type) {
   return type == DType::kF64 ? DType::kF64 : DType::kF32;
 }
@@ -85,7 +85,7 @@ void ImportRandomNormalLike(NodeContext& c) {
   DrawNormal(c, like.shape(), c.TypeAttribute("dtype").value_or(like.dtype()));
 }
 
-// 1 with the probability that the operand gives.
+// Draws 1 with the probability that the operand gives, else 0.
 void ImportBernoulli(NodeContext& c) {
   Tensor probability = c.Input(0);
   if (!CheckFloat(c, probability.dtype())) return;
@@ -96,8 +96,9 @@ void ImportBernoulli(NodeContext& c) {
       0, Cast(Less(numbers.Uniform(drawn), Cast(probability, drawn)), type));
 }
 
-// Classes with the probabilities softmax(logits): the largest of the logits
-// plus Gumbel noise (Gumbel 1954), a noise per sample and class.
+// Draws classes with the probabilities softmax(logits): the class with the
+// largest logit plus Gumbel noise (Gumbel 1954), a new noise per sample and
+// class.
 void ImportMultinomial(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2)) return;
   Tensor logits = c.Input(0);
@@ -121,7 +122,7 @@ void ImportMultinomial(NodeContext& c) {
       0, Cast(drawn_class, c.TypeAttribute("dtype").value_or(DType::kI32)));
 }
 
-// A number known when compiling, else nullopt without failing.
+// Returns a number if it is known when compiling, else nullopt without failing.
 std::optional<double> KnownScalar(NodeContext& c, Tensor scalar) {
   if (!c.ok()) return std::nullopt;
   const auto contents = c.builder().ConstantContents(scalar.value());
@@ -129,22 +130,22 @@ std::optional<double> KnownScalar(NodeContext& c, Tensor scalar) {
   return contents->front();
 }
 
-// The identity, and a mask that says that everything is kept. That is also what
-// an operator of opset 6 or before gets where it does not say is_test = 1:
-// exporters leave it out of models for inference.
+// Returns the input unchanged, and a mask that keeps everything. Operators of
+// opset 6 or before do so too, even without is_test = 1: exporters omit that
+// attribute in models for inference.
 void KeepAll(NodeContext& c) {
   Tensor x = c.Input(0);
   c.SetOutput(0, x);
   if (!c.WantsOutput(1)) return;
-  // Before opset 10 the mask had the type of the data; before 12 its meaning
-  // was left open, and engines give zeros.
+  // Before opset 10 the mask has the type of the data. Before opset 12 its
+  // meaning is left open, and engines give zeros.
   const DType mask = c.opset() < 10 ? x.dtype() : DType::kBool;
   const double kept = c.opset() < 12 ? 0 : 1;
   c.SetOutput(1, Broadcast(c.Scalar(kept, mask), x.shape()));
 }
 
-// Training: elements become 0 with probability `ratio`, the others grow so that
-// the expectation stays.
+// In training, elements become 0 with probability `ratio`; the others are
+// scaled up so that the expectation stays the same.
 void ImportDropout(NodeContext& c) {
   Tensor x = c.Input(0);
   Tensor training = c.Input(2);
@@ -155,7 +156,7 @@ void ImportDropout(NodeContext& c) {
   Tensor ratio =
       c.Input(1) ? Reshape(Cast(c.Input(1), type), {}) : c.Scalar(0.5, type);
   if (!known) {
-    // Where training is false, nothing is dropped.
+    // If `training` is false at run time, nothing is dropped.
     ratio =
         Select(Cast(Reshape(training, {}), DType::kBool), ratio, ratio.Like(0));
   }

@@ -10,7 +10,7 @@
 namespace ember::onnx {
 namespace {
 
-// Operands by position.
+// Positions of the operands.
 constexpr int kWeights = 1, kRecurrence = 2, kBias = 3, kLengths = 4,
               kInitial = 5, kPeepholes = 7, kWeightsScale = 8,
               kRecurrenceScale = 10;
@@ -80,7 +80,7 @@ class Layer {
 
   Tensor Computed(Tensor x) { return Cast(x, ComputeType(x.dtype())); }
 
-  // An operand with the dims that it must have.
+  // Returns an operand with the dims that it must have.
   Tensor Operand(int index, std::string_view name, const Shape& expected) {
     const Tensor operand = c_.Input(index);
     if (!c_.ok()) return operand;
@@ -100,7 +100,8 @@ class Layer {
     return Apply("assume", {operand}, {{"shape", expected}});
   }
 
-  // One direction of an operand with directions first; absent if it is.
+  // Returns one direction of an operand whose first dim is the directions;
+  // absent if the operand is.
   Tensor OfDirection(int index, std::string_view name, Shape rest, int number) {
     if (!c_.Input(index)) return Tensor();
     rest.insert(rest.begin(), Dim(direction_count_));
@@ -120,7 +121,8 @@ class Layer {
     return Squeeze(SliceAxis(all, axis, Dim(number), Dim(1)), {axis});
   }
 
-  // Rows first, whichever way they are given.
+  // Returns the matrix as [rows, gates * hidden], in whichever layout the
+  // operand is.
   Matrix MakeMatrix(int index, std::string_view name, int scale,
                     const Dim& rows, int number) {
     const Dim width = hidden_ * Dim(spec_.gates);
@@ -133,7 +135,8 @@ class Layer {
     return {Centered(values, zero_point), Parameter(scale, width, number)};
   }
 
-  // Of all, [directions], or per column, [directions, width].
+  // Reads a parameter for the whole matrix, [directions], or per column,
+  // [directions, width].
   Tensor Parameter(int index, const Dim& width, int number) {
     const std::string name = "input " + std::to_string(index);
     const Shape rest = c_.Input(index).rank() > 1 ? Shape{width} : Shape{};
@@ -183,7 +186,7 @@ class Layer {
                        [full](double length) { return length == full; });
   }
 
-  // The steps of [steps, batch, …] backwards, each sequence within its length.
+  // Reverses the steps of [steps, batch, …], each sequence within its length.
   Tensor Reversed(Tensor x) {
     if (!lengths_) return SliceAxis(x, 0, steps() - Dim(1), steps(), -1);
     const Tensor step =
@@ -199,10 +202,11 @@ class Layer {
 
   // --- the loop ---
 
-  // The input's part of all steps: [steps, batch, gates * hidden].
+  // Returns the product with W of all steps, [steps, batch, gates * hidden].
   Tensor Project(const Direction& d) {
     const bool by_lengths = d.reverse && lengths_;
-    // Rows that are gathered need memory: fewer before the product than after.
+    // Reversing by lengths is a gather, which needs memory for its rows. These
+    // are smaller before the product than after it.
     const Capture same = [](Tensor x) { return x; };
     Tensor y = Multiplied(by_lengths ? Reversed(x_) : x_, d.weights, same,
                           "tbi,ig->tbg");
@@ -213,7 +217,7 @@ class Layer {
     return d.reverse && !by_lengths ? Reversed(y) : y;
   }
 
-  // States after the step, and what it adds to the output.
+  // Returns the states after the step, and the step's output.
   States Step(const Cell& cell, const Capture& capture, Tensor iteration,
               Tensor input, const States& before) {
     States after = cell(capture, input, before);
@@ -228,7 +232,8 @@ class Layer {
     return after;
   }
 
-  // The last states, then the outputs of all steps (where they are wanted).
+  // Returns the last states, then the outputs of all steps (if they are
+  // wanted).
   std::optional<States> Run(const Direction& d, const Cell& cell) {
     const Tensor input = Project(d);
     if (!c_.ok()) return std::nullopt;
@@ -241,7 +246,8 @@ class Layer {
     if (!c_.ok()) return std::nullopt;
     if (c_.WantsOutput(0) && d.reverse)
       results.back() = Reversed(results.back());
-    // Of a sequence without steps, engines agree on 0, not on the initial ones.
+    // The states of a sequence without steps are 0 in all engines, not the
+    // initial ones.
     for (int s = 0; lengths_ && s < spec_.states; ++s) {
       const Tensor some = Less(lengths_.Like(0), Unsqueeze(lengths_, {1}));
       results[s] = Select(some, results[s], results[s].Like(0));

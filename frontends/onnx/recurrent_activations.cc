@@ -13,7 +13,7 @@ using Function = Tensor (*)(Tensor x, double alpha, double beta);
 
 struct ActivationRow {
   std::string_view name;
-  // Defaults, where the function has the parameter: those of the operator of
+  // Defaults of the parameters that the function has: those of the operator of
   // the same name.
   std::optional<double> alpha, beta;
   Function function;
@@ -52,7 +52,7 @@ constexpr ActivationRow kActivations[] = {
      [](Tensor x, double, double) { return x / (Absolute(x) + 1.0); }},
     {"Tanh", std::nullopt, std::nullopt,
      [](Tensor x, double, double) { return Tanh(x); }},
-    // Other than the operator, which leaves out alpha itself.
+    // Includes x = alpha, unlike the operator.
     {"ThresholdedRelu", 1.0, std::nullopt,
      [](Tensor x, double alpha, double) {
        return Select(Less(x, alpha), x.Like(0), x);
@@ -77,7 +77,8 @@ const ActivationRow* FindActivation(NodeContext& c, std::string_view name) {
   return nullptr;
 }
 
-// Values of alpha or beta, which the functions that have one take in order.
+// Values of alpha or beta. The functions that have the parameter take them in
+// order.
 class Parameters {
  public:
   explicit Parameters(std::optional<std::vector<double>> values)
@@ -103,7 +104,8 @@ std::vector<std::string> ActivationNames(
     for (int i = 0; i < directions; ++i)
       names.insert(names.end(), defaults.begin(), defaults.end());
   }
-  // The default of RNN is written with two also where there is one direction.
+  // Models state RNN's default, which has two functions, even for one
+  // direction.
   if (count == 1 && names.size() == 2) names.pop_back();
   if (names.size() != count) {
     c.FailInvalid("attribute 'activations': expected " + std::to_string(count) +

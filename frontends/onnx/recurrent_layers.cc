@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM: what one step of each computes. com.microsoft: an LSTM
-// with quantized weights.
+// RNN, GRU and LSTM: the computation of one step of each. com.microsoft: an
+// LSTM with quantized weights.
 #include "frontends/onnx/contrib.h"
 #include "frontends/onnx/operator_table.h"
 #include "frontends/onnx/recurrent.h"
@@ -7,7 +7,7 @@
 namespace ember::onnx {
 namespace {
 
-// Of a matrix that is not quantized.
+// Takes gates of a matrix that is not quantized.
 Matrix Gates(const Matrix& matrix, int64_t gate, const Dim& hidden,
              int64_t count) {
   return {Gate(matrix.values, gate, hidden, count), Tensor()};
@@ -25,7 +25,7 @@ void ImportRnn(NodeContext& c) {
       });
 }
 
-// Gates in the order update, reset, hidden.
+// The gates have the order update, reset, hidden.
 Cell GruCell(const Direction& d) {
   return [&d](const Capture& capture, Tensor input, const States& before) {
     const Tensor h = before[0];
@@ -41,7 +41,7 @@ Cell GruCell(const Direction& d) {
   };
 }
 
-// The same, with the reset gate applied to the product.
+// The same as GruCell, with the reset gate applied to the product.
 Cell LinearGruCell(const Direction& d) {
   return [&d](const Capture& capture, Tensor input, const States& before) {
     const Tensor h = before[0];
@@ -67,12 +67,12 @@ void ImportGru(NodeContext& c) {
                        linear ? LinearGruCell : GruCell);
 }
 
-// Gates in the order input, output, forget, cell.
+// The gates have the order input, output, forget, cell.
 struct LstmGates {
   Tensor input, output, forget;
 };
 
-// All at once: nothing but the sums goes in.
+// Computes all gates at once: without peepholes they depend on the sums only.
 LstmGates PlainGates(const Direction& d, Tensor sums, bool input_forget) {
   const Tensor gates =
       d.activations[0](Gate(sums, 0, d.hidden, input_forget ? 2 : 3));
@@ -94,7 +94,8 @@ Cell LstmCell(const Direction& d, bool input_forget) {
       const Tensor next = next_of(gates.input, gates.forget);
       return States{gates.output * d.activations[2](next), next};
     }
-    // The output gate sees the new cell, the others the old.
+    // The peephole of the output gate reads the new cell; the others read the
+    // old cell.
     const auto gate = [&](int64_t number, Tensor cell) {
       const Tensor weights = Gate(capture(d.peepholes), number, d.hidden);
       return d.activations[0](Gate(sums, number, d.hidden) + cell * weights);

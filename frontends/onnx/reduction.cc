@@ -17,13 +17,14 @@ struct Reduction {
   std::vector<int64_t> axes;
   bool keep = true;
   bool no_operation = false;
-  // What the result is reshaped to at last, if the axes are not known.
+  // The shape to which the result is reshaped, if the axes are not known.
   std::optional<Shape> result;
 
   Tensor Finish(Tensor y) const { return result ? Reshape(y, *result) : y; }
 };
 
-// Axes that only data tells become the last dims.
+// Reads axes whose values only the data gives: x is permuted so that they
+// become its last dims.
 bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
   const Tensor x = reduction.x;
   const int rank = x.rank();
@@ -43,8 +44,8 @@ bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
   return c.ok();
 }
 
-// Axes moved from an attribute to input 1: ReduceSum in opset 13, the others
-// in 18.
+// Axes are an attribute in older opsets and input 1 in newer ones: from 13 on
+// for ReduceSum, from 18 on for the others.
 std::optional<Reduction> ReadReduction(NodeContext& c) {
   Reduction reduction;
   reduction.x = c.Input(0);
@@ -55,7 +56,7 @@ std::optional<Reduction> ReadReduction(NodeContext& c) {
     if (!ReadDynamicReduction(c, reduction)) return std::nullopt;
     return reduction;
   }
-  // Of no axes there is nothing to know.
+  // An empty list of axes needs no known contents.
   const bool none = c.Input(1) && c.Input(1).shape() == Shape{Dim(0)};
   std::optional<std::vector<int64_t>> axes;
   if (!none) axes = c.IntegersFromAttributeOrInput("axes", 1);
@@ -72,8 +73,8 @@ std::optional<Reduction> ReadReduction(NodeContext& c) {
   return reduction;
 }
 
-// What one reduction does: `before` each element, the combiner, `after` the
-// result.
+// A reduction: `before` is applied to each element, then the combiner, then
+// `after` to the result.
 struct Formula {
   const char* combiner;
   Tensor (*before)(Tensor) = nullptr;
@@ -94,7 +95,8 @@ void ImportFormula(NodeContext& c, const Formula& formula) {
 
 Tensor Square(Tensor x) { return x * x; }
 
-// Integers go through f64, as there is no square root or logarithm of integers.
+// Integers are computed in f64, as there is no square root or logarithm of
+// integers.
 Tensor FloatingSqrt(Tensor x) {
   return x.is_float() ? Sqrt(x) : Cast(Sqrt(Cast(x, DType::kF64)), x.dtype());
 }
@@ -140,8 +142,8 @@ void ImportReduceMean(NodeContext& c) {
   c.SetOutput(0, Cast(reduction->Finish(mean), x.dtype()));
 }
 
-// The largest element is taken out so that exp does not overflow; where it is
-// infinite there is nothing to save.
+// The largest element is subtracted so that exp does not overflow. An infinite
+// one is not subtracted.
 void ImportReduceLogSumExp(NodeContext& c) {
   const std::optional<Reduction> reduction = ReadReduction(c);
   if (!reduction) return;

@@ -7,11 +7,12 @@
 namespace ember::onnx {
 namespace {
 
-// Whether one value can be either; sequences become of one kind.
+// True if one value can hold either; sequences of different kinds become one
+// kind.
 bool SameKind(const Tensor& a, const Tensor& b) {
   if (a.sequence() != nullptr && b.sequence() != nullptr) return true;
   for (const Tensor* one : {&a, &b}) {
-    // A tensor becomes an optional, but no sequence.
+    // A tensor can become an optional tensor, but not a sequence.
     if (one->sequence() != nullptr)
       return one->sequence()->kind == SequenceKind::kOptionalTensor;
   }
@@ -90,7 +91,7 @@ bool RegionValues::Widen(const std::vector<Tensor>& values) {
     Like& like = likes_[i];
     const SequenceValue* value = values[i].sequence();
     if (value == nullptr) {
-      // A tensor where an optional one is expected.
+      // The value is a tensor, but an optional one is expected.
       if (like.tensor.sequence() != nullptr && like.rank < values[i].rank()) {
         like.rank = values[i].rank();
         changed = true;

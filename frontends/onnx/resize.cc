@@ -1,5 +1,5 @@
-// Resize and Upsample: their attributes and sizes become a specification of
-// frontends/ops/resize.h.
+// Resize and Upsample: converts their attributes and sizes to a specification
+// of frontends/ops/resize.h.
 #include "frontends/ops/resize.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using ops::ResizeAxes;
 using ops::ResizedAxis;
 using ops::ResizeSpec;
 
-// floor(in * scale), exactly for symbols where the scale is a simple fraction.
+// floor(in * scale). For symbols it is exact if the scale is a simple fraction.
 std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
   if (!(scale > 0) || scale > 1e6) {
     c.FailInvalid("scales: expected positive values, found " +
@@ -65,7 +65,7 @@ bool SetScales(NodeContext& c, const std::vector<double>& scales,
   return true;
 }
 
-// "not_larger" and "not_smaller" scale all axes alike.
+// "not_larger" and "not_smaller" scale all axes by the same factor.
 bool KeepAspectRatio(NodeContext& c, bool larger,
                      std::vector<ResizedAxis>& axes) {
   std::optional<double> scale;
@@ -121,7 +121,7 @@ bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
   return false;
 }
 
-// Scales that only data tells: the program works out the sizes.
+// Scales whose values only the data gives: the program computes the sizes.
 bool SetDynamicScales(NodeContext& c, int input,
                       std::vector<ResizedAxis>& axes) {
   Tensor scales = Cast(c.Input(input), DType::kF64);
@@ -197,7 +197,7 @@ void ImportResize(NodeContext& c) {
   Tensor x = c.Input(0);
   ResizeSpec spec;
   spec.mode = c.String("mode", "nearest");
-  // Opset 10 had Upsample's semantics.
+  // Resize of opset 10 has the semantics of Upsample.
   const bool old = c.opset() < 11;
   spec.coordinates = c.String("coordinate_transformation_mode",
                               old ? "asymmetric" : "half_pixel");
@@ -210,7 +210,7 @@ void ImportResize(NodeContext& c) {
   if (!c.ok() || !CheckMode(c, spec.mode)) return;
   const int scales_input = old ? 1 : 2;
   if (HasElements(c.Input(scales_input))) {
-    // Antialiasing needs to know how many elements a window has.
+    // Antialiasing needs the number of elements of a window when compiling.
     const bool known = spec.antialias || c.builder().ConstantContents(
                                              c.Input(scales_input).value());
     if (!known) {
@@ -242,7 +242,7 @@ void ImportUpsample(NodeContext& c) {
   }
   auto scales =
       c.Input(1) ? c.ConstantNumbers(1, "scales") : c.Floats("scales");
-  // Opset 1 knew images only.
+  // Opset 1 resizes only images.
   if (!scales && c.HasAttribute("height_scale") &&
       c.HasAttribute("width_scale") && x.rank() == 4) {
     scales = {1, 1, c.Float("height_scale", 1), c.Float("width_scale", 1)};

@@ -1,6 +1,6 @@
-// Operators of ai.onnx that were experimental and then taken back (until ONNX
-// 1.5): converters of their time (WinML, CoreML, Caffe2) wrote them, so that
-// files with them are about.
+// Operators of ai.onnx that were experimental and then removed (until ONNX
+// 1.5). Converters of that time (WinML, CoreML, Caffe2) wrote them, so there
+// are files that contain them.
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ void ImportScale(NodeContext& c) {
   c.SetOutput(0, c.Input(0) * c.Float("scale", 1));
 }
 
-// The two attributes had no defaults.
+// Reads one of two attributes that have no defaults.
 std::optional<double> RequiredFloat(NodeContext& c, const std::string& name) {
   if (c.HasAttribute(name)) return c.Float(name, 0);
   c.FailInvalid("expected attribute '" + name + "', found none");
@@ -59,8 +59,8 @@ void ImportImageScaler(NodeContext& c) {
   c.SetOutput(0, y);
 }
 
-// `border` is cut off (left, top, right, bottom), or `scale` (height, width) is
-// what stays behind its left and top.
+// Cuts off `border` (left, top, right, bottom). If `scale` (height, width) is
+// given, the result has that size, from `border`'s left and top on.
 void ImportCrop(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   Tensor x = c.Input(0);
@@ -94,7 +94,8 @@ void ImportCrop(NodeContext& c) {
   c.SetOutput(0, x);
 }
 
-// `shape`, or that of the operand or in it, and `extra_shape` behind it.
+// Returns the shape: the attribute `shape`, the operand's shape, or the
+// operand's contents; followed by `extra_shape`.
 std::optional<Shape> FillShape(NodeContext& c) {
   Shape shape;
   if (!c.Input(0)) {

@@ -1,5 +1,5 @@
-// Models with damaged bytes and absurd numbers: any result but a crash. Meant
-// for --config=asan too.
+// Imports models with damaged bytes and absurd numbers. Any result but a crash
+// is right. Meant for --config=asan too.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace ember::onnx {
 namespace {
 
 void ImportBytes(const std::string& bytes) {
-  // Whether it works does not matter, that it comes back does.
+  // The import may fail; it must only return.
   (void)ImportModelBytes(
       {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "", {});
 }
@@ -48,7 +48,7 @@ const int64_t kAbsurd[] = {
     INT64_MIN,        INT64_MIN + 1,    -(int64_t{1} << 40), -7,       -1, 0, 1,
     int64_t{1} << 31, int64_t{1} << 40, int64_t{1} << 62,    INT64_MAX};
 
-// Every integer of every initializer, attribute and input dim replaced.
+// Replaces every integer of every initializer, attribute and input dim.
 void TryAbsurdNumbers(const ModelProto& model) {
   const auto import = [](const ModelProto& changed) {
     ImportBytes(changed.SerializeAsString());

@@ -1,4 +1,5 @@
-// Sampling images at computed positions: GridSample, AffineGrid, Col2Im.
+// Operators that sample images at computed positions: GridSample, AffineGrid,
+// Col2Im.
 #include <numeric>
 #include <optional>
 #include <string>
@@ -25,8 +26,7 @@ Tensor Reflect(Tensor x, Tensor low, Tensor high) {
   return low + Minimum(phase, range * 2.0 - phase);
 }
 
-// Everything about one spatial axis of a sample: size as f32, bounds of
-// reflection.
+// One spatial axis of a sample: its size as f32, and the bounds of reflection.
 struct GridAxis {
   Dim extent;
   Tensor size;
@@ -44,15 +44,17 @@ GridAxis MakeGridAxis(NodeContext& c, const Dim& extent, DType type,
   return axis;
 }
 
-// From [-1, 1] to elements, brought inside as the padding asks.
+// Converts a coordinate in [-1, 1] to a position in elements. Positions outside
+// are moved inside as the padding mode says.
 Tensor Position(const GridOptions& options, const GridAxis& axis,
                 Tensor normalized) {
   Tensor x = options.align_corners
                  ? (normalized + 1.0) * 0.5 * (axis.size - 1.0)
                  : ((normalized + 1.0) * axis.size - 1.0) * 0.5;
   if (options.mode == "nearest") x = Round(x);
-  // A cubic looks beyond the two neighbours: from a position outside it still
-  // sees elements inside, so that only its taps are brought to the border.
+  // A cubic reads more than the two neighbours. From a position outside it
+  // still reads elements inside; so not the position but each tap is clamped to
+  // the border.
   if (options.padding == "border" && options.mode != "cubic")
     return Maximum(Minimum(x, axis.size - 1.0), 0);
   if (options.padding == "reflection") {
@@ -62,8 +64,8 @@ Tensor Position(const GridOptions& options, const GridAxis& axis,
   return x;
 }
 
-// Weight of the element at `distance` from the position; Keys' cubic with a =
-// -0.75.
+// Weight of the element at `distance` from the position. The cubic is Keys'
+// with a = -0.75.
 Tensor TapWeight(const std::string& mode, Tensor distance) {
   if (mode == "linear") return Maximum(1.0 - distance, 0);
   constexpr double kA = -0.75;
@@ -79,8 +81,8 @@ struct Tap {
   Tensor weight;  // absent: 1
 };
 
-// The elements of one axis around each position. Outside with zeros padding
-// weighs 0.
+// Returns the elements of one axis around each position. With zeros padding,
+// elements outside have weight 0.
 std::vector<Tap> Taps(const GridOptions& options, const GridAxis& axis,
                       Tensor position) {
   const int first = options.mode == "cubic" ? -1 : 0;
@@ -111,8 +113,8 @@ std::vector<Tap> Taps(const GridOptions& options, const GridAxis& axis,
   return taps;
 }
 
-// Sum over all combinations of taps, one per axis, from `axis` on. `flat` is
-// the index so far.
+// Sums over all combinations of taps, one per axis, from `axis` on. `flat` is
+// the index computed so far.
 Tensor SumTaps(Tensor flat_x, const std::vector<std::vector<Tap>>& taps,
                const std::vector<GridAxis>& axes, size_t axis, Tensor flat,
                Tensor weight, Tensor sum) {
@@ -186,7 +188,7 @@ void ImportGridSample(NodeContext& c) {
   std::vector<std::vector<Tap>> taps;
   for (int i = 0; i < spatial; ++i) {
     axes.push_back(MakeGridAxis(c, x.dim(i + 2), type, options->align_corners));
-    // Coordinates are written last axis first.
+    // The coordinates of a position begin with that of the last axis.
     Tensor coordinate =
         Squeeze(SliceAxis(flat_grid, 2, Dim(spatial - 1 - i), Dim(1)), {2});
     taps.push_back(
@@ -202,8 +204,8 @@ void ImportGridSample(NodeContext& c) {
   c.SetOutput(0, Cast(Reshape(y, result), x.dtype()));
 }
 
-// -1 … 1 in `extent` steps: to the corners, or to the middles of the outer
-// elements.
+// Returns the coordinates of `extent` elements. -1 and 1 are the outer corners
+// of the outer elements, or their middles if `align_corners`.
 Tensor NormalizedCoordinates(NodeContext& c, const Dim& extent,
                              bool align_corners, DType type) {
   Tensor i = IotaVector(c.builder(), extent, type);
@@ -239,8 +241,8 @@ void ImportAffineGrid(NodeContext& c) {
   c.SetOutput(0, Reshape(Contract(base, theta, "pk,njk->npj"), result));
 }
 
-// Columns back to an image: a transposed convolution that puts each element of
-// a block to its place.
+// Col2Im: converts columns back to an image, by a transposed convolution that
+// puts each element of a block in its place.
 void ImportCol2Im(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3)) return;
   const std::optional<Shape> image = c.Sizes(1, "image_shape");
@@ -291,13 +293,13 @@ void ImportCol2Im(NodeContext& c) {
     const Dim room = (*image)[i] + Dim(pads[i] + pads[rank + i]) - reach;
     positions.push_back(FloorDivide(room, Dim(strides[i])) + Dim(1));
     low.push_back(Dim(pads[i]));
-    // What the last stride does not reach stays 0.
+    // Elements that the last stride does not reach stay 0.
     high.push_back(Dim(pads[rank + i]) - Modulo(room, Dim(strides[i])));
   }
   positions.push_back(x.dim(1));
   Tensor columns = Reshape(Transpose(x, {0, 2, 1}), positions);
-  // Weights [block…, C * block, 1]: 1 where the window's element is the
-  // channel's.
+  // The weights, [block…, C * block, 1], are 1 where the window's element is
+  // that of the channel.
   Shape window(block->begin(), block->end());
   Tensor element = Reshape(IotaVector(c.builder(), Dim(elements), DType::kI64),
                            {Dim(elements), Dim(1), Dim(1)});

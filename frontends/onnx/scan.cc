@@ -21,7 +21,7 @@ using graph::LoopRequest;
 using graph::Region;
 using graph::Value;
 
-// One number per operand; an attribute that is absent means 0 for each.
+// Reads one number per operand; an absent attribute means 0 for each.
 std::vector<int64_t> PerOperand(NodeContext& c, const std::string& name,
                                 size_t count) {
   std::vector<int64_t> values =
@@ -35,7 +35,7 @@ std::vector<int64_t> PerOperand(NodeContext& c, const std::string& name,
   return values;
 }
 
-// As PerOperand, of 0 (forward) and 1 (reverse).
+// Reads directions like PerOperand: 0 (forward) or 1 (reverse).
 std::vector<int64_t> Directions(NodeContext& c, const std::string& name,
                                 size_t count) {
   std::vector<int64_t> directions = PerOperand(c, name, count);
@@ -47,7 +47,8 @@ std::vector<int64_t> Directions(NodeContext& c, const std::string& name,
   return directions;
 }
 
-// How many of `operands` are scanned: the last ones. At least 1.
+// Number of scanned operands, which are the last ones of `operands`. At least
+// 1.
 size_t ScannedCount(NodeContext& c, size_t operands) {
   const int64_t count = c.Integer("num_scan_inputs", 0);
   if (count >= 1 && static_cast<size_t>(count) <= operands)
@@ -57,7 +58,7 @@ size_t ScannedCount(NodeContext& c, size_t operands) {
   return 1;
 }
 
-// `axis` becomes the first dim, or the first one `axis`.
+// Moves `axis` to the front. AxisFromFront moves it back.
 Tensor AxisToFront(Tensor x, int64_t axis) {
   std::vector<int64_t> permutation = {axis};
   for (int64_t i = 0; i < x.rank(); ++i) {
@@ -72,19 +73,20 @@ Tensor AxisFromFront(Tensor x, int64_t axis) {
   return Transpose(x, std::move(permutation));
 }
 
-// Scan of opset 8: what one element of the batch needs.
+// Scan of opset 8: scans one element of the batch.
 struct BatchedScan {
   using Body =
       std::function<LoopOutputs(Region&, const std::vector<Tensor>& arguments)>;
 
-  std::vector<Tensor> operands;  // initial states, then what is scanned
+  std::vector<Tensor> operands;  // initial states, then the scanned operands
   size_t state_count = 0;
-  std::vector<int64_t> directions;  // of what is scanned
+  std::vector<int64_t> directions;  // directions of the scanned operands
   bool has_lengths = false;
 
-  // `slices`: of the operands, and the length if there are lengths; values of
-  // `outer`. `last`: the body's outputs, for their kinds. Outputs are as long
-  // as the longest sequence may be: 0 behind the element's own length.
+  // Scans one element of the batch. `slices`: its slices of the operands, and
+  // its length if there are lengths; values of `outer`. `last`: the body's
+  // outputs, for their kinds. Outputs have the length of the longest possible
+  // sequence, with 0 after the element's own length.
   std::vector<Value*> ScanOne(Region& outer, const std::vector<Value*>& slices,
                               const Body& body,
                               const std::vector<Tensor>& last) const {
@@ -127,7 +129,8 @@ struct BatchedScan {
   }
 
  private:
-  // Of an element with a length: backward from the last slice that counts.
+  // Returns the slice to scan for an element that has a length. Backward begins
+  // at the last slice within the length.
   Tensor SliceAt(Region& region, const Tensor& scanned, size_t number,
                  const LoopInputs& in, Value* length) const {
     graph::GraphBuilder& inside = region.builder();
@@ -212,8 +215,8 @@ Status GraphImporter::ImportScan(NodeContext& c, Scope& scope) {
   return SetOutputs(c, outputs, scope);
 }
 
-// Opset 8: every operand has a batch dim in front, and each of the batch is
-// scanned by itself: a loop over a loop.
+// Scan of opset 8: every operand begins with a batch dim, and each element of
+// the batch is scanned by itself, in a loop over the loop.
 Status GraphImporter::ImportBatchedScan(NodeContext& c, Scope& scope) {
   const GraphProto* graph = c.Subgraph("body");
   CheckOperands(c, 1, /*sequences=*/false);

@@ -1,5 +1,5 @@
-// Operators whose results are as large as the data says: NonZero, Compress,
-// Unique, NonMaxSuppression; and TopK, which is a library call like them.
+// Operators whose result sizes depend on data: NonZero, Compress, Unique,
+// NonMaxSuppression; and TopK, which is a library call like them.
 #include <limits>
 #include <optional>
 #include <utility>
@@ -11,7 +11,8 @@
 namespace ember::onnx {
 namespace {
 
-// Row-major positions of what is not zero, i64[count]; a count of its own.
+// Returns the row-major positions of the elements that are not zero,
+// i64[count]. The count is a new symbol.
 Tensor NonZeroPositions(NodeContext& c, Tensor x) {
   const std::vector<Tensor> results = ApplyAll(
       "non_zero", {x}, {{"defines", Shape{c.builder().FreshSymbol()}}});
@@ -80,7 +81,7 @@ void ImportCompress(NodeContext& c) {
 void ImportUnique(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.ok()) return;
-  Shape row;  // of one of the values that are compared
+  Shape row;  // shape of one of the compared values
   std::vector<int64_t> to_front;
   if (c.HasAttribute("axis")) {
     const int axis = c.Axis(c.Integer("axis", 0), x.rank());
@@ -98,7 +99,8 @@ void ImportUnique(NodeContext& c) {
   }
   const Dim count = c.builder().FreshSymbol();
   const bool strings = c.Input(0).carried_type() == TensorProto::STRING;
-  // Handles have no order; their ranks have that of the texts.
+  // Handles have no order, so strings are replaced by their ranks in the texts'
+  // order.
   Tensor keys = strings ? Apply("string_rank", {x}, {}) : x;
   std::vector<Tensor> results =
       ApplyAll("unique", {keys},
@@ -120,7 +122,7 @@ void ImportUnique(NodeContext& c) {
     c.SetOutput(static_cast<int>(i), results[i]);
 }
 
-// One f32 of an optional operand.
+// Returns the single f32 of an optional operand.
 Tensor Threshold(NodeContext& c, int input, double otherwise) {
   if (!c.Input(input))
     return Reshape(c.Scalar(otherwise, DType::kF32), {Dim(1)});
@@ -136,7 +138,7 @@ void ImportNonMaxSuppression(NodeContext& c) {
     return c.FailInvalid("max_output_boxes_per_class: expected one number");
   Tensor boxes = WithDim(Cast(c.Input(0), DType::kF32), 2, Dim(4));
   Tensor scores = Cast(c.Input(1), DType::kF32);
-  // What the model leaves open must agree.
+  // Open dims are assumed to agree; the program checks it.
   Shape expected = {boxes.dim(0), scores.dim(1), boxes.dim(1)};
   if (scores.shape() != expected)
     scores = Apply("assume", {scores}, {{"shape", expected}});

@@ -16,14 +16,14 @@ Tensor Empty(GraphBuilder& builder, DType dtype, const Shape& shape) {
 
 Tensor Flat(Tensor x) { return Reshape(x, {ElementCount(x.shape())}); }
 
-// One row of dims: the shape, then -1 up to the rank.
+// Returns one row of dims: the shape, filled up to the rank with -1.
 Tensor DimsRow(GraphBuilder& builder, const Shape& shape, int rank) {
   Shape row = shape;
   row.resize(static_cast<size_t>(rank), Dim(-1));
   return Reshape({&builder, builder.ShapeValue(row)}, {Dim(1), Dim(rank)});
 }
 
-// More columns of -1.
+// Adds columns of -1 up to the rank.
 Tensor WidenDims(Tensor dims, int rank) {
   const auto found = dims.dim(1).AsConstant();
   if (!found || *found >= rank) return dims;
@@ -33,14 +33,14 @@ Tensor WidenDims(Tensor dims, int rank) {
   return Concat({dims, columns}, 1);
 }
 
-// Elements of each, i64[n].
+// Number of values of each element, i64[n].
 Tensor ElementCounts(const SequenceValue& value) {
   return Reduce(
       Maximum(Select(Less(value.dims, 0), value.dims.Like(1), value.dims), 0),
       "product", {1}, false);
 }
 
-// Where element `position` begins in the data, i64[].
+// Returns the index in the data at which element `position` begins, i64[].
 Tensor OffsetOf(const SequenceValue& value, Tensor position) {
   const Tensor counts = ElementCounts(value);
   const Tensor index = IotaVector(counts.builder(), counts.dim(0), DType::kI64);
@@ -48,7 +48,8 @@ Tensor OffsetOf(const SequenceValue& value, Tensor position) {
                 {0}, false);
 }
 
-// From 0; negative ones count from the end.
+// Converts a position to one that counts from 0; negative ones count from the
+// end.
 Tensor FromStart(Tensor position, Tensor length) {
   const Tensor wide = Cast(Reshape(position, {}), DType::kI64);
   return Select(Less(wide, 0), wide + length, wide);
@@ -68,7 +69,7 @@ std::optional<int64_t> KnownPosition(NodeContext& c, Tensor position) {
   return contents->front().AsConstant();
 }
 
-// The position in a known list, or a failure.
+// Returns the position in a known list, or fails.
 std::optional<size_t> PositionIn(NodeContext& c, int64_t position, size_t count,
                                  bool may_be_end) {
   const auto length = static_cast<int64_t>(count);
@@ -93,7 +94,7 @@ Tensor WithPair(const SequenceValue& like, GraphBuilder& builder, Tensor data,
   return MakeSequence(builder, std::move(value));
 }
 
-// Parts before and after [begin, begin + size) of one dim, with `middle` there.
+// Replaces [begin, begin + size) of dim 0 by `middle`.
 Tensor Spliced(Tensor x, const Dim& begin, const Dim& size, Tensor middle) {
   std::vector<Tensor> pieces = {SliceAxis(x, 0, Dim(0), begin)};
   if (middle) pieces.push_back(middle);
@@ -244,7 +245,7 @@ Tensor SequenceErase(NodeContext& c, Tensor sequence, Tensor position) {
   const SequenceValue& value = ValueOf(pair);
   const Tensor start = FromStart(position, SequenceLength(pair));
   const Tensor count =
-      Gather(ElementCounts(value), start, 0);  // checks the position
+      Gather(ElementCounts(value), start, 0);  // also checks the position
   const auto place = ReadSize(c, start, "position");
   const auto offset = ReadSize(c, OffsetOf(value, start), "position");
   const auto size = ReadSize(c, count, "size of an element");

@@ -12,7 +12,7 @@
 namespace ember::onnx {
 namespace {
 
-// All of them known element by element.
+// True if all sequences are known element by element.
 bool AllKnown(const std::vector<Tensor>& inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
     return input.sequence() == nullptr || input.sequence()->elements;
@@ -21,8 +21,8 @@ bool AllKnown(const std::vector<Tensor>& inputs) {
 
 }  // namespace
 
-// With known elements the body is written out for each; otherwise it is a loop
-// that appends to its results.
+// If the elements are known, the body is imported for each of them; otherwise
+// it becomes a loop that appends to its results.
 Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
   const GraphProto* graph = c.Subgraph("body");
   const std::vector<Tensor>& inputs = c.inputs();
@@ -76,7 +76,7 @@ Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
     Scope body = SubgraphScope(scope, c.origin(), &region);
     return ImportSubgraph(*graph, arguments, body);
   };
-  // What one element gives tells the types of the results.
+  // A trial with one element gives the types of the results.
   std::vector<Tensor> empty;
   {
     graph::Region trial(c.builder(), "trial");

@@ -1,4 +1,5 @@
-// Operators on sequences and optionals; SequenceMap is control flow.
+// Operators on sequences and optionals, except SequenceMap, which is control
+// flow.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -15,7 +16,8 @@
 namespace ember::onnx {
 namespace {
 
-// Lists up to here are kept element by element; longer ones as a pair.
+// Largest number of elements of a list that is kept element by element. A
+// longer list is kept as a pair.
 constexpr int64_t kMaximumKnownElements = 256;
 
 bool CheckSequence(NodeContext& c, int input) {
@@ -74,7 +76,7 @@ void ImportSequenceLength(NodeContext& c) {
   if (CheckSequence(c, 0)) c.SetOutput(0, SequenceLength(c.Input(0)));
 }
 
-// Pieces are appended one by one; the axis grows.
+// Appends the pieces one by one; the axis grows.
 Tensor ConcatInLoop(NodeContext& c, Tensor sequence, int axis, bool new_axis) {
   const Tensor pair = AsPair(sequence, 0);
   const auto piece = [&](NodeContext& at, Tensor list, Tensor position) {
@@ -126,7 +128,7 @@ void ImportConcatFromSequence(NodeContext& c) {
   c.SetOutput(0, Concat(pieces, axis).Marked(value.carried_type));
 }
 
-// Sizes of the parts where it is known how many there are.
+// Returns the sizes of the parts if their number is known.
 std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
   if (!c.Input(1)) {
     if (!extent.is_constant() || extent.constant() > kMaximumKnownElements)
@@ -155,8 +157,8 @@ std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
   return parts;
 }
 
-// As many parts of extent 1 as data says: rows of dims are made, the elements
-// stay where they are.
+// Splits into parts of extent 1, whose number depends on data. Only the rows of
+// dims are made; the elements stay in place.
 Tensor SplitToUnits(NodeContext& c, Tensor x, int axis, bool keep) {
   std::vector<int64_t> permutation = {axis};
   for (int i = 0; i < x.rank(); ++i) {
@@ -180,7 +182,7 @@ Tensor SplitToUnits(NodeContext& c, Tensor x, int axis, bool keep) {
   return MakeSequence(c.builder(), std::move(value));
 }
 
-// Parts of sizes that data says: cut off one by one.
+// Splits into parts whose sizes depend on data, cut off one by one in a loop.
 Tensor SplitInLoop(NodeContext& c, Tensor x, int axis) {
   Tensor sizes, starts;  // i64[n]
   if (c.Input(1).rank() == 1) {

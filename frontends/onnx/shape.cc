@@ -1,4 +1,4 @@
-// Shapes and values made from them: Constant, Shape, Size, ConstantOfShape,
+// Shapes, and values made from them: Constant, Shape, Size, ConstantOfShape,
 // Range, EyeLike …
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ void ImportConstant(NodeContext& c) {
   c.SetOutput(0, value);
 }
 
-// Bounds of Shape's slice: negative counts from the end, then clamped.
+// Clamps a bound of Shape's slice. Negative bounds count from the end.
 int64_t ClampAxis(int64_t axis, int64_t rank) {
   return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
 }
@@ -78,7 +78,7 @@ void ImportConstantOfShape(NodeContext& c) {
       0, Broadcast(Reshape(value, {}), *shape).Marked(value.carried_type()));
 }
 
-// Number of elements of an integer range, symbolic where its bounds are.
+// Number of elements of an integer range; symbolic if its bounds are.
 std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
                              const Dim& delta) {
   constexpr int64_t kFar = int64_t{1} << 62;
@@ -111,8 +111,7 @@ void ImportIntegerRange(NodeContext& c, DType type) {
   c.SetOutput(0, Cast(values + DimScalar(c.builder(), start->front()), type));
 }
 
-// Bounds that depend on data: the program works out how many elements there
-// are.
+// The bounds depend on data: the program computes the number of elements.
 void ImportDynamicRange(NodeContext& c, DType type) {
   const DType wide = IsFloat(type) ? DType::kF64 : DType::kI64;
   Tensor bounds[3];
@@ -135,7 +134,7 @@ void ImportDynamicRange(NodeContext& c, DType type) {
   c.SetOutput(0, Cast(steps * delta + start, type));
 }
 
-// Only com.microsoft's step may be left out: it is 1 then.
+// Only the operator of com.microsoft may omit the step, which is then 1.
 void ImportRange(NodeContext& c) {
   const DType type = c.Input(0).dtype();
   if (!c.ok()) return;

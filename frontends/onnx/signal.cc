@@ -19,8 +19,9 @@ struct Waves {
   Tensor sine;
 };
 
-// cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n
-// before it becomes an angle, so that large products lose nothing.
+// Returns cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced
+// modulo n before it becomes an angle, so that large products lose no
+// precision.
 Waves MakeWaves(NodeContext& c, const Dim& rows, const Dim& columns,
                 const Dim& n, DType type) {
   Tensor j = AlongAxis(IotaVector(c.builder(), rows, DType::kI64), 0, 2);
@@ -31,7 +32,7 @@ Waves MakeWaves(NodeContext& c, const Dim& rows, const Dim& columns,
   return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
 }
 
-// The axis moved to the end of a tensor without the complex dim, or back.
+// Swaps the axis with the last one, in a tensor without the complex dim.
 Tensor SwapWithLast(Tensor x, int axis) {
   if (!x.HasDim(axis)) return x;
   std::vector<int64_t> permutation(x.rank());
@@ -40,7 +41,7 @@ Tensor SwapWithLast(Tensor x, int axis) {
   return Transpose(x, permutation);
 }
 
-// Cut or filled with zeros to `length`.
+// Cuts the axis to `length`, or fills it up with zeros.
 Tensor Resized(Tensor x, int axis, const Dim& length) {
   if (!x.HasDim(axis) || x.dim(axis) == length) return x;
   Shape high(x.rank(), Dim(0));
@@ -48,8 +49,9 @@ Tensor Resized(Tensor x, int axis, const Dim& length) {
   return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
 }
 
-// Part 0 (real) or 1 (imaginary) of a tensor whose last dim is 1 or 2; absent
-// if known not to be there, and zero if an open dim turns out to be 1.
+// Returns part 0 (real) or 1 (imaginary) of a tensor whose last dim is 1 or 2.
+// The imaginary part is absent if the dim is known to be 1, and zero if an open
+// dim is 1 at run time.
 Tensor Part(Tensor x, int part) {
   if (part == 1 && x.dim(-1) == Dim(1)) return Tensor();
   if (part == 1) x = Resized(x, x.rank() - 1, Dim(2));
@@ -63,8 +65,8 @@ struct Transform {
   bool onesided = false;
 };
 
-// Half a spectrum to the real signal it comes from: every bin but the first
-// (and the middle one of an even length) stands for two.
+// Converts half a spectrum to its real signal. Every bin but the first (and the
+// middle one of an even length) counts twice.
 Tensor RealInverse(NodeContext& c, const Transform& t, Tensor real,
                    Tensor imaginary) {
   const Dim bins = real.dim(-1);
@@ -96,7 +98,7 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
   const Dim bins =
       t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
   const Waves waves = MakeWaves(c, t.length, bins, t.length, real.dtype());
-  // Forward turns by -angle, backward by +angle.
+  // The angle is negative forward and positive backward.
   Tensor sine = t.inverse ? waves.sine : -waves.sine;
   Tensor y_real = MatMul(real, waves.cosine);
   Tensor y_imaginary = MatMul(real, sine);
@@ -116,12 +118,12 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
               type);
 }
 
-// How many points a signal or spectrum of that many elements has.
+// Number of points of a signal or spectrum with that many elements.
 Dim NaturalLength(const Transform& t, const Dim& extent) {
   return t.inverse && t.onesided ? (extent - Dim(1)) * Dim(2) : extent;
 }
 
-// dft_length, if it is given.
+// Returns dft_length, if it is given.
 std::optional<Dim> ReadLength(NodeContext& c) {
   if (!c.Input(1)) return std::nullopt;
   const auto length = c.Sizes(1, "dft_length");
@@ -131,7 +133,8 @@ std::optional<Dim> ReadLength(NodeContext& c) {
   return std::nullopt;
 }
 
-// Along an axis that only data tells, which becomes the one before the last.
+// Transforms along an axis that only the data gives. It becomes the axis before
+// the last.
 void DftAlongData(NodeContext& c, Transform t,
                   const std::optional<Dim>& given) {
   const Tensor x = c.Input(0);
@@ -183,7 +186,7 @@ void ImportDft(NodeContext& c) {
   c.SetOutput(0, Dft(c, t, x));
 }
 
-// com.microsoft's transforms of real signals, along the last axis.
+// com.microsoft's transforms of real signals work along the last axis.
 bool CheckRealTransform(NodeContext& c) {
   if (c.Integer("normalized", 0) == 0 && c.Integer("onesided", 1) == 1 &&
       c.Integer("signal_ndim", 1) == 1) {
@@ -211,7 +214,7 @@ void ImportIrfft(NodeContext& c) {
   c.SetOutput(0, Squeeze(y, {y.rank() - 1}));
 }
 
-// The signal cut into frames, [batch, frames, length, parts].
+// Cuts the signal into frames, [batch, frames, length, parts].
 Tensor Frames(NodeContext& c, Tensor signal, const Dim& step,
               const Dim& length) {
   const Dim count = FloorDivide(signal.dim(1) - length, step) + Dim(1);
@@ -255,12 +258,12 @@ void ImportStft(NodeContext& c) {
   c.SetOutput(0, Dft(c, t, frames));
 }
 
-// A number of the operands of MelWeightMatrix, in f64.
+// Returns a scalar operand of MelWeightMatrix in f64.
 Tensor WideScalar(NodeContext& c, int input) {
   return Reshape(Cast(c.Input(input), DType::kF64), {});
 }
 
-// Triangles over the spectrum's bins, evenly spaced on the mel scale.
+// Computes triangles over the spectrum's bins, evenly spaced on the mel scale.
 void ImportMelWeightMatrix(NodeContext& c) {
   const std::optional<Shape> bands = c.Sizes(0, "num_mel_bins");
   const std::optional<Shape> length = c.Sizes(1, "dft_length");
@@ -290,7 +293,7 @@ void ImportMelWeightMatrix(NodeContext& c) {
       IotaVector(c.builder(), FloorDivide(length->front(), Dim(2)) + Dim(1),
                  DType::kF64),
       0, 2);
-  // A side without width is only its middle.
+  // A side without width consists of the middle only.
   Tensor flat = Equal(start, center);
   Tensor rising =
       Select(flat, start.Like(1),

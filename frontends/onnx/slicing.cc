@@ -1,4 +1,4 @@
-// Operators that take parts of a tensor or add around it: slice, split, pad,
+// Operators that take parts of a tensor or pad it: slice, split, pad,
 // center-crop.
 #include <algorithm>
 #include <limits>
@@ -16,7 +16,8 @@
 namespace ember::onnx {
 namespace {
 
-// Sizes of the parts: given, or equal ones of which the last may be smaller.
+// Returns the sizes of the parts: given ones, or equal ones of which the last
+// may be smaller.
 std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
   if (c.Input(1)) return c.Sizes(1, "split");
   if (const auto attribute = c.Integers("split")) {
@@ -53,8 +54,8 @@ void ImportSplit(NodeContext& c) {
   }
 }
 
-// A bound of a slice: negative counts from the end, then clamped to [low,
-// high].
+// Normalizes a bound of a slice: negative ones count from the end; then it is
+// clamped to [low, high].
 Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low,
                const Dim& high) {
   // Exporters write the extremes of int32 and int64 for "to the end".
@@ -68,8 +69,8 @@ Dim ClampBound(const Dim& bound, const Dim& extent, const Dim& low,
   if (range.high < 0) {
     position = bound + extent;
   } else if (range.low < 0) {
-    // extent is added where bound < 0, which is where min(1, max(0, -bound))
-    // is 1.
+    // The extent is added if bound < 0: exactly then min(1, max(0, -bound)) is
+    // 1.
     position =
         bound + extent * SmallerOf(Dim(1), LargerOf(Dim(0), Dim(0) - bound));
   }
@@ -83,7 +84,8 @@ struct SliceRange {
 
 SliceRange ResolveSlice(const Dim& start, const Dim& end, int64_t step,
                         const Dim& extent) {
-  // Backward there is no first element to begin with.
+  // A backward slice of an empty axis has no first element, so this case is
+  // apart.
   if (extent == Dim(0)) return {Dim(0), Dim(0)};
   if (step > 0) {
     const Dim first = ClampBound(start, extent, Dim(0), extent);
@@ -143,8 +145,8 @@ std::optional<SliceOperands> ReadSlice(NodeContext& c) {
   return slice;
 }
 
-// Starts or ends that depend on data: the program clamps them and reads where
-// each slice begins and how long it is.
+// Starts or ends depend on data: the program clamps them, and reads the start
+// and length of each slice.
 void ImportDynamicSlice(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1)) return;
@@ -152,7 +154,7 @@ void ImportDynamicSlice(NodeContext& c) {
   std::optional<int64_t> count = c.Input(1).dim(0).AsConstant();
   if (c.Input(3)) {
     axes = c.ConstantIntegers(3, "axes").value_or(axes);
-    // Where data tells how many starts there are, the axes tell it, too.
+    // If the number of starts depends on data, it is taken from the axes.
     if (!count) count = static_cast<int64_t>(axes.size());
   } else if (count) {
     if (*count > x.rank()) {
@@ -176,7 +178,7 @@ void ImportDynamicSlice(NodeContext& c) {
   axes = c.DistinctAxes(axes, x.rank());
   if (!c.ok()) return;
   Shape extents;
-  std::vector<int64_t> backward;  // 1 where the step is negative
+  std::vector<int64_t> backward;  // 1 if the step is negative
   std::vector<int64_t> lengths;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (steps[i] == 0)
@@ -193,7 +195,8 @@ void ImportDynamicSlice(NodeContext& c) {
     Tensor bound = Cast(c.Input(input), DType::kI64);
     if (bound.dim(0) != Dim(*count))
       bound = Apply("assume", {bound}, {{"shape", Shape{Dim(*count)}}});
-    // Not bound + extent for the smallest integers, which would wrap.
+    // The bound is clamped first, as bound + extent would wrap for the smallest
+    // integers.
     bound =
         Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent, bound);
     return Minimum(Maximum(bound, low), extent - back);
@@ -218,22 +221,23 @@ void ImportDynamicSlice(NodeContext& c) {
   c.SetOutput(0, Slice(x, all_starts, std::move(all_steps), all_sizes));
 }
 
-// Axes or steps that only data tells: every dim is sliced, those that are no
-// axes from end to end.
+// Slices when only the data gives the axes or steps: every dim is sliced; dims
+// that are no axes from end to end.
 void ImportSliceByData(NodeContext& c) {
   const Tensor x = c.Input(0);
   const int rank = x.rank();
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1))
     return;
-  // Where data tells how many starts there are, something else may tell it,
-  // too.
+  // If the number of starts depends on data, it is taken from any other operand
+  // that has a known length.
   std::optional<int64_t> count;
   for (const int input : {1, 2, 3, 4}) {
     if (c.Input(input) && c.Input(input).rank() == 1 && !count)
       count = c.Input(input).dim(0).AsConstant();
   }
   if (!count) {
-    c.Contents(1, "starts");  // says what would have to be known
+    // fails, naming the inputs that would have to be known
+    c.Contents(1, "starts");
     return;
   }
   const auto operand = [&](int input) {
@@ -254,7 +258,7 @@ void ImportSliceByData(NodeContext& c) {
   };
   const Tensor zero = c.Scalar(0, DType::kI64);
   const Tensor one = c.Scalar(1, DType::kI64);
-  // A step beyond any extent takes the first element only.
+  // A step that is larger than any extent takes the first element only.
   constexpr double kFar = static_cast<double>(int64_t{1} << 40);
   Tensor step = one;
   if (c.Input(4)) {
@@ -269,7 +273,8 @@ void ImportSliceByData(NodeContext& c) {
   const Tensor back = Cast(Less(step, 0), DType::kI64);
   const auto clamped = [&](int input, Tensor otherwise, Tensor low) {
     Tensor bound = spread(operand(input), otherwise);
-    // Not bound + extent for the smallest integers, which would wrap.
+    // The bound is clamped first, as bound + extent would wrap for the smallest
+    // integers.
     bound =
         Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent, bound);
     return Minimum(Maximum(bound, low), extent - back);
@@ -309,7 +314,7 @@ void ImportSlice(NodeContext& c) {
   std::vector<int64_t> steps(x.rank(), 1);
   for (size_t i = 0; i < slice->axes.size(); ++i) {
     const int64_t axis = slice->axes[i];
-    // A step beyond any extent takes the first element only.
+    // A step that is larger than any extent takes the first element only.
     const int64_t far = int64_t{1} << 40;
     const int64_t step = std::clamp(slice->steps[i], -far, far);
     if (step == 0) return c.FailInvalid("steps: expected values other than 0");
@@ -322,16 +327,16 @@ void ImportSlice(NodeContext& c) {
   c.SetOutput(0, Slice(x, starts, std::move(steps), sizes));
 }
 
-// pads as low and high of every dim: an attribute before opset 11, then an
-// operand; axes since 18.
+// Reads pads as low and high of every dim: an attribute before opset 11, then
+// an operand, with axes since opset 18.
 std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   std::optional<Shape> pads;
   if (c.opset() >= 11) {
     if (!c.CheckRank(1, 1, 2)) return std::nullopt;
-    // com.microsoft's may have a dim of 1 before.
+    // The operand of com.microsoft's operator may begin with a dim of 1.
     Tensor operand = c.Input(1);
     if (operand.rank() == 2) operand = Squeeze(operand, {0});
-    // Only constants can be taken away.
+    // Pads that depend on data may be negative (crop) only in mode "constant".
     pads = c.String("mode", "constant") == "constant"
                ? c.SignedSizesOf(operand, "pads (input 1)")
            : c.IsKnown(1) ? c.Contents(1, "pads")
@@ -365,7 +370,7 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   return std::pair(low, high);
 }
 
-// What padding adds where nothing else is said.
+// Returns the default padding value.
 Tensor ZeroLike(NodeContext& c, Tensor x) {
   return x.carried_type() == TensorProto::STRING ? c.StringScalar("")
                                                  : x.Like(0);
@@ -383,7 +388,7 @@ void ImportPad(NodeContext& c) {
   c.SetOutput(0, Pad(x, pads->first, pads->second, mode, value));
 }
 
-// Cuts or pads each axis around its middle.
+// Crops or pads each axis around its middle.
 void ImportCenterCropPad(NodeContext& c) {
   Tensor x = c.Input(0);
   std::vector<int64_t> axes(x.rank());
@@ -397,7 +402,8 @@ void ImportCenterCropPad(NodeContext& c) {
   Shape high(x.rank(), Dim(0));
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dim change = (*target)[i] - x.dim(axes[i]);
-    // Half of it before, rounded toward 0 as both cropping and padding do.
+    // Half of the change is before the data, rounded toward 0 for both cropping
+    // and padding.
     const Dim grown = LargerOf(change, Dim(0));
     const Dim cut = LargerOf(Dim(0) - change, Dim(0));
     low[axes[i]] = FloorDivide(grown, Dim(2)) - FloorDivide(cut, Dim(2));
@@ -416,7 +422,7 @@ constexpr OperatorRow kRows[] = {
      .import = ImportPad,
      .domain = "com.microsoft",
      .as_opset = 13},
-    // Experimental before Slice took operands.
+    // An experimental operator from before Slice had operands.
     {"DynamicSlice", 1, 3, 4, ImportSlice, "", Moves({0}), 10},
     {"Slice", 1, 1, 5, ImportSlice, "", Moves({0})},
     {"Split", 1, 1, 2, ImportSplit, "", Moves({0})},

@@ -1,7 +1,7 @@
-// Sparse tensors of a model (SparseTensorProto) as dense ones: there is no
-// sparse storage, so sparse initializers become initializers and the attribute
-// sparse_value of Constant becomes `value`, before anything else looks at the
-// model.
+// Replaces the sparse tensors of a model (SparseTensorProto) by dense ones, as
+// there is no sparse storage. Sparse initializers become initializers, and the
+// attribute sparse_value of Constant becomes `value`, before any other code
+// reads the model.
 //
 //   EMBER_RETURN_IF_ERROR(ReplaceSparseTensors(model));
 //

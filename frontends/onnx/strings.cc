@@ -27,7 +27,7 @@ Tensor Marked(Tensor x) { return x.Marked(TensorProto::STRING); }
 void ImportStringConcat(NodeContext& c) {
   if (!CheckStrings(c)) return;
   const Tensor a = c.Input(0), b = c.Input(1);
-  // Handles broadcast as numbers do.
+  // Handles broadcast like numbers.
   const Shape shape = Equal(a, b).shape();
   if (!c.ok()) return;
   c.SetOutput(0, Marked(Apply("string_concat",
@@ -58,7 +58,7 @@ void ImportRegexFullMatch(NodeContext& c) {
               Apply("regex_full_match", {c.Input(0)}, {{"pattern", pattern}}));
 }
 
-// x[C] without the stop words; one empty string if nothing is left.
+// Returns x[C] without the stop words; one empty string if no word is left.
 Tensor DropWords(NodeContext& c, Tensor x, Tensor words, bool case_sensitive) {
   Tensor compared = x;
   if (!case_sensitive) {

@@ -1,5 +1,5 @@
-// The names of frontends/ops that this folder's operators are written in:
-// tensors of the graph under construction, their operators and formulas, dims.
+// The names of frontends/ops that this folder's operators use: tensors of the
+// graph under construction, their operators and formulas, dims.
 #ifndef EMBER_FRONTENDS_ONNX_TENSOR_H_
 #define EMBER_FRONTENDS_ONNX_TENSOR_H_
 

@@ -12,8 +12,8 @@ namespace {
 struct TypeRow {
   int32_t onnx;
   DType dtype;
-  // Of one element in the file, for types that have no dtype of their own; else
-  // 0.
+  // Bits of one element in the file, for types that have no dtype of their own;
+  // else 0.
   int carried_bits;
 };
 
@@ -82,14 +82,14 @@ Status WrongSize(const TensorProto& proto, int64_t expected, int64_t found,
                               " for its dims, found " + std::to_string(found));
 }
 
-// Sets bytes to memory of their own.
+// Gives the tensor memory of its own that holds `bytes`.
 void Own(TensorBytes& tensor, std::vector<uint8_t> bytes) {
   auto owner = std::make_shared<std::vector<uint8_t>>(std::move(bytes));
   tensor.bytes = *owner;
   tensor.owner = std::move(owner);
 }
 
-// Several elements per byte, the first in the lowest bits.
+// Unpacks several elements per byte, the first in the lowest bits.
 std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count,
                             int bits, bool is_signed) {
   const int per_byte = 8 / bits;
@@ -103,7 +103,7 @@ std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count,
   return elements;
 }
 
-// Bytes in the file.
+// Number of bytes in the file.
 std::optional<int64_t> PackedSize(const TypeRow& row, int64_t count) {
   if (row.carried_bits == 0)
     return CheckedMultiply(count, DTypeByteSize(row.dtype));
@@ -121,7 +121,7 @@ std::vector<uint8_t> ElementsAs(const Field& field) {
   return bytes;
 }
 
-// Elements from the typed field that ONNX assigns to the type.
+// Reads the elements from the typed field that ONNX assigns to the type.
 std::vector<uint8_t> FromTypedField(const TensorProto& proto, DType dtype) {
   switch (dtype) {
     case DType::kF32:
@@ -211,7 +211,7 @@ Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner,
   return OkStatus();
 }
 
-// Fills in the strings, whose only form in a file is string_data.
+// Fills in the strings, which a file can only have as string_data.
 Status ReadStrings(const TensorProto& proto, int64_t count,
                    TensorBytes& tensor) {
   if (proto.string_data_size() != count || proto.has_raw_data() ||
@@ -292,7 +292,7 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
     const bool copy = owner == nullptr;
     EMBER_RETURN_IF_ERROR(
         FindBytes(proto, std::move(owner), files, *expected, tensor));
-    // The specification advises to align offsets, but does not require it.
+    // The specification advises aligned offsets, but does not require them.
     const bool aligned = reinterpret_cast<uintptr_t>(tensor.bytes.data()) %
                              DTypeByteSize(row->dtype) ==
                          0;

@@ -1,5 +1,5 @@
-// TfIdfVectorizer: how often the n-grams of a pool occur in sequences of
-// numbers or strings (handles, which are numbers too).
+// TfIdfVectorizer: counts the n-grams of a pool in sequences of numbers or
+// strings (handles, which are numbers too).
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -22,8 +22,8 @@ struct NgramPool {
     }
   };
   std::vector<Length> lengths;   // 1, 2, …
-  std::vector<int64_t> columns;  // of each n-gram, in the result
-  std::vector<float> weights;    // the same; empty: all 1
+  std::vector<int64_t> columns;  // column of the result for each n-gram
+  std::vector<float> weights;    // weight of each n-gram; empty: all 1
   int64_t shortest = 0;
   int64_t longest = 0;
   int64_t skips = 0;
@@ -40,7 +40,7 @@ bool CheckAttributes(NodeContext& c) {
   return true;
 }
 
-// The items of the pool, as the numbers that the operand holds.
+// Returns the items of the pool, as numbers like those of the operand.
 std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
   if (c.Input(0).carried_type() == TensorProto::STRING) {
     const auto texts = c.Strings("pool_strings");
@@ -58,7 +58,8 @@ std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
   return items;
 }
 
-// Cuts the items at ngram_counts, where the n-grams of each length start.
+// Cuts the items at ngram_counts, the positions at which the n-grams of each
+// length begin.
 bool ReadLengths(NodeContext& c, const std::vector<int64_t>& items,
                  NgramPool& pool) {
   const std::vector<int64_t> starts = c.Integers("ngram_counts", {});
@@ -117,8 +118,8 @@ std::optional<NgramPool> ReadPool(NodeContext& c) {
   return pool;
 }
 
-// How often the n-grams occur in x [sequences, items] with `step` from one item
-// to the next: a comparison per item of the n-gram. [sequences, n-grams].
+// Counts the n-grams in x [sequences, items], with items `step` apart:
+// [sequences, n-grams]. It needs a comparison per item of the n-gram.
 Tensor CountNgrams(NodeContext& c, Tensor x, const NgramPool::Length& length,
                    int64_t step) {
   const Dim& items = x.dim(1);
@@ -127,7 +128,7 @@ Tensor CountNgrams(NodeContext& c, Tensor x, const NgramPool::Length& length,
       Pad(x, {Dim(0), Dim(0)}, {Dim(0), Dim(reach)}, "constant", x.Like(0));
   Tensor position =
       AlongAxis(IotaVector(c.builder(), items, DType::kI64), 1, 3);
-  // Where the n-gram would go past the end, there is none.
+  // An n-gram that would end after the sequence does not match.
   Tensor matches = Less(position + static_cast<double>(reach),
                         DimScalar(c.builder(), items));
   for (int64_t i = 0; i < length.length; ++i) {
@@ -140,7 +141,7 @@ Tensor CountNgrams(NodeContext& c, Tensor x, const NgramPool::Length& length,
   return Reduce(Cast(matches, DType::kF32), "sum", {1}, false);
 }
 
-// Counts of all n-grams of the pool, [sequences, n-grams].
+// Counts all n-grams of the pool: [sequences, n-grams].
 Tensor CountAll(NodeContext& c, Tensor x, const NgramPool& pool) {
   std::vector<Tensor> parts;
   for (const NgramPool::Length& length : pool.lengths) {
@@ -148,7 +149,7 @@ Tensor CountAll(NodeContext& c, Tensor x, const NgramPool& pool) {
     Tensor sum =
         Broadcast(c.Scalar(0, DType::kF32), {x.dim(0), Dim(length.count())});
     if (length.length >= pool.shortest && length.length <= pool.longest) {
-      // Single items have no gaps to skip in.
+      // Single items have no gaps, so there is nothing to skip.
       const int64_t steps = length.length == 1 ? 1 : pool.skips + 1;
       for (int64_t step = 1; step <= steps; ++step) {
         const Dim room = x.dim(1) - Dim((length.length - 1) * step);

@@ -1,7 +1,7 @@
 // One step of an optimizer (domain ai.onnx.preview.training). Each operator
-// updates any number of tensors: its operands are R, T, then all X, all G, then
-// the state of all tensors, one kind after the other; its results all new X,
-// then the new states.
+// updates any number of tensors. Its operands are R, T, then all X, all G, then
+// the states of all tensors, kind by kind. Its results are all new X, then the
+// new states.
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -16,11 +16,11 @@ namespace {
 
 constexpr char kDomain[] = "ai.onnx.preview.training";
 
-// What an update makes of one tensor: the new value, then its states.
+// Updates one tensor: returns the new value, then its states.
 using Update =
     std::function<std::vector<Tensor>(Tensor x, Tensor g, const Tensor* state)>;
 
-// `states` per tensor: 1 for H, 2 for V and H.
+// `states`: number of states per tensor, 1 for H, 2 for V and H.
 void UpdateAll(NodeContext& c, int states, const Update& update) {
   const int kinds = 2 + states;
   const int count = (c.input_count() - 2) / kinds;
@@ -37,7 +37,7 @@ void UpdateAll(NodeContext& c, int states, const Update& update) {
     Tensor operands[4];
     for (int kind = 0; kind < kinds; ++kind)
       operands[kind] = c.Input(2 + kind * count + i);
-    // The gradient of the regularization norm_coefficient / 2 |x|².
+    // Adds the gradient of the regularization norm_coefficient / 2 |x|².
     Tensor gradient =
         operands[0] * c.Float("norm_coefficient", 0) + operands[1];
     const std::vector<Tensor> results =
@@ -47,7 +47,7 @@ void UpdateAll(NodeContext& c, int states, const Update& update) {
   }
 }
 
-// R and T are scalars or hold one element.
+// R and T are scalars or tensors of one element.
 Tensor ScalarLike(Tensor scalar, Tensor x) {
   return Cast(Reshape(scalar, {}), x.dtype());
 }
@@ -64,8 +64,8 @@ void ImportAdagrad(NodeContext& c) {
   });
 }
 
-// The rate without the bias of the averages towards their start at 0; as it is
-// before the first update.
+// Returns the learning rate, corrected for the averages that start at 0. Before
+// the first update it is not corrected.
 Tensor AdjustedRate(NodeContext& c, Tensor x, double alpha, double beta) {
   Tensor rate = ScalarLike(c.Input(0), x);
   Tensor steps = ScalarLike(c.Input(1), x);

@@ -3,7 +3,7 @@
 namespace ember::onnx {
 namespace {
 
-// "*": any.
+// "*" matches any domain or name.
 struct Advice {
   std::string_view domain;
   std::string_view name;

@@ -1,6 +1,6 @@
-// What to tell about operators that are not imported: why, and what to do
-// instead. Users meet it in the list of unsupported operators, readers on the
-// coverage page.
+// Advice about operators that are not imported: the reason, and what to do
+// instead. It is shown in the list of unsupported operators and on the coverage
+// page.
 //
 //   UnsupportedAdvice("", "ImageDecoder")
 //   // "Ember decodes no image files: …", without a full stop
@@ -11,7 +11,7 @@
 
 namespace ember::onnx {
 
-// One line; empty where there is nothing to say. Parentheses are in pairs.
+// Returns one line with balanced parentheses; empty if there is no advice.
 // "ai.onnx" is the default domain "".
 std::string_view UnsupportedAdvice(std::string_view domain,
                                    std::string_view name);

@@ -1,9 +1,9 @@
-// A model whose open dims may broadcast, as two variants of which the program
-// runs one: what the model's author meant, where dims that meet are equal, and
-// one that is right for all extents.
+// Imports a model whose open dims may broadcast as two variants, of which the
+// program runs one. The first is what the model's author most likely meant: the
+// dims are equal. The second is right for all extents.
 //
-// The check is of the inputs' dims alone, so that a run of the usual kind does
-// what it would do without the other variant. Constants are shared.
+// The check reads only the inputs' dims, so that a usual run costs no more than
+// without the second variant. Constants are shared.
 #include <string>
 #include <vector>
 
@@ -21,7 +21,7 @@ using graph::Dim;
 using graph::GraphBuilder;
 using graph::Value;
 
-// bool[]: whether all pairs are equal.
+// Returns bool[]: true if all pairs are equal.
 Value* AllEqual(GraphBuilder& builder, const std::vector<AssumedDims>& pairs) {
   Dim difference;
   for (const AssumedDims& pair : pairs) {

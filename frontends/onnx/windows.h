@@ -1,8 +1,8 @@
-// Windows of convolutions and pooling from the attributes that Conv,
+// Reads the windows of convolutions and pooling from the attributes that Conv,
 // ConvTranspose and the pooling operators share.
 //
 //   std::optional<Window> window = ReadWindow(c, kernel, {x.dim(2), x.dim(3)});
-//   if (!window) return;   // the node has failed, with what is wrong
+//   if (!window) return;   // the node has failed with an error message
 #ifndef EMBER_FRONTENDS_ONNX_WINDOWS_H_
 #define EMBER_FRONTENDS_ONNX_WINDOWS_H_
 
@@ -19,17 +19,17 @@ namespace ember::onnx {
 using ops::kMaximumWindow;
 using ops::Window;
 
-// For spatial extents `spatial` and a kernel. Resolves pads, auto_pad (of
-// symbolic extents too) and ceil_mode. Fails and gives nullopt on attributes
-// that make no sense.
+// Reads the window for spatial extents `spatial` and a kernel. Resolves pads,
+// auto_pad (for symbolic extents too) and ceil_mode. Fails and returns nullopt
+// on invalid attributes.
 std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel,
                                  const Shape& spatial);
 
-// kernel, strides and dilations only; padding is left 0.
+// Reads kernel, strides and dilations only; the padding stays 0.
 std::optional<Window> ReadWindowExtents(NodeContext& c,
                                         std::vector<int64_t> kernel, int rank);
-// The pads attribute as low and high; false (and Fail) if it has the wrong
-// length.
+// Reads the pads attribute as low and high; fails and returns false if it has
+// the wrong length.
 bool ReadPads(NodeContext& c, Window& window);
 
 }  // namespace ember::onnx

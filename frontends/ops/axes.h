@@ -1,10 +1,12 @@
-// Axes as models write them: from the front, or negative, from the end.
+// Normalizes axes as models write them: counted from the front or, if negative,
+// from the end.
 //
 //   NormalizedAxis(builder, -1, 4)             // 3
 //   DistinctAxes(builder, {-1, 0}, 4)          // {3, 0}
 //   SortedAxes(builder, {-1, 0, 3}, 4)         // {0, 3}
 //
-// What is no axis is an error of the graph builder, and then 0, or no axes.
+// An axis out of range is an error of the graph builder; the result is then 0,
+// or no axes.
 #ifndef EMBER_FRONTENDS_OPS_AXES_H_
 #define EMBER_FRONTENDS_OPS_AXES_H_
 
@@ -17,11 +19,12 @@ namespace ember::ops {
 
 int NormalizedAxis(graph::GraphBuilder& builder, int64_t axis, int rank);
 
-// In the order given; an axis that is named twice is an error.
+// Returns the axes in the given order; an axis that occurs twice is an error.
 std::vector<int64_t> DistinctAxes(graph::GraphBuilder& builder,
                                   const std::vector<int64_t>& axes, int rank);
 
-// Ascending; an axis that is named twice is taken as if it were once.
+// Returns the axes in ascending order; an axis that occurs twice is returned
+// once.
 std::vector<int64_t> SortedAxes(graph::GraphBuilder& builder,
                                 const std::vector<int64_t>& axes, int rank);
 

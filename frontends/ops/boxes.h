@@ -1,12 +1,12 @@
-// Boxes of detectors as rows of corners, (x1, y1, x2, y2): what moves them, and
-// which of them stay.
+// Boxes of detectors as rows of corners, (x1, y1, x2, y2): functions that move
+// boxes, and functions that choose among them.
 //
 //   Tensor boxes = MovedBoxes(AnchorsOfCells(anchors, h, w, 16), deltas, {});
 //   Tensor kept = KeptBoxes(boxes, scores, overlap, least, Dim(300), 0);
 //
-// Where boxes reach from the first to the last pixel, they are one wider than
-// their corners say: that is `extra`. All in f32. What does not fit is an error
-// of the graph builder.
+// In some models a box includes its last pixel, so that it is one wider than
+// the difference of its corners: that is `extra`. All values are f32. Operands
+// that do not fit are an error of the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_BOXES_H_
 #define EMBER_FRONTENDS_OPS_BOXES_H_
 
@@ -18,58 +18,60 @@
 
 namespace ember::ops {
 
-// Corners as four parts, [.., 1].
+// The corners as four parts, each [.., 1].
 struct Corners {
   Tensor x1, y1, x2, y2;
 };
-// Column i of the last dim, which stays as 1.
+// Returns column i of the last dim, which becomes 1.
 Tensor Part(Tensor x, int i);
 Corners CornersOf(Tensor boxes);
 Tensor Joined(const Corners& corners);
-// (x, y, width, height) as corners, and back.
+// Converts (x, y, width, height) to corners, and back.
 Tensor CornersOfCenters(Tensor boxes);
 Tensor CentersOfCorners(Tensor boxes);
 
 struct BoxMoves {
   double extra = 0;
-  // Half of what is left out of a width that is centered: centers lie half of
-  // width - inner behind the first corner.
+  // Subtracted from a width before it is halved: a center is (width - inner) /
+  // 2 after the first corner.
   double inner = 0;
-  // What the last corner lies before the center plus half of the width.
+  // Subtracted from the last corner, which is center + (width - inner) / 2 -
+  // end.
   double end = 0;
-  // Of the logarithm of a growth.
+  // Upper bound of the logarithm of a growth.
   double most = std::numeric_limits<double>::infinity();
 };
-// boxes moved by deltas (of x and y in widths and heights, and the logarithms
-// of what these grow by); both [.., 4], which broadcast (Girshick et al. 2014,
-// "Rich feature hierarchies", appendix C).
+// Moves boxes by deltas: shifts of x and y, in widths and heights, and the
+// logarithms of the factors by which these grow. Both are [.., 4] and broadcast
+// (Girshick et al. 2014, "Rich feature hierarchies", appendix C).
 Tensor MovedBoxes(Tensor boxes, Tensor deltas, const BoxMoves& moves);
-// Within an image: corners in [0, extent - extra].
+// Clips boxes to an image: corners are in [0, extent - extra].
 Tensor ClippedBoxes(Tensor boxes, Tensor height, Tensor width, double extra);
 
-// Faster R-CNN's anchors around the first cell (Ren et al. 2015): four numbers
-// per ratio and scale.
+// Returns Faster R-CNN's anchors around the first cell (Ren et al. 2015): four
+// numbers per ratio and scale.
 std::vector<float> RegionAnchors(int64_t base, const std::vector<float>& ratios,
                                  const std::vector<float>& scales);
-// anchors [A, 4] around each cell of rows x columns, `stride` apart, [rows *
-// columns * A, 4].
+// Returns the anchors [A, 4] around each cell of rows x columns, with cells
+// `stride` apart: [rows * columns * A, 4].
 Tensor AnchorsOfCells(Tensor anchors, const Dim& rows, const Dim& columns,
                       double stride);
 
-// Of boxes [n, 4] with scores [n]: the indices kept, i64 [k], best first, at
-// most `most`; as NonMaxSuppression has it (regions.h). Operands may be of any
-// float type.
+// Returns the indices of the boxes that NonMaxSuppression (regions.h) keeps,
+// i64 [k], best first, at most `most`. boxes: [n, 4]; scores: [n]. Operands may
+// have any float type.
 Tensor KeptBoxes(Tensor boxes, Tensor scores, Tensor overlap, Tensor least,
                  const Dim& most, double extra);
 
-// Intersection over union of boxes that broadcast, [..] of [.., 4]; 0 where
-// they share nothing.
+// Returns the intersection over union of boxes that broadcast: [..] for [..,
+// 4]. It is 0 where two boxes do not intersect.
 Tensor OverlapOf(Tensor a, Tensor b);
 
-// Boxes [b, n, 4], best first, with numbers [b, n] that say which may suppress
-// each other (absent: all): which of those that `valid` [b, n] says stay, bool.
-// One turn of a loop for each box; boxes that share more than
-// `overlap` with a better one do not stay.
+// Returns true for the boxes that stay, bool [b, n]. Boxes [b, n, 4] are sorted
+// best first. Only boxes that are `valid` [b, n] are considered. A box that
+// overlaps a better one by more than `overlap` does not stay; `ids` [b, n]
+// restricts this to boxes with equal ids (absent: all boxes). It is a loop with
+// an iteration per box.
 Tensor Unsuppressed(Tensor boxes, Tensor ids, Tensor valid, double overlap);
 
 }  // namespace ember::ops

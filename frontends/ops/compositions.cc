@@ -11,8 +11,8 @@
 namespace ember::ops {
 namespace {
 
-// Doubling steps: after step k each element holds the last 2^k ones. A step
-// along an axis of open extent is an iteration of a loop.
+// A scan by doubling: after step k each element combines the last 2^k ones. If
+// the axis has an open extent, the steps are the iterations of a loop.
 Tensor OpenScan(Tensor x, int axis, Opcode opcode) {
   graph::GraphBuilder& builder = x.builder();
   const Dim extent = x.dim(axis);

@@ -9,7 +9,7 @@
 namespace ember::ops {
 namespace {
 
-// One element per channel, which are the last dim.
+// Adds one element per channel; channels are the last dim.
 Tensor AddBias(Tensor y, Tensor bias) {
   if (!bias) return y;
   return y + (bias.rank() == 1 ? WithDim(bias, 0, y.dim(-1)) : bias);

@@ -1,10 +1,10 @@
-// Convolutions of channels-last operands, as the graph has them.
+// Convolutions of channels-last operands, which are the graph's layout.
 //
 //   ConvSpec spec{.window = WindowOf({3, 3}), .groups = 1};
 //   Tensor y = Conv(x, w, bias, spec);   // [N, H, W, C] by [3, 3, C, O]
 //
-// f16 and bf16 are summed in f32. What does not fit is an error of the graph
-// builder.
+// f16 and bf16 are summed in f32. Operands that do not fit are an error of the
+// graph builder.
 #ifndef EMBER_FRONTENDS_OPS_CONVOLUTION_H_
 #define EMBER_FRONTENDS_OPS_CONVOLUTION_H_
 
@@ -29,13 +29,13 @@ struct ConvSpec {
 Tensor Conv(Tensor x, Tensor w, Tensor bias, const ConvSpec& spec);
 
 struct ConvTransposeSpec {
-  Window window;  // its padding is what is cut off the result
+  Window window;  // its padding is cut off the result
   std::vector<int64_t> output_padding;
   int64_t groups = 1;
 };
-// Sets the padding (and output_padding) with which the result's spatial extents
-// are `outputs`: those that the convolution which it reverses would have taken
-// with padding SAME, or VALID. False after an error.
+// Sets the padding (and output_padding) for which the result has the spatial
+// extents `outputs`. The operator is taken to reverse a convolution from
+// `outputs` with padding SAME or VALID. False after an error.
 bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
                    const Shape& outputs, bool same, ConvTransposeSpec& spec);
 // x[N, spatial…, C] by w[window…, C, O / groups], plus bias[O].

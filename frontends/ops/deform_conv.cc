@@ -11,19 +11,18 @@
 namespace ember::ops {
 namespace {
 
-// What the operands' shapes say.
+// Facts that follow from the operands' shapes.
 struct DeformShape {
-  int64_t elements = 1;  // of the window
-  Shape output;          // spatial
-  Dim points;            // of the output
+  int64_t elements = 1;  // number of elements of the window
+  Shape output;          // spatial extents of the output
+  Dim points;            // number of points of the output
 };
 
 Shape SpatialOf(const Tensor& x) {
   return Shape(x.shape().begin() + 2, x.shape().end());
 }
 
-// Fails for an operand [N, channels, spatial…] of another shape, where that is
-// known.
+// Fails if an operand [N, channels, spatial…] is known to have another shape.
 void CheckShape(const Tensor& x, const char* what, const Shape& expected) {
   bool fits = x.rank() == static_cast<int>(expected.size());
   for (int i = 0; fits && i < x.rank(); ++i) {
@@ -37,8 +36,9 @@ void CheckShape(const Tensor& x, const char* what, const Shape& expected) {
                                graph::ShapeToString(x.shape()));
 }
 
-// Along one spatial axis, where each element of the window is read, [N, offset
-// group, element, point]: at its place in the padded input, plus the offset.
+// Returns the positions along one spatial axis at which each element of the
+// window is read, [N, offset group, element, point]: its position in the padded
+// input, plus the offset.
 Tensor Positions(const Window& window, const DeformShape& shape, int axis,
                  Tensor offsets) {
   graph::GraphBuilder& builder = offsets.builder();
@@ -60,8 +60,8 @@ Tensor Positions(const Window& window, const DeformShape& shape, int axis,
   return offset + (elements + points);
 }
 
-// The element before (0) or after (1) a position, as an index and a weight that
-// is 0 outside the input.
+// The element before (0) or after (1) a position: its index, and its weight,
+// which is 0 outside the input.
 struct Neighbour {
   Tensor index;
   Tensor weight;
@@ -83,8 +83,8 @@ Neighbour NeighbourOf(Tensor position, const Dim& extent, int side,
           Select(inside, weight, weight.Like(0))};
 }
 
-// The input at the positions, [N, offset group, channels of it, element *
-// point]: a sum over the corners around each.
+// Samples the input at the positions, [N, offset group, channels of it, element
+// * point]: a sum over the corners around each position.
 Tensor Sample(const DeformConvSpec& spec, const DeformShape& shape, Tensor x,
               const std::vector<Tensor>& positions) {
   const int spatial = spec.window.rank();
@@ -144,8 +144,7 @@ Tensor DeformConv(const DeformConvOperands& operands,
   CheckShape(operands.offsets, "offsets", per_point(read * spatial));
   if (operands.mask) CheckShape(operands.mask, "mask", per_point(read));
   if (!x.builder().status().ok()) return x;
-  // Offsets lie one window element after the other, one number per axis in
-  // each.
+  // Offsets are stored per window element, with a number per axis for each.
   Tensor offsets = Reshape(Cast(operands.offsets, type),
                            {batch, Dim(spec.offset_groups), Dim(shape.elements),
                             Dim(spatial), shape.points});

@@ -1,11 +1,11 @@
-// Convolutions whose window elements are read where computed offsets say, with
+// Convolutions that read their window elements at computed offsets, with
 // interpolation (Dai et al. 2017, "Deformable Convolutional Networks"), and
-// weighed by a mask (Zhu et al. 2018, "Deformable ConvNets v2").
+// weigh them by a mask (Zhu et al. 2018, "Deformable ConvNets v2").
 //
 //   DeformConvOperands operands{.x = x, .w = w, .offsets = offsets};
 //   Tensor y = DeformConv(operands, {.window = WindowOf({3, 3})});
 //
-// What does not fit is an error of the graph builder.
+// Operands that do not fit are an error of the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_DEFORM_CONV_H_
 #define EMBER_FRONTENDS_OPS_DEFORM_CONV_H_
 
@@ -17,27 +17,28 @@
 namespace ember::ops {
 
 struct DeformConvSpec {
-  Window window;              // that of w
-  int64_t groups = 1;         // of channels, as those of Conv
-  int64_t offset_groups = 1;  // of channels that share offsets
-  // What lies around the image. false: zeros, towards which values fade within
-  // one element. true: zeros from its first element up and from one element
-  // behind its last one on, in between the last one as it is.
+  Window window;              // window of w
+  int64_t groups = 1;         // channel groups, like those of Conv
+  int64_t offset_groups = 1;  // groups of channels that share offsets
+  // The values read outside the image. false: they fade to zero within one
+  // element of its border. true: they are zero before the first element, and
+  // from one element after the last one on; between the last element and there
+  // they are the last element.
   bool sharp_border = false;
 };
 
 struct DeformConvOperands {
   Tensor x;  // [N, C, spatial…]
   Tensor w;  // [O, C / groups, window…]
-  // [N, offset_groups * window elements * spatial axes, result's spatial…]: one
-  // element of the window after the other, for each a number per axis.
+  // [N, offset_groups * window elements * spatial axes, result's spatial…]: for
+  // each element of the window in order, a number per axis.
   Tensor offsets;
   Tensor mask =
       {};  // [N, offset_groups * window elements, spatial…], or absent
   Tensor bias = {};  // [O], or absent
 };
 
-// [N, O, spatial…] of the type of x.
+// Returns [N, O, spatial…] of the type of x.
 Tensor DeformConv(const DeformConvOperands& operands,
                   const DeformConvSpec& spec);
 

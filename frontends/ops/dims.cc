@@ -21,7 +21,7 @@ bool IsUnbounded(int64_t bound) {
   return bound == DimRange::kNoLow || bound == DimRange::kNoHigh;
 }
 
-// Bounds add up, and a missing bound stays missing.
+// Adds two bounds; if one is missing, so is the sum.
 int64_t AddBounds(int64_t a, int64_t b, int64_t missing) {
   if (a == missing || b == missing) return missing;
   return Clamp128(static_cast<__int128>(a) + b);
@@ -65,11 +65,11 @@ DimRange ModuloRange(DimRange b) {
 DimRange RangeOf(const Dim& dim) {
   using Operation = Dim::Operation;
   if (!dim.is_valid())
-    return {};  // overflow; refused where it becomes part of a type
+    return {};  // overflow; it is refused when it becomes part of a type
   return dim.Fold<DimRange>(
       [](int64_t value) { return DimRange{value, value}; },
       [](const std::string& symbol) {
-        // Sizes that data tells (GraphBuilder::FreshSymbol) may be 0.
+        // Sizes that depend on data (GraphBuilder::FreshSymbol) may be 0.
         const int64_t low = symbol.starts_with('_') ? 0 : 1;
         return DimRange{low, DimRange::kNoHigh};
       },

@@ -1,10 +1,8 @@
-// What a frontend asks of dims beyond their algebra: bounds, clamping that
-// leaves no min or max where the bounds decide, and exact division of element
-// counts.
+// Functions of dims beyond their algebra: bounds, clamping that yields no min
+// or max if the bounds decide, and exact division of element counts.
 //
-//   RangeOf(n - 1).low == 0   // an extent named by the model's symbol is taken
-//                             // to be at least 1, one that data tells at least
-//                             0
+//   RangeOf(n - 1).low == 0   // a symbol that the model names is at least 1,
+//                             // a size that depends on data at least 0
 #ifndef EMBER_FRONTENDS_OPS_DIMS_H_
 #define EMBER_FRONTENDS_OPS_DIMS_H_
 
@@ -17,7 +15,7 @@
 
 namespace ember::ops {
 
-// Inclusive; the extremes of int64 stand for no bound.
+// Inclusive bounds; the extremes of int64 mean that there is no bound.
 struct DimRange {
   static constexpr int64_t kNoLow = std::numeric_limits<int64_t>::min();
   static constexpr int64_t kNoHigh = std::numeric_limits<int64_t>::max();
@@ -28,16 +26,16 @@ struct DimRange {
 DimRange RangeOf(const graph::Dim& dim);
 bool IsNonNegative(const graph::Dim& dim);
 
-// min(a, b) and max(a, b), decided where the range of a - b decides.
+// min(a, b) and max(a, b), which are a or b if the range of a - b decides.
 graph::Dim SmallerOf(const graph::Dim& a, const graph::Dim& b);
 graph::Dim LargerOf(const graph::Dim& a, const graph::Dim& b);
 
 // product(whole) / product(parts): equal dims cancel, constants divide; nullopt
-// if constants show that it does not divide.
+// if the constants do not divide.
 std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole,
                                               const graph::Shape& parts);
 
-// All constants, or nullopt.
+// Returns the dims if all are constants, else nullopt.
 std::optional<std::vector<int64_t>> AsConstants(const graph::Shape& dims);
 
 }  // namespace ember::ops

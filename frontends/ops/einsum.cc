@@ -10,8 +10,8 @@
 namespace ember::ops {
 namespace {
 
-// One character per dim: a letter of the equation, or a digit and up for a dim
-// of the ellipsis.
+// One character per dim: a letter of the equation; for a dim of the ellipsis a
+// character from '0' on.
 using Labels = std::string;
 
 struct Term {
@@ -45,8 +45,8 @@ bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// "..." replaced by the last `count` of the ellipsis labels; nullopt for
-// anything that is neither letter nor ellipsis.
+// Replaces "..." by the last `count` of the ellipsis labels; nullopt for
+// characters that are neither letters nor an ellipsis.
 std::optional<Labels> ExpandEllipsis(const std::string& term,
                                      const Labels& ellipsis, int count) {
   Labels labels;
@@ -75,8 +75,8 @@ bool Contains(const Labels& labels, char label) {
   return labels.find(label) != Labels::npos;
 }
 
-// Labels that occur once, in alphabetical order: the result when none is
-// written.
+// Returns the labels of the result if the equation has none: those that occur
+// once, in alphabetical order.
 Labels ImplicitResult(const std::vector<Labels>& terms,
                       const Labels& ellipsis) {
   std::map<char, int> counts;
@@ -90,7 +90,8 @@ Labels ImplicitResult(const std::vector<Labels>& terms,
   return result;
 }
 
-// x[… i … i …] → its diagonal: what is off it becomes 0 and is summed away.
+// x[… i … i …] → its diagonal: elements off the diagonal become 0, and one of
+// the two dims is summed.
 Term TakeDiagonals(Term term) {
   for (size_t i = 0; i < term.labels.size(); ++i) {
     for (size_t j = i + 1; j < term.labels.size();) {
@@ -113,7 +114,7 @@ Term TakeDiagonals(Term term) {
   return term;
 }
 
-// Sums the labels that nothing else needs, and drops dims of 1 that broadcast
+// Sums over labels that are not needed, and drops dims of 1 that broadcast
 // against larger ones.
 Term DropLabels(Term term, const std::string& needed,
                 const std::map<char, Dim>& extents) {
@@ -139,7 +140,7 @@ Term DropLabels(Term term, const std::string& needed,
   return term;
 }
 
-// Brought to the dims of `labels`, with dims of 1 for those it lacks.
+// Returns the term with the dims of `labels`, and dims of 1 for those it lacks.
 Tensor AlignTo(const Term& term, const Labels& labels) {
   std::vector<int64_t> permutation;
   std::vector<int64_t> missing;
@@ -155,7 +156,8 @@ Tensor AlignTo(const Term& term, const Labels& labels) {
   return missing.empty() ? moved : Unsqueeze(moved, missing);
 }
 
-// Contraction specs use lower-case letters: renames in order of first use.
+// Contraction specs use lower-case letters: renames labels in order of first
+// use.
 std::string Spec(const Labels& a, const Labels& b, const Labels& result) {
   std::map<char, char> names;
   std::string spec;
@@ -197,7 +199,7 @@ Status Refused(const std::string& equation, const std::string& reason) {
                               "\": " + reason);
 }
 
-// Equation and operands as terms without ellipsis.
+// Parses equation and operands into terms without ellipsis.
 StatusOr<std::vector<Term>> Parse(const std::string& text,
                                   const std::vector<Tensor>& operands,
                                   Labels& result) {
@@ -252,7 +254,7 @@ StatusOr<std::vector<Term>> Parse(const std::string& text,
   return terms;
 }
 
-// The extent of each label: that of any dim that is not 1.
+// Returns the extent of each label: that of any of its dims that is not 1.
 std::map<char, Dim> Extents(const std::vector<Term>& terms) {
   std::map<char, Dim> extents;
   for (const Term& term : terms) {

@@ -1,5 +1,5 @@
-// numpy.einsum as ONNX and TensorFlow have it: any number of operands, repeated
-// labels, ellipsis.
+// numpy.einsum as defined by ONNX and TensorFlow: any number of operands,
+// repeated labels, ellipsis.
 #ifndef EMBER_FRONTENDS_OPS_EINSUM_H_
 #define EMBER_FRONTENDS_OPS_EINSUM_H_
 

@@ -1,4 +1,4 @@
-// Errors of operators that formats share. They stick to the graph builder, as
+// Errors of operators that formats share. They stay in the graph builder, as
 // all of its errors do, and name the node that is being imported
 // (GraphBuilder::SetOrigin):
 //

@@ -11,7 +11,8 @@ constexpr int kFractionBits = 31;
 int LeftShift(const FixedPoint& scale) { return std::max(scale.shift, 0); }
 int RightShift(const FixedPoint& scale) { return std::max(-scale.shift, 0); }
 
-// Along the last dim, or a scalar if all are the same.
+// Returns a parameter of the scales along the last dim; a scalar if all are
+// equal.
 template <typename T, typename Value>
 Tensor Parameter(Tensor x, const std::vector<FixedPoint>& scales, DType dtype,
                  const Value& value) {
@@ -38,8 +39,8 @@ bool AnyOf(const std::vector<FixedPoint>& scales,
       [&](const FixedPoint& scale) { return shift(scale) != 0; });
 }
 
-// x / 2^exponent to the nearest. Away from zero: the floor, and one more where
-// the remainder is above half, or is half and x not negative.
+// x / 2^exponent, to nearest. Halves away from zero: the floor, plus 1 if the
+// remainder is above half, or is half and x is not negative.
 Tensor DivideByPowerOfTwo(Tensor x, const std::vector<FixedPoint>& scales,
                           Halves ties) {
   const auto mask = [](const FixedPoint& scale) {
@@ -118,7 +119,7 @@ int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale) {
 
 Tensor MultiplyWideByFixedPoint(Tensor x,
                                 const std::vector<FixedPoint>& scales) {
-  // 15 bits of the multiplier, rounded; x * multiplier then fits 64 bits.
+  // The multiplier is rounded to 15 bits, so that x * multiplier fits 64 bits.
   const auto narrow = [](const FixedPoint& s) -> int64_t {
     return s.multiplier < 0x7FFF0000 ? (s.multiplier + (1 << 15)) >> 16
                                      : 0x7FFF;

@@ -1,19 +1,21 @@
-// Requantization in integers: products by a real number that is an integer of
-// 31 bits and a power of two, rounded as TensorFlow Lite does ("gemmlowp"),
-// with graph operators and, for tables made when compiling, with numbers.
+// Requantization in integers: multiplies by a real number that is given as a
+// 31-bit integer and a power of two, and rounds like TensorFlow Lite
+// ("gemmlowp"). There are forms for graph operators and, for tables made when
+// compiling, for numbers.
 //
 //   const FixedPoint scale = FixedPointOf(0.00123);
 //   Tensor y = MultiplyByFixedPoint(accumulated, scale);   // i32 to i32
 //
-// A product is rounded twice: x * multiplier / 2^31 to the nearest integer,
-// halves up, and that by 2^-shift to the nearest, whose halves go up or away
-// from zero: TensorFlow Lite's optimized kernels for products of matrices do
-// the first, its other kernels and the reference the second.
+// A product is rounded twice: first x * multiplier / 2^31 to the nearest
+// integer, halves up; then its product with 2^shift to the nearest integer.
+// Halves of the second rounding go up in TensorFlow Lite's optimized kernels
+// for products of matrices, and away from zero in its other kernels and the
+// reference.
 //
 // Source: Jacob et al., Quantization and Training of Neural Networks for
 // Efficient Integer-Arithmetic-Only Inference (2017), section 2.2, and the
-// gemmlowp library's SaturatingRoundingDoublingHighMul and
-// RoundingDivideByPOT. Values, functions of values: thread-safe.
+// gemmlowp library's SaturatingRoundingDoublingHighMul and RoundingDivideByPOT.
+// Values, functions of values: thread-safe.
 #ifndef EMBER_FRONTENDS_OPS_FIXED_POINT_H_
 #define EMBER_FRONTENDS_OPS_FIXED_POINT_H_
 
@@ -31,28 +33,29 @@ struct FixedPoint {
   bool operator==(const FixedPoint&) const = default;
 };
 
-// The nearest; 0 for what is below 2^-32. The value is finite and not negative.
+// Returns the nearest fixed-point number; 0 below 2^-32. The value must be
+// finite and not negative.
 FixedPoint FixedPointOf(double value);
 
-// Where numbers halfway between two integers go.
+// Rounding of numbers halfway between two integers.
 enum class Halves : uint8_t { kUp, kAwayFromZero };
 
-// Of i32; per element of the last dim where there are several.
+// Multiply i32 tensors by one scale, or by a scale per element of the last dim.
 Tensor MultiplyByFixedPoint(Tensor x, const FixedPoint& scale,
                             Halves halves = Halves::kAwayFromZero);
 Tensor MultiplyByFixedPoint(Tensor x, const std::vector<FixedPoint>& scales,
                             Halves halves = Halves::kAwayFromZero);
 
-// The same of numbers, halves away from zero. Sums that a left shift takes out
-// of 32 bits wrap, as the tensors' do.
+// The same for numbers, with halves away from zero. Like the tensors' function
+// it wraps if a left shift exceeds 32 bits.
 int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale);
 
-// Of i64 sums, as operators with 16-bit activations and 64-bit sums round:
-// once, by a multiplier of 15 bits.
+// Multiplies i64 sums, which are rounded once, with a multiplier of 15 bits.
+// Operators with 16-bit activations and 64-bit sums do so.
 Tensor MultiplyWideByFixedPoint(Tensor x,
                                 const std::vector<FixedPoint>& scales);
 
-// The nearest whole number, halves away from zero.
+// Rounds to the nearest whole number, halves away from zero.
 Tensor RoundHalfAway(Tensor x);
 
 }  // namespace ember::ops

@@ -11,13 +11,13 @@
 namespace ember::ops {
 namespace {
 
-// Each level is some operations of the graph.
+// Largest depth: each level adds operations to the graph.
 constexpr int64_t kMaximumDepth = 1024;
-// Elements of a table of leaves by targets.
+// Largest number of elements of a table of leaves by targets.
 constexpr int64_t kMaximumDense = int64_t{1} << 22;
 
-// Comparisons that tell two children apart, if the outcomes in `holds` lead to
-// one and the others to the other.
+// A comparison that distinguishes two children, if the outcomes in `holds` lead
+// to one and all others to the other.
 struct Test {
   Opcode opcode;
   bool threshold_first;
@@ -31,8 +31,8 @@ constexpr Test kTests[] = {
     {Opcode::kEqual, false, {false, true, false, false}},
 };
 
-// The child where the test holds, and where it does not; false if the
-// branch needs more than the test.
+// Finds the child if the test holds, and the child if it does not. False if the
+// test alone does not decide the branch.
 bool ChildrenOf(const TreeTable::Branch& branch, const Test& test, int64_t* yes,
                 int64_t* no) {
   *yes = *no = -1;
@@ -57,7 +57,7 @@ int FindTest(const TreeTable& table) {
   return -1;
 }
 
-// Leaves that can be reached from a root, each once.
+// Returns the leaves that can be reached from a root, each once.
 std::vector<int64_t> ReachableLeaves(const TreeTable& table, int64_t root) {
   std::vector<int64_t> leaves;
   std::map<int64_t, bool> seen;
@@ -75,7 +75,8 @@ std::vector<int64_t> ReachableLeaves(const TreeTable& table, int64_t root) {
   return leaves;
 }
 
-// The number of branches on the longest way from each root. Fails on cycles.
+// Returns the number of branches on the longest path from each root. Fails on
+// cycles.
 std::vector<int64_t> TreeDepths(graph::GraphBuilder& builder,
                                 const TreeTable& table) {
   constexpr int64_t kUnknown = -1;
@@ -177,7 +178,7 @@ void Forest::Survey() {
 }
 
 void Forest::ArrangeTrees() {
-  // Trees by the only target that they vote for.
+  // The trees of each target, if each tree votes for one target only.
   std::vector<std::vector<int64_t>> trees(table_.targets);
   bool one_target = true;
   for (size_t tree = 0; tree < table_.roots.size(); ++tree) {
@@ -214,7 +215,7 @@ void Forest::Walk(Tensor x) {
   }
   test_ = FindTest(table_);
   const int64_t width = test_ < 0 ? TreeTable::kOutcomes : 2;
-  // The nodes, and one leaf more for the slots that are filled up.
+  // All nodes, plus one leaf for the slots without a tree.
   const int64_t nodes = table_.branch_count() + leaf_count() + 1;
   std::vector<int64_t> features(nodes, 0), children(nodes * width);
   std::vector<double> thresholds(nodes, 0);
@@ -251,7 +252,7 @@ void Forest::Walk(Tensor x) {
 
 Tensor Forest::NextNode(Tensor x, Tensor node, bool first) const {
   Tensor feature = Gather(features_, node, 0);
-  // All rows start at the same nodes.
+  // At the first level all rows are at the same nodes.
   Tensor value =
       first ? Gather(x, feature, 1)
             : Apply("gather_elements", {x, feature}, {{"axis", int64_t{1}}});
@@ -303,7 +304,7 @@ Forest::Votes Forest::Combine(Aggregation aggregation) const {
     for (const auto& [target, weight] : by_target)
       votes.leaves.back().push_back({target, weight});
   }
-  votes.leaves.emplace_back();  // of the slots that are filled up
+  votes.leaves.emplace_back();  // leaf of the slots without a tree
   return votes;
 }
 
@@ -340,7 +341,7 @@ Tensor Forest::Collect(const Votes& votes) const {
   return dense ? CollectDense(votes) : CollectSparse(votes);
 }
 
-// One number per leaf, targets by slots.
+// Collects one number per leaf, with the slots sorted by target.
 Tensor Forest::CollectByTree(const Votes& votes) const {
   std::vector<double> weights;
   for (const auto& leaf : votes.leaves)
@@ -352,7 +353,7 @@ Tensor Forest::CollectByTree(const Votes& votes) const {
   return Reduce(Reshape(values, shape), votes.combiner, {2}, false);
 }
 
-// A row of all targets per leaf.
+// Collects a row of all targets per leaf.
 Tensor Forest::CollectDense(const Votes& votes) const {
   const int64_t targets = table_.targets;
   std::vector<double> weights(votes.leaves.size() * targets, votes.none);
@@ -366,8 +367,8 @@ Tensor Forest::CollectDense(const Votes& votes) const {
   return Reduce(Gather(rows, leaf_, 0), votes.combiner, {1}, false);
 }
 
-// As many (target, weight) pairs per leaf as the largest has; each is compared
-// with all targets.
+// Collects (target, weight) pairs, as many per leaf as the leaf with the most
+// has. Each pair is compared with all targets.
 Tensor Forest::CollectSparse(const Votes& votes) const {
   size_t most = 1;
   for (const auto& leaf : votes.leaves) most = std::max(most, leaf.size());

@@ -1,12 +1,13 @@
 // The trees of an ensemble as tensor expressions: all rows walk all trees at
-// once, one level a step.
+// the same time, one level per step.
 //
 //   const Forest forest(builder, table, x);      // x [N, F], f32 or f64
 //   Tensor scores = forest.Aggregate(Forest::kSum);          // [N, targets]
 //
-// The nodes are constant tables of feature, threshold and children; a level is
-// the same few gathers for every tree, so the graph's size depends on the depth
-// of the deepest tree only. Leaves are their own children: shallow trees wait.
+// The nodes are constant tables of feature, threshold and children. A level is
+// the same few gathers for all trees, so the graph's size depends only on the
+// depth of the deepest tree. Leaves are their own children, so rows stay at
+// them.
 #ifndef EMBER_FRONTENDS_OPS_FOREST_H_
 #define EMBER_FRONTENDS_OPS_FOREST_H_
 
@@ -19,7 +20,7 @@
 
 namespace ember::ops {
 
-// Nodes and leaves of all trees.
+// The nodes and leaves of all trees.
 struct TreeTable {
   enum Outcome { kBelow, kEqual, kAbove, kNan };
   static constexpr int kOutcomes = 4;
@@ -27,7 +28,8 @@ struct TreeTable {
   struct Branch {
     int64_t feature = 0;
     double threshold = 0;
-    // Nodes: below branches.size() a branch, from there on leaves.
+    // Numbers of nodes: below branches.size() they are branches, from there on
+    // leaves.
     std::array<int64_t, kOutcomes> children{};
   };
   struct Vote {
@@ -37,9 +39,9 @@ struct TreeTable {
 
   std::vector<Branch> branches;
   std::vector<std::vector<Vote>> leaves;
-  std::vector<int64_t> roots;  // nodes
+  std::vector<int64_t> roots;  // root node of each tree
   int64_t targets = 1;
-  // Thresholds or weights given as f64.
+  // True if thresholds or weights are given as f64.
   bool wide = false;
 
   int64_t branch_count() const { return static_cast<int64_t>(branches.size()); }
@@ -48,27 +50,27 @@ struct TreeTable {
 
 class Forest {
  public:
-  // In the order of TreeEnsemble's enumeration.
+  // The values have the order of TreeEnsemble's enumeration.
   enum Aggregation { kAverage, kSum, kMinimum, kMaximum };
 
-  // Errors stick in the builder. Both must outlive this. features: what an
-  // error calls the branches' features.
+  // Errors stay in the builder. Builder and table must outlive this object.
+  // `features`: the name of the branches' features in errors.
   Forest(graph::GraphBuilder& builder, const TreeTable& table, Tensor x,
          std::string_view features = "features");
 
-  // The votes of the leaves that are reached, per target: [N, targets], 0 where
-  // there is none.
+  // Aggregates the votes of the reached leaves per target: [N, targets], 0 for
+  // targets without votes.
   Tensor Aggregate(Aggregation aggregation) const;
-  // Whether any leaf that is reached votes for the target.
+  // True if any reached leaf votes for the target.
   Tensor IsVotedFor(int64_t target) const;  // bool [N, 1]
-  // The same where it does not depend on the row.
+  // True if the result of IsVotedFor is true, or false, for every row.
   bool AlwaysVotedFor(int64_t target) const { return always_[target]; }
   bool NeverVotedFor(int64_t target) const { return never_[target]; }
 
  private:
-  struct Votes {  // of each leaf, one per target
+  struct Votes {  // votes of each leaf, one per target
     std::vector<std::vector<TreeTable::Vote>> leaves;
-    double none = 0;  // what changes nothing
+    double none = 0;  // neutral element of the combiner
     const char* combiner = "sum";
   };
 
@@ -77,7 +79,7 @@ class Forest {
   void Walk(Tensor x);
   Tensor NextNode(Tensor x, Tensor node, bool first) const;
   Votes Combine(Aggregation aggregation) const;
-  // [N, targets], `none` where there is no vote.
+  // Returns [N, targets], `none` where there is no vote.
   Tensor Collect(const Votes& votes) const;
   Tensor CollectByTree(const Votes& votes) const;
   Tensor CollectDense(const Votes& votes) const;
@@ -94,11 +96,12 @@ class Forest {
   DType type_;
   std::vector<std::vector<int64_t>> reachable_;  // leaves of each tree
   std::vector<bool> always_, never_;             // per target
-  // The roots as walked. By target, all with the same number of trees, where
-  // each tree votes for one target only; leaf -1 fills up.
+  // The roots in the order of the walk. If each tree votes for one target only,
+  // they are sorted by target, with the same number of slots for each; slots
+  // without a tree begin at leaf -1.
   std::vector<int64_t> slots_;
   bool by_target_ = false;
-  // Tables of nodes.
+  // The tables of nodes.
   int test_ = -1;  // row of the table of tests; -1: all outcomes
   Tensor features_, thresholds_, children_;
   Tensor leaf_;  // [N, slots]

@@ -1,6 +1,6 @@
-// What the importer of an operator has in every format: the graph builder,
-// errors, constants, and the checks of what a model says. A format's own
-// context adds its operands and attributes.
+// The common part of all operators' import contexts: the graph builder, errors,
+// constants, and checks of values that a model states. A format's own context
+// adds its operands and attributes.
 //
 //   class LayerContext : public ops::ImportContext { … };
 //
@@ -10,9 +10,9 @@
 //     if (!extent || !c.CheckRange("parts", parts, 1, *extent)) return;
 //     …
 //
-// Errors stick in the graph builder and name the node: after a failure a
-// function may return or go on, nothing it builds is used. Not thread-safe;
-// lives as long as the call.
+// Errors stay in the graph builder and name the node. After a failure a
+// function may return or continue: the values that it builds are not used. Not
+// thread-safe; lives as long as the call.
 #ifndef EMBER_FRONTENDS_OPS_IMPORT_CONTEXT_H_
 #define EMBER_FRONTENDS_OPS_IMPORT_CONTEXT_H_
 
@@ -38,7 +38,7 @@ class ImportContext {
 
   graph::GraphBuilder& builder() { return builder_; }
 
-  // Errors, which name the builder's origin.
+  // Record errors, which name the builder's origin.
   void Fail(const Status& status);
   void FailInvalid(std::string message);
   void FailUnsupported(std::string message);
@@ -48,7 +48,7 @@ class ImportContext {
   Tensor Scalar(double value, DType dtype = DType::kF32) {
     return Wrap(builder_.Scalar(value, dtype));
   }
-  // A constant vector.
+  // Returns a constant vector.
   template <typename T>
   Tensor Vector(DType dtype, const std::vector<T>& values) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
@@ -57,12 +57,12 @@ class ImportContext {
         graph::ConstantData::Copy({bytes, values.size() * sizeof(T)})));
   }
 
-  // An axis in 0 … rank - 1; fails for others.
+  // Returns an axis in 0 … rank - 1; fails if it is out of range.
   int Axis(int64_t axis, int rank);
-  // Ascending, each once (axes.h).
+  // Returns axes in ascending order, each once (axes.h).
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-  // Fails unless the operand is there and has a rank in [minimum, maximum].
-  // what: "input 0".
+  // Fails unless the operand is present and has a rank in [minimum, maximum].
+  // `what`: for example "input 0".
   bool CheckRank(const Tensor& operand, std::string_view what, int minimum,
                  int maximum = kMaximumRank);
   // Fails unless the value is in [minimum, maximum].
@@ -72,27 +72,28 @@ class ImportContext {
     return CheckRange(what, value, 1);
   }
 
-  // Extents that must be known when compiling: of dim `axis`, and of the dims
-  // from `first` to before `last`.
+  // Return extents that must be known when compiling: of dim `axis`, and of the
+  // dims from `first` to before `last`.
   std::optional<int64_t> Extent(const Tensor& x, int axis);
   std::optional<std::vector<int64_t>> Extents(const Tensor& x, int first,
                                               int last);
 
-  // What an operand holds, which must be known when compiling. Fails, and gives
-  // nullopt, where it depends on the model's data or the operand is absent.
-  // what: "axes (input 1)". Contents may hold symbols.
+  // Returns the contents of an operand, which must be known when compiling;
+  // they may hold symbols. Fails, and returns nullopt, if they depend on the
+  // model's data or if the operand is absent. `what`: for example "axes (input
+  // 1)".
   std::optional<Shape> Contents(const Tensor& operand, std::string_view what);
   std::optional<std::vector<int64_t>> ConstantIntegers(const Tensor& operand,
                                                        std::string_view what);
   std::optional<std::vector<double>> ConstantNumbers(const Tensor& operand,
                                                      std::string_view what);
-  // Integers, of which none may be negative, in at most one dim: those of
-  // Contents, and where they are not known symbols that are read when the
-  // program runs.
+  // Returns integers of an operand of rank 0 or 1, none of which may be
+  // negative: those of Contents if they are known, else symbols that are read
+  // when the program runs.
   std::optional<Shape> Sizes(Tensor operand, std::string_view what);
 
  protected:
-  // Fails for an operand that would have to be known when compiling.
+  // Fails because this operand would have to be known when compiling.
   virtual void FailDataDependent(const Tensor& operand, std::string_view what);
 
  private:

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Optional;
 
-// What the checks in `body` leave as the error of a builder of their own.
+// Returns the error that the checks in `body` leave in a new builder.
 std::string ErrorOf(const std::function<void(ImportContext& c)>& body) {
   graph::GraphBuilder builder("main");
   builder.SetOrigin("split1 (Split)");
@@ -61,7 +61,7 @@ TEST(ImportContext, Ranges) {
             "");
   EXPECT_THAT(ErrorOf([](ImportContext& c) {
                 EXPECT_FALSE(c.CheckRange("k", 6, 1, 5));
-                // Errors stick.
+                // The first error stays.
                 EXPECT_FALSE(c.CheckRange("k", 5, 1, 5));
               }),
               HasSubstr("k: expected a value in [1, 5], found 6"));

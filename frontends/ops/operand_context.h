@@ -1,5 +1,5 @@
-// What the importer of an operator has in formats whose operators take a list
-// of operands and set a list of results.
+// The import context of formats whose operators have a list of operands and a
+// list of results.
 //
 //   class LayerContext : public ops::OperandContext { … };
 //
@@ -9,7 +9,7 @@
 //     c.SetOutput(1, SecondHalf(c.Input(0)));
 //   }
 //
-// Errors and lifetime as for ImportContext.
+// Errors and lifetime are those of ImportContext.
 #ifndef EMBER_FRONTENDS_OPS_OPERAND_CONTEXT_H_
 #define EMBER_FRONTENDS_OPS_OPERAND_CONTEXT_H_
 
@@ -26,10 +26,11 @@ namespace ember::ops {
 
 class OperandContext : public ImportContext {
  public:
-  // As many outputs as are set.
+  // Any number of outputs may be set.
   OperandContext(graph::GraphBuilder& builder, std::vector<Tensor> inputs)
       : ImportContext(builder), inputs_(std::move(inputs)) {}
-  // The outputs that the model names; others that are set are dropped.
+  // `outputs`: number of outputs that the model names; further ones are
+  // dropped.
   OperandContext(graph::GraphBuilder& builder, std::vector<Tensor> inputs,
                  size_t outputs)
       : ImportContext(builder),
@@ -38,7 +39,7 @@ class OperandContext : public ImportContext {
         counted_(true) {}
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
-  // Absent where there is none of this number.
+  // Returns an absent tensor if there is no input of this number.
   Tensor Input(int index) const { return At(inputs_, index); }
   const std::vector<Tensor>& inputs() const { return inputs_; }
 
@@ -52,11 +53,11 @@ class OperandContext : public ImportContext {
     }
     outputs_[at] = value;
   }
-  // Absent where none was set.
+  // Returns an absent tensor if the output was not set.
   Tensor Output(int index) const { return At(outputs_, index); }
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
-  // Fails unless the input is there and has a rank in [minimum, maximum].
+  // Fails unless the input is present and has a rank in [minimum, maximum].
   bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);

@@ -8,7 +8,8 @@
 namespace ember::ops {
 namespace {
 
-// `parts` for the window's dims, `otherwise` for the others of `rank`.
+// Returns `parts` for the window's dims, and `otherwise` for the other dims of
+// `rank`.
 template <typename T>
 std::vector<T> ForAllDims(const std::vector<T>& parts, const T& otherwise,
                           int first, int rank) {

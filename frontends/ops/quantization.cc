@@ -24,7 +24,7 @@ Tensor Dequantize(Tensor x, Tensor scale, Tensor zero_point) {
 Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type) {
   Tensor rounded = Round(scaled);
   if (zero_point) rounded = rounded + Cast(zero_point, scaled.dtype());
-  // Float to integer saturates.
+  // The cast from float to integer saturates.
   return Cast(rounded, type);
 }
 
@@ -34,7 +34,7 @@ DynamicallyQuantized QuantizeDynamically(Tensor x) {
   Tensor low = Minimum(Reduce(x, "minimum", axes, false), 0);
   Tensor high = Maximum(Reduce(x, "maximum", axes, false), 0);
   DynamicallyQuantized result;
-  // Zeros have any scale.
+  // If all elements are 0, any scale is right.
   Tensor span = high - low;
   result.scale = Select(Equal(span, 0), span.Like(1), span / 255.0);
   result.zero_point =

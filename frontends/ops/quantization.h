@@ -1,4 +1,4 @@
-// Parts of linear quantization that operators of several families are made of.
+// Parts of linear quantization that operators of several families use.
 #ifndef EMBER_FRONTENDS_OPS_QUANTIZATION_H_
 #define EMBER_FRONTENDS_OPS_QUANTIZATION_H_
 
@@ -8,23 +8,23 @@
 
 namespace ember::ops {
 
-// Each parameter holds for `block` elements of `axis`, which they have: one per
-// element, cut to `extent`.
+// Returns one parameter per element of `axis`, cut to `extent`. Each parameter
+// is for `block` elements of that axis. The parameters must have the axis.
 Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
                     const Dim& extent);
 
-// x with its zero point (may be absent) taken off, as i32.
+// Returns x minus its zero point (which may be absent), as i32.
 Tensor Centered(Tensor x, Tensor zero_point);
 
 // (x - zero point) * scale in f32; both broadcast against x.
 Tensor Dequantize(Tensor x, Tensor scale, Tensor zero_point);
 
-// Nearest integers (ties to even) plus the zero point (may be absent),
-// saturated to `type`.
+// Rounds to the nearest integers (ties to even), adds the zero point (which may
+// be absent), and saturates to `type`.
 Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type);
 
-// u8 with a scale and zero point so that [min(x, 0), max(x, 0)] maps to
-// 0 … 255.
+// Values quantized to u8, with a scale and zero point for which [min(x, 0),
+// max(x, 0)] maps to 0 … 255.
 struct DynamicallyQuantized {
   Tensor values, scale, zero_point;
 };

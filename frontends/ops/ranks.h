@@ -1,4 +1,4 @@
-// What is wrong with an operand's rank, as readers of operands say it.
+// Describes an error in an operand's rank, for readers of operands.
 //
 //   const std::string fault = FindRankFault(x, 3, 5);
 //   if (!fault.empty()) c.FailInvalid("input 0: " + fault);
@@ -13,8 +13,8 @@
 
 namespace ember::ops {
 
-// "expected rank 3 to 5, found [2, 4]"; "" for a rank in [minimum, maximum].
-// A maximum of kMaximumRank reads as "or more".
+// Returns a text like "expected rank 3 to 5, found [2, 4]"; "" for a rank in
+// [minimum, maximum]. A maximum of kMaximumRank reads as "or more".
 std::string FindRankFault(const Tensor& x, int minimum, int maximum);
 
 }  // namespace ember::ops

@@ -1,5 +1,5 @@
-// The loop over the steps of a sequence, with states that each step makes from
-// those before it.
+// Builds the loop over the steps of a sequence. Each step computes its states
+// from those of the step before.
 //
 //   // h = tanh(x_t + h r)
 //   States results = RunSteps(x, {h0}, true,
@@ -8,8 +8,8 @@
 //         return States{h, h};
 //       });   // {the last h, all of them}
 //
-// One step is no loop. Errors stick to the graph builder; then there are no
-// results.
+// A single step needs no loop. Errors stay in the graph builder; then there are
+// no results.
 #ifndef EMBER_FRONTENDS_OPS_RECURRENT_H_
 #define EMBER_FRONTENDS_OPS_RECURRENT_H_
 
@@ -20,17 +20,17 @@
 
 namespace ember::ops {
 
-// A value of the graph around the loop, inside.
+// Captures a value of the graph around the loop for use inside it.
 using Capture = std::function<Tensor(Tensor)>;
 using States = std::vector<Tensor>;
-// The states after a step, and behind them what it adds to the output.
-// iteration: i64[], from 0; input: the step's slice.
+// Returns the states after a step, followed by the step's output. iteration:
+// i64[], from 0; input: the step's slice.
 using StepFunction =
     std::function<States(const Capture& capture, Tensor iteration, Tensor input,
                          const States& before)>;
 
-// input: [steps, …]. The last states, then, if they are kept, the outputs of
-// all steps, [steps, …].
+// Returns the last states, followed, if they are kept, by the outputs of all
+// steps, [steps, …]. input: [steps, …].
 States RunSteps(Tensor input, const States& initial, bool keep_outputs,
                 const StepFunction& step);
 

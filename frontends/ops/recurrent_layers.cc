@@ -9,12 +9,12 @@ namespace {
 
 Tensor Transposed(const Tensor& matrix) { return Transpose(matrix, {1, 0}); }
 
-// Gate number `index` of [batch, gates H].
+// Returns gate number `index` of [batch, gates H].
 Tensor Gate(const Tensor& gates, int index, const Dim& size) {
   return SliceAxis(gates, 1, Dim(index) * size, size);
 }
 
-// x W_ih^T with its bias, for any number of leading dims.
+// Returns x W_ih^T plus its bias, for any number of leading dims.
 Tensor FromInput(const Tensor& x, const CellWeights& weights) {
   const Tensor y = MatMul(x, Transposed(weights.input));
   return weights.input_bias ? y + weights.input_bias : y;
@@ -48,11 +48,11 @@ States Step(CellKind kind, const Tensor& from_input, const States& states,
   return {next, cell};
 }
 
-// One direction: the last states, then the outputs of all steps.
+// Runs one direction: returns the last states, then the outputs of all steps.
 States RunDirection(CellKind kind, Tensor x, bool is_backward,
                     const States& initial, const CellWeights& weights) {
   if (is_backward) x = Reverse(x, 0);
-  // All steps' products with the input are one.
+  // The products of all steps with the input are computed as one.
   States results = RunSteps(
       FromInput(x, weights), initial, true,
       [&](const Capture& capture, Tensor, Tensor step, const States& before) {

@@ -6,10 +6,11 @@
 namespace ember::ops {
 namespace {
 
-// [regions] as [regions, 1, …] of rank `rank`.
+// Reshapes [regions] to [regions, 1, …] of rank `rank`.
 Tensor PerRegion(Tensor vector, int rank) { return AlongAxis(vector, 0, rank); }
 
-// Which elements of one axis are in each bin, [regions, bins, extent].
+// True for the elements of one axis that are in each bin, [regions, bins,
+// extent].
 Tensor BinMembers(const Dim& extent, int64_t bins, Tensor first, Tensor last) {
   const DType type = first.dtype();
   graph::GraphBuilder& builder = first.builder();
@@ -21,7 +22,8 @@ Tensor BinMembers(const Dim& extent, int64_t bins, Tensor first, Tensor last) {
   return And(LessEqual(low, element), Less(element, high));
 }
 
-// The largest of the members of each bin: [r, c, a, n] and [r, b, n].
+// Returns the largest member of each bin, for values [r, c, a, n] and members
+// [r, b, n].
 Tensor LargestMember(Tensor values, Tensor members) {
   Tensor lowest = values.Like(-std::numeric_limits<double>::infinity());
   return Reduce(

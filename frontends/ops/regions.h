@@ -1,10 +1,10 @@
-// Regions of feature maps, and the choice among boxes: what two-stage and
-// single-shot detectors of several formats are made of.
+// Pooling of regions of feature maps, and selection of boxes, for two-stage and
+// single-shot detectors of several formats.
 //
 //   Tensor y = MaxRoiPool(x, rois, {.bins = {7, 7}, .scale = 1.0 / 16});
 //   Tensor kept = NonMaxSuppression(boxes, scores, 0.5, 0.1, Dim(100));
 //
-// What does not fit is an error of the graph builder.
+// Operands that do not fit are an error of the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_REGIONS_H_
 #define EMBER_FRONTENDS_OPS_REGIONS_H_
 
@@ -15,25 +15,25 @@
 
 namespace ember::ops {
 
-// Nearest integer, halves away from zero.
+// Rounds to the nearest integer, halves away from zero.
 Tensor RoundAway(Tensor x);
-// Column `index` of rows [n, width], as [n].
+// Returns column `index` of rows [n, width], as [n].
 Tensor Column(Tensor rows, int index);
 
 struct RoiPoolSpec {
   std::array<int64_t, 2> bins;  // rows and columns, at least 1
-  double scale = 1;             // of the regions' corners
+  double scale = 1;             // factor of the regions' corners
 };
-// x [N, C, H, W], rois [R, 5] of (image, x1, y1, x2, y2), both of x's float
-// type: the largest element of each bin, [R, C, bins], 0 for bins without any
-// (Girshick 2015, "Fast R-CNN").
+// Returns the largest element of each bin, [R, C, bins], 0 for bins without
+// elements (Girshick 2015, "Fast R-CNN"). x: [N, C, H, W]; rois: [R, 5] of
+// (image, x1, y1, x2, y2), in x's float type.
 Tensor MaxRoiPool(Tensor x, Tensor rois, const RoiPoolSpec& spec);
 
-// Of boxes [n, b, 4] (corners) with scores [n, classes, b], both f32: rows of
-// (n, class, box), best first within a class, i64 [k, 3]. Boxes that overlap a
-// better one by more than `overlap` (intersection over union) are left out, as
-// are those whose score is not above `least` (f32 scalars), and those behind
-// the first `most` of a class.
+// Returns the kept boxes as rows of (n, class, box), i64 [k, 3], best first
+// within a class. boxes: [n, b, 4] (corners); scores: [n, classes, b]; both
+// f32. Dropped are boxes that overlap a better one by more than `overlap`
+// (intersection over union), boxes whose score is not above `least` (f32
+// scalars), and boxes after the first `most` of a class.
 Tensor NonMaxSuppression(Tensor boxes, Tensor scores, Tensor overlap,
                          Tensor least, const Dim& most);
 

@@ -28,8 +28,8 @@ Tensor ScaleOf(GraphBuilder& b, const ResizedAxis& axis) {
   return AsF64(b, axis.out) / AsF64(b, axis.in);
 }
 
-// One less than the length of the result before that was rounded down to a
-// whole number.
+// Returns the exact length of the result minus one. The exact length is that
+// before it was rounded down to a whole number.
 Tensor LastPosition(GraphBuilder& b, const ResizedAxis& axis) {
   if (axis.scale && axis.in.is_constant() && axis.out.is_constant() &&
       axis.out != Dim(1)) {
@@ -45,20 +45,20 @@ Tensor LastPosition(GraphBuilder& b, const ResizedAxis& axis) {
   return AsF64(b, LargerOf(axis.out - Dim(1), Dim(1)));
 }
 
-// Where each result element lies in the input, f64[out].
+// Returns the position in the input of each result element, f64[out].
 Tensor SourcePositions(GraphBuilder& b, const ResizeSpec& spec,
                        const ResizedAxis& axis) {
   Tensor i = IotaVector(b, axis.out, DType::kF64);
   Tensor scale = ScaleOf(b, axis);
   Tensor half_pixel = (i + 0.5) / scale - 0.5;
   if (spec.fixed_point) {
-    // To the last bit, which decides how halves are rounded.
+    // The positions must agree to the last bit, as it decides how halves round.
     Tensor narrow =
         (Cast(i, DType::kF32) + 0.5) / Cast(scale, DType::kF32) - 0.5;
     half_pixel = Cast((narrow + 0.5) - 0.5, DType::kF64);
   }
-  // Multiplied before it is divided: positions halfway between elements must
-  // come out exact.
+  // The product comes before the division, so that positions halfway between
+  // elements are exact.
   Tensor aligned = i * AsF64(b, axis.in - Dim(1)) / LastPosition(b, axis);
   const std::string& mode = spec.coordinates;
   if (mode == "half_pixel") return half_pixel;
@@ -84,7 +84,7 @@ Tensor SourcePositions(GraphBuilder& b, const ResizeSpec& spec,
   return Tensor(&b, nullptr);
 }
 
-// Positions (f64, whole numbers) as indices within the axis.
+// Clamps positions (f64, whole numbers) to indices within the axis.
 Tensor ClampedIndices(GraphBuilder& b, Tensor positions, const Dim& extent) {
   Tensor last = AsF64(b, extent - Dim(1));
   return Cast(Maximum(Minimum(positions, last), 0), DType::kI64);
@@ -100,8 +100,8 @@ Tensor NearestPositions(GraphBuilder& b, const std::string& mode,
   return Tensor(&b, nullptr);
 }
 
-// Every element repeated `times` times: what nearest does for whole scales with
-// these modes.
+// True if resizing repeats every element `times` times, as nearest does for
+// whole scales with these modes.
 bool IsRepetition(const ResizeSpec& spec, const ResizedAxis& axis) {
   if (spec.mode != "nearest" || !axis.scale ||
       *axis.scale != std::floor(*axis.scale) || *axis.scale < 1 ||
@@ -127,9 +127,9 @@ Tensor FilterWeight(const ResizeSpec& spec, Tensor distance) {
                 Select(Less(distance, 2), far, zero));
 }
 
-// Sum of x at the sources times the weights. Images of bytes that are resized
-// with antialias are summed in fixed point with 22 bits, and rounded after each
-// axis, which is what Pillow and ONNX Runtime do.
+// Sums x at the sources times the weights. Images of bytes that are resized
+// with antialiasing are summed in fixed point with 22 bits, and rounded after
+// each axis, as Pillow and ONNX Runtime do.
 Tensor WeightedSum(GraphBuilder& b, const ResizeSpec& spec,
                    const ResizedAxis& axis, Tensor x,
                    const std::vector<Tensor>& weights,
@@ -148,10 +148,10 @@ Tensor WeightedSum(GraphBuilder& b, const ResizeSpec& spec,
   return Cast(Floor(Cast(sum, DType::kF64) / kOne + 0.5), DType::kF32);
 }
 
-// Linear and cubic: input elements around each position, weighted.
+// Linear and cubic: the weighted sum of input elements around each position.
 Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
                    const ResizedAxis& axis, Tensor x, Tensor positions) {
-  // Shrinking with antialias widens the filter by the scale.
+  // When shrinking with antialiasing, the filter is widened by the scale.
   double filter_scale = 1;
   if (spec.antialias) {
     if (!axis.scale) {
@@ -166,10 +166,11 @@ Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
     return x;
   }
   const int first = static_cast<int>(std::floor(-radius)) + 1;
-  // Beyond the first and last element both neighbours are that one element. It
-  // is then the result as it is: a sum of two parts of it would round, so that
-  // elements that should be equal were not, which a normalization of an axis
-  // that grew from one element, or the index of a maximum, shows.
+  // Before the first and after the last element both neighbours are that one
+  // element, which is then the exact result. A weighted sum of it would round,
+  // so that results that should be equal would differ. That would be visible in
+  // a normalization of an axis that grew from one element, or in the index of a
+  // maximum.
   if (spec.mode == "linear" && !spec.antialias) {
     positions = Maximum(Minimum(positions, AsF64(b, axis.in - Dim(1))), 0);
   }
@@ -232,15 +233,15 @@ Tensor ResizeAxes(ResizeSpec spec, const std::vector<ResizedAxis>& axes,
   spec.fixed_point = spec.antialias && DTypeByteSize(type) == 1;
   if (spec.mode != "nearest")
     x = Cast(x, type == DType::kF64 ? type : DType::kF32);
-  // The innermost axis first, as other engines do: where each axis rounds, the
-  // order shows.
+  // The innermost axis is resized first, as in other engines. The order matters
+  // if each axis rounds.
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     const bool unchanged = axis->in == axis->out &&
                            (!axis->scale || *axis->scale == 1) &&
                            spec.coordinates != "tf_crop_and_resize";
     if (!unchanged && b.status().ok()) x = ResizeAxis(b, spec, *axis, x);
   }
-  // Integers are rounded, as interpolation lands between them.
+  // Integers are rounded, as interpolation gives values between them.
   if (!IsFloat(type) && x.is_float()) x = Round(x);
   return Cast(x, type);
 }

@@ -1,14 +1,14 @@
-// Resizing axis by axis, each a sum of gathers along that axis with weights
-// that depend on the position only. Positions and weights are computed by the
-// graph from iota, so that they fold to constants where extents are known and
-// work where they are not.
+// Resizes axis by axis. Each is a sum of gathers along that axis with weights
+// that depend only on the position. The graph computes positions and weights
+// from iota, so that they fold to constants if extents are known, and also work
+// if they are not.
 //
 //   ResizeSpec spec{.mode = "linear", .coordinates = "half_pixel"};
 //   Tensor y = ResizeAxes(spec, {{.axis = 1, .in = h, .out = h * Dim(2)}}, x);
 //
-// The names of modes are ONNX's (Resize, opset 19); other formats' modes are
-// among them. Unknown ones, and what cannot be done with open extents, are
-// errors of the graph builder.
+// The names of modes are ONNX's (Resize, opset 19); they include the modes of
+// other formats. Unknown modes, and modes that are impossible with open
+// extents, are errors of the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_RESIZE_H_
 #define EMBER_FRONTENDS_OPS_RESIZE_H_
 
@@ -27,7 +27,7 @@ struct ResizeSpec {
   double cubic_a = -0.75;
   bool exclude_outside = false;
   bool antialias = false;
-  // Sums of 8-bit images are rounded as Pillow does; set by ResizeAxes.
+  // True if sums of 8-bit images are rounded as Pillow does; set by ResizeAxes.
   bool fixed_point = false;
   double extrapolation = 0;
 };
@@ -36,12 +36,12 @@ struct ResizedAxis {
   int axis = 0;
   Dim in;
   Dim out;
-  std::optional<double> scale;  // out / in, where it is a constant
-  Tensor dynamic_scale;         // f64[], if only data tells it
-  Tensor crop_start, crop_end;  // f64[], of tf_crop_and_resize
+  std::optional<double> scale;  // out / in, if it is a constant
+  Tensor dynamic_scale;         // f64[], if the scale depends on data
+  Tensor crop_start, crop_end;  // f64[], for tf_crop_and_resize
 };
 
-// Of x's type; integers are rounded.
+// Returns a tensor of x's type; integers are rounded.
 Tensor ResizeAxes(ResizeSpec spec, const std::vector<ResizedAxis>& axes,
                   Tensor x);
 

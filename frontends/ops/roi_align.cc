@@ -8,12 +8,12 @@
 namespace ember::ops {
 namespace {
 
-// One spatial axis of RoiAlign: `bins` per region, in each of which the
+// One spatial axis of RoiAlign: there are `bins` per region; in each bin the
 // feature map is sampled at `grid` evenly spaced positions.
 struct BinAxis {
-  Dim extent;    // of the feature map
-  Dim bins;      // per region
-  Tensor start;  // of the region, [regions], in elements of the map
+  Dim extent;    // extent of the feature map
+  Dim bins;      // number per region
+  Tensor start;  // start of the region, [regions], in elements of the map
   Tensor bin;    // size of a bin, [regions]
   Tensor grid;   // samples per bin, [regions], a whole number
 
@@ -41,10 +41,11 @@ Tensor ExtentScalar(const BinAxis& axis) {
   return Cast(DimScalar(axis.builder(), axis.extent), axis.type());
 }
 
-// [regions] as [regions, 1, …] of rank `rank`.
+// Reshapes [regions] to [regions, 1, …] of rank `rank`.
 Tensor PerRegion(Tensor vector, int rank) { return AlongAxis(vector, 0, rank); }
 
-// Position of sample `sample` ([regions or 1, bins or 1, …]) of each bin.
+// Returns the position of sample `sample` ([regions or 1, bins or 1, …]) of
+// each bin.
 Tensor SamplePosition(const BinAxis& axis, Tensor sample) {
   const int rank = sample.rank();
   Tensor number =
@@ -55,8 +56,8 @@ Tensor SamplePosition(const BinAxis& axis, Tensor sample) {
          (sample + 0.5) * bin / grid;
 }
 
-// The two elements around each sample, and what they weigh. Positions up to one
-// element outside the map count as its border, those farther out as 0.
+// The two elements around each sample, and their weights. A position up to one
+// element outside the map reads its border; farther outside it reads 0.
 struct SampleCorners {
   Tensor outside;
   Tensor low, high;
@@ -77,11 +78,11 @@ SampleCorners CornersAt(const BinAxis& axis, Tensor position) {
   return corners;
 }
 
-// A fixed number of samples: the corners of all samples of a bin, which are
-// looked up one by one.
+// The corners of all samples of a bin, which are looked up one by one; for a
+// fixed number of samples.
 struct CornerList {
   Tensor index;   // [regions, bins, corners], i64
-  Tensor weight;  // the same; 0 outside
+  Tensor weight;  // the same shape; 0 outside
 };
 
 CornerList ListCorners(const BinAxis& axis, int64_t samples) {
@@ -95,13 +96,14 @@ CornerList ListCorners(const BinAxis& axis, int64_t samples) {
   return list;
 }
 
-// [regions, bins of y, bins of x, channels].
+// Returns [regions, bins of y, bins of x, channels].
 Tensor PoolListedCorners(const RoiAlignSpec& spec, Tensor x, Tensor batch,
                          const BinAxis axes[2]) {
   const int64_t samples = spec.samples;
   const CornerList by_y = ListCorners(axes[0], samples);
   const CornerList by_x = ListCorners(axes[1], samples);
-  // Rows of channels, numbered through the batch.
+  // Each row holds the channels of a pixel; rows are numbered through the
+  // batch.
   Tensor rows = Reshape(Transpose(x, {0, 2, 3, 1}),
                         {x.dim(0) * x.dim(2) * x.dim(3), x.dim(1)});
   Tensor row = AlongAxis(batch, 0, 5) * DimScalar(x.builder(), x.dim(2)) +
@@ -116,14 +118,16 @@ Tensor PoolListedCorners(const RoiAlignSpec& spec, Tensor x, Tensor batch,
          static_cast<double>(samples * samples);
 }
 
-// As many samples as the region asks for. What they sum up to is the same for
-// every row (and column) of the map, so that the sum over samples becomes one
-// over elements: each element's weight is what the samples near it give it.
-// Samples are at least half an element apart where there are several of them,
-// so those around an element fit into a short list.
+// The weights of the map's elements along one axis, if the number of samples
+// depends on the region. The weights are the same for every row (or column) of
+// the map, so the sum over samples becomes a sum over elements. An element's
+// weight is the sum of the weights that samples near it give it. If there are
+// several samples, they are at least half an element apart, so a short list
+// holds those near an element.
 struct ElementWeights {
   Tensor sum;  // [regions, bins, elements]
-  // Of the samples that have the element as a corner; -1 and 2 without one.
+  // Largest and smallest weight among the samples that have the element as a
+  // corner; -1 and 2 if there is none.
   Tensor largest, smallest;
   Tensor outside;  // [regions, bins]: some sample lies outside the map
 };
@@ -137,7 +141,7 @@ ElementWeights WeighElements(const BinAxis& axis) {
   Tensor bin = PerRegion(axis.bin, 4);
   Tensor grid = PerRegion(axis.grid, 4);
   Tensor start = PerRegion(axis.start, 4) + number * bin;
-  // The first sample that can be near; without room below, sample 0.
+  // The first sample that can be near the element, but not below sample 0.
   Tensor first = Floor((element - 2.0 - start) * grid / bin - 1.5);
   first = Maximum(Minimum(first, grid - static_cast<double>(kNearSamples)), 0);
   Tensor sample =
@@ -160,7 +164,7 @@ ElementWeights WeighElements(const BinAxis& axis) {
                            pick(is_high, at.high_weight, -1), Opcode::kMaximum);
   weights.smallest = reduce("minimum", pick(is_low, at.low_weight, 2),
                             pick(is_high, at.high_weight, 2), Opcode::kMinimum);
-  // The outermost samples decide.
+  // A sample is outside if one of the two outermost samples is.
   auto is_outside = [&](Tensor position) {
     return Or(Less(position, -1), Less(ExtentScalar(axis), position));
   };
@@ -171,8 +175,9 @@ ElementWeights WeighElements(const BinAxis& axis) {
   return weights;
 }
 
-// The largest product along the last dim of values [r, c, a, n] and weights
-// [r, b, n]: of those that are not negative, or of those that are.
+// Returns the largest product, along the last dim, of values [r, c, a, n] and
+// weights [r, b, n], among the values that are not negative, or among those
+// that are.
 Tensor LargestProduct(Tensor values, Tensor weights, bool negative) {
   Tensor lowest = values.Like(-std::numeric_limits<double>::infinity());
   Tensor value = Unsqueeze(values, {3});
@@ -183,9 +188,10 @@ Tensor LargestProduct(Tensor values, Tensor weights, bool negative) {
   return Reduce(Select(counts, value * weight, lowest), "maximum", {4}, false);
 }
 
-// The largest weighted corner of all samples, as the reference implementation
-// has it: corners are not summed first. Of an element below 0 it is the
-// smallest weight that makes it largest. [regions, channels, y, x].
+// Returns the largest weighted corner of all samples, [regions, channels, y,
+// x]. As in the reference implementation, the corners of a sample are not
+// summed first. For an element below 0 the smallest weight gives the largest
+// product.
 Tensor LargestWeighted(Tensor maps, const ElementWeights& y,
                        const ElementWeights& x) {
   Tensor columns = Transpose(maps, {0, 1, 3, 2});
@@ -196,7 +202,7 @@ Tensor LargestWeighted(Tensor maps, const ElementWeights& y,
   };
   Tensor largest = Maximum(pool(y.largest, x.largest, false),
                            pool(y.smallest, x.smallest, true));
-  // Samples outside the map are 0, and so are bins without samples.
+  // Samples outside the map count as 0; bins without samples are 0.
   Tensor outside = Or(Unsqueeze(y.outside, {2}), Unsqueeze(x.outside, {1}));
   Tensor at_least_zero =
       Or(Unsqueeze(outside, {1}),
@@ -204,7 +210,7 @@ Tensor LargestWeighted(Tensor maps, const ElementWeights& y,
   return Select(at_least_zero, Maximum(largest, 0), largest);
 }
 
-// [regions, channels, bins of y, bins of x].
+// Returns [regions, channels, bins of y, bins of x].
 Tensor PoolElements(const RoiAlignSpec& spec, Tensor x, Tensor batch,
                     const BinAxis axes[2]) {
   const ElementWeights y_weights = WeighElements(axes[0]);
@@ -214,7 +220,7 @@ Tensor PoolElements(const RoiAlignSpec& spec, Tensor x, Tensor batch,
     return LargestWeighted(is_single ? x : Gather(x, batch, 0), y_weights,
                            x_weights);
   }
-  // All regions of one map are one product of matrices.
+  // The regions of a single map are pooled by one product of matrices.
   Tensor rows =
       is_single
           ? Contract(y_weights.sum, Squeeze(x, {0}), "rph,chw->rcpw")
@@ -238,11 +244,12 @@ Tensor RoiAlign(Tensor x, Tensor rois, Tensor batch, const RoiAlignSpec& spec) {
              : PoolElements(spec, x, batch, axes);
 }
 
-// The mean of each bin of a region, of the channel that is for the bin.
+// Returns the mean of each bin of a region; each bin reads a channel of its
+// own.
 Tensor PositionSensitivePool(Tensor x, Tensor rois,
                              const PositionSensitiveSpec& spec) {
   const int64_t bins = spec.bins;
-  // Which elements of an axis are in each bin: [R, bins, extent].
+  // True for the elements of an axis that are in each bin: [R, bins, extent].
   const auto members = [&](int axis, int first, int last) {
     const Tensor low = RoundAway(Column(rois, first)) * spec.scale;
     const Tensor high = (RoundAway(Column(rois, last)) + 1.0) * spec.scale;

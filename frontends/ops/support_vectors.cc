@@ -7,7 +7,7 @@
 namespace ember::ops {
 namespace {
 
-// Numbers [rows, columns] of a float type.
+// Returns numbers as a constant [rows, columns] of a float type.
 Tensor Matrix(const Tensor& like, const std::vector<double>& values,
               int64_t rows, int64_t columns) {
   const auto constant = [&](DType dtype, const auto& numbers) {
@@ -24,10 +24,10 @@ Tensor Matrix(const Tensor& like, const std::vector<double>& values,
   return Cast(constant(DType::kF64, values), like.dtype());
 }
 
-// Q: [N, K, K] with r_ij the probability of i against j, Q_ii = Σ r_ji²,
-// Q_ij = -r_ji r_ij.
+// Returns the matrix Q, [N, K, K]: Q_ii = Σ r_ji², Q_ij = -r_ji r_ij, where
+// r_ij is the probability of class i against class j.
 Tensor CouplingMatrix(Tensor probability, int64_t classes) {
-  // Probabilities, their complements, and 0 for the diagonal.
+  // The table holds probabilities, their complements, and 0 for the diagonal.
   const std::vector<ClassPair> pairs = PairsOf(classes);
   const auto count = static_cast<int64_t>(pairs.size());
   Tensor zero = Broadcast(probability.Like(0), {probability.dim(0), Dim(1)});
@@ -57,7 +57,7 @@ Tensor CouplingMatrix(Tensor probability, int64_t classes) {
 
 Tensor ApplyKernel(const Kernel& kernel, Tensor x, Tensor vectors) {
   if (kernel.type == Kernel::kRbf) {
-    // Differences first: |x|² - 2xv + |v|² would cancel.
+    // The differences are computed first, as |x|² - 2xv + |v|² would cancel.
     Tensor difference = Unsqueeze(x, {1}) - vectors;
     Tensor square = Reduce(difference * difference, "sum", {2}, false);
     return Exp(square * -kernel.gamma);
@@ -115,8 +115,8 @@ Tensor PairVotes(Tensor scores, int64_t classes) {
 }
 
 // Minimises pᵀQp over probabilities by cyclic descent; rows that are accurate
-// enough stay as they are. Converges in a few sweeps: more than are here were
-// not seen to change anything.
+// enough do not change. It converges in a few sweeps: more than kSweeps were
+// never seen to change a result.
 Tensor CouplePairs(Tensor probabilities, int64_t classes) {
   constexpr int kSweeps = 8;
   const double tolerance = 0.005 / static_cast<double>(classes);

@@ -1,12 +1,12 @@
-// Support vector machines: kernels, and classes by pairs, with libsvm's
-// formulas.
+// Support vector machines: kernels, and classification by pairs of classes,
+// with libsvm's formulas.
 //
 //   Tensor kernels = ApplyKernel(kernel, x, vectors);            // [N, V]
 //   Tensor scores = Contract(kernels, weights, "nv,vp->np");     // of pairs
 //   Tensor votes = PairVotes(scores, classes);                   // [N, K]
 //
-// Pairs are (0, 1), (0, 2), …, (1, 2), …: the first class wins where the score
-// is above 0. Errors stick to the graph builder.
+// Pairs are (0, 1), (0, 2), …, (1, 2), …: the first class wins if the score is
+// above 0. Errors stay in the graph builder.
 #ifndef EMBER_FRONTENDS_OPS_SUPPORT_VECTORS_H_
 #define EMBER_FRONTENDS_OPS_SUPPORT_VECTORS_H_
 
@@ -23,7 +23,7 @@ struct Kernel {
   double gamma = 0, offset = 0, degree = 0;
 };
 
-// Of rows [N, F] and vectors [V, F]: [N, V].
+// Applies the kernel to rows [N, F] and vectors [V, F]: [N, V].
 Tensor ApplyKernel(const Kernel& kernel, Tensor x, Tensor vectors);
 
 struct ClassPair {
@@ -31,18 +31,19 @@ struct ClassPair {
 };
 std::vector<ClassPair> PairsOf(int64_t classes);
 
-// [vectors, pairs], row by row: each pair's coefficients at the vectors of its
-// two classes, 0 at others. Vectors of a class stand together, sizes[class] of
-// them, for two classes or more. coefficients: [classes - 1, vectors], one row
-// for each other class, in their order.
+// Returns [vectors, pairs], row by row: each pair's coefficients for the
+// vectors of its two classes, and 0 for others. The vectors of a class are
+// adjacent; sizes[class] is their number. There are two classes or more.
+// coefficients: [classes - 1, vectors], one row for each other class, in their
+// order.
 std::vector<double> PairWeights(const std::vector<int64_t>& sizes,
                                 const std::vector<double>& coefficients);
 
-// How many pairs each class wins. scores: [N, pairs]; [N, classes].
+// Number of pairs that each class wins, [N, classes]. scores: [N, pairs].
 Tensor PairVotes(Tensor scores, int64_t classes);
 
-// Probabilities of classes that fit those of pairs, [N, pairs], best: Wu, Lin
-// and Weng's second method.
+// Returns the probabilities of classes that fit those of pairs, [N, pairs],
+// best: the second method of Wu, Lin and Weng.
 Tensor CouplePairs(Tensor probabilities, int64_t classes);
 
 }  // namespace ember::ops

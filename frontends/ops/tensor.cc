@@ -9,7 +9,8 @@
 namespace ember::ops {
 namespace {
 
-// Runs `compute` in the wider type of narrow floats and rounds once at the end.
+// Runs `compute` in the wider type of narrow floats, and rounds once at the
+// end.
 template <typename Compute>
 Tensor InComputeType(Tensor a, const Compute& compute) {
   const DType type = a.dtype();
@@ -91,7 +92,7 @@ Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
   const Dim least = start + size;
   if (step == 1 && least.is_constant() && !a.dim(axis).is_constant() &&
       a.dim(axis).LowerBound().value_or(0) < least.constant()) {
-    // An open dim may be too small: the program checks it.
+    // An open dim may be too small; the program checks it.
     Shape checked = a.shape();
     const auto place = static_cast<size_t>(axis < 0 ? axis + a.rank() : axis);
     checked[place] = Maximum(checked[place], least);

@@ -1,13 +1,13 @@
-// A value of the graph under construction, with operators, so that the meaning
-// of a format's operator reads like its formula:
+// A value of the graph under construction, with operators, so that the code of
+// a format's operator reads like its formula:
 //
 //   Tensor centered = x - Mean(x, axes, true);
 //   return centered / Sqrt(Mean(centered * centered, axes, true) + epsilon);
 //
-// A Tensor is absent (an optional operand left out), failed (the builder has an
-// error, which sticks), or a value. A failed tensor reads as kMaximumRank dims
-// of 1, so that code which looks at shapes after an error stays in range; its
-// results are never used. Does not own; not thread-safe.
+// A Tensor is absent (an optional operand that is not given), failed (the
+// builder has an error, which stays), or a value. A failed tensor has
+// kMaximumRank dims of 1, so that code that reads shapes after an error stays
+// in range; its results are never used. Does not own; not thread-safe.
 #ifndef EMBER_FRONTENDS_OPS_TENSOR_H_
 #define EMBER_FRONTENDS_OPS_TENSOR_H_
 
@@ -28,8 +28,8 @@ using tensor::Opcode;
 
 inline constexpr int kMaximumRank = 16;
 
-// What a format's value is that is no tensor; defined by the frontend that has
-// such (frontends/onnx/sequence.h).
+// A value of a format that is no tensor. The frontend that has such values
+// defines it (frontends/onnx/sequence.h).
 struct SequenceValue;
 
 class Tensor {
@@ -46,26 +46,26 @@ class Tensor {
   graph::Value* value() const { return value_; }
   graph::GraphBuilder& builder() const { return *builder_; }
   const Shape& shape() const;
-  // axis may be negative, counting from the end. Where there is no such dim:
-  // the builder fails, and the dim is 1.
+  // Returns a dim. A negative axis counts from the end. If there is no such
+  // dim, the builder fails, and the dim is 1.
   const Dim& dim(int axis) const;
-  // False if there is no such dim; the builder then fails with a message,
-  // unless it has already.
+  // False if there is no such dim; then the builder fails with a message,
+  // unless it has failed already.
   bool HasDim(int axis) const;
   int rank() const { return static_cast<int>(shape().size()); }
   DType dtype() const { return value_ ? value_->dtype() : DType::kF32; }
   bool is_float() const { return IsFloat(dtype()); }
-  // The format's number of the type whose values this holds, where there is no
-  // dtype for it (frontends/onnx/carried_types.h), else 0.
+  // The format's number of the values' type if there is no dtype for it
+  // (frontends/onnx/carried_types.h), else 0.
   int32_t carried_type() const { return carried_type_; }
   Tensor Marked(int32_t carried_type) const {
     Tensor marked = *this;
     marked.carried_type_ = carried_type;
     return marked;
   }
-  // Not null for what is no tensor: sequences, optionals.
+  // Not null for values that are no tensors: sequences, optionals.
   const SequenceValue* sequence() const { return sequence_.get(); }
-  // A scalar of the same type.
+  // Returns a scalar of the same type.
   Tensor Like(double value) const {
     return {builder_, builder_->Scalar(value, dtype())};
   }
@@ -100,7 +100,7 @@ EMBER_OPS_UNARY(IsInfinite, kIsInfinite)
 EMBER_OPS_UNARY(operator-, kNegate)
 #undef EMBER_OPS_UNARY
 
-// A number stands for a scalar of the other operand's type.
+// A number becomes a scalar of the other operand's type.
 #define EMBER_OPS_BINARY(name, opcode)           \
   inline Tensor name(Tensor a, Tensor b) {       \
     return Binary(Opcode::opcode, a, b);         \
@@ -135,7 +135,7 @@ Tensor Transpose(Tensor a, std::vector<int64_t> permutation);
 Tensor Broadcast(Tensor a, const Shape& shape);
 Tensor Squeeze(Tensor a, std::vector<int64_t> axes);
 Tensor Unsqueeze(Tensor a, std::vector<int64_t> axes);
-// Elements start, start + step, … of one axis.
+// Takes the elements start, start + step, … of one axis.
 Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
                  int64_t step = 1);
 Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps,
@@ -143,7 +143,7 @@ Tensor Slice(Tensor a, const Shape& starts, std::vector<int64_t> steps,
 Tensor Pad(Tensor a, const Shape& low, const Shape& high, std::string_view mode,
            Tensor value);
 Tensor Concat(const std::vector<Tensor>& values, int axis);
-// Indices are i64 and in range.
+// `indices` must be i64 and in range.
 Tensor Gather(Tensor data, Tensor indices, int axis);
 
 // f16 and bf16 are computed in f32.
@@ -154,25 +154,27 @@ Tensor Contract(Tensor a, Tensor b, std::string_view spec);
 Tensor MatMul(Tensor a, Tensor b);
 Tensor Softmax(Tensor a, int axis);
 
-// Any operator of the graph by name; all of its results (none after an error).
+// Applies any operator of the graph by its name. ApplyAll returns all its
+// results (none after an error).
 Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
              graph::Attributes attributes);
 std::vector<Tensor> ApplyAll(std::string_view name,
                              const std::vector<Tensor>& operands,
                              graph::Attributes attributes);
 
-// What the builder takes and gives.
+// Convert between tensors and the builder's values.
 std::vector<graph::Value*> ValuesOf(std::span<const Tensor> tensors);
 std::vector<Tensor> TensorsOf(graph::GraphBuilder& builder,
                               std::span<graph::Value* const> values);
 
-// Reshapes a one-dimensional tensor so that it lies along `axis` of something
-// of rank `rank`.
+// Reshapes a one-dimensional tensor so that it lies along `axis` of a tensor of
+// rank `rank`.
 Tensor AlongAxis(Tensor vector, int axis, int rank);
-// 0, 1, … along one dimension.
+// Returns 0, 1, … along one dimension.
 Tensor IotaVector(graph::GraphBuilder& builder, const Dim& size, DType dtype);
 
-// Narrow floats are computed in f32; other types in their own.
+// Returns the type to compute in: f32 for narrow floats, the type itself for
+// others.
 DType ComputeType(DType dtype);
 
 }  // namespace ember::ops

@@ -45,7 +45,7 @@ void ExtendToCeil(const Shape& spatial, Window& window) {
     const Dim base = padded - Dim(window.Reach(i));
     const Dim last = SmallerOf(CeilDivide(base + window.high[i], stride),
                                FloorDivide(padded - Dim(1), stride));
-    // The padding with which exactly windows 0 … last fit.
+    // The padding for which exactly the windows 0 … last fit.
     const Dim least = last * stride - base;
     const Dim high =
         LargerOf(SmallerOf(window.high[i], least + stride - Dim(1)), least);

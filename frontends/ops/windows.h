@@ -14,8 +14,8 @@
 
 namespace ember::ops {
 
-// Of kernels, strides, dilations and pads: far above any model's, far below
-// what overflows.
+// Largest kernel, stride, dilation or pad: far more than any model has, and far
+// below numbers that overflow.
 inline constexpr int64_t kMaximumWindow = int64_t{1} << 24;
 
 struct Window {
@@ -23,26 +23,27 @@ struct Window {
   std::vector<int64_t> strides;
   std::vector<int64_t> dilations;
   graph::Shape low;   // padding before
-  graph::Shape high;  // and after
-  // Of `high`, what ExtendToCeil added so that the last partial window exists.
+  graph::Shape high;  // padding after
+  // The part of `high` that ExtendToCeil added so that the last partial window
+  // exists.
   graph::Shape ceil_extra;
 
   int rank() const { return static_cast<int>(kernel.size()); }
-  // Extent that one window covers.
+  // Extent that one window covers, with its dilation.
   int64_t Reach(int i) const { return (kernel[i] - 1) * dilations[i] + 1; }
-  // Whether there is padding anywhere.
+  // True if there is any padding.
   bool IsPadded() const;
 };
 
-// Strides and dilations of 1, no padding.
+// Returns a window with strides and dilations of 1 and no padding.
 Window WindowOf(std::vector<int64_t> kernel);
 
-// SAME: as many outputs as strides fit the input, the padding that needs split
-// evenly; `upper`: what does not split comes after.
+// Sets the padding SAME: there are as many outputs as strides fit the input.
+// The padding is split evenly; `upper`: an odd one comes after.
 void PadSame(const graph::Shape& spatial, bool upper, Window& window);
 
-// One more window where the strides do not use up the padded input, but none
-// that starts in the padding after it.
+// Adds one more window if the strides do not use up the padded input, unless it
+// would start in the padding after the input.
 void ExtendToCeil(const graph::Shape& spatial, Window& window);
 
 }  // namespace ember::ops

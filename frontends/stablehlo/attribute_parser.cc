@@ -9,7 +9,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Of one list; no operation has as many dims, and what a tensor holds is dense.
+// Largest number of items of one list. No operation has as many dims, and
+// tensors are dense values, not lists.
 constexpr size_t kMaximumList = 1 << 16;
 
 bool IsWord(const Token& token) { return token.kind == Token::kIdentifier; }
@@ -28,7 +29,7 @@ Attribute OfBool(bool value) {
   return attribute;
 }
 
-// Whose attributes are alike.
+// True for the dialects that write attributes the same way.
 bool IsOurs(std::string_view dialect) {
   return dialect == "stablehlo" || dialect == "chlo" || dialect == "mhlo";
 }
@@ -139,7 +140,7 @@ StatusOr<Attribute> AttributeParser::ParseNumber() {
 StatusOr<Attribute> AttributeParser::ParseDense() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("dense"));
   if (!lexer_.Peek().Is("<")) return lexer_.ExpectedError("'<'");
-  // The type comes behind the values, which are read once it is known.
+  // The type follows the values: skip them, read the type, then read them.
   MlirLexer values = lexer_;
   values.Next();
   EMBER_RETURN_IF_ERROR(lexer_.SkipBalanced().status());
@@ -230,7 +231,8 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
   for (const Part& part : kParts) {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
     int64_t first = -1, second = -1, at = 0;
-    std::map<int64_t, int64_t> spatial;  // the dim by its number
+    // Position of each spatial dim by number.
+    std::map<int64_t, int64_t> spatial;
     do {
       const Token token = lexer_.Peek();
       if (token.kind == Token::kInteger) {
@@ -243,7 +245,7 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
             text == std::string_view(&part.first_letter, 1)    ? &first
             : text == std::string_view(&part.second_letter, 1) ? &second
                                                                : nullptr;
-        // '?' is a dim that no rule is about.
+        // '?', a dim without a role, is refused here as well.
         if (place == nullptr || *place >= 0)
           return ErrorAt(
               token, "expected a number, '" +
@@ -271,7 +273,7 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
   return dims;
 }
 
-// name = value, … up to '>', which stays.
+// Parses name = value, … up to '>', which it leaves.
 StatusOr<Attribute> AttributeParser::ParseStructEntries(std::string name) {
   Attribute attribute = Of(Attribute::Kind::kStruct, std::move(name));
   while (!lexer_.Peek().Is(">")) {
@@ -302,7 +304,7 @@ StatusOr<Attribute> AttributeParser::ParseDialectAttribute() {
     return Of(Attribute::Kind::kOther, std::string(token.text));
   }
   if (IsOurs(dialect)) {
-    // What is not of the usual forms is kept as text.
+    // An attribute of an unusual form is kept as text.
     const MlirLexer begin = lexer_;
     lexer_.Next();
     if (name == "conv") {
@@ -454,7 +456,7 @@ Status AttributeParser::ParseResources(Module& module) {
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
     while (!lexer_.Accept("}")) {
-      lexer_.Next();  // the dialect
+      lexer_.Next();  // The dialect.
       EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
       EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
       while (!lexer_.Accept("}")) {
@@ -465,7 +467,7 @@ Status AttributeParser::ParseResources(Module& module) {
         }
         EMBER_RETURN_IF_ERROR(lexer_.Expect(":"));
         const Token data = lexer_.Next();
-        // Four bytes of alignment come first.
+        // The data begins with four bytes of alignment.
         if (data.kind != Token::kString || data.text.size() < 12 ||
             !data.text.starts_with("\"0x") || data.text.back() != '"')
           return ErrorAt(data, "expected the bytes of a resource in hex");

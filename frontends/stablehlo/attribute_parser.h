@@ -1,4 +1,4 @@
-// Types and attributes of MLIR's text; what parser.h builds operations on.
+// Parses types and attributes of MLIR's text; parser.h builds operations on it.
 //
 //   AttributeParser parser("dense<[1, 2]> : tensor<2xi64>");
 //   EMBER_ASSIGN_OR_RETURN(const Attribute attribute,
@@ -27,28 +27,29 @@ class AttributeParser {
   MlirLexer& lexer() { return lexer_; }
 
   StatusOr<Type> ParseType();
-  // (types) or one type.
+  // Parses (types) or one type.
   StatusOr<std::vector<Type>> ParseTypes();
   StatusOr<Attribute> ParseAttribute();
-  // {name = attribute, …}, from the bracket on; `open` is "{" or "<".
+  // Parses {name = attribute, …} from the bracket on; `open` is "{" or "<".
   StatusOr<AttributeList> ParseAttributes(std::string_view open = "{");
-  // As pretty forms have it: [0, 1], [DEFAULT, HIGHEST], [[0, 1]], word, true,
-  // 3, without the type of a number.
+  // Parses an attribute of a pretty form: [0, 1], [DEFAULT, HIGHEST], [[0, 1]],
+  // word, true, 3. Numbers have no type.
   StatusOr<Attribute> ParseLoose();
-  // [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], or raw and a list of names.
+  // Parses [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], or raw and a list of names.
   StatusOr<Attribute> ParseConvolutionDims();
   StatusOr<int64_t> ParseInteger(std::string_view what);
-  // loc(…), if it is there.
+  // Skips loc(…) if it is next.
   Status SkipLocation();
-  // #name = attribute or !name = type.
+  // Parses #name = attribute or !name = type.
   Status ParseAlias();
-  // {-# … #-}
+  // Parses {-# … #-}.
   Status ParseResources(Module& module);
-  // Fails where what a name stands for is too deep, or all of it too much.
+  // Fails if the value of an alias nests too deeply, or if all expanded aliases
+  // together are too large.
   Status CheckNamed(const Extent& extent);
 
  private:
-  // Counts how deep a value is in others.
+  // Counts the nesting depth of values while it lives.
   class Deeper {
    public:
     explicit Deeper(int& depth) : depth_(++depth) {}
@@ -59,7 +60,7 @@ class AttributeParser {
   };
 
   Status CheckDepth() const;
-  // The brackets that begin here, and what is in them.
+  // Returns the text of the brackets that begin here, contents included.
   StatusOr<std::string> TakeBracket();
   StatusOr<Type> ParseTensorType();
   StatusOr<std::string> ParseElementType();
@@ -72,7 +73,7 @@ class AttributeParser {
 
   MlirLexer lexer_;
   int depth_ = 0;
-  int64_t named_size_ = 0;  // of all that aliases stood for
+  int64_t named_size_ = 0;  // Total size of all expanded aliases.
   std::map<std::string, Attribute, std::less<>> attribute_aliases_;
   std::map<std::string, Type, std::less<>> type_aliases_;
 };

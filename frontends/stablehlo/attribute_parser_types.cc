@@ -31,7 +31,7 @@ StatusOr<Type> AttributeParser::ParseTensorType() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("<"));
   if (lexer_.Accept("*")) {
     type.kind = Type::Kind::kUnranked;
-    // The x belongs to the element type's token.
+    // The lexer reads the x as part of the element type's token.
     const Token token = lexer_.Peek();
     if (token.kind != Token::kIdentifier || !token.text.starts_with('x'))
       return lexer_.ExpectedError("'x'");

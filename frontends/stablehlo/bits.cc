@@ -8,7 +8,7 @@ namespace {
 
 int BitsOf(DType dtype) { return 8 * DTypeByteSize(dtype); }
 
-// 64 bits, those of x last.
+// Returns 64 bits whose low bits are x's.
 Tensor WideBits(Tensor x) {
   return Cast(Bitcast(x, UnsignedOf(x.dtype())), DType::kU64);
 }
@@ -17,7 +17,8 @@ Tensor ShiftRight(const OperationContext& c, Tensor x, int64_t bits) {
   return Binary(Opcode::kShiftRight, x, c.IntegerScalar(bits, x.dtype()));
 }
 
-// Ones among 64 bits: counted in pairs, fours, bytes, and the bytes summed.
+// Counts the ones among 64 bits: in pairs, fours and bytes, then sums the
+// bytes.
 Tensor CountOnes(const OperationContext& c, Tensor x) {
   const auto mask = [&](uint64_t value) {
     return c.IntegerScalar(static_cast<int64_t>(value), DType::kU64);
@@ -57,7 +58,8 @@ Tensor Bitcast(Tensor x, DType dtype) {
   return Apply("bitcast", {x}, {{"dtype", dtype}});
 }
 
-// The bits of negative floats fall where the floats rise.
+// The bit patterns of negative floats fall as the floats rise, so their
+// magnitude bits are inverted.
 Tensor TotalOrder(const OperationContext& c, Tensor x) {
   const Tensor bits = Bitcast(x, SignedOf(x.dtype()));
   const int width = BitsOf(x.dtype());
@@ -71,7 +73,7 @@ void ImportShiftRightArithmetic(OperationContext& c) {
   const Tensor x = c.Operand(0), by = c.Operand(1);
   const DType type = SignedOf(x.dtype());
   if (!CheckIntegers(c)) return;
-  // A distance beyond the width is one whatever its sign.
+  // A distance above the width, or a negative one, is clamped to width - 1.
   const Tensor limit = c.IntegerScalar(BitsOf(type) - 1, type);
   const Tensor distance =
       Select(Less(c.IntegerScalar(BitsOf(type) - 1, UnsignedOf(type)),
@@ -108,7 +110,7 @@ void ImportCountLeadingZeros(OperationContext& c) {
       Cast(c.IntegerScalar(BitsOf(x.dtype()), DType::kI64) - ones, x.dtype()));
 }
 
-// Between types of different widths, elements gain or lose a last dim.
+// Between types of different widths, the result gains or loses a last dim.
 void ImportBitcastConvert(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const DType to = c.ResultDType();
@@ -138,13 +140,13 @@ void ImportBitcastConvert(OperationContext& c) {
   const Tensor places =
       Cast(IotaAlong(c.builder(), Dim(parts), last, x.rank()), DType::kU64) *
       static_cast<double>(from_bits);
-  // The parts have no bits in common.
+  // The parts have no bits in common, so that their sum is their union.
   const Tensor whole = Reduce(Binary(Opcode::kShiftLeft, WideBits(x), places),
                               "sum", {last}, false);
   c.SetResult(Bitcast(Cast(whole, UnsignedOf(to)), to));
 }
 
-// The nearest number with as many bits of exponent and mantissa.
+// Rounds to the nearest number with the given bits of exponent and mantissa.
 void ImportReducePrecision(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const int64_t exponent_bits = c.Integer("exponent_bits", {});
@@ -166,7 +168,8 @@ void ImportReducePrecision(OperationContext& c) {
   };
   Tensor bits = Bitcast(x, type);
   if (mantissa_bits < own_mantissa) {
-    // To nearest, ties to even: a carry into the exponent is right, too.
+    // Rounds to nearest, ties to even. A carry into the exponent gives the
+    // right number, too.
     const auto dropped = static_cast<int64_t>(own_mantissa - mantissa_bits);
     const uint64_t last = uint64_t{1} << dropped;
     const Tensor odd = And(ShiftRight(c, bits, dropped), number(1));

@@ -1,4 +1,4 @@
-// Tensors as the bits of their elements.
+// Works on tensors as the bits of their elements.
 //
 //   TotalOrder(c, x)   // integers that are ordered as the floats are, with
 //                      // -NaN first, -0 before 0 and NaN last
@@ -11,7 +11,7 @@
 
 namespace ember::stablehlo {
 
-// The integer types as wide as a number's.
+// Return the integer types of the same width as a number's type.
 DType UnsignedOf(DType dtype);
 DType SignedOf(DType dtype);
 Tensor Bitcast(Tensor x, DType dtype);

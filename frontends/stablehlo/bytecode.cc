@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::string_view kMagic = "ML\xefR";
 constexpr uint64_t kNewestVersion = 6;
-// From these versions on: dialects may say theirs; regions may be sections;
-// blocks say whether their arguments' uses are in order; operations' names are
-// counted; properties.
+// The versions of the format that introduced: versions of dialects; regions as
+// sections of their own; orders of the uses of blocks' arguments; counts of
+// operations' names; properties.
 constexpr uint64_t kVersioned = 1, kLazyRegions = 2, kUseListOrders = 3,
                    kCountedNames = 4, kProperties = 5;
 
@@ -32,7 +32,7 @@ enum Section : uint8_t {
   kSectionCount = 9,
 };
 
-// Of an operation: which of its parts are there.
+// Bits of an operation that say which of its parts are present.
 constexpr uint8_t kHasAttributes = 1, kHasResults = 2, kHasOperands = 4,
                   kHasSuccessors = 8, kHasRegions = 16, kHasUseLists = 32,
                   kHasProperties = 64;
@@ -42,7 +42,7 @@ struct OperationName {
   bool is_registered = true;
 };
 
-// "vhlo.dot_general_v2" is stablehlo.dot_general.
+// Returns "stablehlo.dot_general" for "vhlo.dot_general_v2".
 std::string FullName(std::string_view dialect, std::string_view name) {
   if (dialect != "vhlo" && dialect != "mhlo")
     return std::string(dialect) + "." + std::string(name);
@@ -79,11 +79,11 @@ class BytecodeReader {
   struct Header {
     Operation operation;
     std::vector<Type> results;
-    std::vector<uint64_t> operands;  // numbers of the scope's values
+    std::vector<uint64_t> operands;  // Numbers of the scope's values.
     uint64_t regions = 0;
     bool isolated = false;
   };
-  // Values by their numbers: those of a region behind those of the ones around.
+  // Values by number. A region's values follow those of the regions around it.
   struct Scope {
     Function* function = nullptr;
     std::vector<int> values;  // -1: not defined yet
@@ -94,7 +94,7 @@ class BytecodeReader {
     return DataLossError("bytecode: damaged " + std::string(what));
   }
 
-  // The contents of the section that begins at the cursor.
+  // Returns the contents of the section that begins at the cursor.
   StatusOr<std::pair<uint8_t, std::span<const uint8_t>>> ReadSection(
       BytecodeCursor& cursor, size_t base) {
     const uint8_t id = cursor.Byte();
@@ -142,7 +142,8 @@ class BytecodeReader {
     for (const uint64_t size : sizes) {
       const auto text = cursor.Take(size);
       if (!cursor.ok() || text.empty()) return Damaged("strings");
-      strings_.push_back(AsText(text.first(text.size() - 1)));  // without its 0
+      // Without the final 0.
+      strings_.push_back(AsText(text.first(text.size() - 1)));
     }
     return cursor.ok() ? OkStatus() : Damaged("strings");
   }
@@ -225,7 +226,7 @@ class BytecodeReader {
     return cursor.ok() ? OkStatus() : Damaged("properties");
   }
 
-  // The properties of an operation as attributes.
+  // Adds the properties of an operation as attributes.
   Status AddProperties(const OperationName& name, uint64_t number,
                        AttributeList& attributes) {
     if (number >= properties_.size()) return Damaged("property number");
@@ -276,7 +277,7 @@ class BytecodeReader {
     Header header;
     const uint64_t number = cursor.Varint();
     const uint8_t mask = cursor.Byte();
-    cursor.Varint();  // its location
+    cursor.Varint();  // Its location.
     if (!cursor.ok() || number >= names_.size()) return Damaged("operation");
     const OperationName& name = names_[number];
     header.operation.name = name.text;
@@ -316,7 +317,7 @@ class BytecodeReader {
                        : Damaged("operation");
   }
 
-  // In what order values are used, which says nothing about a program.
+  // Skips the orders in which values are used, which do not change the program.
   static Status SkipUseLists(BytecodeCursor& cursor, size_t values) {
     const uint64_t lists = values == 1 ? 1 : cursor.Count();
     for (uint64_t i = 0; i < lists; ++i) {
@@ -328,7 +329,7 @@ class BytecodeReader {
     return cursor.ok() ? OkStatus() : Damaged("order of uses");
   }
 
-  // A module or a function.
+  // Reads a module or a function.
   Status ReadTop(BytecodeCursor& cursor, int depth) {
     if (depth > kMaximumDepth) return Damaged("modules in each other");
     EMBER_ASSIGN_OR_RETURN(const Header header, ReadHeader(cursor));
@@ -417,7 +418,8 @@ class BytecodeReader {
           "bytecode: expected one block in a region, "
           "found " +
           std::to_string(blocks));
-    // Each value is defined once, in its region or one in it.
+    // Each value is counted by its region and by those around it, and takes at
+    // least one byte. This bounds the sum of the counts.
     region_values_ += values;
     if (region_values_ > (kMaximumDepth + 1) * bytes_.size())
       return Damaged("number of values");
@@ -449,8 +451,8 @@ class BytecodeReader {
     return OkStatus();
   }
 
-  // The regions of an operation. Those that use nothing from around count
-  // their values from 0, and are a section.
+  // Reads the regions of an operation. Isolated regions, which use no values
+  // from around them, count their values from 0 and are in a section.
   Status ReadInner(const Header& header, BytecodeCursor& cursor, Scope& scope,
                    Operation& operation, int depth) {
     Scope own;
@@ -468,10 +470,10 @@ class BytecodeReader {
     return OkStatus();
   }
 
-  // The section that holds the regions of an isolated operation.
+  // Returns the section that holds the regions of an isolated operation.
   StatusOr<BytecodeCursor> Isolated(BytecodeCursor& cursor) {
-    // Padding of sections in sections would count from the file's beginning;
-    // nobody writes any.
+    // Padding of nested sections would be relative to the file's beginning,
+    // which is unknown here; no writer emits any.
     EMBER_ASSIGN_OR_RETURN(const auto section, ReadSection(cursor, 0));
     if (section.first != kIrSection) return Damaged("region");
     return BytecodeCursor(section.second);
@@ -504,7 +506,7 @@ class BytecodeReader {
   std::vector<std::span<const uint8_t>> properties_;
   std::unique_ptr<BytecodeAttributes> attributes_;
   int operations_ = 0;
-  uint64_t region_values_ = 0;  // as all regions say
+  uint64_t region_values_ = 0;  // Sum of the regions' counts.
   Module module_;
 };
 

@@ -1,16 +1,16 @@
 // Reads MLIR's bytecode: StableHLO's portable artifacts (the dialect vhlo), and
-// what writers that do not know the dialect make of its generic text.
+// generic operations from writers that do not know the dialect.
 //
 //   if (IsBytecode(contents)) {
 //     EMBER_ASSIGN_OR_RETURN(const Module module, ReadBytecode(contents));
 //   }
 //
 // Versions 0 to 6 of the format. Bytecode of the dialect stablehlo itself, with
-// properties that only it can read, is refused. Operations of the module have
-// their number as line.
+// properties that only it can read, is refused. The line number of an operation
+// is its number in the module.
 //
-// Errors are one line. Constants stay where `owner` keeps the contents; without
-// an owner they are copied, and the contents may go. Thread-safe.
+// Errors are one line. Constants share the contents that `owner` keeps alive;
+// without an owner they are copied, and the contents may be freed. Thread-safe.
 //
 // Source: MLIR's documentation of its bytecode format.
 #ifndef EMBER_FRONTENDS_STABLEHLO_BYTECODE_H_

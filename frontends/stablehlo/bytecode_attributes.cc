@@ -11,8 +11,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Of one attribute or type with all that is in it, so that numbers that name
-// each other cannot make it grow without end.
+// Largest size of one attribute or type with all of its parts. Entries refer to
+// each other by number, so a small file could otherwise expand without bound.
 constexpr int64_t kMaximumSize = 1 << 20;
 
 Type Scalar(std::string_view element) {
@@ -34,7 +34,7 @@ int BitsOf(std::string_view element) {
   return static_cast<int>(8 * ElementBytes(element).value_or(8));
 }
 
-// Of vhlo's enumerations, in their order.
+// Words of vhlo's enumerations, in their order.
 constexpr std::string_view kDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
 constexpr std::string_view kCompareTypes[] = {"NOTYPE", "FLOAT", "TOTALORDER",
                                               "SIGNED", "UNSIGNED"};
@@ -45,7 +45,7 @@ constexpr std::string_view kDistributions[] = {"INVALID", "UNIFORM", "NORMAL"};
 constexpr std::string_view kTransposes[] = {"INVALID", "NO_TRANSPOSE",
                                             "TRANSPOSE", "ADJOINT"};
 
-// Of vhlo's types, by their codes; empty for those that are read otherwise.
+// Element types by vhlo's codes; empty for types that are read elsewhere.
 constexpr std::string_view kVhloElements[] = {
     "i1",     "",    "bf16",  "f16",  "f32",  "f64", "f8E4M3FN",
     "f8E5M2", "",    "index", "i4",   "i8",   "i16", "i32",
@@ -166,7 +166,7 @@ std::vector<Type> BytecodeAttributes::NextTypes(BytecodeCursor& cursor) {
   return types;
 }
 
-// Up to 8 bits are a byte, up to 64 a signed number.
+// Numbers of up to 8 bits are a byte, up to 64 a signed varint.
 Attribute BytecodeAttributes::NextNumber(BytecodeCursor& cursor,
                                          bool is_float) {
   Attribute attribute;
@@ -237,7 +237,7 @@ Attribute BytecodeAttributes::NextDictionary(BytecodeCursor& cursor) {
   return dictionary;
 }
 
-// array<i64: …>
+// Reads array<i64: …>.
 Attribute BytecodeAttributes::NextDenseArray(BytecodeCursor& cursor) {
   Attribute attribute;
   attribute.type = NextType(cursor);
@@ -289,10 +289,10 @@ Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
     case 1:
       return NextDictionary(cursor);
     case 2:
-    case 3:  // with a type
+    case 3:  // A string with a type.
       return Word(Attribute::Kind::kString, NextString(cursor));
     case 4:
-    case 5:  // with symbols in it
+    case 5:  // A symbol with nested symbols.
       return Word(Attribute::Kind::kSymbol, NextAttribute(cursor).text);
     case 6: {
       Attribute attribute;
@@ -313,7 +313,7 @@ Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
       return NextDenseArray(cursor);
     case 18:
       return NextElements(cursor);
-    default:  // locations, which nothing asks for, and what is no StableHLO
+    default:  // Locations, which are not used, and codes outside StableHLO.
       return Word(Attribute::Kind::kOther, "builtin");
   }
 }
@@ -359,7 +359,7 @@ Attribute BytecodeAttributes::ReadVhlo(BytecodeCursor& cursor) {
       attribute.type = NextType(cursor);
       return attribute;
     }
-    default:  // aliases, versions of interfaces, bounds, accuracies
+    default:  // Aliases, versions of interfaces, bounds, accuracies.
       return Word(Attribute::Kind::kOther, "vhlo");
   }
 }
@@ -371,7 +371,7 @@ Type BytecodeAttributes::NextTensor(BytecodeCursor& cursor) {
   if (rank > 64) cursor.Fail();
   for (uint64_t i = 0; i < rank && cursor.ok(); ++i) {
     const int64_t dim = cursor.SignedVarint();
-    // The least number stands for an open dim; -1 did once.
+    // The least number means an open dim; earlier versions used -1.
     type.dims.push_back(dim < 0 ? kDynamic : dim);
   }
   type.element = ToString(NextType(cursor));

@@ -1,11 +1,11 @@
-// The attributes and types of a bytecode file, by their numbers: those of the
+// Reads the attributes and types of a bytecode file by number: those of the
 // dialects builtin and vhlo in their own encodings, others as text.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Attribute value, attributes.GetAttribute(7));
 //
-// Each is read when it is asked for first, and kept. Errors are one line with
-// the number. Does not own the file, which constants share if it has an owner;
-// not thread-safe.
+// Each is read when it is first asked for, and cached. Errors are one line with
+// the number. Does not own the file; constants share it if it has an owner. Not
+// thread-safe.
 //
 // Source: MLIR's documentation of its bytecode format and of builtin's codes;
 // the codes of vhlo.
@@ -28,7 +28,7 @@
 
 namespace ember::stablehlo {
 
-// Where one is.
+// The bytes of one attribute or type in the file.
 struct EncodedEntry {
   std::string_view dialect;
   std::span<const uint8_t> bytes;
@@ -57,7 +57,7 @@ class BytecodeAttributes {
     T value;
     Extent extent;
   };
-  // Of attributes, or of types.
+  // The attributes, or the types, of the file.
   template <typename T>
   struct Table {
     std::string_view kind;  // "attribute"
@@ -65,7 +65,7 @@ class BytecodeAttributes {
     std::map<uint64_t, Known<T>> known;
   };
 
-  // What there is once for attributes and once for types.
+  // These functions work on both tables.
   template <typename T>
   StatusOr<T> Get(Table<T>& table, uint64_t number);
   template <typename T>
@@ -74,11 +74,11 @@ class BytecodeAttributes {
   T Next(Table<T>& table, BytecodeCursor& cursor);
   template <typename T>
   T ReadEntry(const EncodedEntry& entry, BytecodeCursor& cursor);
-  // What the parser's function makes of the text.
+  // Parses an entry's text with a function of the parser.
   template <typename T>
   T Parsed(StatusOr<T> (AttributeParser::*parse)(), BytecodeCursor& cursor);
 
-  // Parts of what is read now; each counts.
+  // Read parts of the current entry; each part counts for its extent.
   Attribute NextAttribute(BytecodeCursor& cursor) {
     return Next(attributes_, cursor);
   }
@@ -106,8 +106,8 @@ class BytecodeAttributes {
   std::vector<std::string_view> strings_;
   std::shared_ptr<const void> owner_;
   int depth_ = 0;
-  Extent extent_;      // of what is read now
-  int64_t given_ = 0;  // the size of all that was asked for
+  Extent extent_;      // Extent of the current entry.
+  int64_t given_ = 0;  // Size of all entries given out.
   Status status_;
 };
 

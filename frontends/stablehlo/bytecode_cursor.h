@@ -1,10 +1,10 @@
-// The primitives of MLIR's bytecode, on base's cursor.
+// Reads the primitives of MLIR's bytecode, on base's cursor.
 //
 //   BytecodeCursor cursor(bytes);
 //   const uint64_t count = cursor.Varint();
 //   if (!cursor.ok()) return DataLossError("…");
 //
-// What is not there reads as 0, and ok() is false from then on. Thread-
+// Reading past the end gives 0, and ok() is false from then on. Thread-
 // compatible.
 //
 // Source: MLIR's documentation of its bytecode format.
@@ -25,13 +25,13 @@ class BytecodeCursor : public ByteCursor {
   BytecodeCursor() : BytecodeCursor(std::span<const uint8_t>()) {}
   explicit BytecodeCursor(std::span<const uint8_t> bytes) : ByteCursor(bytes) {}
 
-  // So is one that failed.
+  // Also true after a failure.
   bool AtEnd() const { return remaining() == 0; }
   void Fail() { Skip(remaining() + 1); }
 
   uint8_t Byte() { return static_cast<uint8_t>(Unsigned(1)); }
-  // The number of zeros in front of the first one bit, from the lowest on, says
-  // how many bytes come behind the first.
+  // The number of trailing zero bits of the first byte is the number of bytes
+  // that follow it.
   uint64_t Varint() {
     const uint8_t first = Byte();
     if (first == 0) return Unsigned(8);
@@ -39,19 +39,19 @@ class BytecodeCursor : public ByteCursor {
     const uint64_t rest = Unsigned(more);
     return rest << (7 - more) | first >> (more + 1);
   }
-  // Zigzag.
+  // Reads a zigzag-encoded number.
   int64_t SignedVarint() {
     const uint64_t value = Varint();
     return static_cast<int64_t>(value >> 1 ^ (~(value & 1) + 1));
   }
-  // A count of things of at least one byte each.
+  // Reads a count of items that take at least one byte each.
   uint64_t Count() {
     const uint64_t count = Varint();
     if (count <= remaining()) return count;
     Fail();
     return 0;
   }
-  // Up to a byte 0.
+  // Reads a text that a byte 0 ends.
   std::string_view Terminated() {
     ByteCursor begin = *this;
     while (ok() && Byte() != 0) {

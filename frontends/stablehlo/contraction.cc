@@ -10,7 +10,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Both as what the result is, where that is wider: products are of that type.
+// Reads both operands, cast to the widest type among them and the result:
+// products are computed in it.
 bool ReadFactors(OperationContext& c, Tensor& a, Tensor& b) {
   a = c.Operand(0);
   b = c.Operand(1);
@@ -22,7 +23,7 @@ bool ReadFactors(OperationContext& c, Tensor& a, Tensor& b) {
     c.FailUnsupported("expected numbers, all floats or all integers");
     return false;
   }
-  // Narrower results of wider operands are rounded at the end.
+  // A result that is narrower than the operands is rounded at the end.
   const auto wider = [](DType x, DType y) {
     return DTypeByteSize(x) >= DTypeByteSize(y) ? x : y;
   };
@@ -81,7 +82,8 @@ void DotWith(OperationContext& c, const std::vector<int64_t>& batch_a,
       Cast(Contract(a, b, of_a + "," + of_b + "->" + result), c.ResultDType()));
 }
 
-// The dims of a convolution's operand in the order first, spatial…, last.
+// Returns the dims of a convolution's operand in the order first, spatial…,
+// last.
 std::vector<int64_t> Ordered(int64_t first, const std::vector<int64_t>& spatial,
                              int64_t last) {
   std::vector<int64_t> order{first};
@@ -190,7 +192,8 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
   conv.window.strides = strides;
   conv.window.dilations = w_dilation;
   if (spatial == 0) {
-    // A product of matrices, as a window of one element.
+    // A product of matrices is computed as a convolution with a window of one
+    // element.
     x = Unsqueeze(x, {1});
     w = Unsqueeze(w, {0});
     conv.window = ops::WindowOf({1});
@@ -198,7 +201,7 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
   Tensor y = ops::Conv(x, w, Tensor(), conv);
   if (spatial == 0) y = Squeeze(y, {1});
   if (!c.ok()) return;
-  // Back to where the result has its dims.
+  // Moves the dims to their places in the result.
   std::vector<int64_t> back(rank);
   for (size_t i = 0; i < rank; ++i)
     back[static_cast<size_t>(of_y[i])] = static_cast<int64_t>(i);

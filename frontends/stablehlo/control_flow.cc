@@ -1,4 +1,5 @@
-// Loops, branches and calls; tuples and tokens; calls of what is no StableHLO.
+// Loops, branches and calls; tuples and tokens; calls of functions outside
+// StableHLO.
 #include <algorithm>
 
 #include "base/one_line.h"
@@ -24,7 +25,7 @@ std::vector<graph::Value*> TensorsIn(const std::vector<Imported>& values) {
   return tensors;
 }
 
-// A value like `pattern` of other tensors.
+// Returns a value with the structure of `pattern`, made of the next `tensors`.
 Imported WithTensors(const Imported& pattern, graph::GraphBuilder& builder,
                      const std::vector<graph::Value*>& tensors, size_t& next) {
   const auto take = [&](const Tensor& like) {
@@ -64,7 +65,8 @@ void SetResults(OperationContext& c, std::vector<Imported> results) {
     c.SetResult(static_cast<int>(i), std::move(results[i]));
 }
 
-// Of branches [first, last) of a case, that of the index.
+// Builds a binary tree of conditionals that selects one of the branches [first,
+// last) by the index.
 std::vector<Imported> BuildBranches(const OperationContext& c,
                                     graph::GraphBuilder& builder,
                                     RegionRunner& runner, Tensor index,
@@ -152,7 +154,7 @@ void ImportIf(OperationContext& c) {
   SetResults(c, BuildBranches(c, c.builder(), c.runner(), index, 0, 2));
 }
 
-// An index that is out of range means the last branch.
+// An index that is out of range selects the last branch.
 void ImportCase(OperationContext& c) {
   const Tensor given = Cast(c.Operand(0), DType::kI64);
   const size_t count = c.operation().regions.size();
@@ -169,7 +171,7 @@ void ImportCall(OperationContext& c) {
   SetResults(c, c.runner().Call(c.Text("callee"), c.operands()));
 }
 
-// Its decomposition says what it computes.
+// A composite computes the same as its decomposition, which is called.
 void ImportComposite(OperationContext& c) {
   SetResults(c, c.runner().Call(c.Text("decomposition"), c.operands()));
 }
@@ -210,7 +212,7 @@ struct CustomCall {
   void (*import)(OperationContext& c);
 };
 
-// The program promises it; the run fails where it does not hold.
+// The program asserts a condition; a run fails if it is false.
 void ImportShapeAssertion(OperationContext& c) {
   if (c.operand_count() < 1)
     return c.FailInvalid("expected a condition, found none");
@@ -222,11 +224,11 @@ void ImportShapeAssertion(OperationContext& c) {
 }
 
 constexpr CustomCall kCustomCalls[] = {
-    // Where values lie on several devices.
+    // Annotations that place values on several devices.
     {"Sharding", ImportBarrier},
     {"annotate_device_placement", ImportBarrier},
     {"shape_assertion", ImportShapeAssertion},
-    // chlo's operators, as they are written for readers without that dialect.
+    // chlo's operators, in the form for readers without that dialect.
     {"mhlo.acos", ImportAcos},
     {"mhlo.acosh", ImportAcosh},
     {"mhlo.asin", ImportAsin},

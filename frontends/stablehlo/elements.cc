@@ -40,10 +40,10 @@ int BitsOf(std::string_view element) {
   const auto dtype = DTypeOf(element);
   if (element == "i1") return 1;
   if (dtype) return 8 * DTypeByteSize(*dtype);
-  return element.ends_with("2") ? 2 : 4;  // i4 and i2, the others
+  return element.ends_with("2") ? 2 : 4;  // i4 and i2 types have no dtype.
 }
 
-// An integer of at most 64 bits as the element holds it.
+// Appends an integer of at most 64 bits in the element's encoding.
 Status AppendInteger(const Token& token, bool negative,
                      std::string_view element, std::vector<uint8_t>& bytes) {
   EMBER_ASSIGN_OR_RETURN(const uint64_t magnitude, IntegerValue(token));
@@ -51,7 +51,8 @@ Status AppendInteger(const Token& token, bool negative,
   const bool is_unsigned = element.starts_with("ui");
   const uint64_t most = bits == 64 ? std::numeric_limits<uint64_t>::max()
                                    : (uint64_t{1} << bits) - 1;
-  // A type without a sign takes both ranges.
+  // A signless type accepts the ranges of both its signed and its unsigned
+  // form.
   const uint64_t least = bits == 1 ? 1 : uint64_t{1} << (bits - 1);
   const bool fits = negative
                         ? (magnitude == 0 || !is_unsigned) && magnitude <= least
@@ -83,7 +84,7 @@ Status AppendFloat(const Token& token, bool negative, std::string_view element,
   EMBER_ASSIGN_OR_RETURN(const double value,
                          FloatValue(token, negative, element));
   if (IsHex(token)) {
-    // The bits themselves, so that a NaN keeps its own.
+    // Copies the bits themselves, so that a NaN keeps its payload.
     EMBER_ASSIGN_OR_RETURN(const uint64_t bits, IntegerValue(token));
     if (element == "f64") {
       Append(bits, bytes);
@@ -188,7 +189,7 @@ StatusOr<double> FloatValue(const Token& token, bool negative,
   const char* const end = token.text.data() + token.text.size();
   const auto result = std::from_chars(token.text.data(), end, value);
   if (result.ec == std::errc::result_out_of_range) {
-    // Too large, or so small that it is 0.
+    // The number is too large, or so small that it is 0.
     const bool small = token.text.find("e-") != std::string_view::npos ||
                        token.text.find("E-") != std::string_view::npos;
     value = small ? 0.0 : std::numeric_limits<double>::infinity();
@@ -209,7 +210,7 @@ StatusOr<int64_t> SignedValue(const Token& token, bool negative) {
 StatusOr<std::vector<uint8_t>> BytesOfHex(std::string_view digits) {
   if (digits.size() % 2 != 0)
     return InvalidArgumentError("expected an even number of hex digits");
-  // A table, as weights have hundreds of millions of digits.
+  // A table is fast: weights have hundreds of millions of digits.
   static const std::array<int8_t, 256> kValues = [] {
     std::array<int8_t, 256> values{};
     for (size_t i = 0; i < values.size(); ++i)
@@ -265,7 +266,7 @@ StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type) {
   const std::optional<int64_t> width = ElementBytes(type.element);
   const bool whole = width && type.element != "i1" &&
                      static_cast<int64_t>(held.bytes.size()) == count * *width;
-  // Parts of a complex number are aligned, not the pair.
+  // A complex number needs only the alignment of its parts.
   if (whole) {
     graph::ConstantData data = frontends::AlignedData(
         held.bytes, static_cast<size_t>(std::min<int64_t>(*width, 8)),
@@ -304,7 +305,7 @@ StatusOr<Elements> ParseElements(MlirLexer& lexer, const Type& type) {
     EMBER_RETURN_IF_ERROR(AppendElement(lexer, type.element, bytes));
     return Owned(std::move(bytes), true);
   }
-  // How many parts each list that is open has so far.
+  // Number of items so far in each open list.
   std::vector<int64_t> parts;
   const size_t rank = type.dims.size();
   const auto wrong = [&](const Token& token) {

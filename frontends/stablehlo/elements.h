@@ -1,8 +1,9 @@
-// The values of a constant as MLIR's files write them: lists of numbers, hex.
+// Reads the values of a constant as MLIR's files write them: lists of numbers,
+// or hex.
 //
 //   MlirLexer lexer("[[1, 2], [3, 4]]>");
 //   ParseElements(lexer, TensorOf("i32", {2, 2}));   // up to the '>'
-//   // also "0x0000803F", and 1.0, which stands for all elements
+//   // also "0x0000803F", and 1.0, which is a splat: the value of all elements
 //
 // Errors are one line that says where. Thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_ELEMENTS_H_
@@ -20,27 +21,27 @@ namespace ember::stablehlo {
 
 StatusOr<Elements> ParseElements(MlirLexer& lexer, const Type& type);
 
-// Elements of `type` from what a file holds of them: all of them, one that
-// stands for all, or of bools a bit each.
+// Makes elements of `type` from bytes of a file. The bytes hold all elements,
+// one splat element, or bools at one bit each.
 StatusOr<Elements> ElementsOfBytes(std::vector<uint8_t> bytes,
                                    const Type& type);
 
-// The same of bytes that somebody else keeps, where they can stay.
+// Does the same for bytes that have an owner, and shares them if possible.
 StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type);
 
-// Hex digits, without 0x.
+// Parses hex digits, without 0x.
 StatusOr<std::vector<uint8_t>> BytesOfHex(std::string_view digits);
 
-// How many elements; an error unless all dims are known and the bytes fit 64
-// bits.
+// Returns the number of elements; an error unless all dims are known and the
+// bytes fit 64 bits.
 StatusOr<int64_t> ElementCountOf(const Type& type);
 
-// One number, with the '-' before it, as the bytes of an element.
+// Parses one number. `negative`: a '-' precedes it.
 StatusOr<double> FloatValue(const Token& token, bool negative,
                             std::string_view element);
 StatusOr<int64_t> SignedValue(const Token& token, bool negative);
 
-// What integer elements hold, each as 64 bits, a splat repeated. Nothing unless
+// Returns integer elements as 64 bits each, with a splat repeated. Empty unless
 // they are integers or bools, and at most `most`.
 std::vector<int64_t> IntegersOf(const Elements& elements, const Type& type,
                                 int64_t most);

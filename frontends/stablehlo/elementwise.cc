@@ -56,13 +56,13 @@ EMBER_BINARY(ImportSubtract, kSubtract)
 EMBER_BINARY(ImportXor, kXor)
 #undef EMBER_BINARY
 
-// Bools: or.
+// For bools it is a logical or.
 void ImportAdd(OperationContext& c) {
   const Tensor a = c.Operand(0), b = c.Operand(1);
   c.SetResult(a.dtype() == DType::kBool ? Or(a, b) : a + b);
 }
 
-// Bools: and.
+// For bools it is a logical and.
 void ImportMultiply(OperationContext& c) {
   if (!c.Any(0).is_complex() && !c.Any(1).is_complex()) {
     const Tensor a = c.Operand(0), b = c.Operand(1);
@@ -80,7 +80,7 @@ void ImportMultiply(OperationContext& c) {
 
 void ImportAbs(OperationContext& c) {
   if (!c.Any(0).is_complex()) return c.SetResult(Absolute(c.Operand(0)));
-  // Scaled, so that squares neither overflow nor vanish.
+  // Scales by the larger part, so that squares neither overflow nor vanish.
   const Tensor a = Absolute(c.Any(0).tensor), b = Absolute(c.Any(0).imaginary);
   const Tensor large = Maximum(a, b), small = Minimum(a, b);
   const Tensor ratio = small / Select(Equal(large, 0), large.Like(1), large);
@@ -124,7 +124,7 @@ void ImportRsqrt(OperationContext& c) {
   c.SetResult(Cast(1.0 / Sqrt(Cast(x, wide)), x.dtype()));
 }
 
-// The power's error is taken out by one step of Newton's.
+// One step of Newton's method removes the error of the power.
 void ImportCbrt(OperationContext& c) {
   const Tensor given = c.Operand(0);
   const Tensor x = Cast(given, ComputeType(given.dtype()));
@@ -146,7 +146,7 @@ void ImportSign(OperationContext& c) {
   c.SetResult(x.is_float() ? Select(Equal(x, 0), x, sign) : sign);
 }
 
-// Adding a half would round what is just below one up.
+// Adding a half and truncating would round the number just below 0.5 up.
 void ImportRoundAwayFromZero(OperationContext& c) {
   const Tensor x = c.Operand(0);
   const Tensor whole = Unary(Opcode::kTruncate, x);

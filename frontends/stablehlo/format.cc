@@ -7,11 +7,13 @@
 namespace ember::stablehlo {
 namespace {
 
-// How far to look for the first function: behind comments and aliases.
+// Limits of the search for the first function, which follows comments and
+// aliases.
 constexpr int kMaximumTokens = 20'000;
 constexpr size_t kMaximumBytes = size_t{1} << 20;
 
-// Bytecode, or MLIR's text that begins with a module or a function.
+// True for bytecode, and for MLIR's text that begins with a module or a
+// function.
 bool Sniff(std::string_view contents) {
   if (IsBytecode(contents)) return true;
   const std::string_view front = contents.substr(0, kMaximumBytes);
@@ -35,7 +37,7 @@ bool Sniff(std::string_view contents) {
       }
       return false;
     }
-    // #name = … and !name = … on lines of their own.
+    // Skips #name = … and !name = … on lines of their own.
     if (token.kind != Token::kSigil ||
         (token.text[0] != '#' && token.text[0] != '!'))
       return false;

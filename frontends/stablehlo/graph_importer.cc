@@ -10,12 +10,13 @@
 namespace ember::stablehlo {
 namespace {
 
-// Calls and regions in each other.
+// Largest nesting depth of calls and regions.
 constexpr int kMaximumScopes = 200;
-// Operations, each as often as it is inlined: a few calls of calls are
-// more than any file could hold.
+// Largest number of operations, each counted as often as it is inlined. Calls
+// of calls could otherwise expand a small file without bound.
 constexpr int64_t kMaximumOperations = 2'000'000;
-// Operands and attributes of all of them, as one may have very many.
+// Largest number of operands and attributes of all operations; one operation
+// may have very many.
 constexpr int64_t kMaximumOperands = int64_t{1} << 24;
 
 bool IsEnd(const Operation& operation) {
@@ -35,7 +36,7 @@ std::string CalledFunction(const Operation& operation) {
   return name == nullptr ? "" : name->text;
 }
 
-// What is not there in a function and those that it calls.
+// Collects the unsupported operators in a function and in those that it calls.
 class OperatorCheck {
  public:
   explicit OperatorCheck(const Module& module) : module_(module) {}
@@ -72,7 +73,7 @@ class OperatorCheck {
     std::string reason;
   };
 
-  // The parser has limited how deep regions are.
+  // The recursion is bounded: the parser limits the depth of regions.
   void Collect(const Region& region) {
     for (const Operation& operation : region.operations) {
       for (const Region& inner : operation.regions) Collect(inner);
@@ -101,7 +102,7 @@ class OperatorCheck {
   std::map<std::string, Use> missing_;
 };
 
-// Dims of two operands that are one.
+// True unless two shapes of operands differ for certain.
 bool MayBeEqual(const Shape& a, const Shape& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
@@ -109,7 +110,7 @@ bool MayBeEqual(const Shape& a, const Shape& b) {
   return true;
 }
 
-// The tensor with the dims that the type says, where they were not known.
+// Returns the tensor with its unknown dims replaced by those of the type.
 StatusOr<Tensor> ConformTensor(Tensor x, std::string_view element,
                                const Type& type) {
   const auto dtype = DTypeOf(element);
@@ -173,7 +174,8 @@ Imported Captured(const Imported& value, graph::Region& region) {
   return inside;
 }
 
-// With all that is in it: types have limited how deep tuples are.
+// Counts a value with all members. The recursion is bounded: types limit the
+// depth of tuples.
 int64_t CountOf(const Imported& value) {
   int64_t count = 1;
   for (const Imported& member : value.members) count += CountOf(member);
@@ -224,7 +226,7 @@ class GraphImporter::ScopeRunner final : public RegionRunner {
   }
 
  private:
-  // What is wrong in a region is what is wrong with its operation.
+  // Passes an error in a region on to the operation that has the region.
   void PassOn(const Scope& inner) {
     if (!inner.builder->status().ok())
       scope_.builder->Fail(inner.builder->status());
@@ -330,7 +332,7 @@ StatusOr<graph::Graph> GraphImporter::Import() {
   return builder_.Finish();
 }
 
-// Members of a tuple one after the other.
+// Adds members of a tuple one after the other.
 Status GraphImporter::AddOutput(const Imported& value, const Type& type,
                                 std::string name) {
   const auto conformed = Conform(value, type);
@@ -497,7 +499,7 @@ Status GraphImporter::ImportOperation(const Operation& operation,
   EMBER_RETURN_IF_ERROR(steps_.Begin(builder.origin()));
   const OperatorRow* row = FindRow(operation.name);
   EMBER_CHECK(row != nullptr && row->import != nullptr) << operation.name;
-  // They are looked through for each that is asked for.
+  // Looking an attribute up scans all of them, so their number is charged.
   EMBER_RETURN_IF_ERROR(
       TakeOperands(static_cast<int64_t>(operation.attributes.size())));
   const auto count = static_cast<int>(operation.operands.size());
@@ -517,7 +519,8 @@ Status GraphImporter::ImportOperation(const Operation& operation,
       operation.name != "func.call")
     return in_context(InvalidArgumentError("expected a result, found none"));
   if (scope.lifted) {
-    // Scalars may be given another shape of one element.
+    // Inside a lifted region a scalar may be reshaped to another shape of one
+    // element; the tensor that holds many of them stays as it is.
     const bool keeps = operation.name == "stablehlo.broadcast_in_dim" ||
                        operation.name == "stablehlo.reshape";
     if (keeps && operands.size() == 1 && types.size() == 1 &&

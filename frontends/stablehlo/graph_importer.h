@@ -1,11 +1,11 @@
-// A function of a StableHLO module becomes a graph.
+// Turns a function of a StableHLO module into a graph.
 //
 //   GraphImporter importer(module, options);
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, importer.Import());
 //
 // Calls are inlined. Errors are one line that names the operation, with its
-// line and column; all operators that are not there are in one error. The
-// module and the options outlive it. Not thread-safe.
+// line and column. All unsupported operators are in one error. The module and
+// the options must outlive the importer. Not thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_STABLEHLO_GRAPH_IMPORTER_H_
 
@@ -36,17 +36,17 @@ class GraphImporter {
         builder_("main", options.operation_limit) {}
 
   StatusOr<graph::Graph> Import();
-  // What the entry takes, in its order.
+  // Returns the inputs of the entry, in its order.
   StatusOr<std::vector<frontends::ModelInput>> Inputs() const;
 
  private:
-  // Where values are while a function or a region of it is imported.
+  // The values of a function or region while it is imported.
   struct Scope {
     const Function* function = nullptr;
     graph::GraphBuilder* builder = nullptr;
-    // What the builder builds; null: the graph itself.
+    // The region that the builder builds; null: the graph itself.
     graph::Region* region = nullptr;
-    // Around it in the same function.
+    // The scope around this one in the same function.
     Scope* outer = nullptr;
     int depth = 0;
     bool lifted = false;
@@ -69,7 +69,8 @@ class GraphImporter {
                      const Scope& scope) const;
   StatusOr<Imported> Lookup(int value, Scope& scope);
   Status TakeOperands(int64_t count);
-  // The same of an operand: each counts, with all members of a tuple.
+  // Returns the value as an operand, which is charged together with all members
+  // of a tuple.
   StatusOr<Imported> Operand(int value, Scope& scope);
 
   const Module& module_;

@@ -16,7 +16,7 @@
 namespace ember::stablehlo {
 namespace {
 
-// Constants that are resources get the bytes that come behind the program.
+// Gives constants that are resources the bytes that follow the program.
 Status ResolveResources(Module& module, AttributeList& attributes);
 
 Status ResolveResource(Module& module, Attribute& attribute) {
@@ -44,7 +44,8 @@ Status ResolveResources(Module& module, AttributeList& attributes) {
   return OkStatus();
 }
 
-// The parser has limited how deep regions and attributes are.
+// The recursion is bounded: the parser limits the depth of regions and
+// attributes.
 Status ResolveResources(Module& module, Region& region) {
   for (Operation& operation : region.operations) {
     EMBER_RETURN_IF_ERROR(ResolveResources(module, operation.attributes));
@@ -54,7 +55,7 @@ Status ResolveResources(Module& module, Region& region) {
   return OkStatus();
 }
 
-// owner: keeps the contents, or null.
+// owner: keeps the contents alive, or null.
 StatusOr<Module> Read(std::string_view contents,
                       std::shared_ptr<const void> owner) {
   EMBER_ASSIGN_OR_RETURN(Module module,
@@ -72,7 +73,7 @@ StatusOr<Module> ReadPath(const std::string& path) {
   return Read(AsText(file.bytes), file.owner);
 }
 
-// Of the module's attributes those that are texts and integers.
+// Returns those attributes of the module that are texts and integers.
 graph::Metadata MetadataOf(const Module& module) {
   frontends::MetadataCollector metadata("stablehlo");
   metadata.Add("name", module.name);

@@ -1,12 +1,12 @@
-// StableHLO becomes a graph.
+// StableHLO programs become graphs.
 //
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph,
 //                          ImportModel("model.mlir", {}));
 //
-// The entry is the function `main`, or the only public one, or that which the
-// options name. Inputs are called as the program says (jax.arg_info, else the
-// argument's name, else arg0 …), outputs as jax.result_info says, else
-// result0 …
+// The entry is the function that the options name, or `main`, or the only
+// public one. Inputs have the names in the program (jax.arg_info, else the
+// argument's name, else arg0 …), outputs those of jax.result_info, else result0
+// …
 //
 // Errors are one line with the operation, its line and column. Thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_IMPORT_H_
@@ -24,7 +24,8 @@ namespace ember::stablehlo {
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
-// The same of a file's contents, which may go afterwards; `name` is for errors.
+// Imports a file's contents, which may be freed afterwards; `name` is for
+// errors.
 StatusOr<graph::Graph> ImportModelContents(
     std::string_view contents, const frontends::ImportOptions& options,
     std::string_view name = "model");

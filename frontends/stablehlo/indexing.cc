@@ -1,4 +1,4 @@
-// Slices at places that data tells, gather and scatter.
+// Slices at computed places, gather and scatter.
 #include <algorithm>
 
 #include "compiler/graph/control_flow.h"
@@ -12,17 +12,17 @@ namespace {
 using graph::LoopInputs;
 using graph::LoopOutputs;
 
-// An i64 scalar within [0, extent - size].
+// Clamps an i64 scalar to [0, extent - size].
 Tensor Clamped(OperationContext& c, Tensor start, const Dim& extent,
                const Dim& size) {
   const Tensor most = ops::DimScalar(c.builder(), extent - size);
   return Minimum(Maximum(Cast(start, DType::kI64), 0), most);
 }
 
-// Scalars, one for each dim of x; false after an error.
+// Reads a scalar start for each dim of x; false after an error.
 bool ReadStarts(OperationContext& c, Tensor x, int first,
                 std::vector<Tensor>& starts) {
-  // A list of them in one tensor was written once, too.
+  // Older programs have all starts in one tensor.
   if (c.operand_count() == first + 1 && c.Any(first).is_tensor() &&
       c.Any(first).tensor.rank() == 1 && x.rank() > 0) {
     const Tensor list = c.Operand(first);
@@ -48,8 +48,8 @@ bool ReadStarts(OperationContext& c, Tensor x, int first,
   return c.ok();
 }
 
-// Where an element of `extents` is along one dim: the sum of indices times
-// strides. Indices broadcast to each other.
+// Returns the row-major position of an element of `extents`: the sum of indices
+// times strides. Indices broadcast to each other.
 Tensor FlatIndex(OperationContext& c, const std::vector<Tensor>& indices,
                  const Shape& extents) {
   Tensor flat = c.IntegerScalar(0, DType::kI64);
@@ -68,14 +68,15 @@ Tensor ScatterFlat(Tensor data, Tensor index, Tensor updates,
                {{"axis", int64_t{0}}, {"update", std::move(update)}});
 }
 
-// Which dims of indices mean what, of gather and of scatter.
+// The dimension numbers of gather and of scatter.
 struct IndexDims {
-  std::vector<int64_t> window;     // dims of the result (updates) in a window
-  std::vector<int64_t> collapsed;  // of the operand, of which a window has one
-  std::vector<int64_t> batching;   // of the operand, that go with those below
+  std::vector<int64_t> window;     // Dims of the result (updates) in a window.
+  std::vector<int64_t> collapsed;  // Dims of the operand with window size 1.
+  // Dims of the operand, paired with those below.
+  std::vector<int64_t> batching;
   std::vector<int64_t> index_batching;
-  std::vector<int64_t> map;  // dims of the operand that indices are for
-  int64_t vector = 0;        // the dim of the indices that lists them
+  std::vector<int64_t> map;  // Dims of the operand that are indexed.
+  int64_t vector = 0;  // The dim of the indices that lists the components.
 };
 
 bool CheckIndexDims(OperationContext& c, const IndexDims& dims, int rank,
@@ -108,7 +109,8 @@ bool CheckIndexDims(OperationContext& c, const IndexDims& dims, int rank,
   return true;
 }
 
-// Component k of each index, with dims of 1 where the result has its window.
+// Returns component k of each index, with dims of 1 in place of the result's
+// window dims.
 Tensor Component(Tensor indices, const IndexDims& dims, size_t k) {
   Tensor part = indices;
   if (dims.vector < indices.rank()) {
@@ -119,15 +121,15 @@ Tensor Component(Tensor indices, const IndexDims& dims, size_t k) {
   return Unsqueeze(part, dims.window);
 }
 
-// The index along each dim of the operand, for each element of the result (or
-// the updates), of which `rank` is the rank. `start` makes what is used of a
-// component of the index.
+// Returns the index along each dim of the operand, for each element of the
+// result (or of the updates), whose rank is `rank`. `start` converts a
+// component of the index, for instance by clamping it.
 template <typename Start>
 std::vector<Tensor> ElementIndices(OperationContext& c, Tensor indices,
                                    const IndexDims& dims, const Shape& operand,
                                    const Shape& sizes, int rank,
                                    const Start& start) {
-  std::vector<int64_t> batch;  // dims of the result that are no window's
+  std::vector<int64_t> batch;  // Dims of the result outside windows.
   for (int i = 0; i < rank; ++i)
     if (!Contains(dims.window, i)) batch.push_back(i);
   std::vector<Tensor> result;
@@ -159,15 +161,15 @@ std::vector<Tensor> ElementIndices(OperationContext& c, Tensor indices,
   return result;
 }
 
-// One dim is indexed and all others are taken whole: slices, which lie
-// together.
+// Gathers whole slices: one dim is indexed, and all others are taken whole.
 Tensor TakeSlices(Tensor x, Tensor indices, const IndexDims& dims, int rank) {
   const int axis = static_cast<int>(dims.map[0]);
   const Dim last = x.dim(axis) - Dim(1);
   if (dims.vector < indices.rank()) indices = Squeeze(indices, {dims.vector});
   indices = Minimum(Maximum(indices, 0), ops::DimScalar(x.builder(), last));
   const Tensor y = Gather(x, indices, axis);
-  // Dims of y: those of x before the axis, those of indices, those behind.
+  // The dims of y are those of x before the axis, those of indices, and those
+  // of x after the axis.
   std::vector<int64_t> order(static_cast<size_t>(rank));
   int64_t slice = 0, batch = axis;
   for (int64_t i = 0; i < rank; ++i) {
@@ -234,8 +236,8 @@ void GatherWith(OperationContext& c, const std::vector<Dim>& sizes) {
   c.SetResult(Gather(Flattened(x), flat, 0));
 }
 
-// The operands with the updates put in one after the other, each combined by
-// the region with what is there.
+// Applies the updates one after the other; the region combines each with the
+// present element. Returns the updated operands.
 std::vector<Tensor> ScatterInTurn(OperationContext& c, const Region& body,
                                   const std::vector<Tensor>& data, Tensor index,
                                   const std::vector<Tensor>& updates) {
@@ -273,7 +275,7 @@ std::vector<Tensor> ScatterInTurn(OperationContext& c, const Region& body,
   return TensorsOf(c.builder(), results);
 }
 
-// The update of a scatter that does what the combiner does.
+// Returns the graph's scatter update for a combiner; empty if there is none.
 std::string UpdateOf(std::string_view combiner, DType dtype) {
   const bool boolean = dtype == DType::kBool;
   if (combiner == "second") return "assign";
@@ -403,7 +405,7 @@ void ImportScatter(OperationContext& c) {
   const std::vector<Tensor> places =
       ElementIndices(c, indices, dims, shape, sizes, rank,
                      [](Tensor start, size_t) { return start; });
-  // What is not inside goes to an element behind all others.
+  // An update outside the operand goes to an extra element after all others.
   Tensor inside = c.IntegerScalar(1, DType::kBool);
   for (size_t d = 0; d < places.size(); ++d) {
     const Tensor extent = ops::DimScalar(c.builder(), shape[d]);

@@ -16,7 +16,7 @@ bool IsNameCharacter(char c) {
   return IsLetter(c) || IsDigit(c) || c == '$' || c == '.';
 }
 
-// What closes a bracket; 0 for what is none.
+// Returns the character that closes a bracket; 0 if the token is no bracket.
 char Closing(std::string_view token) {
   if (token == "(") return ')';
   if (token == "[") return ']';
@@ -25,15 +25,16 @@ char Closing(std::string_view token) {
   return 0;
 }
 
-constexpr size_t kShown = 40;  // of a token, in a message
+constexpr size_t kShown = 40;  // Bytes of a token that a message shows.
 
-// What may end a string, or hides what does.
+// True for characters that may end a string, and for the backslash, which may
+// escape them.
 bool IsStringMark(char c) { return c == '"' || c == '\n' || c == '\\'; }
 
-// How many characters HasStringMark looks at, which is one or two vectors.
+// Number of characters that HasStringMark examines: one or two vectors.
 constexpr size_t kStringBlock = 32;
 
-// Compares all characters, without a branch for each.
+// Compares all characters without branches.
 bool HasStringMark(const char* block) {
   int marks = 0;
   for (size_t i = 0; i < kStringBlock; ++i)
@@ -149,7 +150,7 @@ void MlirLexer::SkipSpace() {
   }
 }
 
-// Behind the number that begins at position_.
+// Returns the end of the number that begins at position_.
 size_t MlirLexer::ScanNumber() const {
   size_t end = position_;
   if (text_.substr(end, 2) == "0x" && end + 2 < text_.size() &&
@@ -174,12 +175,12 @@ size_t MlirLexer::ScanNumber() const {
   return end;
 }
 
-// Behind the quote that closes the one at `from`; the end of the text if none
-// does on the same line.
+// Returns the position after the quote that closes the one at `from`; the end
+// of the text if no quote on the same line does.
 size_t MlirLexer::ScanString(size_t from) const {
   size_t i = from + 1;
   while (true) {
-    // Weights are strings of megabytes.
+    // Skips whole blocks, because weights are strings of megabytes.
     while (i + kStringBlock <= text_.size() && !HasStringMark(text_.data() + i))
       i += kStringBlock;
     while (i < text_.size() && !IsStringMark(text_[i])) ++i;

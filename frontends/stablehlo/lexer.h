@@ -35,15 +35,15 @@ class MlirLexer {
   bool Accept(std::string_view text);
   Status Expect(std::string_view text);
   bool AtEnd() const { return current_.kind == Token::kEnd; }
-  // "line:column: expected `expected`, found the current token".
+  // Returns "line:column: expected `expected`, found the current token".
   Status ExpectedError(std::string_view expected) const;
 
-  // A dim of a type and the 'x' after it: 4x or ?x, where the token that
-  // follows is the next dim or the element type; -1 for "?". Nullopt if
-  // there is none here (0x1 is a dim of 0, and no number in hex).
+  // Reads a dim of a type and the 'x' after it: 4x or ?x. The next token is
+  // then the next dim or the element type. Returns -1 for "?", nullopt if no
+  // dim is next. 0x1 is a dim of 0, not a number in hex.
   StatusOr<std::optional<int64_t>> AcceptDim();
-  // The text up to the bracket that closes the current token, which is one of
-  // ( [ { <, both included.
+  // Returns the text from the current token, one of ( [ { <, to the bracket
+  // that closes it, both included.
   StatusOr<std::string_view> SkipBalanced();
 
  private:
@@ -53,23 +53,23 @@ class MlirLexer {
   size_t ScanString(size_t from) const;
 
   std::string_view text_;
-  size_t position_ = 0;  // behind the current token
+  size_t position_ = 0;  // After the current token.
   size_t line_start_ = 0;
   int line_ = 1;
   Token current_;
 };
 
-// %name, @name …
+// True for %name, @name …
 inline bool IsSigil(const Token& token, char sign) {
   return token.kind == Token::kSigil && token.text[0] == sign;
 }
 
-// -1 for what is none.
+// Returns -1 if c is no hex digit.
 int HexDigit(char c);
 
-// The bytes of a string token.
+// Returns the bytes of a string token.
 StatusOr<std::string> MlirStringValue(const Token& token);
-// The inverse.
+// The inverse of MlirStringValue.
 std::string QuoteMlirString(std::string_view bytes);
 
 }  // namespace ember::stablehlo

@@ -29,8 +29,9 @@ bool CheckSquare(OperationContext& c, Tensor x) {
   return false;
 }
 
-// One step per row of a matrix that begins as zeros: `step` gives the next
-// matrix from the one so far and what `captured` is inside.
+// Builds a matrix in a loop with one step per row, starting with zeros. `step`
+// returns the next matrix, given the current one and the values of `captured`
+// inside the loop.
 template <typename Step>
 Tensor BuildRows(OperationContext& c, const Shape& shape, DType type,
                  const Dim& rows, const std::vector<Tensor>& captured,
@@ -59,7 +60,8 @@ struct Waves {
   Tensor cosine, sine;  // [rows, columns]
 };
 
-// Of 2 pi j k / n; j k is taken modulo n before it is an angle.
+// Returns cosine and sine of 2 pi j k / n. j k is reduced modulo n first, which
+// is exact.
 Waves WavesOf(OperationContext& c, int64_t rows, int64_t columns, int64_t n,
               DType type) {
   const Tensor j = IotaAlong(c.builder(), Dim(rows), 0, 2);
@@ -69,7 +71,7 @@ Waves WavesOf(OperationContext& c, int64_t rows, int64_t columns, int64_t n,
   return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
 }
 
-// A complex transform along an axis.
+// Computes a complex transform along an axis.
 Imported Transformed(OperationContext& c, const Imported& x, int axis,
                      int64_t n, bool inverse) {
   const Waves waves = WavesOf(c, n, n, n, x.tensor.dtype());
@@ -87,7 +89,8 @@ Imported Transformed(OperationContext& c, const Imported& x, int axis,
 
 }  // namespace
 
-// Column by column: what is left of it once the columns before are taken off.
+// Computes column by column: each is the given column minus the contributions
+// of the columns before it.
 void ImportCholesky(OperationContext& c) {
   const Tensor given = c.Operand(0);
   const bool lower = c.Flag("lower", false);
@@ -117,7 +120,8 @@ void ImportCholesky(OperationContext& c) {
   c.SetResult(Cast(l, given.dtype()));
 }
 
-// All forms become L x = b with a lower triangle, solved from the first row on.
+// All forms are reduced to L x = b with a lower triangle, solved from the first
+// row on.
 void ImportTriangularSolve(OperationContext& c) {
   const Tensor given = c.Operand(0), right = c.Operand(1);
   if (!CheckSquare(c, given)) return;
@@ -169,7 +173,7 @@ void ImportTriangularSolve(OperationContext& c) {
   c.SetResult(Cast(x, given.dtype()));
 }
 
-// Products with matrices of waves, one dim after the other.
+// Multiplies by matrices of waves, one dim after the other.
 void ImportFft(OperationContext& c) {
   const std::string kind = c.Text("fft_type");
   const std::vector<int64_t> length = c.Integers("fft_length");
@@ -206,14 +210,14 @@ void ImportFft(OperationContext& c) {
     y = {.tensor = MatMul(x.tensor, waves.cosine),
          .imaginary = -MatMul(x.tensor, waves.sine)};
   }
-  // The last dim of real numbers is done apart.
+  // The last dim of a transform from or to real numbers is computed separately.
   const int whole = from_real || to_real ? dims - 1 : dims;
   for (int i = 0; i < whole; ++i)
     y = Transformed(c, y, rank - dims + i, length[static_cast<size_t>(i)],
                     inverse);
   if (!to_real) return c.SetResult(0, y);
-  // Each of the waves but the first, and the middle one of an even length,
-  // stands for two.
+  // The half spectrum leaves out the conjugates, so each wave counts twice,
+  // except the first and, for an even length, the middle one.
   const Waves waves = WavesOf(c, half, n, n, type);
   const Tensor k = IotaVector(c.builder(), Dim(half), DType::kI64);
   const Tensor once = Or(Equal(k, 0), Equal(k * 2.0, static_cast<double>(n)));

@@ -1,19 +1,20 @@
 // A StableHLO module as a plain tree: functions, regions, operations, types and
-// attributes, whatever form (MLIR's text or its bytecode) it was read from.
+// attributes, independent of the form (MLIR's text or its bytecode) that it was
+// read from.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Module module, ParseModule(text));
 //   for (const Operation& operation : module.functions[0].body.operations)
 //     operation.name;   // "stablehlo.add"
 //   PrintModule(module);   // MLIR's generic form, which parses back
 //
-// SSA values are numbers of their function (Function::values), arguments of the
-// function first; a reader has resolved all names, so that each operand is
+// SSA values are numbered per function (Function::values), the function's
+// arguments first. A reader has resolved all names, so that each operand is
 // defined before its use in the same region or in one around it. Every region
 // has one block.
 //
-// Names are those of today's StableHLO: the older dialect's "mhlo." reads as
-// "stablehlo.". Owns everything but the bytes of constants, which `owner`
-// keeps. Thread-compatible.
+// Names are those of the present StableHLO: the older dialect's "mhlo." reads
+// as "stablehlo.". Owns everything but the bytes of constants, which `owner`
+// keeps alive. Thread-compatible.
 //
 // Source: the MLIR language reference and the StableHLO specification.
 #ifndef EMBER_FRONTENDS_STABLEHLO_MODULE_H_
@@ -33,51 +34,52 @@
 
 namespace ember::stablehlo {
 
-// How deep types, attributes and regions may be in each other.
+// Largest nesting depth of types, attributes and regions.
 inline constexpr int kMaximumDepth = 48;
 
-// Stands for '?' among dims.
+// The value of '?' among dims.
 inline constexpr int64_t kDynamic = -1;
 
 struct Type {
   enum class Kind : uint8_t {
     kTensor,
     kUnranked,  // tensor<*xf32>
-    kScalar,    // f32, i64, index: of numbers in attributes
+    kScalar,    // f32, i64, index: a number's in an attribute
     kTuple,
     kToken,
     kFunction,
     kOther,  // anything else; `element` is its text
   };
   Kind kind = Kind::kOther;
-  // Of tensors and scalars, as MLIR spells it: "f32", "i1", "complex<f32>".
+  // Element type of tensors and scalars, as MLIR spells it: "f32", "i1",
+  // "complex<f32>".
   std::string element;
   std::vector<int64_t> dims;
-  // What follows the element type of a tensor, as written.
+  // The text that follows the element type of a tensor.
   std::string encoding;
-  std::vector<Type> inputs;   // of functions
-  std::vector<Type> results;  // of functions; members of a tuple
+  std::vector<Type> inputs;   // A function's.
+  std::vector<Type> results;  // A function's, or a tuple's members.
 
   bool is_tensor() const { return kind == Kind::kTensor; }
   bool operator==(const Type&) const = default;
 };
 
-// "tensor<2x?xf32>", as MLIR writes it.
+// Returns "tensor<2x?xf32>", as MLIR writes it.
 std::string ToString(const Type& type);
 Type TensorOf(std::string element, std::vector<int64_t> dims);
-// Nullopt for element types that Ember has no dtype for.
+// Returns nullopt for element types that Ember has no dtype for.
 std::optional<DType> DTypeOf(std::string_view element);
-// Bytes of one element as constants hold it, complex numbers and types that
-// have no dtype included; nullopt if not known.
+// Returns the bytes of one element in a constant, also for complex numbers and
+// for types without a dtype; nullopt if the type is unknown.
 std::optional<int64_t> ElementBytes(std::string_view element);
 
 // A constant: row-major, little-endian, bool as one byte.
 struct Elements {
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
-  // One element stands for all.
+  // True if `bytes` hold one element, the value of all.
   bool splat = false;
-  // Not empty: the bytes are the module's resource of this name.
+  // If not empty, the bytes are the module's resource of this name.
   std::string resource;
 };
 
@@ -119,11 +121,11 @@ struct NamedAttribute {
   Attribute value;
 };
 
-// 64 bits each.
+// Make attributes of 64-bit integers.
 Attribute IntegerAttribute(int64_t value);
 Attribute IntegersAttribute(std::vector<int64_t> values);
 
-// Null if there is none of the name.
+// Returns null if no attribute has the name.
 const Attribute* FindAttribute(const AttributeList& attributes,
                                std::string_view name);
 
@@ -135,7 +137,8 @@ struct Operation {
   std::vector<int> results;
   AttributeList attributes;
   std::vector<Region> regions;
-  // Where it is in the text; of bytecode, its number and 0.
+  // Place in the text. In bytecode the line is the operation's number, the
+  // column 0.
   int line = 0;
   int column = 0;
 };
@@ -147,7 +150,7 @@ struct Region {
 
 struct Value {
   Type type;
-  std::string name;  // of arguments that have one
+  std::string name;  // An argument's name, if it has one.
 };
 
 struct Function {
@@ -163,24 +166,25 @@ struct Function {
 
 struct Module {
   std::string name;
-  // Of bytecode: what wrote it.
+  // The program that wrote the bytecode.
   std::string producer;
   AttributeList attributes;
   std::vector<Function> functions;
-  // Without the alignment that MLIR writes before each.
+  // Resources by name, without the alignment that MLIR writes before each.
   std::map<std::string, Elements, std::less<>> resources;
 
   const Function* Find(std::string_view function) const;
-  // False, and nothing is added, if there is one of the name.
+  // Adds a function; false, without adding it, if the name exists already.
   bool Add(Function function);
 
  private:
-  std::map<std::string, size_t, std::less<>> numbers_;  // of functions
+  // Index in `functions` by name.
+  std::map<std::string, size_t, std::less<>> numbers_;
 };
 
-// How many values a value is with all that is in it, and how deep they are in
-// each other: what names stand for may not grow without end. A text counts as a
-// value for each 64 bytes, so do 8 dims.
+// The size of a value: the number of values in it, itself included, and their
+// nesting depth. Limits on it bound the expansion of aliases. Each 64 bytes of
+// text count as a value, and so do 8 dims.
 struct Extent {
   int64_t size = 1;
   int depth = 1;
@@ -192,11 +196,10 @@ struct Extent {
 };
 Extent ExtentOf(const Type& type);
 Extent ExtentOf(const Attribute& attribute);
-// What the texts and dims of a value itself count, without those of the values
-// in it.
+// Returns the size of a value's own texts and dims, without the values in it.
 int64_t OwnTextSize(const Type& type);
 int64_t OwnTextSize(const Attribute& attribute);
-// Of all that names stand for in one file.
+// Largest total size of the expanded aliases of one file.
 inline constexpr int64_t kMaximumNamedSize = 1 << 22;
 
 std::string PrintModule(const Module& module);

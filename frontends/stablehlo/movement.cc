@@ -11,7 +11,7 @@
 namespace ember::stablehlo {
 namespace {
 
-constexpr int64_t kLargest = int64_t{1} << 40;  // of steps and paddings
+constexpr int64_t kLargest = int64_t{1} << 40;  // Largest step or padding.
 
 Tensor ConstantOf(OperationContext& c, const Elements& elements,
                   std::string_view element, const Type& type) {
@@ -33,7 +33,7 @@ Tensor ConstantOf(OperationContext& c, const Elements& elements,
   return Broadcast(constant, shape);
 }
 
-// Every second number of a complex constant.
+// Returns the real or the imaginary parts of a complex constant.
 Elements PartOf(const Elements& elements, size_t width, size_t first) {
   auto bytes = std::make_shared<std::vector<uint8_t>>();
   for (size_t at = first; at + width <= elements.bytes.size(); at += 2 * width)
@@ -46,8 +46,8 @@ Elements PartOf(const Elements& elements, size_t width, size_t first) {
   return part;
 }
 
-// Dim i of x becomes dim dims[i] of the shape; others, and those of 1, are
-// repeated.
+// Broadcasts x: its dim i becomes dim dims[i] of the shape. Other dims are
+// repeated, and so are those of 1.
 Tensor BroadcastAlong(OperationContext& c, Tensor x,
                       const std::vector<int64_t>& dims, const Shape& shape) {
   const int rank = static_cast<int>(shape.size());
@@ -75,8 +75,8 @@ Tensor BroadcastAlong(OperationContext& c, Tensor x,
   return Broadcast(Unsqueeze(Transpose(x, order), added), shape);
 }
 
-// The dims that a tensor of them says, or the result's type where only data
-// tells the former.
+// Returns the shape in a tensor of dims. Dims that depend on data come from the
+// result's type if that has them.
 Shape TargetShape(OperationContext& c, Tensor dims) {
   Shape shape = c.builder().Extents(dims.value());
   const std::vector<int64_t>& declared = c.ResultType().dims;
@@ -150,7 +150,7 @@ void ImportDynamicBroadcastInDim(OperationContext& c) {
   if (!c.ok()) return;
   for (size_t i = 0; i < dims.size() && i < x.shape().size(); ++i) {
     if (dims[i] < 0 || dims[i] >= static_cast<int64_t>(shape.size())) continue;
-    // What is not 1 stays.
+    // A dim other than 1 keeps its extent.
     const Dim& from = x.shape()[i];
     Dim& to = shape[static_cast<size_t>(dims[i])];
     if (!to.is_constant() && from.is_constant() && from != Dim(1)) to = from;

@@ -1,4 +1,4 @@
-// Batch normalization: for inference, and the two of training by their
+// Batch normalisation: inference, and the two operations of training by their
 // formulas.
 #include <vector>
 
@@ -12,7 +12,7 @@ struct BatchNorm {
   Tensor x;
   double epsilon = 0;
   int feature = 0;
-  std::vector<int64_t> others;  // all dims but the feature's
+  std::vector<int64_t> others;  // All dims but the feature's.
 };
 
 bool ReadBatchNorm(OperationContext& c, BatchNorm& norm) {
@@ -77,7 +77,7 @@ void ImportBatchNormTraining(OperationContext& c) {
   c.SetResult(2, Cast(Reshape(variance, vector), type));
 }
 
-// The derivatives by the operand, the scale and the offset.
+// Computes the derivatives by the operand, the scale and the offset.
 void ImportBatchNormGrad(OperationContext& c) {
   BatchNorm norm;
   if (!ReadBatchNorm(c, norm)) return;

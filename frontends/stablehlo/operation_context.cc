@@ -9,10 +9,10 @@
 namespace ember::stablehlo {
 namespace {
 
-// Of an attribute; windows and dims have far fewer.
+// Largest number of integers of an attribute; windows and dims have far fewer.
 constexpr int64_t kMaximumList = 1 << 16;
 
-// False for what are no integers.
+// Returns false if the attribute has no integers.
 bool AppendIntegers(const Attribute& attribute, std::vector<int64_t>& values) {
   switch (attribute.kind) {
     case Attribute::Kind::kInteger:

@@ -1,14 +1,14 @@
-// What the import of one operation sees: operands, attributes, regions, and the
-// graph under construction.
+// The view that the import of one operation has: operands, attributes, regions,
+// and the graph under construction.
 //
 //   void ImportPad(OperationContext& c) {
 //     const Tensor x = c.Operand(0);
 //     c.SetResult(Pad(x, …));
 //   }
 //
-// Errors stick to the graph builder, name the operation and where it is, and
-// functions may go on after one (operands then read as frontends/ops/tensor.h
-// says). Does not own; not thread-safe.
+// Errors stick to the graph builder, and name the operation and its place.
+// Functions may continue after an error: operands then behave as
+// frontends/ops/tensor.h says. Does not own; not thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_OPERATION_CONTEXT_H_
 #define EMBER_FRONTENDS_STABLEHLO_OPERATION_CONTEXT_H_
 
@@ -30,8 +30,8 @@ namespace ember::stablehlo {
 
 using namespace ops;  // Tensor and the operators on it
 
-// What an SSA value is in the graph: a tensor; two for a complex one; for a
-// tuple its members; for a token nothing.
+// An SSA value in the graph: a tensor, two tensors for a complex value, members
+// for a tuple, or nothing for a token.
 struct Imported {
   Tensor tensor;
   Tensor imaginary;
@@ -41,22 +41,22 @@ struct Imported {
   bool is_complex() const { return imaginary.present(); }
 };
 
-// How regions and functions are imported from within an operation.
+// Imports regions and functions from within an operation.
 class RegionRunner {
  public:
   virtual ~RegionRunner() = default;
 
-  // What the region returns for these arguments. `inside`: where it becomes
-  // operations of a graph's region; null: operations of the graph around.
-  // `lifted`: the region is one of scalars, and the arguments are tensors of
-  // many of them (or of scalars that stand for all).
+  // Imports a region with these arguments and returns its results. `inside`:
+  // the graph's region that gets the operations; null: the graph around.
+  // `lifted`: the region works on scalars, but each argument is a tensor of
+  // many of them (or one scalar that applies to all).
   virtual std::vector<Imported> Run(const Region& region,
                                     std::vector<Imported> arguments,
                                     graph::Region* inside, bool lifted) = 0;
-  // What a function of the module returns.
+  // Imports a call of a function of the module and returns its results.
   virtual std::vector<Imported> Call(std::string_view function,
                                      std::vector<Imported> arguments) = 0;
-  // Does something with a runner for what is in a graph's region.
+  // Calls `use` with a runner that imports into a graph's region.
   virtual void Enter(graph::Region& inside,
                      const std::function<void(RegionRunner&)>& use) = 0;
 };
@@ -86,18 +86,18 @@ class OperationContext {
   const Imported& Any(int index) const {
     return operands_[static_cast<size_t>(index)];
   }
-  // A tensor of real numbers; fails for anything else.
+  // Returns a tensor of real numbers; fails for other values.
   Tensor Operand(int index) const;
-  // [first, last), all tensors.
+  // Returns the operands [first, last), all tensors.
   std::vector<Tensor> Operands(int first, int last) const;
 
   int result_count() const { return static_cast<int>(result_types_.size()); }
   const Type& ResultType(int index = 0) const {
     return result_types_[static_cast<size_t>(index)];
   }
-  // The dtype of a result's elements; fails where there is none.
+  // Returns the dtype of a result's elements; fails if there is none.
   DType ResultDType(int index = 0) const;
-  // Of static dims; fails for others.
+  // Returns a result's shape; fails unless it is static.
   Shape ResultShape(int index = 0) const;
   void SetResult(Tensor value) { SetResult(0, value); }
   void SetResult(int index, Tensor value) {
@@ -108,28 +108,28 @@ class OperationContext {
   }
   std::vector<Imported>& results() { return results_; }
 
-  // Attributes. What is not of the kind asked for is an error.
+  // Attributes. One of another kind than asked for is an error.
   bool Has(std::string_view name) const;
   const Attribute* Find(std::string_view name) const;
   int64_t Integer(std::string_view name,
                   std::optional<int64_t> otherwise) const;
   bool Flag(std::string_view name, bool otherwise) const;
   double Number(std::string_view name) const;
-  // Of lists, arrays and dense values, nested ones one after the other. None if
-  // it is left out.
+  // Returns the integers of a list, an array or a dense value, nested lists one
+  // after the other. Empty if the attribute is left out.
   std::vector<int64_t> Integers(std::string_view name) const;
-  // The same of a part of a structure; vhlo has its parts as attributes of the
-  // operation: null.
+  // Does the same for a field of a structure. If `structure` is null, the field
+  // is an attribute of the operation, as in vhlo.
   std::vector<int64_t> Integers(const Attribute* structure,
                                 std::string_view name) const;
   int64_t Integer(const Attribute* structure, std::string_view name,
                   int64_t otherwise) const;
-  // A string, a symbol or the word of an enum; empty if it is left out.
+  // Returns a string, a symbol or the word of an enum; empty if it is left out.
   std::string Text(std::string_view name) const;
 
-  // The region of this number; null, with an error, if there is none.
+  // Returns the region of this number; null, with an error, if there is none.
   const Region* FindRegion(size_t index) const;
-  // It with scalars for arguments, of which each tensor holds many.
+  // Runs a region that takes scalars on tensors, each of which holds many.
   std::vector<Tensor> RunLifted(const Region& region,
                                 const std::vector<Tensor>& arguments,
                                 graph::Region* inside = nullptr) const;
@@ -140,10 +140,10 @@ class OperationContext {
   void FailUnsupported(std::string message) const {
     ops::FailUnsupported(builder_, std::move(message));
   }
-  // Fails unless the list has as many entries.
+  // Fails unless the list has `expected` entries.
   bool CheckLength(const std::vector<int64_t>& list, std::string_view name,
                    size_t expected) const;
-  // Fails unless entries are in [0, rank), each once; `sorted`: rising.
+  // Fails unless entries are in [0, rank) and unique; `sorted`: also ascending.
   bool CheckAxes(const std::vector<int64_t>& axes, std::string_view name,
                  int rank, bool sorted = false) const;
   bool CheckRange(const std::vector<int64_t>& list, std::string_view name,
@@ -152,7 +152,7 @@ class OperationContext {
   Tensor Scalar(double value, DType dtype) const {
     return {&builder_, builder_.Scalar(value, dtype)};
   }
-  // Exact for 64 bits; wraps to the type.
+  // Returns a constant that is exact for 64 bits and wraps to the type.
   Tensor IntegerScalar(int64_t value, DType dtype) const;
 
  private:
@@ -166,15 +166,15 @@ class OperationContext {
 };
 
 bool Contains(const std::vector<int64_t>& values, int64_t value);
-// 0, 1, … along an axis of a tensor of this rank, i64.
+// Returns 0, 1, … along an axis of a tensor of this rank, i64.
 Tensor IotaAlong(graph::GraphBuilder& builder, const Dim& extent, int axis,
                  int rank);
-// All elements along one dim, row-major.
+// Returns all elements along one dim, row-major.
 Tensor Flattened(Tensor x);
 
-// What a region of two scalars computes, if it is one operation of them:
-// "add", "multiply", "maximum", "minimum", "and", "or", or "first" and "second"
-// for one that returns an argument. Empty for all others.
+// Names the operation of a region of two scalars that has only one: "add",
+// "multiply", "maximum", "minimum", "and", "or", or "first" and "second" if it
+// returns an argument. Empty for all other regions.
 std::string_view CombinerOf(const Region& region);
 
 }  // namespace ember::stablehlo

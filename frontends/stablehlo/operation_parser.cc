@@ -6,11 +6,11 @@
 namespace ember::stablehlo {
 namespace {
 
-// How many results one name may stand for.
+// Largest number of results under one name.
 constexpr int64_t kMaximumResults = 1 << 16;
-constexpr size_t kShownType = 200;  // of a type, in a message
+constexpr size_t kShownType = 200;  // Bytes of a type that a message shows.
 
-// Names of today, with their dialects.
+// Returns the present name, with its dialect.
 std::string FullName(std::string_view name) {
   if (name.starts_with("mhlo."))
     return "stablehlo." + std::string(name.substr(5));

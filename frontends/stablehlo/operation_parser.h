@@ -1,11 +1,11 @@
-// Operations of MLIR's text: the body of one function.
+// Parses operations of MLIR's text: the body of one function.
 //
 //   OperationParser parser(attributes, function);
 //   EMBER_RETURN_IF_ERROR(parser.ParseBody(function.body));
 //
-// Both forms are read: the generic one, which is alike for all operations, and
-// the one that a dialect prints, of which pretty_forms.h has what differs from
-// operation to operation.
+// Both forms are read: the generic one, which all operations share, and the
+// pretty one that a dialect prints. pretty_forms.h says how pretty forms differ
+// between operations.
 //
 // Errors are one line with line and column. Not thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_OPERATION_PARSER_H_
@@ -27,18 +27,19 @@ namespace ember::stablehlo {
 
 class OperationParser {
  public:
-  // Both outlive it. Values go into `function`.
+  // Both must outlive the parser. Values are added to `function`.
   OperationParser(AttributeParser& attributes, Function& function)
       : attributes_(attributes),
         lexer_(attributes.lexer()),
         function_(function),
         scopes_(1) {}
 
-  // A value of this name from here on.
+  // Defines a value of this name from here on.
   StatusOr<int> Define(const Token& name, const Type& type);
-  // { operations }, with the values that are defined already as arguments.
+  // Parses { operations }. The values that are defined already are its
+  // arguments.
   Status ParseBody(Region& region);
-  // Behind '{': ^bb(arguments), if it is there, operations and '}'.
+  // Parses the rest after '{': ^bb(arguments) if present, operations and '}'.
   Status ParseBlock(Region& region);
 
  private:
@@ -49,7 +50,7 @@ class OperationParser {
 
   Status ParseOperations(Region& region);
   StatusOr<Operation> ParseOperation();
-  // { … }, with these arguments.
+  // Parses { … } with these arguments.
   Status ParseRegion(Region& region,
                      std::span<const std::pair<Token, Type>> arguments);
   Status ParseGeneric(Operation& operation, const Token& at,
@@ -68,7 +69,7 @@ class OperationParser {
                     std::vector<Type>& results);
   Status ParseRanges(Operation& operation);
   Status ParseWindow(Operation& operation);
-  // (type) -> type, checked against the operands.
+  // Parses (type) -> type, and checks it against the operands.
   Status ParseFunctionType(const Operation& operation, const Token& at,
                            std::vector<Type>& results);
   Status CheckOperand(const Operation& operation, size_t index,
@@ -86,9 +87,10 @@ class OperationParser {
   AttributeParser& attributes_;
   MlirLexer& lexer_;
   Function& function_;
-  // Names of the regions around, outermost first: first value and how many.
+  // Names in the enclosing regions, outermost first, each with its first value
+  // and the number of its values.
   std::vector<std::map<std::string_view, std::pair<int, int>>> scopes_;
-  size_t words_ = 0;  // of the operation, so far
+  size_t words_ = 0;  // Words of the operation so far.
 };
 
 }  // namespace ember::stablehlo

@@ -1,4 +1,4 @@
-// The forms that dialects print.
+// The pretty forms that dialects print.
 #include <optional>
 
 #include "base/one_line.h"
@@ -7,7 +7,7 @@
 namespace ember::stablehlo {
 namespace {
 
-// e5m10
+// Parses e5m10.
 std::optional<std::pair<int64_t, int64_t>> ParseFormat(std::string_view text) {
   const size_t m = text.find('m');
   if (!text.starts_with('e') || m == std::string_view::npos) return {};
@@ -44,7 +44,7 @@ Status OperationParser::ParsePretty(Operation& operation, const Token& at,
   words_ = 0;
   while (!lexer_.Peek().Is(":")) {
     const Token token = lexer_.Peek();
-    // An operation without types, as the return of nothing.
+    // Some operations have no types, such as a return without values.
     if (lexer_.AtEnd() || token.Is("}") || token.Is("loc")) break;
     EMBER_RETURN_IF_ERROR(ParseItem(operation, form));
   }
@@ -89,7 +89,7 @@ Status OperationParser::ParseItem(Operation& operation,
   return lexer_.ExpectedError("an operand, an attribute or ':'");
 }
 
-// keyword = value, or a word alone.
+// Parses keyword = value, or a word alone.
 Status OperationParser::ParseKeyword(Operation& operation,
                                      const PrettyForm& form) {
   const Token word = lexer_.Next();
@@ -113,7 +113,8 @@ Status OperationParser::ParseKeyword(Operation& operation,
     EMBER_ASSIGN_OR_RETURN(value, attributes_.ParseLoose());
   }
   if (name == "batching_dims" || name == "contracting_dims") {
-    // Of both operands; one structure holds all four lists.
+    // The keyword has lists for both operands. One structure holds all four
+    // lists.
     EMBER_RETURN_IF_ERROR(lexer_.Expect("x"));
     EMBER_ASSIGN_OR_RETURN(Attribute other, attributes_.ParseLoose());
     const std::string kind =
@@ -279,7 +280,7 @@ Status OperationParser::ParseReduce(Operation& operation, const Token& at,
     EMBER_RETURN_IF_ERROR(attributes_.SkipLocation());
     return ParseReducer(operation);
   }
-  // The body that the operation's name stands for.
+  // Makes the body that the operation's name implies.
   const Type scalar = TensorOf(TypeOf(starts.front()).element, {});
   Region& region = operation.regions.emplace_back();
   region.arguments = {AddValue(scalar), AddValue(scalar)};
@@ -299,8 +300,8 @@ Status OperationParser::ParseReduce(Operation& operation, const Token& at,
   return OkStatus();
 }
 
-// reducer(%a0: t, %b0: t) (%a1: u, %b1: u) { … }: the body's arguments are all
-// first ones, then all second ones.
+// reducer(%a0: t, %b0: t) (%a1: u, %b1: u) { … }: the body takes all first
+// arguments, then all second ones.
 Status OperationParser::ParseReducer(Operation& operation) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("reducer"));
   std::vector<std::pair<Token, Type>> first, second;
@@ -333,7 +334,7 @@ Status OperationParser::ParseWhile(Operation& operation, const Token& at,
     lexer_.Next();
     EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
     EMBER_ASSIGN_OR_RETURN(operation.operands.emplace_back(), ParseOperand());
-    // In each of the regions once more.
+    // The type is charged again, as each region repeats it.
     const Type& type = TypeOf(operation.operands.back());
     EMBER_RETURN_IF_ERROR(attributes_.CheckNamed(ExtentOf(type)));
     arguments.emplace_back(name, type);

@@ -1,5 +1,5 @@
 // The operators of StableHLO's specification, of chlo and of the dialects that
-// come with them: how one is imported, or why it is not.
+// come with them: how each is imported, or why it is not.
 //
 //   row(name, minimum operands, maximum operands, traits, function)
 //   no(name, reason)
@@ -22,10 +22,11 @@ namespace ember::stablehlo {
 
 inline constexpr int kManyOperands = 1 << 20;
 
-// kElementwise: each element of the result depends on that of the operands at
-// the same place, so that it may be in a region that is run for many elements
-// at once; operands have one shape. kPartwise: what it does to complex numbers
-// it does to both parts alone. kScalars: operands may differ in shape.
+// kElementwise: each element of the result depends only on the operands'
+// elements at the same place, and operands have one shape. Such operators can
+// be lifted: a region of scalars runs on tensors of many elements at once.
+// kPartwise: it acts on the real and imaginary parts of complex numbers
+// separately. kScalars: operands may differ in shape.
 inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
 
 // clang-format off
@@ -200,7 +201,7 @@ inline constexpr uint8_t kElementwise = 1, kPartwise = 2, kScalars = 4;
   row(top_k, 1, 1, 0, ImportTopK) \
   no(zeta, kSpecial)
 
-// Other dialects, with their names in full.
+// Operators of other dialects, with their full names.
 #define EMBER_OTHER_OPERATORS(row, no) \
   row("arith.constant", 0, 0, kElementwise, ImportConstant) \
   row("func.call", 0, kManyOperands, kElementwise | kScalars, ImportCall) \
@@ -219,9 +220,9 @@ struct OperatorRow {
 };
 
 std::span<const OperatorRow> Operators();
-// Null for names that no specification lists.
+// Returns null for names that no specification lists.
 const OperatorRow* FindRow(std::string_view name);
-// Whether a custom_call of this target is.
+// True if a custom_call of this target is supported.
 bool IsKnownCustomCall(std::string_view target);
 
 #define EMBER_ROW(name, minimum, maximum, traits, function) \

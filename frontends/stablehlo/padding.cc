@@ -7,8 +7,8 @@ namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 40;
 
-// `count` values between each two elements of an axis: a new axis behind it is
-// padded and merged, and the last run cut off.
+// Inserts `count` values between each two elements of an axis: pads a new axis
+// after it, merges the two, and cuts the last run off.
 Tensor PadBetween(Tensor x, Tensor value, int axis, int64_t count) {
   const Dim extent = x.dim(axis);
   Shape high(static_cast<size_t>(x.rank()) + 1, Dim(0));
@@ -39,8 +39,8 @@ Tensor PadAll(const OperationContext& c, Tensor x, Tensor value,
   for (size_t i = 0; i < rank; ++i) {
     const int axis = static_cast<int>(i);
     if (spec.interior[i] > 0) x = PadBetween(x, value, axis, spec.interior[i]);
-    // What a negative amount cuts off may be more than there is, where the
-    // other side has padding.
+    // A negative amount may cut more elements than the dim has, if the other
+    // side is padded.
     const int64_t front = spec.low[i], back = spec.high[i];
     const auto extent = x.dim(axis).AsConstant();
     if (extent && *extent + front + back < 0) {

@@ -1,8 +1,8 @@
-// Padding with negative amounts (which cut) and between elements.
+// Pads with negative amounts (which cut) and between elements.
 //
 //   PadAll(c, x, zero, {.low = {1}, .high = {-1}, .interior = {2}})
 //
-// What does not fit is an error of the graph builder. Not thread-safe.
+// Amounts that do not fit are an error of the graph builder. Not thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_PADDING_H_
 #define EMBER_FRONTENDS_STABLEHLO_PADDING_H_
 
@@ -13,7 +13,7 @@
 
 namespace ember::stablehlo {
 
-// Entries for each dim.
+// Amounts for each dim.
 struct PaddingSpec {
   std::vector<int64_t> low, high, interior;
 };

@@ -19,7 +19,7 @@ class ModuleParser {
   }
 
  private:
-  // A module, a function, an alias or a section of resources.
+  // Parses a module, a function, an alias or a section of resources.
   Status ParseTop(int depth) {
     if (depth > kMaximumDepth)
       return lexer_.ExpectedError("fewer modules in each other");
@@ -34,7 +34,7 @@ class ModuleParser {
       return ParseFunction();
     if (token.text == "\"func.func\"") return ParseGenericFunction();
     if (token.text == "sdy.mesh") {
-      // How devices are arranged; there is one.
+      // A mesh arranges devices. Ember runs on one, so it is skipped.
       lexer_.Next();
       lexer_.Next();
       EMBER_RETURN_IF_ERROR(lexer_.Expect("="));
@@ -179,7 +179,7 @@ class ModuleParser {
       EMBER_ASSIGN_OR_RETURN(function.type.results.emplace_back(),
                              attributes_.ParseType());
       function.result_attributes.emplace_back();
-      // Without brackets, '{' begins the body.
+      // If the results have no brackets, '{' begins the body.
       if (!several) break;
       EMBER_RETURN_IF_ERROR(
           ParseOwnAttributes(function.result_attributes.back()));

@@ -7,11 +7,12 @@
 //       "  return %0 : tensor<2xf32>\n"
 //       "}"));
 //
-// Read besides operations: locations (skipped), aliases of attributes and
-// types, resources. One block per region, names before their use.
+// It also reads locations (which it skips), aliases of attributes and types,
+// and resources. A region has one block, and names are defined before their
+// use.
 //
-// Errors are one line with line and column. The module holds its constants'
-// bytes itself; the text may go. Thread-safe.
+// Errors are one line with line and column. The module owns its constants'
+// bytes; the text may be freed. Thread-safe.
 #ifndef EMBER_FRONTENDS_STABLEHLO_PARSER_H_
 #define EMBER_FRONTENDS_STABLEHLO_PARSER_H_
 

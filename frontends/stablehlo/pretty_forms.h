@@ -1,5 +1,5 @@
-// How operations are written where that differs from the generic form: which
-// attribute each keyword is, and which words stand alone.
+// Describes pretty forms where they differ from the generic form: the attribute
+// of each keyword, and the words without a keyword.
 //
 //   stablehlo.compare EQ, %a, %b, FLOAT : …      words
 //   stablehlo.transpose %a, dims = [1, 0] : …    keywords
@@ -17,14 +17,15 @@
 
 namespace ember::stablehlo {
 
-// What the types behind ':' are, where they are no (types) -> types.
+// The meaning of the types after ':' unless they are (types) -> types.
 enum class TypeForm : uint8_t {
-  kSame,      // one: that of all operands and results; several: each operand's,
-              // then the result's is the last
-  kResult,    // one, of the result; operands have what they have
-  kPairwise,  // of the operands, and results are the same
-  kOperands,  // of the operands; no results
-  kSelect,    // of the predicate, and of all else
+  // One type: that of all operands and results. Several: each operand's, then
+  // the result's.
+  kSame,
+  kResult,    // The result's; operands keep their own.
+  kPairwise,  // The operands', and results have the same.
+  kOperands,  // The operands'; there are no results.
+  kSelect,    // The predicate's, and that of all others.
 };
 
 struct PrettyForm {
@@ -33,15 +34,15 @@ struct PrettyForm {
   };
   std::string_view operation;
   TypeForm types = TypeForm::kSame;
-  // Attributes that words give, in their order.
+  // The attributes of the words, in order.
   std::span<const std::string_view> words = {};
   std::span<const Keyword> keywords = {};
 
-  // The keyword itself where it is not listed.
+  // Returns the keyword itself if it is not listed.
   std::string_view AttributeOf(std::string_view keyword) const;
 };
 
-// One without words and keywords for operations that are not listed.
+// Operations that are not listed have a form without words and keywords.
 const PrettyForm& PrettyFormOf(std::string_view operation);
 
 }  // namespace ember::stablehlo

@@ -1,4 +1,4 @@
-// MLIR's generic form of a module.
+// Prints MLIR's generic form of a module.
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -36,7 +36,7 @@ std::string Name(std::string_view name) {
   return IsPlainName(name) ? std::string(name) : QuoteMlirString(name);
 }
 
-// With as many digits as it takes, and a point.
+// Prints as many digits as the value needs, and a point.
 std::string Number(double value, std::string_view element) {
   if (std::isnan(value) || std::isinf(value)) {
     const auto single = static_cast<float>(value);
@@ -81,7 +81,7 @@ std::string Listed(const Attribute& attribute) {
   return text;
 }
 
-// Values of a structure are lists without their types.
+// Prints a structure, whose values are lists without types.
 std::string StructText(const Attribute& attribute) {
   std::string text = "#stablehlo." + attribute.text +
                      (attribute.text == "conv" ? "<raw " : "<");
@@ -100,7 +100,7 @@ std::string StructText(const Attribute& attribute) {
   return text + ">";
 }
 
-// A bit each, or a word for all.
+// Prints a bit for each bool, or one word for a splat.
 std::string BoolElements(const Elements& elements) {
   if (elements.splat)
     return elements.bytes[0] != 0 ? "dense<true>" : "dense<false>";

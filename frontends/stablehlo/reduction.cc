@@ -1,5 +1,4 @@
-// Reductions by any region: of dims, of windows, and the scatter that goes back
-// through windows.
+// Reductions with any region: of dims and of windows, and select_and_scatter.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,10 +12,10 @@ namespace ember::stablehlo {
 namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 40;
-// Of windows whose elements are combined one by one.
+// Largest number of elements of a window that are combined one by one.
 constexpr int64_t kMaximumWindow = 4096;
 
-// The graph's combiner for a standard one; empty if there is none.
+// Returns the graph's combiner for a standard one; empty if there is none.
 std::string GraphCombiner(std::string_view combiner, DType dtype) {
   const bool boolean = dtype == DType::kBool;
   if (combiner == "maximum" || combiner == "minimum")
@@ -34,7 +33,7 @@ Tensor Combine(std::string_view graph_combiner, Tensor a, Tensor b) {
   return graph_combiner == "maximum" ? Maximum(a, b) : Minimum(a, b);
 }
 
-// Whether the scalar is known, and changes nothing that it is combined with.
+// True if the scalar is a constant and the identity of the combiner.
 bool IsIdentity(const OperationContext& c, Tensor start,
                 std::string_view graph_combiner) {
   const auto known = c.builder().ConstantContents(start.value());
@@ -45,7 +44,8 @@ bool IsIdentity(const OperationContext& c, Tensor start,
   const bool largest = graph_combiner == "maximum";
   if (start.is_float()) return value == (largest ? -INFINITY : INFINITY);
   if (start.dtype() == DType::kBool) return value == (largest ? 0 : 1);
-  // 64 bits are not exact here; the start is then combined as any other.
+  // Constants of 64 bits are not exact here. The start is then combined like
+  // any other value.
   const int bits = 8 * DTypeByteSize(start.dtype());
   if (bits == 64) return false;
   const double range = std::ldexp(1.0, bits);
@@ -54,7 +54,7 @@ bool IsIdentity(const OperationContext& c, Tensor start,
   return value == (largest ? low : low + range - 1);
 }
 
-// Operands and starts, as many of each; false after an error.
+// Operands with a start for each. Reading them returns false after an error.
 struct Reduced {
   std::vector<Tensor> operands, starts;
 };
@@ -73,7 +73,8 @@ bool ReadReduced(OperationContext& c, const Region& body, Reduced& reduced) {
     return false;
   }
   for (int i = 0; i < count; ++i) {
-    // What is combined may be wider than what is read.
+    // The result's type, in which elements are combined, may be wider than the
+    // operand's.
     const DType type = c.ResultDType(i);
     if (!c.ok()) return false;
     reduced.operands[i] = Cast(reduced.operands[i], type);
@@ -115,7 +116,8 @@ std::vector<Tensor> SliceEach(const std::vector<Tensor>& tensors,
   return parts;
 }
 
-// All rows combined into one, halves at a time; dim 0 is `extent`, at least 1.
+// Combines all rows into one, halving their number each time. Dim 0 is
+// `extent`, at least 1.
 std::vector<Tensor> CombineHalves(OperationContext& c, const Region& body,
                                   std::vector<Tensor> rows, int64_t extent) {
   while (extent > 1 && c.ok()) {
@@ -136,8 +138,8 @@ std::vector<Tensor> CombineHalves(OperationContext& c, const Region& body,
   return rows;
 }
 
-// The same of rows of which only the run tells how many there are: one after
-// the other.
+// Combines rows one after the other in a loop, for a number of rows that is
+// known only at run time.
 std::vector<Tensor> CombineInTurn(OperationContext& c, const Region& body,
                                   const std::vector<Tensor>& rows,
                                   const std::vector<Tensor>& starts) {
@@ -168,7 +170,7 @@ std::vector<Tensor> CombineInTurn(OperationContext& c, const Region& body,
 struct WindowSpec {
   std::vector<int64_t> window, strides, base_dilations, dilations;
   PaddingSpec padding;
-  int64_t count = 1;  // elements of a window
+  int64_t count = 1;  // Elements of a window.
 };
 
 bool ReadWindow(OperationContext& c, int rank, WindowSpec& spec) {
@@ -204,7 +206,7 @@ bool ReadWindow(OperationContext& c, int rank, WindowSpec& spec) {
   return true;
 }
 
-// How many windows fit each dim.
+// Returns the number of windows that fit along each dim.
 Shape WindowCounts(const Shape& padded, const WindowSpec& spec) {
   Shape counts;
   for (size_t i = 0; i < padded.size(); ++i) {
@@ -217,7 +219,7 @@ Shape WindowCounts(const Shape& padded, const WindowSpec& spec) {
   return counts;
 }
 
-// Element `number` of each window.
+// Returns element `number` of each window.
 Tensor WindowElement(Tensor padded, const WindowSpec& spec, const Shape& counts,
                      int64_t number) {
   Shape starts(counts.size(), Dim(0));
@@ -277,7 +279,7 @@ void ImportReduce(OperationContext& c) {
                            ? y
                            : Combine(combiner, reduced.starts[0], y));
   }
-  // Reduced dims first, as one.
+  // Moves the reduced dims first, merged into one.
   std::vector<int64_t> order = axes;
   std::sort(order.begin(), order.end());
   Dim extent(1);
@@ -345,8 +347,8 @@ void ImportReduceWindow(OperationContext& c) {
     c.SetResult(static_cast<int>(i), results[i]);
 }
 
-// The element that the first region chooses of each window gets the source's
-// value, by the second one.
+// The first region selects an element of each window. The second region
+// combines the source's value into that element.
 void ImportSelectAndScatter(OperationContext& c) {
   const Region* choose = c.FindRegion(0);
   const Region* scatter = c.FindRegion(1);
@@ -362,7 +364,7 @@ void ImportSelectAndScatter(OperationContext& c) {
   if (combiner != "add" || x.dtype() == DType::kBool)
     return c.FailUnsupported("expected a scatter region that adds");
   const Dim size = graph::ElementCount(x.shape());
-  // Padding is no element: it is at an index of its own.
+  // Padding gets an index outside the elements.
   const Tensor nowhere = ops::DimScalar(c.builder(), size);
   const Tensor places =
       Reshape(IotaVector(c.builder(), size, DType::kI64), x.shape());

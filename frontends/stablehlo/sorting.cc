@@ -1,4 +1,4 @@
-// sort by any comparator, and top_k.
+// Sorting by any comparator, and top_k.
 #include <algorithm>
 #include <optional>
 
@@ -9,16 +9,17 @@
 namespace ember::stablehlo {
 namespace {
 
-// Comparators that are no single comparison of keys look at all pairs.
+// Largest number of pairs. A comparator that is not a single comparison of keys
+// is evaluated for all pairs.
 constexpr int64_t kMaximumPairs = 4096;
 
-// A comparator that compares one key of each side.
+// The order of a comparator that compares one key of each side.
 struct KeyOrder {
-  // The region's values that are compared.
+  // The two values of the region that are compared.
   int first = 0, second = 0;
   bool descending = false;
-  bool total = false;  // floats by TOTALORDER
-  // Which of the operands the key is made of.
+  bool total = false;  // True if floats are compared by TOTALORDER.
+  // The operand that the key is computed from.
   int operand = 0;
 };
 
@@ -50,8 +51,8 @@ bool SameAttributes(const AttributeList& a, const AttributeList& b) {
   return true;
 }
 
-// Whether `a`, made of the argument 2 k, is what `b` is of 2 k + 1: then both
-// are one function of their sides. `operand` becomes k.
+// True if `a` is the same function of argument 2 k as `b` is of argument 2 k +
+// 1. Sets `operand` to k.
 bool IsMirrored(const Region& region, int a, int b, std::optional<int>& operand,
                 int& budget) {
   if (--budget < 0) return false;
@@ -67,7 +68,7 @@ bool IsMirrored(const Region& region, int a, int b, std::optional<int>& operand,
   }
   const Operation* x = DefinitionOf(region, a);
   const Operation* y = DefinitionOf(region, b);
-  // Both from around the region, or one value on both sides.
+  // Both are defined outside the region, or one value is used on both sides.
   if (x == y && a == b) {
     if (x == nullptr) return true;
     if (x->operands.empty()) return true;
@@ -109,7 +110,7 @@ std::optional<KeyOrder> FindKeyOrder(const Region& region) {
       operand) {
     order.first = compare->operands[0];
   } else {
-    // The sides the other way round.
+    // Try with the sides exchanged.
     operand.reset();
     if (!IsMirrored(region, compare->operands[1], compare->operands[0], operand,
                     budget) ||
@@ -122,8 +123,8 @@ std::optional<KeyOrder> FindKeyOrder(const Region& region) {
   return order;
 }
 
-// What the comparator makes of the first side, for all elements: the region
-// that ends with it.
+// Returns the comparator's key of the first side, for all elements: runs the
+// region with the key as its result.
 Tensor KeyOf(OperationContext& c, const Region& region, const KeyOrder& order,
              const std::vector<Tensor>& operands) {
   Region key = region;
@@ -139,11 +140,12 @@ Tensor KeyOf(OperationContext& c, const Region& region, const KeyOrder& order,
   return Broadcast(results[0], operands[0].shape());
 }
 
-// Where each place of the result comes from, by keys that compare as numbers.
+// Returns the source of each place of the result, by keys that compare as
+// numbers.
 Tensor OrderByKey(OperationContext& c, Tensor key, int axis,
                   const KeyOrder& order) {
   if (key.is_float()) {
-    // Equal zeros stay in their order; there is no order of NaNs, so any will
+    // 0 and -0 are equal and keep their order. NaNs have no order, so any will
     // do.
     if (!order.total) key = Select(Equal(key, 0), key.Like(0), key);
     key = TotalOrder(c, key);
@@ -158,13 +160,13 @@ Tensor OrderByKey(OperationContext& c, Tensor key, int axis,
   return results.size() == 2 ? results[1] : key;
 }
 
-// The same by any comparator: the place of an element is how many belong before
-// it.
+// Does the same for any comparator: the place of an element is the number of
+// elements that belong before it.
 Tensor OrderByPairs(OperationContext& c, const Region& region,
                     const std::vector<Tensor>& operands, int axis) {
   const int rank = operands[0].rank();
   const Dim extent = operands[0].dim(axis);
-  // [.., i, j, ..]: i first side, j second side.
+  // In [.., i, j, ..], i is the first side and j the second.
   std::vector<Tensor> forward, backward;
   for (const Tensor& operand : operands) {
     const Tensor of_i = Unsqueeze(operand, {axis + 1});
@@ -182,14 +184,14 @@ Tensor OrderByPairs(OperationContext& c, const Region& region,
   }
   const Tensor i = IotaAlong(c.builder(), extent, axis, rank + 1);
   const Tensor j = IotaAlong(c.builder(), extent, axis + 1, rank + 1);
-  // i is before j if it is less, or neither is and it was first.
+  // i comes before j if it is less, or if neither is less and i was first.
   const Tensor before =
       Or(less[0], And(Not(more[0]), And(Not(less[0]), Less(i, j))));
   Shape shape = operands[0].shape();
   shape.insert(shape.begin() + axis, extent);
   const Tensor place =
       Reduce(Cast(Broadcast(before, shape), DType::kI64), "sum", {axis}, false);
-  // The inverse: which element has place k.
+  // Inverts the permutation: finds the element with place k.
   const Tensor source =
       Broadcast(IotaAlong(c.builder(), extent, axis, rank), place.shape());
   return Apply("scatter_elements", {source, place, source},
@@ -235,7 +237,7 @@ void ImportSort(OperationContext& c) {
         Apply("gather_elements", {operands[i], source}, {{"axis", axis}}));
 }
 
-// The largest of the last dim, and where they are.
+// Returns the largest elements of the last dim, and their places.
 void ImportTopK(OperationContext& c) {
   const Tensor x = c.Operand(0);
   int64_t k = 0;

@@ -1,5 +1,5 @@
-// Operators that make and move elements: what is an attribute of TensorFlow,
-// for tf_common, and what only TensorFlow has.
+// Operators that make and move elements: reads TensorFlow's attributes for
+// tf_common's operators; the other operators exist only in TensorFlow.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -108,7 +108,7 @@ void ImportReverseV1(OperatorContext& c) {
     if ((*flags)[static_cast<size_t>(i)] != 0) x = ops::Reverse(x, i);
   c.SetOutput(0, x);
 }
-// (x, shift, axis)
+// Operands: (x, shift, axis).
 void ImportRoll(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const auto shifts = c.ConstantIntegers(1, "shift");
@@ -121,7 +121,7 @@ void ImportRoll(OperatorContext& c) {
     const int axis = c.Axis((*axes)[i], x.rank());
     const Dim extent = x.dim(axis);
     if (extent == Dim(0)) continue;
-    // The last `by` elements come first.
+    // Move the last `by` elements to the front.
     const Dim by = Modulo(Dim((*shifts)[i]), extent);
     x = Concat({SliceAxis(x, axis, extent - by, by),
                 SliceAxis(x, axis, Dim(0), extent - by)},
@@ -175,13 +175,13 @@ void ImportBroadcastArgs(OperatorContext& c) {
   c.SetOutputType(0, c.Input(0).dtype());
   tf_common::ImportBroadcastArgs(c);
 }
-// Whatever is there: zeros.
+// The contents are unspecified; here they are zeros.
 void ImportEmpty(OperatorContext& c) {
   const auto shape = c.Sizes(0, "shape");
   const DType type = c.Type("dtype", DType::kF32);
   if (shape) c.SetOutput(0, Broadcast(c.Scalar(0, type), *shape));
 }
-// (start, stop, num)
+// Operands: (start, stop, num).
 void ImportLinSpace(OperatorContext& c) {
   const auto count = c.Sizes(2, "num");
   if (!count || !c.CheckRank(0, 0, 1) || !c.CheckRank(1, 0, 1)) return;

@@ -7,10 +7,10 @@
 //   EMBER_ASSIGN_OR_RETURN(CheckpointTensor kernel,
 //                          checkpoint->Find("dense/kernel"));
 //
-// The data stay mapped, and a tensor's bytes are a part of them. Checked: what
-// the index says against the files' sizes; each tensor's checksum when it is
-// asked for. Not there: big-endian files, tensors that were saved in slices,
-// strings. Errors are one line. Immutable; thread-safe.
+// The data files stay mapped, and a tensor's bytes are a part of them. The
+// index is checked against the files' sizes; each tensor's checksum is verified
+// when the tensor is looked up. Not supported: big-endian files, tensors that
+// were saved in slices, strings. Errors are one line. Immutable; thread-safe.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_CHECKPOINT_H_
 #define EMBER_FRONTENDS_TENSORFLOW_CHECKPOINT_H_
 
@@ -37,7 +37,7 @@ struct CheckpointTensor {
 
 class Checkpoint : public std::enable_shared_from_this<Checkpoint> {
  public:
-  // prefix: the path of the index without ".index".
+  // `prefix`: the path of the index without ".index".
   static StatusOr<std::shared_ptr<const Checkpoint>> Open(
       const std::string& prefix);
 
@@ -47,7 +47,7 @@ class Checkpoint : public std::enable_shared_from_this<Checkpoint> {
   Checkpoint() = default;
   Status Read(const std::string& prefix);
 
-  std::string name_;  // of the index, for errors
+  std::string name_;  // name of the index, for errors
   std::map<std::string, std::string, std::less<>> entries_;
   std::vector<MappedFile> shards_;
 };

@@ -7,8 +7,8 @@
 namespace ember::tensorflow {
 namespace {
 
-// tables[k][b]: what byte b does to the remainder, k bytes before the end of a
-// group of eight.
+// tables[k][b]: the contribution of byte b to the remainder, k bytes before the
+// end of a group of eight.
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
 constexpr Tables MakeTables() {

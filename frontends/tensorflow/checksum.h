@@ -1,5 +1,5 @@
-// CRC-32C (Castagnoli, RFC 3720 B.4), which checkpoints keep of their blocks
-// and tensors, masked as TensorFlow masks it.
+// CRC-32C (Castagnoli, RFC 3720 B.4) of blocks and tensors in checkpoints,
+// masked as TensorFlow masks it.
 //
 //   if (MaskedChecksum(block) != stored) …
 //
@@ -13,7 +13,8 @@
 namespace ember::tensorflow {
 
 uint32_t Checksum(std::span<const uint8_t> bytes);
-// Rotated, with a constant added: checksums of data that holds checksums.
+// Returns the checksum, rotated and with a constant added, for data that itself
+// contains checksums.
 uint32_t MaskedChecksum(std::span<const uint8_t> bytes);
 
 }  // namespace ember::tensorflow

@@ -16,7 +16,8 @@ namespace {
 using graph::ConstantData;
 using ops::Tensor;
 
-// What a list of several values may become, the last of which is repeated.
+// Largest number of bytes of a tensor that is given as a list of several
+// values, the last of which is repeated.
 constexpr int64_t kMaximumFilledBytes = int64_t{1} << 28;
 
 Status WrongCount(int64_t expected, int64_t found) {
@@ -24,8 +25,9 @@ Status WrongCount(int64_t expected, int64_t found) {
                        " values, found " + std::to_string(found));
 }
 
-// The last value stands for all that follow; none is zeros. `stride`: values of
-// the list per element (2 for complex numbers), of which `part` is taken.
+// Fills a tensor from a list. The last value is repeated; an empty list means
+// zeros. `stride`: values of the list per element (2 for complex numbers), of
+// which `part` is taken.
 template <typename To, typename List>
 StatusOr<ConstantData> Filled(const List& values, int64_t count, int stride = 1,
                               int part = 0) {
@@ -82,7 +84,7 @@ StatusOr<ConstantData> FromList(const TensorProto& proto, int64_t count) {
   }
 }
 
-// Values of whichever list the type has.
+// Number of values in the list that the type uses.
 int64_t ListedValues(const TensorProto& proto) {
   return int64_t{proto.float_val_size()} + proto.double_val_size() +
          proto.int_val_size() + proto.string_val_size() +
@@ -101,7 +103,7 @@ StatusOr<ConstantData> Strings(const TensorProto& proto, int64_t count,
   std::vector<int64_t> handles;
   for (const std::string& text : proto.string_val())
     handles.push_back(builder.StringHandle(text));
-  // Looked up once, as it may be long.
+  // The last handle is looked up once, as its string may be long.
   if (given < count)
     handles.resize(static_cast<size_t>(count),
                    given == 0 ? builder.StringHandle("") : handles.back());
@@ -109,7 +111,7 @@ StatusOr<ConstantData> Strings(const TensorProto& proto, int64_t count,
   return ConstantData::Copy({begin, handles.size() * sizeof(int64_t)});
 }
 
-// Every second number of T in the content.
+// Takes every second number of type T from the content.
 template <typename T>
 ConstantData Parts(const std::string& content, int64_t count, size_t part) {
   std::vector<uint8_t> bytes(static_cast<size_t>(count) * sizeof(T));
@@ -157,7 +159,8 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
     return DataLossError("constant: expected at most 16 dims, found " +
                          std::to_string(dims.size()));
   }
-  // One value for all elements, or none for zeros, is not written out.
+  // If one value fills all elements, or there is none (zeros), the graph
+  // broadcasts it.
   const bool filled = proto.tensor_content().empty() && count > 1 &&
                       ListedValues(proto) <= (IsComplex(proto.dtype()) ? 2 : 1);
   const std::vector<int64_t> stored = filled ? std::vector<int64_t>() : dims;
@@ -184,7 +187,7 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
     if (static_cast<int64_t>(content.size()) % width != 0 ||
         static_cast<int64_t>(content.size()) / width != count)
       return WrongCount(count, static_cast<int64_t>(content.size()) / width);
-    // Short strings lie within the proto, wherever that is.
+    // A short string is inside the proto itself, so it may be unaligned.
     value.tensor = constant(frontends::AlignedData(
         AsBytes(content), alignof(max_align_t), std::move(owner)));
   } else {
@@ -197,7 +200,7 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
 
 Tensor CheckpointConstant(const CheckpointTensor& tensor,
                           graph::GraphBuilder& builder) {
-  // Tensors follow each other without gaps.
+  // Tensors follow each other in the file without padding.
   const auto width = static_cast<size_t>(DTypeByteSize(tensor.dtype));
   return {&builder, builder.Constant(tensor.dtype, tensor.dims,
                                      frontends::AlignedData(tensor.bytes, width,

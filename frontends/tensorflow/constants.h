@@ -1,4 +1,4 @@
-// TensorProtos as constants of the graph under construction.
+// Converts TensorProtos to constants of the graph under construction.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_CONSTANTS_H_
 #define EMBER_FRONTENDS_TENSORFLOW_CONSTANTS_H_
 
@@ -13,14 +13,15 @@
 
 namespace ember::tensorflow {
 
-// Numbers, strings (as handles) and complex numbers (as two tensors). `owner`
-// keeps the proto, and so the bytes. Errors say what does not fit: the type,
-// the shape, the number of values.
+// Converts numbers, strings (to handles) and complex numbers (to two tensors).
+// `owner` keeps the proto, and so the bytes. Errors name the part that does not
+// fit: the type, the shape, the number of values.
 StatusOr<Value> ConstantValue(const TensorProto& proto,
                               std::shared_ptr<const void> owner,
                               graph::GraphBuilder& builder);
 
-// A variable's value; the bytes stay in the checkpoint's file.
+// Returns a variable's value as a constant; its bytes stay in the checkpoint's
+// file.
 ops::Tensor CheckpointConstant(const CheckpointTensor& tensor,
                                graph::GraphBuilder& builder);
 

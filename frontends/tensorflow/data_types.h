@@ -1,4 +1,4 @@
-// TensorFlow's numbers of types, and shapes, as ours.
+// Converts TensorFlow's types and shapes to Ember's.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_DATA_TYPES_H_
 #define EMBER_FRONTENDS_TENSORFLOW_DATA_TYPES_H_
 
@@ -13,16 +13,18 @@
 
 namespace ember::tensorflow {
 
-// Nullopt for types that there is no dtype for: resources, variants. Strings
-// are handles (i64), quantized types their integers, complex numbers their real
-// parts' type; references (DT_FLOAT_REF) are as what they refer to.
+// Returns nullopt for types without a dtype: resources, variants. Strings are
+// handles (i64); quantized types become their integers, complex numbers the
+// type of their real parts, references (DT_FLOAT_REF) the type to which they
+// refer.
 std::optional<DType> DTypeOf(DataType type);
 DataType WithoutReference(DataType type);
 bool IsComplex(DataType type);
-// "DT_FLOAT"; "type 77" for a number that the format does not have.
+// Returns a name like "DT_FLOAT"; "type 77" for a number that the format does
+// not have.
 std::string TypeName(DataType type);
 
-// All extents, which are at least 0; error for open ones.
+// Returns all extents, which are at least 0; an error if one is open.
 StatusOr<std::vector<int64_t>> ConstantDims(const TensorShapeProto& shape);
 
 }  // namespace ember::tensorflow

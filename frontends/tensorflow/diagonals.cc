@@ -7,14 +7,16 @@
 namespace ember::tensorflow {
 namespace {
 
-// Which diagonal each element of the two last dims is on: column - row.
+// Returns the number of the diagonal of each element of the last two dims:
+// column - row.
 Tensor DiagonalOf(OperatorContext& c, Tensor x) {
   const int rank = x.rank();
   return PlaceAlong(c, x.dim(-1), rank - 1, rank) -
          PlaceAlong(c, x.dim(-2), rank - 2, rank);
 }
 
-// The one diagonal k of MatrixDiagV2 and its like.
+// Reads k of MatrixDiagV2 and similar operators, which must select a single
+// diagonal.
 std::optional<int64_t> OneDiagonal(OperatorContext& c, int input) {
   const auto k = c.ConstantIntegers(input, "k");
   if (!k) return std::nullopt;
@@ -25,7 +27,7 @@ std::optional<int64_t> OneDiagonal(OperatorContext& c, int input) {
 }
 
 Tensor Diagonal(OperatorContext& c, Tensor x, int64_t k) {
-  // Elements [i, i + k]: of a gather along the columns.
+  // The elements [i, i + k] are gathered along the columns.
   const int rank = x.rank();
   const Dim rows = x.dim(-2), columns = x.dim(-1);
   const Dim first_row(k < 0 ? -k : 0), first_column(k > 0 ? k : 0);
@@ -43,7 +45,8 @@ Tensor Diagonal(OperatorContext& c, Tensor x, int64_t k) {
 
 }  // namespace
 
-// The band of diagonals from -lower to upper; negative: all on that side.
+// Keeps the diagonals from -lower to upper; a negative number means all on that
+// side.
 void ImportMatrixBandPart(OperatorContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const auto lower = c.ConstantIntegers(1, "num_lower");
@@ -70,7 +73,7 @@ void ImportMatrixDiagPart(OperatorContext& c) {
   }
   c.SetOutput(0, Diagonal(c, c.Input(0), k));
 }
-// (diagonal, k, rows, columns, padding)
+// Operands: (diagonal, k, rows, columns, padding).
 void ImportMatrixDiagV2(OperatorContext& c) {
   if (!c.CheckRank(0, 1, kMaximumRank - 1)) return;
   const auto k = OneDiagonal(c, 1);
@@ -82,7 +85,8 @@ void ImportMatrixDiagV2(OperatorContext& c) {
   const int rank = x.rank() + 1;
   const Dim length = x.dim(-1);
   const Dim above(*k > 0 ? *k : 0), below(*k < 0 ? -*k : 0);
-  // A square where nothing is given, else as small as may be.
+  // If no extent is given, the result is square; a single missing one is as
+  // small as possible.
   const bool square = rows->front() < 0 && columns->front() < 0;
   const Dim height = square              ? length + above + below
                      : rows->front() < 0 ? length + below
@@ -110,7 +114,8 @@ void ImportMatrixSetDiagV2(OperatorContext& c) {
   if (*k != 0) return c.FailUnsupported("k: expected 0");
   tf_common::ImportMatrixSetDiag(c);
 }
-// [n…] to [n…, n…], of which the result has elements where both parts agree.
+// [n…] to [n…, n…]: elements whose two index parts are equal come from x; the
+// others are 0.
 void ImportDiag(OperatorContext& c) {
   if (!c.CheckRank(0, 1, kMaximumRank / 2)) return;
   const Tensor x = c.Input(0);

@@ -1,4 +1,4 @@
-// Arithmetic element by element, activation functions, and complex numbers.
+// Elementwise arithmetic, activation functions, and complex numbers.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +13,8 @@ namespace {
 
 Tensor ZerosLike(Tensor x) { return Broadcast(x.Like(0), x.shape()); }
 
-// 0 wherever the other factor is 0, whatever this one is.
+// Returns 0 where the condition holds (the other factor is 0), even for an
+// infinite or NaN value.
 Tensor ZeroWhere(Tensor condition, Tensor otherwise) {
   return Select(condition, otherwise.Like(0), otherwise);
 }
@@ -39,7 +40,7 @@ void SetComplex(OperatorContext& c, Tensor real, Tensor imaginary) {
 
 }  // namespace
 
-// Of complex numbers too, where TensorFlow's kernels have them.
+// Adds complex numbers too, as TensorFlow's kernels do.
 void ImportAdd(OperatorContext& c) {
   if (!IsComplexOperand(c, 0) && !IsComplexOperand(c, 1))
     return c.SetOutput(0, c.Input(0) + c.Input(1));
@@ -80,7 +81,7 @@ void ImportConj(OperatorContext& c) {
 }
 void ImportComplexAbs(OperatorContext& c) {
   const Complex x = ComplexInput(c, 0);
-  // Scaled, so that squares neither overflow nor vanish.
+  // The parts are scaled, so that their squares neither overflow nor vanish.
   const Tensor a = Absolute(x.real), b = Absolute(x.imaginary);
   const Tensor most = Maximum(a, b), least = Minimum(a, b);
   const Tensor ratio = least / Select(Equal(most, 0), most.Like(1), most);
@@ -125,7 +126,7 @@ void ImportApproximateEqual(OperatorContext& c) {
       0, Less(Absolute(c.Input(0) - c.Input(1)), c.Number("tolerance", 1e-5)));
 }
 
-// Toward zero for integers.
+// The quotient of integers is rounded toward zero.
 void ImportDivide(OperatorContext& c) {
   c.SetOutput(0, c.Input(0) / c.Input(1));
 }
@@ -161,7 +162,7 @@ void ImportAddN(OperatorContext& c) {
   c.SetOutput(0, sum);
 }
 void ImportShift(OperatorContext& c, Opcode opcode) {
-  // Shifts are within the type's bits, whatever is asked for.
+  // Shift counts are clamped to the type's bits.
   const Tensor x = c.Input(0);
   const double most = 8 * DTypeByteSize(x.dtype()) - 1;
   c.SetOutput(0, Binary(opcode, x, Minimum(Maximum(c.Input(1), 0), most)));
@@ -180,7 +181,7 @@ void ImportPopulationCount(OperatorContext& c) {
   c.SetOutput(0, Cast(sum, DType::kU8));
 }
 
-// A condition of one dim chooses rows.
+// A condition of one dim selects rows.
 void ImportSelect(OperatorContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 0) || !c.CheckRank(2, 0)) return;
   Tensor condition = c.Input(0);
@@ -276,7 +277,7 @@ void ImportEnsureShape(OperatorContext& c) {
   c.SetOutput(0, y);
 }
 
-// What passes a value on.
+// Imports operators that return their operand.
 void ImportPass(OperatorContext& c) { c.SetValue(0, c.InputValue(0)); }
 
 }  // namespace ember::tensorflow

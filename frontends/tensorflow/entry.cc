@@ -21,7 +21,7 @@ std::optional<std::vector<int64_t>> ShapeOf(const TensorShapeProto& shape) {
   return dims;
 }
 
-// The type of a node's result, as far as attributes tell it.
+// Returns the type of a node's result, as far as its attributes give it.
 DataType TypeOf(const Node& node, int output) {
   for (const char* name : {"output_types", "Tout"}) {
     const AttrValue* types = FindAttribute(node, name);
@@ -62,7 +62,7 @@ std::vector<std::string> Parts(std::string_view text) {
   return parts;
 }
 
-// Results that nothing uses, of operators that have results to be used.
+// Returns the unused results of operators whose results are meant to be used.
 std::vector<EntryOutput> UnusedResults(const Model& model) {
   const Body& body = model.main();
   std::vector<bool> used(body.nodes.size());
@@ -81,8 +81,7 @@ std::vector<EntryOutput> UnusedResults(const Model& model) {
   return outputs;
 }
 
-// Placeholders that the outputs need, in the graph's order, but for what is
-// behind `cut`.
+// Returns the placeholders that the outputs need, in the graph's order.
 std::vector<EntryInput> NeededPlaceholders(
     const Model& model, const std::vector<EntryOutput>& outputs) {
   const Body& body = model.main();
@@ -166,7 +165,7 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
   }
   auto found = signatures.find(text.empty() ? "serving_default" : text);
   if (found == signatures.end() && text.empty()) {
-    // The one there is, besides what initializes the model.
+    // Take the only signature, apart from those that initialize the model.
     for (auto it = signatures.begin(); it != signatures.end(); ++it) {
       if (it->first.starts_with("__saved_model_")) continue;
       if (found != signatures.end()) {
@@ -181,7 +180,8 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
                                 SignatureNames(model) + ", found '" +
                                 OnOneLine(text) + "'");
   }
-  // Maps have no order: by name, as TensorFlow has them.
+  // Maps have no order; inputs and outputs are sorted by name, as by
+  // TensorFlow.
   std::vector<std::pair<std::string, const TensorInfo*>> inputs, outputs;
   for (const auto& [name, info] : found->second->inputs())
     inputs.emplace_back(name, &info);

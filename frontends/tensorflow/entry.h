@@ -1,14 +1,14 @@
-// What of a model is imported: which values it is given and which it gives, and
-// what these are called.
+// Finds the part of a model to import: its inputs, its outputs, and their
+// names.
 //
 //   EMBER_ASSIGN_OR_RETURN(Entry entry, FindEntry(*model, ""));
 //   FindEntry(*model, "serving_default")       // a SavedModel's signature
 //   FindEntry(*model, "Mfcc->labels_softmax")  // cut out of the graph
 //
-// Without a text: the signature serving_default, or the only one there is; of a
-// GraphDef its placeholders that the results need, in their order, and all
-// results that nothing uses. "A,B:1->C" cuts: either side may be empty, and is
-// then found as without a text.
+// Without a text it is the signature serving_default, or the only signature.
+// For a GraphDef it is the placeholders that the results need, in their order,
+// and all results that nothing uses. "A,B:1->C" cuts a part out of the graph:
+// either side may be empty, and is then found as without a text.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_ENTRY_H_
 #define EMBER_FRONTENDS_TENSORFLOW_ENTRY_H_
 
@@ -26,14 +26,14 @@ struct EntryInput {
   std::string name;
   Source source;
   DataType type = DT_INVALID;
-  // -1: open. Nullopt: not even how many dims is known.
+  // Extents; -1 is open. Nullopt if not even the rank is known.
   std::optional<std::vector<int64_t>> shape;
 };
 
 struct EntryOutput {
   std::string name;
   Source source;
-  DataType type = DT_INVALID;  // DT_STRING where that is known
+  DataType type = DT_INVALID;  // DT_STRING if known to be that
 };
 
 struct Entry {

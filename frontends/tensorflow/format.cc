@@ -25,7 +25,7 @@ StatusOr<std::vector<frontends::InputInfo>> Inputs(
 
 constexpr std::string_view kExtensions[] = {".pb", ".pbtxt"};
 
-// Of a SavedModel.
+// Returns the model's file in the folder of a SavedModel.
 std::string FileOfFolder(const std::string& folder) {
   return frontends::FirstFileIn(folder,
                                 {"saved_model.pb", "saved_model.pbtxt"});

@@ -1,4 +1,4 @@
-// Loops and branches of TensorFlow 1, which are spelled with nodes (plan.h).
+// Loops and branches of TensorFlow 1, which consist of nodes (plan.h).
 #include <algorithm>
 #include <utility>
 
@@ -43,13 +43,14 @@ StatusOr<std::optional<int>> GraphImporter::DecidedBranch(Source predicate,
   return std::optional<int>(known->front() != 0 ? 1 : 0);
 }
 
-// Merges by the same predicate of which none needs another: one branch for all.
+// Returns the Merges by the same predicate that do not depend on each other:
+// they share one branch.
 std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
                                              const Scope& scope) const {
   const Body& body = *scope.body;
   const Plan& plan = *scope.plan;
   const size_t count = body.nodes.size();
-  // What this one needs, and what the entry needs at all.
+  // before: nodes that this Merge needs; needed: nodes that the entry needs.
   std::vector<bool> before(count), needed(count);
   const auto mark = [&](std::vector<int> stack, std::vector<bool>& marked) {
     while (!stack.empty()) {
@@ -69,7 +70,7 @@ std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
       roots.push_back(output.source.node);
   }
   mark(roots, needed);
-  std::vector<bool> behind(count);  // of a chosen one
+  std::vector<bool> behind(count);  // nodes that depend on a chosen Merge
   std::vector<int> chosen{number};
   behind[static_cast<size_t>(number)] = true;
   for (const int other : plan.order) {
@@ -186,7 +187,7 @@ Status GraphImporter::ImportFrame(int number, Scope& scope) {
   if (scope.depth >= kMaximumDepth)
     return InvalidArgumentError("expected at most 64 loops in each other");
   Loop loop;
-  // Where the values after a turn come from.
+  // Sources of the values after an iteration.
   std::vector<Source> next;
   for (const int merge : frame.merges) {
     const bool first = IsNextIteration(node(node(merge).inputs[0].node));

@@ -1,5 +1,5 @@
 // Functions, and the control flow that is made of them: PartitionedCall, If,
-// Case, While. Loops of both versions are built here.
+// Case, While. Also builds the loops of both versions.
 #include <string>
 #include <utility>
 
@@ -14,12 +14,12 @@ using graph::LoopOutputs;
 using graph::LoopRequest;
 using graph::Region;
 
-// Any number or bool, of one element.
+// Converts a number or bool of one element to a bool scalar.
 Tensor AsScalar(Tensor condition) {
   return Cast(Reshape(condition, {}), DType::kBool);
 }
 
-// What goes through a region's edge: the tensors of values, in order.
+// Appends the tensors that represent a value at a region's boundary, in order.
 void Append(const Value& value, std::vector<graph::Value*>& tensors) {
   if (value.tensor) tensors.push_back(value.tensor.value());
   if (value.imaginary) tensors.push_back(value.imaginary.value());
@@ -33,7 +33,8 @@ std::vector<graph::Value*> TensorsOf(const std::vector<Value>& values) {
   return tensors;
 }
 
-// Values like `pattern` with other tensors; `next` moves on behind them.
+// Returns values like `pattern` that consist of other tensors. `next` moves
+// after the used tensors.
 std::vector<Value> WithTensors(const std::vector<Value>& pattern,
                                const std::vector<graph::Value*>& tensors,
                                graph::GraphBuilder& builder, size_t& next) {
@@ -56,7 +57,7 @@ std::vector<Value> WithTensors(const std::vector<Value>& pattern,
   return values;
 }
 
-// Whether both are of one kind, so that a region can give either.
+// True if both are of one kind, so that a region can return either.
 bool IsAlike(const Value& a, const Value& b) {
   return a.tensor.present() == b.tensor.present() &&
          a.imaginary.present() == b.imaginary.present() &&
@@ -70,7 +71,8 @@ bool IsUnshaped(const Value& value) {
   return value.list != nullptr && !value.list->data;
 }
 
-// A list of zeros whose elements have the dims of another's.
+// Returns a list of zeros whose elements have the dims of another list's
+// elements.
 Value ShapedLike(const Value& unshaped, const List& other,
                  graph::GraphBuilder& builder) {
   List list = *unshaped.list;
@@ -131,7 +133,7 @@ StatusOr<std::vector<Value>> GraphImporter::RunFunction(
   const std::string origin = scope.builder->origin();
   for (int i = 0; i < body.arguments; ++i)
     scope.values[i] = {std::move(arguments[static_cast<size_t>(i)])};
-  // In the order in which control edges and data have them.
+  // Run the effects in the order of control edges and data.
   const std::vector<bool>& effects = EffectsBefore(body, *scope.plan);
   for (const int control : body.control_results) {
     if (effects[static_cast<size_t>(control)] &&
@@ -156,7 +158,8 @@ Status GraphImporter::ImportControl(const Node& node, Scope& scope,
                                     std::vector<Value>& results) {
   const std::string_view op = node.op;
   if (op == "Switch" || op == "RefSwitch") {
-    // Who goes by the predicate looks only where it holds, or does not.
+    // Both results are the operand: a node that depends on the predicate is
+    // only imported in the branch in which it is alive.
     EMBER_ASSIGN_OR_RETURN(const Value value, Operand(node, 0, scope));
     results = {value, value};
     return OkStatus();
@@ -176,7 +179,7 @@ Status GraphImporter::ImportControl(const Node& node, Scope& scope,
     results = {std::move(value)};
     return OkStatus();
   }
-  // One that its loop has not given a value: it is looked at from outside.
+  // A Merge without a value from its loop is used outside of the loop.
   if (IsMerge(node)) return DataLossError("expected a loop around, found none");
   if (op == "Identity" || op == "IdentityN" || op == "RefIdentity") {
     EMBER_ASSIGN_OR_RETURN(results, Operands(node, 0, scope));
@@ -366,7 +369,7 @@ StatusOr<std::vector<Value>> GraphImporter::ChooseCase(
   const auto& branches =
       ResolveAttribute(node, "branches", scope.attributes)->list().func();
   const NameAttrList& function = branches.Get(branch);
-  // An index that is out of range means the last.
+  // An index that is out of range selects the last branch.
   if (branch + 1 == branches.size()) {
     EMBER_ASSIGN_OR_RETURN(Scope inner, Inner(scope, function, nullptr));
     EMBER_ASSIGN_OR_RETURN(std::vector<Value> results,
@@ -383,7 +386,7 @@ StatusOr<std::vector<Value>> GraphImporter::ChooseCase(
         return RunInRegion(function, arguments, region, around);
       },
       [&](Region& region, Scope& around) -> StatusOr<Choice> {
-        // The branches that are left, inside.
+        // Choose among the remaining branches inside the region.
         Scope rest;
         rest.body = around.body;
         rest.plan = around.plan;
@@ -462,7 +465,7 @@ Status GraphImporter::ImportWhile(const Node& node, Scope& scope,
 }
 
 Status GraphImporter::ShapeLists(Loop& loop, Scope& scope) {
-  // Each turn may tell the shape of one list by that of another.
+  // Each round may find the shape of one list from that of another.
   for (size_t round = 0; round <= loop.carried.size(); ++round) {
     bool unshaped = false;
     for (const Value& value : loop.carried)
@@ -498,7 +501,7 @@ Status GraphImporter::ShapeLists(Loop& loop, Scope& scope) {
           }
         }
       }
-      // As many as it has before the loop.
+      // The list has the number of elements that it has before the loop.
       loop.carried[i] = ShapedLike(loop.carried[i], shaped, *scope.builder);
       found = true;
     }

@@ -29,7 +29,8 @@ GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
       steps_(options.progress) {}
 
 StatusOr<graph::Graph> GraphImporter::Import() {
-  // Which variables are assigned shows when their assignments are imported.
+  // An assigned variable is only found when its assignment is imported; then
+  // the import starts again.
   while (true) {
     found_assignment_ = false;
     StatusOr<graph::Graph> graph = ImportOnce();
@@ -40,7 +41,7 @@ StatusOr<graph::Graph> GraphImporter::Import() {
 StatusOr<graph::Graph> GraphImporter::ImportOnce() {
   builder_ =
       std::make_unique<graph::GraphBuilder>("main", options_.operation_limit);
-  // Calls of functions and loops make it more.
+  // Calls of functions and loops increase the number.
   steps_.StartOver();
   steps_.Expect(operators_);
   imported_operands_ = 0;
@@ -240,7 +241,7 @@ Status GraphImporter::EvaluateNodes(int root, Scope& scope) {
 Status GraphImporter::FindRequired(int number, Scope& scope,
                                    std::vector<Source>& required) {
   const Node& node = scope.body->nodes[static_cast<size_t>(number)];
-  if (IsEnter(node)) return OkStatus();  // from the scope around
+  if (IsEnter(node)) return OkStatus();  // comes from the scope around the loop
   if (IsMerge(node) && !IsLoopMerge(*scope.body, node)) {
     EMBER_ASSIGN_OR_RETURN(const MergeChoice choice, ChoiceOf(number, scope));
     if (!scope.decided.contains(choice.predicate)) {
@@ -276,9 +277,9 @@ Status GraphImporter::FindRequired(int number, Scope& scope,
   return OkStatus();
 }
 
-// Branches are imported within the import of their merge, and look up there
-// what they need. Where that is the result of another merge, which has branches
-// of its own, a row of them would be as many imports in each other.
+// Finds the values that a Merge's branches need from the part around them, so
+// that they are imported first. Otherwise they would be imported from within
+// the branches, and a chain of Merges would recurse once per Merge.
 void GraphImporter::FindSharedByBranches(const Node& merge, const Scope& scope,
                                          std::vector<Source>& required) {
   const Body& body = *scope.body;

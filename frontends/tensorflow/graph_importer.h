@@ -1,12 +1,12 @@
-// Walks the nodes of a checked model from the results that are asked for, and
-// builds the graph: operators by the table; functions, control flow of both
-// versions and variables here.
+// Builds the graph from the nodes of a checked model, beginning with the
+// requested results. Operators are imported by the table; functions, control
+// flow of both versions and variables are imported here.
 //
-// Variables that nothing assigns are constants. One that the entry assigns is
-// state, an input and a result of the logical type "state"
-// (frontends/frontend.h); as states are zeros before the first run, one more,
-// "initialized", says from then on that they are not the checkpoint's values
-// any more.
+// A variable that nothing assigns is a constant. A variable that the entry
+// assigns is state: an input and a result of the logical type "state"
+// (frontends/frontend.h). States are zeros before the first run, so one more
+// state, "initialized", is true from then on: it means that the others hold
+// values, and that the checkpoint's are no longer used.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_TENSORFLOW_GRAPH_IMPORTER_H_
 
@@ -33,51 +33,52 @@
 
 namespace ember::tensorflow {
 
-// Functions, loops and branches in each other.
+// Largest nesting depth of functions, loops and branches.
 inline constexpr int kMaximumDepth = 64;
-// Evaluations in each other, which branches in functions, and what they take
-// from around them, bring about.
+// Largest nesting depth of evaluations. They nest when branches in functions
+// use values from around them.
 inline constexpr int kMaximumEvaluations = 256;
-// Nodes that are imported, each call of a function and each turn of finding a
-// loop's shapes counted: what a small file can make of itself.
+// Largest number of imported nodes, counted at each call of a function and in
+// each round of finding a loop's shapes. It bounds the work that a small file
+// can cause.
 inline constexpr int64_t kMaximumImports = 1 << 22;
-// Inputs of all of them, as a node may have very many.
+// Largest number of inputs of all imported nodes, as a node may have very many.
 inline constexpr int64_t kMaximumOperands = int64_t{1} << 26;
 
 class GraphImporter {
  public:
-  // All must outlive the importer. operators: how many the entry needs of the
-  // main body.
+  // All arguments must outlive the importer. `operators`: number of operators
+  // of the main body that the entry needs.
   GraphImporter(std::shared_ptr<const Model> model, const Entry& entry,
                 const frontends::ImportOptions& options, size_t operators);
 
-  // Once per importer.
+  // May be called once per importer.
   StatusOr<graph::Graph> Import();
 
  private:
   struct State {
     std::string variable, name;
-    Tensor value;  // what it is before the run
+    Tensor value;  // value before the run
   };
-  // A body, or the part of it that lies in a loop or a branch, while it is
-  // imported.
+  // A body while it is imported, or the part of it that belongs to a loop or a
+  // branch.
   struct Scope {
     const Body* body = nullptr;
     const Plan* plan = nullptr;
     graph::GraphBuilder* builder = nullptr;
-    // The part around, of the same body; null: this is all of it.
+    // The enclosing part of the same body; null if this is the whole body.
     Scope* outer = nullptr;
-    // Whose call this is, if it is a function.
+    // The scope of the call, if the body is a function.
     Scope* caller = nullptr;
-    // Of the builder, if it is not that of the scope around.
+    // The builder's region, if the builder is not that of the scope around.
     graph::Region* region = nullptr;
     int frame = 0;
-    std::map<Source, int> decided;  // predicates: which branch this is
+    std::map<Source, int> decided;  // the branch of each decided predicate
     int depth = 0;
-    std::string prefix;                        // of origins: the path of calls
-    const AttributeMap* attributes = nullptr;  // of the call
+    std::string prefix;  // prefix of origins: the path of calls
+    const AttributeMap* attributes = nullptr;  // attributes of the call
     std::unordered_map<int, std::vector<Value>> values;  // by node
-    std::map<Source, Value> given;  // from outside: inputs, captures
+    std::map<Source, Value> given;  // values from outside: inputs, captures
     std::unordered_set<int> in_progress;
     std::map<std::string, Tensor> variables;
     std::set<std::string> assigned;
@@ -85,7 +86,7 @@ class GraphImporter {
     Scope* around() const { return outer != nullptr ? outer : caller; }
   };
 
-  // One try, in which exactly `states_` are state.
+  // Imports once, with exactly the variables of `states_` as state.
   StatusOr<graph::Graph> ImportOnce();
   Status AddInputs(Scope& scope);
   Status AddStates(Scope& scope);
@@ -93,14 +94,14 @@ class GraphImporter {
 
   // Values.
   StatusOr<Value> Lookup(Source source, Scope& scope);
-  // Whether the node is in this part of the body, or in one around it.
+  // True if the node is in this part of the body, or in a part around it.
   static bool LivesIn(int node, const Scope& scope);
-  // The outermost part of the body that the node belongs to.
+  // Returns the outermost part of the body to which the node belongs.
   Scope& OwnerOf(int node, Scope& scope) const;
   Status Evaluate(int node, Scope& scope);
-  // What must be there before a node is imported.
+  // Finds the values that must be imported before a node.
   Status FindRequired(int node, Scope& scope, std::vector<Source>& required);
-  // What the branches that meet at a merge take from the part around them.
+  // Finds the values that a Merge's branches need from the part around them.
   void FindSharedByBranches(const Node& merge, const Scope& scope,
                             std::vector<Source>& required);
   Status EvaluateNodes(int root, Scope& scope);
@@ -110,16 +111,18 @@ class GraphImporter {
   StatusOr<std::vector<Value>> Operands(const Node& node, size_t first,
                                         Scope& scope);
   StatusOr<Value> Operand(const Node& node, size_t index, Scope& scope);
-  // A tensor, read where the operand is a variable.
+  // Returns an operand that is a tensor; a variable is read.
   StatusOr<Tensor> TensorOperand(const Node& node, size_t index, Scope& scope);
   static Value Captured(const Value& value, graph::Region& region);
 
-  // Effects (effects.cc): assignments, which run although nothing uses them.
+  // Effects (variables.cc): assignments, which run although nothing uses their
+  // results.
   bool HasEffects(const Node& node, int depth);
   bool FunctionHasEffects(const std::string& name, int depth);
   const std::vector<bool>& EffectsBefore(const Body& body, const Plan& plan);
 
-  // What the importer does itself (control_nodes.cc).
+  // Imports nodes that are not in the operators' table
+  // (functional_control_flow.cc).
   Status ImportControl(const Node& node, Scope& scope,
                        std::vector<Value>& results);
   StatusOr<const Plan*> PlanOf(const Body& body);
@@ -132,7 +135,7 @@ class GraphImporter {
   Status ImportCall(const Node& node, Scope& scope,
                     std::vector<Value>& results);
 
-  // Version 2 (functional_control_flow.cc).
+  // Control flow of version 2 (functional_control_flow.cc).
   using Branch = std::function<StatusOr<std::vector<Value>>(
       graph::Region* region, Scope& scope)>;
   Status ImportIf(const Node& node, Scope& scope, std::vector<Value>& results);
@@ -144,7 +147,7 @@ class GraphImporter {
                                           Scope& scope);
   Status ImportWhile(const Node& node, Scope& scope,
                      std::vector<Value>& results);
-  // One of two, by the condition; what they assign is carried on.
+  // The outputs of one of two branches, and the variables that it assigned.
   struct Choice {
     std::vector<Value> outputs;
     std::map<std::string, Tensor> assigned;
@@ -158,10 +161,10 @@ class GraphImporter {
                                const std::vector<Value>& arguments,
                                graph::Region& region, Scope& scope);
 
-  // Version 1 (frames.cc).
+  // Control flow of version 1 (frames.cc).
   StatusOr<std::optional<int>> DecidedBranch(Source predicate, Scope& scope);
-  // Which predicate a Merge goes by, and which of its inputs lives where it
-  // holds and where it does not.
+  // The predicate that decides a Merge, and the inputs that are alive if it is
+  // false and if it is true.
   struct MergeChoice {
     Source predicate;
     int input[2] = {-1, -1};
@@ -173,12 +176,13 @@ class GraphImporter {
   Status ImportFrame(int frame, Scope& scope);
   Scope FrameScope(int frame, Scope& scope, graph::Region* region) const;
 
-  // Loops of both versions: `carried` go round.
+  // A loop of either version; each iteration replaces `carried`.
   struct Loop {
     std::vector<Value> carried;
-    // Before the first turn, in the scope around.
+    // The condition before the first iteration, in the scope around.
     Tensor condition;
-    // One turn: the values after it, and whether there is another.
+    // Builds one iteration: computes the values after it, and whether another
+    // one follows.
     std::function<Status(graph::Region& region, std::vector<Value>& values,
                          std::map<std::string, Tensor>& variables,
                          Tensor& proceed)>
@@ -186,7 +190,8 @@ class GraphImporter {
     bool assigns = false;
   };
   StatusOr<std::vector<Value>> BuildLoop(Loop& loop, Scope& scope);
-  // Gives lists that nothing is known of the shape that a turn gives them.
+  // Gives each list of unknown element shape the shape that an iteration gives
+  // it.
   Status ShapeLists(Loop& loop, Scope& scope);
 
   // Variables (variables.cc).
@@ -204,14 +209,14 @@ class GraphImporter {
   size_t operators_;
   frontends::ImportSteps steps_;
   int64_t imported_operands_ = 0;
-  int evaluations_ = 0;  // that are going on
+  int evaluations_ = 0;  // number of evaluations in progress
   std::map<const Body*, std::unique_ptr<Plan>> plans_;
   std::map<const Body*, std::vector<bool>> effects_before_;
   std::map<std::string, bool> function_effects_;
-  std::set<std::string> assigned_variables_;  // that must be state
-  bool found_assignment_ = false;             // of one that is not, in this try
-  std::map<std::string, State> states_;       // by variable
-  std::string initialized_;  // the name of the state that says so
+  std::set<std::string> assigned_variables_;  // variables that must be state
+  bool found_assignment_ = false;  // this try found one that is not yet state
+  std::map<std::string, State> states_;  // by variable
+  std::string initialized_;              // name of the state "initialized"
 };
 
 }  // namespace ember::tensorflow

@@ -13,7 +13,7 @@
 namespace ember::tensorflow {
 namespace {
 
-// Boxes that stay: (boxes, scores, most, overlap, least).
+// Returns the kept boxes. Operands: (boxes, scores, most, overlap, least).
 Tensor Kept(OperatorContext& c, std::optional<double> overlap,
             std::optional<double> least) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 1, 1)) return Tensor();
@@ -52,7 +52,7 @@ void SetFakeQuantized(OperatorContext& c, const std::vector<double>& low,
 }
 
 // cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced modulo n
-// before it becomes an angle, so that large products lose nothing.
+// before it becomes an angle, so that large products lose no precision.
 struct Waves {
   Tensor cosine, sine;
 };
@@ -67,7 +67,7 @@ Waves MakeWaves(OperatorContext& c, const Dim& rows, const Dim& columns,
   return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
 }
 
-// Cut, or filled with zeros, to a length along the last dim.
+// Cuts the last dim to a length, or fills it up with zeros.
 Tensor Resized(Tensor x, const Dim& length) {
   if (!x.HasDim(-1) || x.dim(-1) == length) return x;
   Shape high(x.rank(), Dim(0));
@@ -90,7 +90,8 @@ void SetTransformed(OperatorContext& c, bool inverse) {
   const Dim n = x.tensor.dim(-1);
   const Waves waves = MakeWaves(c, n, n, n, x.tensor.dtype());
   const Tensor sine = inverse ? waves.sine : -waves.sine;
-  // As rows of a matrix, so that signals of one dim are none of their own.
+  // A signal of one dim becomes a row of a matrix, so that there is one case
+  // only.
   const bool vector = x.tensor.rank() == 1;
   const auto matrix = [&](Tensor t) { return vector ? Unsqueeze(t, {0}) : t; };
   const auto back = [&](Tensor t) { return vector ? Squeeze(t, {0}) : t; };
@@ -120,7 +121,7 @@ void ImportResizeBilinear(OperatorContext& c) {
   if (c.ok() && c.Input(0))
     tf_common::ImportResizeBilinear(c, c.Flag("align_corners", false),
                                     c.Flag("half_pixel_centers", false));
-  // Always floats.
+  // The results are always floats.
   if (c.ok() && c.outputs()[0].tensor)
     c.SetOutput(0, Cast(c.outputs()[0].tensor, DType::kF32));
 }
@@ -135,7 +136,8 @@ void ImportResizeBicubic(OperatorContext& c) {
   spec.coordinates = c.Flag("align_corners", false) ? "align_corners"
                      : centers                      ? "half_pixel"
                                                     : "asymmetric";
-  // The older kernel's parameter differs, and it keeps weights outside.
+  // The older kernel has another parameter, and also weighs elements outside
+  // the image.
   spec.cubic_a = centers ? -0.5 : -0.75;
   spec.exclude_outside = centers;
   tf_common::ImportResize(c, spec);
@@ -237,7 +239,7 @@ void ImportFakeQuantVars(OperatorContext& c) {
     return c.FailInvalid("expected as many minima as maxima");
   SetFakeQuantized(c, *low, *high);
 }
-// (x, low, high): both directions at once, for a range that is given.
+// Quantizes and dequantizes, for a given range. Operands: (x, low, high).
 void ImportQuantizeAndDequantize(OperatorContext& c) {
   const Tensor x = c.Input(0);
   if (!c.Flag("range_given", false))
@@ -262,7 +264,7 @@ void ImportQuantizeAndDequantize(OperatorContext& c) {
                 : 0;
   const double highest =
       std::ldexp(1, static_cast<int>(bits) - (is_signed ? 1 : 0)) - 1;
-  // The scale at which neither end leaves the range.
+  // The scale for which neither end exceeds the integers' range.
   const double from_low =
       low->front() < 0 && lowest < 0 ? lowest / low->front() : HUGE_VAL;
   const double from_high =
@@ -276,7 +278,7 @@ void ImportQuantizeAndDequantize(OperatorContext& c) {
   c.SetOutput(0,
               (to_even ? Round(clamped) : Floor(clamped + 0.5)) * (1 / scale));
 }
-// (stored, low, high)
+// Operands: (stored, low, high).
 void ImportDequantize(OperatorContext& c) {
   const auto low = c.ConstantNumbers(1, "min_range"),
              high = c.ConstantNumbers(2, "max_range");
@@ -308,7 +310,7 @@ void ImportDequantize(OperatorContext& c) {
 
 void ImportFft(OperatorContext& c) { SetTransformed(c, false); }
 void ImportIfft(OperatorContext& c) { SetTransformed(c, true); }
-// (x, length): half of the spectrum of a real signal.
+// Computes half of the spectrum of a real signal. Operands: (x, length).
 void ImportRfft(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const auto length = Length(c);
@@ -323,8 +325,8 @@ void ImportRfft(OperatorContext& c) {
   SetComplex(c, vector ? Squeeze(real, {0}) : real,
              vector ? Squeeze(imaginary, {0}) : imaginary);
 }
-// (spectrum, length): every bin but the first, and the middle one of an even
-// length, stands for two.
+// Operands: (spectrum, length). Every bin but the first, and the middle one of
+// an even length, counts twice.
 void ImportIrfft(OperatorContext& c) {
   const Value& x = c.InputValue(0);
   if (!x.imaginary)
@@ -351,7 +353,7 @@ void ImportIrfft(OperatorContext& c) {
   c.SetOutput(0, vector ? Squeeze(y, {0}) : y);
 }
 
-// Windows of an image as rows of channels: (images)
+// Returns the windows of an image as rows of channels. Operand: (images).
 void ImportExtractImagePatches(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const auto sizes = c.Integers("ksizes", {}),

@@ -17,13 +17,13 @@
 namespace ember::tensorflow {
 namespace {
 
-// What the entry needs that is not there, each operator once with how often it
-// occurs and why.
+// Collects the unsupported operators that the entry needs: each once, with how
+// often it occurs and the reason.
 class UnsupportedOperators {
  public:
   explicit UnsupportedOperators(const Model& model) : model_(model) {}
 
-  // How many operators of the main body it needs.
+  // Number of operators of the main body that the entry needs.
   StatusOr<size_t> Check(const Entry& entry) {
     std::set<Source> given;
     for (const EntryInput& input : entry.inputs) given.insert(input.source);
@@ -32,7 +32,7 @@ class UnsupportedOperators {
       if (!given.contains(output.source)) roots.push_back(output.source.node);
     }
     const size_t operators = Scan(model_.main(), roots, given, "");
-    // Functions that they call, each once.
+    // Scan the functions that they call, each once.
     while (!functions_.empty()) {
       const std::string name = *functions_.begin();
       functions_.erase(functions_.begin());
@@ -47,8 +47,8 @@ class UnsupportedOperators {
   }
 
  private:
-  // How many operators there are from the stack on; what is control flow says
-  // nothing of how often its parts are imported.
+  // Number of operators that the nodes on the stack need. Control flow is not
+  // counted, as it is not known how often its parts are imported.
   size_t Scan(const Body& body, std::vector<int> stack,
               const std::set<Source>& given, const std::string& prefix) {
     size_t count = 0;

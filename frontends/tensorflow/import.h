@@ -1,13 +1,13 @@
-// TensorFlow models become graphs.
+// Imports TensorFlow models as graphs.
 //
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.pb", {}));
 //
 // Files: GraphDef (.pb, .pbtxt) and SavedModel (saved_model.pb or .pbtxt, with
-// the variables beside it). Every operator is decomposed into the few operators
-// of the graph; tensors keep the order of dims that the model gives them.
-// Inputs and outputs are called as a signature calls them, else as their nodes
-// (entry.h). Dims that the model leaves open are symbols (INPUT_AXIS).
-// Variables that the model assigns are state (graph_importer.h).
+// the variables in the same folder). Every operator is decomposed into the few
+// operators of the graph; tensors keep the model's order of dims. Inputs and
+// outputs have the names of a signature, else those of their nodes (entry.h).
+// Dims that the model leaves open are symbols (INPUT_AXIS). Variables that the
+// model assigns are state (graph_importer.h).
 //
 // Errors are one line. All unsupported operators that the entry needs are
 // listed at once; malformed files are refused with what was expected and found.
@@ -29,8 +29,8 @@ namespace ember::tensorflow {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// From memory. `name` is what errors call the model; `folder`: where the
-// variables of a SavedModel are, empty for none.
+// Imports a model from memory. `name`: how errors call the model. `folder`:
+// where the variables of a SavedModel are; empty if there are none.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         const frontends::ImportOptions& options,
                                         std::string_view name = "model",

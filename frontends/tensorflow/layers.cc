@@ -17,7 +17,7 @@ namespace {
 
 using ops::Window;
 
-// Whether channels come first: [N, C, spatial…].
+// True if channels come first: [N, C, spatial…].
 std::optional<bool> ChannelsFirst(OperatorContext& c) {
   const std::string format = c.Text("data_format", "NHWC");
   if (format == "NHWC" || format == "NDHWC") return false;
@@ -26,7 +26,8 @@ std::optional<bool> ChannelsFirst(OperatorContext& c) {
   return std::nullopt;
 }
 
-// Values of the spatial dims out of one per dim.
+// Returns the values of the spatial dims from an attribute with one value per
+// dim.
 std::optional<std::vector<int64_t>> Spatial(OperatorContext& c,
                                             const std::string& name,
                                             const std::vector<int64_t>& all,
@@ -60,11 +61,11 @@ Tensor Back(Tensor y, bool first) {
   return first ? ops::ToChannelsFirst(y) : y;
 }
 
-Shape SpatialDims(Tensor x) {  // of channels-last
+Shape SpatialDims(Tensor x) {  // channels-last only
   return Shape(x.shape().begin() + 1, x.shape().end() - 1);
 }
 
-// Padding as the attributes have it, for x with channels last.
+// Sets the padding that the attributes state, for x with channels last.
 bool SetPadding(OperatorContext& c, const Shape& spatial, bool first,
                 Window& window) {
   const std::string padding = c.Text("padding", "VALID");
@@ -126,7 +127,7 @@ std::optional<Window> ConvWindow(OperatorContext& c, Tensor w, int spatial,
   return window;
 }
 
-// x by w [window…, C / groups, O]; absent after an error.
+// Convolves x with w [window…, C / groups, O]; absent after an error.
 Tensor Convolved(OperatorContext& c, Tensor x, Tensor w, Tensor bias,
                  int spatial) {
   const auto first = ChannelsFirst(c);
@@ -152,7 +153,7 @@ void ImportConvolution(OperatorContext& c, int spatial) {
   if (y) c.SetOutput(0, y);
 }
 
-// (result's shape, weights [window…, O, C], x)
+// Operands: (result's shape, weights [window…, O, C], x).
 void ImportTransposedConvolution(OperatorContext& c, int spatial) {
   const int rank = spatial + 2;
   if (!c.CheckRank(1, rank, rank) || !c.CheckRank(2, rank, rank)) return;
@@ -162,7 +163,7 @@ void ImportTransposedConvolution(OperatorContext& c, int spatial) {
   const Tensor w = c.Input(1), x = Last(c.Input(2), *first);
   auto window = ConvWindow(c, w, spatial, *first);
   if (!window) return;
-  // The spatial extents alone are given where the rest is known.
+  // The shape may consist of the spatial extents alone.
   Shape outputs = *given;
   if (static_cast<int>(outputs.size()) == rank) {
     outputs.erase(outputs.begin());
@@ -190,7 +191,7 @@ void ImportTransposedConvolution(OperatorContext& c, int spatial) {
       Back(ops::ConvTranspose(x, Transpose(w, order), Tensor(), spec), *first));
 }
 
-// ksize and strides are attributes, or operands (V2).
+// ksize and strides are attributes; in V2 they are operands.
 std::optional<Window> PoolWindow(OperatorContext& c, int spatial, bool first,
                                  const Shape& extents) {
   std::vector<int64_t> ksize = c.Integers("ksize", {});
@@ -238,7 +239,7 @@ Tensor Adjoint(Tensor x, bool transposed) {
   return Transpose(x, order);
 }
 
-// What kernels that join several operators do behind the first of them.
+// Applies the operators that a fused kernel applies after its first one.
 std::optional<Tensor> Fused(OperatorContext& c, Tensor y, int operands,
                             bool first) {
   const AttrValue* list = c.Attribute("fused_ops");
@@ -288,7 +289,7 @@ void ImportConv3DBackpropInput(OperatorContext& c) {
   ImportTransposedConvolution(c, 3);
 }
 
-// Weights [h, w, channels, multiplier].
+// Converts weights [h, w, channels, multiplier].
 Tensor DepthwiseWeights(OperatorContext& c, Tensor w) {
   if (!w.dim(2).is_constant()) {
     c.FailUnsupported("weights: expected constant dims, found " +
@@ -324,7 +325,8 @@ void ImportFusedConv2D(OperatorContext& c) {
   if (const auto z = Fused(c, y, 2, *first)) c.SetOutput(0, *z);
 }
 
-// (x, paddings, weights): padding is of its own, and no other.
+// Operands: (x, paddings, weights). The convolution itself has no further
+// padding.
 void ImportFusedPadConv2D(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(2, 4, 4)) return;
   const auto margins = c.Contents(1, "paddings");
@@ -343,7 +345,8 @@ void ImportFusedPadConv2D(OperatorContext& c) {
   if (y) c.SetOutput(0, y);
 }
 
-// max over the window of x + weights. (x, weights [h, w, C])
+// Computes the maximum over the window of x + weights. Operands: (x, weights
+// [h, w, C]).
 void ImportDilation2D(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 3, 3)) return;
   const Tensor x = c.Input(0), w = c.Input(1);
@@ -400,8 +403,8 @@ void ImportBiasAdd(OperatorContext& c) {
               c.Input(0) + AlongChannels(c.Input(1), rank, *first && rank > 1));
 }
 
-// (x, scale, offset, mean, variance); of training, mean and variance are the
-// batch's own.
+// Operands: (x, scale, offset, mean, variance). In training the batch's own
+// mean and variance are used.
 void ImportFusedBatchNorm(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 5)) return;
   const auto first = ChannelsFirst(c);
@@ -422,7 +425,7 @@ void ImportFusedBatchNorm(OperatorContext& c) {
     const Dim channels = x.dim(*first ? 1 : -1);
     mean = Reshape(center, {channels});
     variance = Reshape(spread, {channels});
-    // What is kept of the variance is that of the population.
+    // The variance that is kept is that of the population.
     Dim count(1);
     for (const int64_t axis : axes)
       count = count * x.dim(static_cast<int>(axis));
@@ -438,11 +441,11 @@ void ImportFusedBatchNorm(OperatorContext& c) {
   const Tensor scale = c.Input(1) / Sqrt(variance + epsilon);
   const Tensor y = wide * vector(scale) + vector(c.Input(2) - mean * scale);
   c.SetOutput(0, Cast(y, type));
-  // For gradients.
+  // The further outputs are for gradients only.
   for (int i = 3; i < c.output_count(); ++i) c.SetOutput(i, mean);
 }
 
-// (t, mean, variance, beta, gamma)
+// Operands: (t, mean, variance, beta, gamma).
 void ImportBatchNormWithGlobalNormalization(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   Tensor factor = 1.0 / Sqrt(c.Input(2) + c.Number("variance_epsilon", 0));
@@ -496,7 +499,7 @@ void ImportL2Loss(OperatorContext& c) {
   c.SetOutput(0, Reduce(x * x, "sum", axes, false) * 0.5);
 }
 
-// Of vectors of three.
+// The operands are vectors of three elements.
 void ImportCross(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const Tensor a = c.Input(0), b = c.Input(1);

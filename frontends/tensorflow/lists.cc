@@ -1,6 +1,6 @@
 // Lists of tensors: TensorList of TensorFlow 2, and TensorArray of version 1,
-// whose "flow" carries what the array holds (value.h). A list is one tensor of
-// all its elements, which are of one shape.
+// whose "flow" carries the array's contents (value.h). A list is one tensor of
+// all its elements, which have one shape.
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace ember::tensorflow {
 namespace {
 
-// All of the shape's extents, if they are known.
+// Returns the shape if all its extents are known.
 std::optional<Shape> WholeShape(
     const std::optional<std::vector<int64_t>>& dims) {
   if (!dims) return std::nullopt;
@@ -37,7 +37,7 @@ List MakeList(OperatorContext& c, DType dtype, const Dim& count,
   return list;
 }
 
-// The shape that an operand gives: a vector, or -1 for none.
+// Reads a shape from an operand: a vector, or -1 for no shape.
 std::optional<std::vector<int64_t>> ShapeOperand(OperatorContext& c,
                                                  int input) {
   if (!c.Input(input) || !c.ok()) return std::nullopt;
@@ -53,7 +53,7 @@ Tensor Index(OperatorContext& c, int input) {
   return Cast(Reshape(c.Input(input), {}), DType::kI64);
 }
 
-// With room for elements of `element`'s shape.
+// Returns the list with data for elements of `element`'s shape.
 List Shaped(const List& list, const Shape& element, DType dtype,
             graph::GraphBuilder& builder) {
   if (list.data) return list;
@@ -73,7 +73,7 @@ bool CheckShaped(OperatorContext& c, const List& list) {
   return false;
 }
 
-// Element `index` of the list becomes `value`.
+// Sets element `index` of the list to `value`.
 void SetWritten(OperatorContext& c, const List* list, Tensor index,
                 Tensor value) {
   if (list == nullptr || !c.ok()) return;
@@ -105,14 +105,14 @@ void SetGathered(OperatorContext& c, const List* list, Tensor indices) {
   c.SetOutput(0, Gather(list->data, Cast(indices, DType::kI64), 0));
 }
 
-// Rows of `values` to the places that the indices say.
+// Writes rows of `values` to the positions given by the indices.
 void SetScatteredRows(OperatorContext& c, const List* list, Tensor indices,
                       Tensor values) {
   if (list == nullptr || !c.ok()) return;
   if (!values.HasDim(0) || indices.rank() != 1) return;
   const Shape element(values.shape().begin() + 1, values.shape().end());
   List written = Shaped(*list, element, values.dtype(), c.builder());
-  // All of them in order, as unstacking writes it.
+  // True if all elements are written in order, as unstacking does.
   const auto places = c.builder().IntegerContents(indices.value());
   bool in_order = places && Dim(std::ssize(*places)) == written.data.dim(0);
   for (size_t i = 0; in_order && i < places->size(); ++i)
@@ -128,7 +128,8 @@ void SetScatteredRows(OperatorContext& c, const List* list, Tensor indices,
   c.SetList(0, std::move(written));
 }
 
-// [count, n, …] as [count * n, …], and the lengths of the parts.
+// Joins [count, n, …] to [count * n, …], and returns the lengths of the parts
+// too.
 void SetJoined(OperatorContext& c, const List* list) {
   if (list == nullptr || !CheckShaped(c, *list)) return;
   const Tensor data = list->data;
@@ -140,7 +141,7 @@ void SetJoined(OperatorContext& c, const List* list) {
   c.SetOutput(1, Broadcast(DimScalar(c.builder(), data.dim(1)), {data.dim(0)}));
 }
 
-// Parts of equal lengths along the first dim become elements.
+// Splits the first dim into parts of equal length, which become elements.
 void SetPartsOf(OperatorContext& c, Tensor values, int lengths_input,
                 const List* list) {
   const auto lengths = c.Contents(lengths_input, "lengths");
@@ -244,7 +245,7 @@ void ImportTensorListResize(OperatorContext& c) {
   }
   c.SetList(0, std::move(resized));
 }
-// (values, indices, element shape[, how many])
+// Operands: (values, indices, element shape[, number of elements]).
 void ImportTensorListScatter(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1)) return;
   const Tensor indices = c.Input(1);
@@ -286,7 +287,8 @@ void ImportTensorListConcatLists(OperatorContext& c) {
   c.SetList(0, std::move(both));
 }
 
-// (size) -> handle, flow. The handle says nothing that the flow does not.
+// Operands: (size); results: handle, flow. The flow holds all data; the handle
+// is not used.
 void ImportTensorArray(OperatorContext& c) {
   const auto size = c.Sizes(0, "size");
   const DType dtype = c.Type("dtype", DType::kF32);
@@ -297,27 +299,27 @@ void ImportTensorArray(OperatorContext& c) {
   c.SetList(
       1, MakeList(c, dtype, size->front(), c.ShapeAttribute("element_shape")));
 }
-// (handle, index, value, flow)
+// Operands: (handle, index, value, flow).
 void ImportTensorArrayWrite(OperatorContext& c) {
   SetWritten(c, c.InputList(3), Index(c, 1), c.Input(2));
 }
-// (handle, index, flow)
+// Operands: (handle, index, flow).
 void ImportTensorArrayRead(OperatorContext& c) {
   SetRead(c, c.InputList(2), Index(c, 1));
 }
 void ImportTensorArrayGather(OperatorContext& c) {
   SetGathered(c, c.InputList(2), c.Input(1));
 }
-// (handle, indices, values, flow)
+// Operands: (handle, indices, values, flow).
 void ImportTensorArrayScatter(OperatorContext& c) {
   if (c.CheckRank(2, 1) && c.CheckRank(1, 1, 1))
     SetScatteredRows(c, c.InputList(3), c.Input(1), c.Input(2));
 }
-// (handle, flow)
+// Operands: (handle, flow).
 void ImportTensorArrayConcat(OperatorContext& c) {
   SetJoined(c, c.InputList(1));
 }
-// (handle, values, lengths, flow)
+// Operands: (handle, values, lengths, flow).
 void ImportTensorArraySplit(OperatorContext& c) {
   if (c.CheckRank(1, 1)) SetPartsOf(c, c.Input(1), 2, c.InputList(3));
 }

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file in `assets`. Its name is the model's, which may not lead elsewhere.
+// Adds a file of the folder `assets`. The model gives its name, which must not
+// lead out of the folder.
 void AddAsset(const std::string& folder, const std::string& name,
               frontends::MetadataCollector& metadata) {
   if (metadata.full()) return;
@@ -28,7 +29,7 @@ void AddAsset(const std::string& folder, const std::string& name,
   std::error_code error;
   if (!fs::is_regular_file(fs::symlink_status(path, error)))
     return metadata.LeaveOut(key, "expected a file, found none");
-  // The folder may be a link.
+  // The folder may be a symbolic link.
   const StatusOr<std::string> inside =
       frontends::FileInside(folder, "assets/" + name, "asset");
   if (!inside.ok()) return metadata.LeaveOut(key, inside.status().message());
@@ -37,7 +38,7 @@ void AddAsset(const std::string& folder, const std::string& name,
   metadata.AddFile(key, AsText(file->bytes()));
 }
 
-// " a b" for texts a and b in turn.
+// Appends a text to a list separated by spaces.
 void Append(const std::string& text, std::string& list) {
   list += (list.empty() ? "" : " ") + text;
 }

@@ -1,9 +1,9 @@
-// What a SavedModel says beside its graph: tags, the version that wrote it, its
-// signatures, and its assets, which are files of text such as vocabularies.
+// Reads the metadata of a SavedModel: tags, the version that wrote it, its
+// signatures, and its assets, which are text files such as vocabularies.
 //
 //   graph.set_metadata(MetadataOf(*model));
 //
-// docs/formats.md lists the keys. Nothing of a GraphDef. Thread-safe.
+// docs/formats.md lists the keys. A GraphDef has no metadata. Thread-safe.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_METADATA_H_
 #define EMBER_FRONTENDS_TENSORFLOW_METADATA_H_
 

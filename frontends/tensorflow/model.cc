@@ -19,7 +19,8 @@ std::string Quoted(std::string_view text) {
   return "'" + OnOneLine(text) + "'";
 }
 
-// Digits, all of them.
+// Returns the number that the whole text is; nullopt unless it consists of
+// digits.
 std::optional<int> Number(std::string_view text) {
   int value = 0;
   const char* end = text.data() + text.size();
@@ -29,10 +30,10 @@ std::optional<int> Number(std::string_view text) {
   return value;
 }
 
-// The names of a node's results where it has more than one of its own name.
+// The names of a node's results, if it has several named ones.
 class ResultNames {
  public:
-  // The number of the result `name`, or -1.
+  // Returns the number of the result `name`, or -1.
   static int Find(std::string_view names, std::string_view name) {
     int index = 0;
     while (!names.empty()) {
@@ -90,7 +91,7 @@ class BodyReader {
     return OkStatus();
   }
 
-  // "node", "node:1", "node:result:1".
+  // Finds "node", "node:1" or "node:result:1".
   std::optional<Source> Find(std::string_view text) const {
     const size_t first = text.find(':');
     const auto found = body_.by_name.find(text.substr(0, first));
@@ -132,7 +133,7 @@ class BodyReader {
   Body& body_;
 };
 
-// The node behind Identity nodes.
+// Returns the source of a value, with Identity nodes skipped.
 Source BehindCopies(const Body& body, Source source) {
   for (int steps = 0; steps < 1000; ++steps) {
     const Node& node = body.nodes[static_cast<size_t>(source.node)];
@@ -190,7 +191,7 @@ StatusOr<std::shared_ptr<const Model>> Model::Read(
   if (kind == FileKind::kSavedModel || kind == FileKind::kSavedModelText) {
     if (model->saved_.meta_graphs().empty())
       return DataLossError("expected a SavedModel with a graph, found none");
-    // The one for serving, where there are several.
+    // If there are several graphs, take the one for serving.
     model->meta_ = &model->saved_.meta_graphs(0);
     for (const MetaGraphDef& meta : model->saved_.meta_graphs()) {
       const auto& tags = meta.meta_info_def().tags();
@@ -271,7 +272,7 @@ StatusOr<const Body*> Model::Function(std::string_view name) const {
     }
     body->control_results.push_back(control->second);
   }
-  // The order of a map's elements is not the file's.
+  // The order of a map's elements is not deterministic, so they are sorted.
   std::sort(body->control_results.begin(), body->control_results.end());
   return bodies_.emplace(std::string(name), std::move(body))
       .first->second.get();
@@ -299,8 +300,8 @@ StatusOr<CheckpointTensor> Model::Variable(const std::string& name) const {
   return tensor;
 }
 
-// What the graph itself would do to restore its variables says which key of the
-// checkpoint is whose: RestoreV2's results go to assignments.
+// Finds the key of the checkpoint for a variable from the graph's own code that
+// restores variables: it assigns results of RestoreV2.
 void Model::AddRestored(const Body& body, Source value,
                         const std::string& name) {
   const Source source = BehindCopies(body, value);
@@ -340,7 +341,7 @@ Status Model::IndexVariables() {
     EMBER_RETURN_IF_ERROR(
         RestoreByFunction(main_.nodes[static_cast<size_t>(restore->second)]));
   }
-  // TensorFlow 1: assignments of the graph itself.
+  // TensorFlow 1: the graph itself assigns the restored values.
   for (const Node& node : main_.nodes) {
     if ((node.op != "AssignVariableOp" && node.op != "Assign") ||
         node.inputs.size() != 2)

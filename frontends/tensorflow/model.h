@@ -1,19 +1,20 @@
-// TensorFlow graphs that have been read and checked: what the rest of the
-// frontend reads of them stays in range.
+// TensorFlow graphs that have been read and checked, so that all references
+// that the rest of the frontend follows are in range.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto model, Model::Open("saved_model.pb"));
 //   const Node& node = model->main().nodes[3];
 //   node.op             // "Conv2D"
 //   node.inputs[0]      // {node 1, output 0}
 //
-// Files: GraphDef and SavedModel, each in its binary and its text form; of a
-// SavedModel also its variables (variables/variables.index beside it). They are
-// read in pieces, so that weights in graphs are in memory once; variables stay
-// in the mapped files.
+// Files: GraphDef and SavedModel, each in its binary and its text form; for a
+// SavedModel also its variables (variables/variables.index in the same folder).
+// They are read in pieces, so that weights in graphs are in memory once;
+// variables stay in the mapped files.
 //
-// Checked: the schema, names (each once), that each input names a result of a
-// node. The bodies of functions are checked when they are first asked for.
-// Errors are one line. Immutable but for that, and thread-compatible.
+// Checked are the schema, the names (each once), and that each input names a
+// result of a node. The bodies of functions are checked when they are first
+// requested. Errors are one line. Immutable except for that, and
+// thread-compatible.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_MODEL_H_
 #define EMBER_FRONTENDS_TENSORFLOW_MODEL_H_
 
@@ -49,48 +50,49 @@ struct Node {
   std::vector<int> controls;  // nodes that come before this one
 };
 
-// The graph, or a function: its arguments come first.
+// The graph, or a function. The nodes of a function begin with its arguments.
 struct Body {
-  std::string name;  // of the function; empty: the graph
+  std::string name;  // name of the function; empty for the graph
   const FunctionDef* function = nullptr;
   int arguments = 0;
   std::vector<Node> nodes;
-  std::vector<Source> results;       // of a function, in order
+  std::vector<Source> results;       // results of a function, in order
   std::vector<int> control_results;  // nodes that a call runs for their effects
   std::unordered_map<std::string_view, int> by_name;
 };
 
 class Model {
  public:
-  // Nodes of a file, all functions together.
+  // Largest number of nodes of a file, all functions together.
   static constexpr int kMaximumNodes = 1 << 20;
 
   static StatusOr<std::shared_ptr<const Model>> Open(const std::string& path);
-  // From memory. `folder`: where the variables of a SavedModel are looked for;
-  // empty: it has none.
+  // Reads a model from memory. `folder`: where the variables of a SavedModel
+  // are; empty if there are none.
   static StatusOr<std::shared_ptr<const Model>> Read(
       std::span<const uint8_t> bytes, const std::string& folder = "");
-  // Whether a file's contents begin as one of the four kinds.
+  // True if a file's contents begin like one of the four kinds.
   static bool IsModel(std::string_view contents);
 
   const Body& main() const { return main_; }
-  // An error where there is no function of that name, or none that is sound.
+  // Returns an error if there is no function of that name, or if it is
+  // malformed.
   StatusOr<const Body*> Function(std::string_view name) const;
-  // Null: there is none.
+  // Returns null if there is no such function.
   const FunctionDef* Definition(std::string_view name) const;
   bool is_saved_model() const { return meta_ != nullptr; }
-  // Null for a GraphDef.
+  // Returns null for a GraphDef.
   const MetaGraphDef* meta() const { return meta_; }
-  // Where the files of a SavedModel are; empty: nowhere.
+  // The folder of a SavedModel's files; empty if there is none.
   const std::string& folder() const { return folder_; }
-  // By key; empty for a GraphDef.
+  // The signatures by key; empty for a GraphDef.
   const std::map<std::string, const SignatureDef*>& signatures() const {
     return signatures_;
   }
-  // "node" or "node:1" of the graph.
+  // Finds "node" or "node:1" of the graph.
   StatusOr<Source> FindSource(std::string_view name) const;
 
-  // The number of a checkpoint that a variable is restored from.
+  // The tensor of the checkpoint from which a variable is restored.
   bool HasVariable(const std::string& name) const {
     return variables_.contains(name);
   }
@@ -114,17 +116,18 @@ class Model {
   // Keys of the checkpoint, by variable.
   std::map<std::string, std::string> variables_;
   std::shared_ptr<const Checkpoint> checkpoint_;
-  // Those that were asked for, as each call of a function may do so: finding
-  // one compares its checksum.
+  // Variables that have been looked up. Looking one up verifies its checksum,
+  // and each call of a function may look up the same ones.
   mutable std::map<std::string, CheckpointTensor> found_variables_;
   std::string folder_;
 };
 
-// What a variable's node calls it: shared_name, or else the node's own name.
+// Returns the name that a node gives its variable: shared_name, else the node's
+// own name.
 std::string VariableName(const Node& node);
-// An attribute; null: it is left out.
+// Returns an attribute; null if it is omitted.
 const AttrValue* FindAttribute(const Node& node, std::string_view name);
-// "conv1 (Conv2D)": how errors name a node. On one line.
+// Returns the name of a node in errors, on one line: "conv1 (Conv2D)".
 std::string OriginOf(const Node& node);
 
 }  // namespace ember::tensorflow

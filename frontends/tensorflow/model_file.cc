@@ -12,15 +12,15 @@
 namespace ember::tensorflow {
 namespace {
 
-// Of messages in each other: deeper than any model's, shallow enough for the
-// stack.
+// Largest nesting depth of messages: deeper than any model's, shallow enough
+// for the stack.
 constexpr int kMaximumDepth = 100;
 
-// One field of a message: its number and what a field of kind 2 holds. Nullopt
-// where there is none.
+// One field of a message: its number, its kind, and the contents of a field of
+// kind 2. TakeField returns nullopt if there is none.
 struct Field {
   uint64_t number = 0, kind = 0, value = 0;
-  std::string_view contents;  // may be cut off with the file
+  std::string_view contents;  // shorter if the file is cut off
 };
 
 bool TakeVarint(std::string_view& bytes, uint64_t& value) {
@@ -54,8 +54,9 @@ bool IsPrintable(std::string_view text) {
   return !text.empty();
 }
 
-// name (1) and op (2), in this order in every file that was written in the
-// order of the fields.
+// True if the graph begins with a node that begins with name (1) and op (2).
+// Every file that was written in the order of the fields has them in this
+// order.
 bool BeginsWithNode(std::string_view graph) {
   auto node = TakeField(graph);
   while (node && node->kind == 2 &&
@@ -87,7 +88,7 @@ bool IsSavedModel(std::string_view contents) {
   return false;
 }
 
-// The first word of a text, comments left out.
+// Returns the first word of a text, with comments skipped.
 std::string_view FirstWord(std::string_view text) {
   while (!text.empty()) {
     const size_t begin = text.find_first_not_of(" \t\r\n");
@@ -104,7 +105,7 @@ std::string_view FirstWord(std::string_view text) {
   return text.substr(0, end);
 }
 
-// Keeps the first error, on one line.
+// Keeps the first error, as one line.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
@@ -149,8 +150,8 @@ FileKind KindOf(std::string_view contents) {
 Status ParseFile(std::span<const uint8_t> bytes, FileKind kind, GraphDef& graph,
                  SavedModel& saved) {
   constexpr int kPiece = 1 << 20;
-  // The library would write about damaged text to stderr; what is wrong is in
-  // the status.
+  // Silences the library, which would report damaged text on stderr; the status
+  // has the error.
   [[maybe_unused]] static const auto* const kSilenced = [] {
     google::protobuf::SetLogHandler(nullptr);
     return "";

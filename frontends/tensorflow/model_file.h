@@ -1,4 +1,5 @@
-// Bytes as TensorFlow's messages: binary or text, GraphDef or SavedModel.
+// Parses bytes into TensorFlow's messages: binary or text, GraphDef or
+// SavedModel.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_MODEL_FILE_H_
 #define EMBER_FRONTENDS_TENSORFLOW_MODEL_FILE_H_
 
@@ -20,11 +21,12 @@ enum class FileKind : uint8_t {
   kSavedModelText
 };
 
-// By how the contents begin; the whole need not be sound.
+// Returns the kind by the beginning of the contents, which may otherwise be
+// malformed.
 FileKind KindOf(std::string_view contents);
 
-// Fills the message that the kind says; the bytes are read in pieces, and may
-// go afterwards.
+// Fills the message of that kind. The bytes are read in pieces, and are not
+// needed afterwards.
 Status ParseFile(std::span<const uint8_t> bytes, FileKind kind, GraphDef& graph,
                  SavedModel& saved);
 

@@ -9,7 +9,7 @@
 namespace ember::tensorflow {
 namespace {
 
-// Of a split and the like.
+// Largest number of outputs of a split and similar operators.
 constexpr int64_t kMaximumOutputs = 1 << 16;
 
 }  // namespace
@@ -46,8 +46,8 @@ const Value& OperatorContext::InputValue(int index) const {
 Tensor OperatorContext::Input(int index) const {
   const Value& value = InputValue(index);
   if (value.is_tensor() || index >= input_count()) return value.tensor;
-  // Reading an operand does not change the context; that it is the wrong kind
-  // is the builder's error, as all are.
+  // Reading an operand does not change the context. An operand of the wrong
+  // kind is an error of the builder, as all errors are.
   auto& builder = const_cast<OperatorContext*>(this)->builder();
   ops::FailUnsupported(builder,
                        "input " + std::to_string(index) +

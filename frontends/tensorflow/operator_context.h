@@ -1,13 +1,13 @@
-// What the importer of one TensorFlow operator sees: operands, attributes with
-// their defaults, and where the results go.
+// The node as the importer of a TensorFlow operator sees it: operands,
+// attributes with their defaults, and the results to set.
 //
 //   void ImportLeakyRelu(OperatorContext& c) {
 //     const Tensor x = c.Input(0);
 //     c.SetOutput(0, Select(Less(x, 0), x * c.Number("alpha", 0.2), x));
 //   }
 //
-// Attributes that a file leaves out have the operator's default, which the
-// caller knows. Errors and lifetime as for OperatorBase.
+// Attributes that a file omits have the operator's default, which the caller
+// gives. Errors and lifetime are those of OperatorBase.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_OPERATOR_CONTEXT_H_
 #define EMBER_FRONTENDS_TENSORFLOW_OPERATOR_CONTEXT_H_
 
@@ -24,8 +24,8 @@
 
 namespace ember::tensorflow {
 
-// The names that operators are written in; the functions on tensors are found
-// by their arguments.
+// The names that the code of operators uses. Functions on tensors are found by
+// argument-dependent lookup.
 using tf_common::Apply;
 using tf_common::ApplyAll;
 using tf_common::AsConstants;
@@ -44,28 +44,29 @@ using tf_common::TensorsOf;
 
 using AttributeMap = google::protobuf::Map<std::string, AttrValue>;
 
-// An attribute of a node, or what the call of the function around it says where
-// the function leaves that open ("$T"); null: it is left out.
+// Returns an attribute of a node. If a function leaves it open ("$T"), it is
+// that of the function's call. Null if it is omitted.
 const AttrValue* ResolveAttribute(const Node& node, std::string_view name,
                                   const AttributeMap* call);
 
 class OperatorContext : public tf_common::OperatorBase {
  public:
-  // call: attributes of the call of the function that the node is in, or null.
+  // `call`: attributes of the call of the function that contains the node, or
+  // null.
   OperatorContext(graph::GraphBuilder& builder, const Node& node,
                   const AttributeMap* call, std::vector<Value> inputs,
                   int outputs, std::shared_ptr<const void> owner);
 
   const Node& node() const { return node_; }
-  // Keeps the protos.
+  // Keeps the protos alive.
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
-  // Operands. Input fails for what is no tensor of plain numbers.
+  // Operands. Input fails for an operand that is no tensor of plain numbers.
   int input_count() const override { return static_cast<int>(inputs_.size()); }
   Tensor Input(int index) const override;
   const Value& InputValue(int index) const;
 
-  // Results. OutputType is what SetOutputType was given.
+  // Results. OutputType returns the type that SetOutputType was given.
   int output_count() const override {
     return static_cast<int>(outputs_.size());
   }
@@ -86,17 +87,18 @@ class OperatorContext : public tf_common::OperatorBase {
   std::vector<int64_t> Integers(std::string_view name,
                                 std::vector<int64_t> otherwise) const;
   std::vector<float> Numbers(std::string_view name) const;
-  // Fails for types that there is no dtype for.
+  // Fails for types without a dtype.
   DType Type(std::string_view name, DType otherwise);
   DataType FileType(std::string_view name, DataType otherwise) const;
-  // Of an attribute of type shape; -1: open. Nullopt: no rank.
+  // Returns an attribute of type shape; -1 is an open extent. Nullopt if it has
+  // no rank.
   std::optional<std::vector<int64_t>> ShapeAttribute(
       std::string_view name) const;
   const AttrValue* Attribute(std::string_view name) const {
     return ResolveAttribute(node_, name, call_);
   }
 
-  // The list of an operand; fails where it is none, and null.
+  // Returns the list of an operand; fails and returns null if it is no list.
   const List* InputList(int index);
   void SetList(int index, List list);
 

@@ -1,5 +1,5 @@
-// The names of the results of operators that have several: how functions refer
-// to them ("node:indices:0").
+// The names of the results of operators that have several. Functions refer to
+// results by them ("node:indices:0").
 #ifndef EMBER_FRONTENDS_TENSORFLOW_OPERATOR_NAMES_H_
 #define EMBER_FRONTENDS_TENSORFLOW_OPERATOR_NAMES_H_
 
@@ -7,7 +7,8 @@
 
 namespace ember::tensorflow {
 
-// "values,indices" for TopKV2; empty where there is one result or one list.
+// Returns "values,indices" for TopKV2; empty if there is one result or one
+// list.
 std::string_view ResultNamesOf(std::string_view op);
 
 }  // namespace ember::tensorflow

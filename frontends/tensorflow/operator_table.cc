@@ -360,7 +360,8 @@ namespace {
   row(_HostCast, 1, 1, "", ImportCast)
 // clang-format on
 
-// The function is called by a lambda, so that those for OperatorBase fit, too.
+// A lambda calls the function, so that functions of an OperatorBase can be
+// rows, too.
 constexpr OperatorRow kOperators[] = {
 #define EMBER_ROW(op, minimum, maximum, names, function) \
   {.name = #op,                                          \

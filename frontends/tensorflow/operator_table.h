@@ -1,16 +1,17 @@
-// Every operator of TensorFlow that can be in an inference graph: how it is
-// imported, or why it is not. The list is of TensorFlow's registry, by what its
-// converters let through
-// (tensorflow/lite/delegates/flex/allowlisted_flex_ops.cc) and
-// the families beside those.
+// Every operator of TensorFlow that can be in an inference graph, with the
+// function that imports it or the reason for which it is not supported. The
+// operators are those of TensorFlow's registry that its converters accept
+// (tensorflow/lite/delegates/flex/allowlisted_flex_ops.cc), and further
+// families.
 //
 //   row(name, minimum inputs, maximum inputs, results, function)
-//   control(name, results)   graph_importer.h's own
-//   none(name)               has no result, and is only there for its effects
+//   control(name, results)   imported by graph_importer.h itself
+//   none(name)               has no result, and only exists for its effects
 //
-// Those that are not imported are in unsupported_operators.cc, by the reason.
+// Operators that are not supported are in unsupported_operators.cc, by the
+// reason.
 //
-// results: the names of a node's results where it has several, in order, as
+// results: the names of a node's results if it has several, in order, by which
 // functions refer to them ("indices" in "node:indices:0").
 #ifndef EMBER_FRONTENDS_TENSORFLOW_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_TENSORFLOW_OPERATOR_TABLE_H_
@@ -35,16 +36,16 @@ struct OperatorRow {
   int minimum_inputs = 0;
   int maximum_inputs = 0;
   std::string_view results = "";
-  // Null for what the importer does itself.
+  // Null for operators that the importer handles itself.
   ImportFunction import = nullptr;
-  // Not empty: it is not supported, and why.
+  // If not empty, the operator is not supported for this reason.
   std::string_view reason = "";
 };
 
-// In alphabetical order.
+// Returns all rows in alphabetical order.
 std::span<const OperatorRow> Operators();
 
-// Null for operators that nobody here knows.
+// Returns null for unknown operators.
 const OperatorRow* FindRow(std::string_view op);
 
 }  // namespace ember::tensorflow

@@ -1,5 +1,6 @@
 // The importers of operators, by file. Each reads its operands and attributes
-// from the context and sets the results; operator_table.h says whose they are.
+// from the context and sets the results. operator_table.h assigns them to
+// operators.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_OPERATORS_H_
 #define EMBER_FRONTENDS_TENSORFLOW_OPERATORS_H_
 
@@ -11,7 +12,7 @@
 
 namespace ember::tensorflow {
 
-// Any row of the instruction table, element by element.
+// Imports any unary instruction of the instruction table, elementwise.
 template <Opcode kOpcode>
 void ImportUnary(OperatorContext& c) {
   c.SetOutput(0, Unary(kOpcode, c.Input(0)));

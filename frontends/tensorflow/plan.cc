@@ -10,7 +10,8 @@
 namespace ember::tensorflow {
 namespace {
 
-constexpr size_t kMaximumConditions = 32;  // of one node, in each other
+// largest nesting depth of one node's conditions
+constexpr size_t kMaximumConditions = 32;
 constexpr int kMaximumFrameDepth = 32;
 
 class Planner {
@@ -36,7 +37,8 @@ class Planner {
     return body_.nodes[static_cast<size_t>(node)];
   }
 
-  // Calls function(node) for all that come before; not along a loop's way back.
+  // Calls function(node) for all nodes that come before, except along a loop's
+  // back edge.
   template <typename Function>
   void ForEachBefore(int node, const Function& function) const {
     const bool merges = IsLoopMerge(body_, At(node));
@@ -56,7 +58,8 @@ class Planner {
         ++missing[static_cast<size_t>(i)];
       });
     }
-    // The smallest first keeps the file's order where it is right.
+    // The smallest number comes first, so the file's order is kept where it is
+    // right.
     std::priority_queue<int, std::vector<int>, std::greater<>> ready;
     for (int i = 0; i < total; ++i)
       if (missing[static_cast<size_t>(i)] == 0) ready.push(i);
@@ -139,7 +142,8 @@ class Planner {
       all = std::move(joined);
     };
     if (IsMerge(node) && !IsLoopMerge(body_, node)) {
-      // It lives if any of its inputs does: what all of them ask for.
+      // A Merge is alive if any of its inputs is; its conditions are those
+      // common to all inputs.
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const auto other = ConditionsOf(body_, plan_, node.inputs[i]);
         if (i == 0) {

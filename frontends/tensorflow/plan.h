@@ -1,15 +1,15 @@
-// What the shape of a graph says about the order of its nodes, and about the
-// control flow of TensorFlow 1, which is spelled with nodes:
+// The order of a graph's nodes, and its control flow of TensorFlow 1, which
+// consists of nodes:
 //
-//   loops: Enter … Merge(Enter, NextIteration), LoopCond, Switch, Exit; the nodes
-//          between Enter and Exit are a frame
-//   ifs:   Switch(data, predicate) gives its data to one of two results; what
-//          depends on it is dead where the predicate decides otherwise; Merge
-//          takes the one that lives
+//   loops: Enter … Merge(Enter, NextIteration), LoopCond, Switch, Exit; the
+//          nodes between Enter and Exit are a frame
+//   ifs:   Switch(data, predicate) gives its data to one of two results; nodes
+//          that depend on the other result are dead; Merge takes the input that
+//          is alive
 //
 //   EMBER_ASSIGN_OR_RETURN(Plan plan, MakePlan(body));
-//   plan.frame[7]       // which loop node 7 is in
-//   plan.conditions[7]  // which predicates must hold for it to run
+//   plan.frame[7]       // the loop that contains node 7
+//   plan.conditions[7]  // the predicates that must hold for it to run
 //
 // Errors: nodes that form a cycle other than a loop's, loops that are not built
 // as above. Pure; thread-safe.
@@ -25,8 +25,8 @@
 namespace ember::tensorflow {
 
 struct Condition {
-  Source predicate;  // behind Identity nodes
-  int branch = 0;    // 1: it holds
+  Source predicate;  // Identity nodes are skipped
+  int branch = 0;    // 1: it is true
   bool operator==(const Condition&) const = default;
   auto operator<=>(const Condition&) const = default;
 };
@@ -35,19 +35,21 @@ struct Frame {
   std::string name;
   int parent = -1;
   std::vector<int> enters, merges, exits;
-  int condition = -1;  // the LoopCond
+  int condition = -1;  // its LoopCond
 };
 
 struct Plan {
   std::vector<int> order;  // definitions before uses
-  std::vector<int> frame;  // by node; 0: no loop
+  std::vector<int> frame;  // frame of each node; 0: no loop
   std::vector<Frame> frames;
-  std::vector<std::vector<Condition>> conditions;  // by node, sorted
+  // conditions of each node, sorted
+  std::vector<std::vector<Condition>> conditions;
 };
 
 StatusOr<Plan> MakePlan(const Body& body);
 
-// Conditions of a value: those of its node, and what a Switch adds.
+// Returns the conditions of a value: those of its node, and the one that a
+// Switch adds.
 std::vector<Condition> ConditionsOf(const Body& body, const Plan& plan,
                                     Source source);
 
@@ -57,11 +59,11 @@ bool IsMerge(const Node& node);
 bool IsEnter(const Node& node);
 bool IsExit(const Node& node);
 bool IsNextIteration(const Node& node);
-// A Merge where a loop begins anew.
+// True for a Merge at the head of a loop.
 bool IsLoopMerge(const Body& body, const Node& node);
-// A Switch on a LoopCond.
+// True for a Switch on a LoopCond.
 bool IsLoopSwitch(const Body& body, const Node& node);
-// The node behind Identity nodes.
+// Returns the source of a value, with Identity nodes skipped.
 Source BehindIdentities(const Body& body, Source source);
 
 }  // namespace ember::tensorflow

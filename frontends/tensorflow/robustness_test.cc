@@ -1,5 +1,5 @@
-// Files with damaged bytes: any result but a crash. Meant for --config=asan
-// too.
+// Imports files with damaged bytes. Any result but a crash is right. Meant for
+// --config=asan too.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ std::vector<std::string> Samples() {
   std::vector<std::string> samples;
   for (const std::string& name : SampleModelNames())
     samples.push_back(SampleModel(name));
-  // Without its variables, which other tests damage.
+  // The SavedModel is without its variables, which other tests damage.
   samples.push_back(SampleSavedModel().SerializeAsString());
   return samples;
 }
@@ -43,7 +43,7 @@ TEST(Robustness, EveryTruncation) {
     frontends::TryEveryTruncation(bytes, Try);
 }
 
-// Messages in each other without end.
+// Nests messages very deeply.
 TEST(Robustness, DeepMessages) {
   std::string text = "node { name: 'x' op: 'Const' attr { key: 'a' value { ";
   for (int i = 0; i < 100000; ++i) text += "func { attr { key: 'a' value { ";

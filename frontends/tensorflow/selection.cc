@@ -1,5 +1,5 @@
-// Operators that choose elements by indices, values or order, and that put
-// them where indices say.
+// Operators that select elements by indices, values or order, and operators
+// that write elements to given positions.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -44,8 +44,8 @@ void ImportTopK(OperatorContext& c) {
   c.SetOutput(0, results[0]);
   c.SetOutput(1, Cast(results[1], DType::kI32));
 }
-// Whether the target of each row is among its k highest. (predictions, targets,
-// k)
+// True if the target of each row is among the row's k highest predictions.
+// Operands: (predictions, targets, k).
 void ImportInTopK(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 1, 1)) return;
   int64_t k = c.Integer("k", 1);
@@ -99,7 +99,8 @@ void ImportCumprod(OperatorContext& c) {
 void ImportBucketize(OperatorContext& c) {
   tf_common::ImportBucketize(c, c.Numbers("boundaries"));
 }
-// (sorted rows, values rows): how many are below (lower) or not above (upper).
+// Counts the elements that are below (lower) or not above (upper) each value.
+// Operands: (sorted rows, values rows).
 void SetBound(OperatorContext& c, Opcode opcode) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2)) return;
   const Tensor sorted = Unsqueeze(c.Input(0), {1});
@@ -127,7 +128,8 @@ void ImportTensorScatterMin(OperatorContext& c) {
   SetScattered(c, "minimum", false);
 }
 
-// (indices…, data…): rows to where the indices say, the last of each wins.
+// Writes rows to the positions given by the indices; of several for one
+// position the last wins. Operands: (indices…, data…).
 void ImportDynamicStitch(OperatorContext& c) {
   const int n = c.input_count() / 2;
   if (n < 1 || c.input_count() != 2 * n)
@@ -157,7 +159,8 @@ void ImportDynamicStitch(OperatorContext& c) {
                        {{"update", std::string("assign")}}));
 }
 
-// (data, partitions): rows by number of partition.
+// Sorts rows into partitions by their partition numbers. Operands: (data,
+// partitions).
 void ImportDynamicPartition(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const int64_t count = c.Integer("num_partitions", 1);

@@ -17,10 +17,12 @@ using Entries = std::map<std::string, std::string, std::less<>>;
 
 constexpr uint64_t kMagic = 0xdb4775248b80fb57u;
 constexpr size_t kFooterBytes = 48;
-// Compression, and what keys share, makes a table larger than its file: by this
-// much at most, which is far above any checkpoint's.
+// Largest ratio of a table's size to its file's. Compression and shared parts
+// of keys make a table larger than its file; this is far more than any
+// checkpoint needs.
 constexpr int64_t kMostExpansion = 64;
-constexpr size_t kTrailerBytes = 5;  // of a block: compression, checksum
+// trailer of a block: compression, checksum
+constexpr size_t kTrailerBytes = 5;
 
 Status Malformed(const std::string& what) {
   return DataLossError("index: " + what);
@@ -32,7 +34,7 @@ uint32_t Little32(const uint8_t* bytes) {
   return value;
 }
 
-// False at the end of the bytes, and for numbers of more than 64 bits.
+// Reads a varint. False at the end of the bytes, and for more than 64 bits.
 bool TakeVarint(Bytes& bytes, uint64_t& value) {
   value = 0;
   for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
@@ -44,7 +46,7 @@ bool TakeVarint(Bytes& bytes, uint64_t& value) {
   return false;
 }
 
-// Where a block lies.
+// The location of a block.
 struct Handle {
   uint64_t offset = 0, size = 0;
 };
@@ -116,8 +118,9 @@ class TableReader {
     return contents;
   }
 
-  // Entries: how much of the key before is shared, the rest of the key, the
-  // value; behind them restart points, and how many there are.
+  // Calls function for each entry. An entry has the number of bytes shared with
+  // the key before, the rest of the key, and the value. Restart points and
+  // their number follow the entries.
   template <typename Function>
   Status ForEach(const std::string& block, const Function& function) {
     const auto malformed = [] {
@@ -136,7 +139,8 @@ class TableReader {
           !TakeVarint(rest, size) || shared > key.size() || own > rest.size() ||
           size > rest.size() - own)
         return malformed();
-      // What keys share is stored once, and so counts here.
+      // The file has shared parts of keys once, so they are charged here for
+      // each key.
       EMBER_RETURN_IF_ERROR(Charge(shared + own + size));
       std::string next = key.substr(0, shared);
       next.append(reinterpret_cast<const char*>(rest.data()), own);

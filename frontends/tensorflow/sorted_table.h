@@ -1,13 +1,13 @@
-// The file that holds a checkpoint's index: sorted keys with values, in blocks
-// (LevelDB's table format, doc/table_format.md there; TensorFlow's copy is
-// tensorflow/core/lib/io).
+// Reads the file that holds a checkpoint's index: sorted keys with values, in
+// blocks (LevelDB's table format, doc/table_format.md there; TensorFlow's copy
+// is tensorflow/core/lib/io).
 //
 //   EMBER_ASSIGN_OR_RETURN(auto entries, ReadSortedTable(file.bytes()));
 //   entries["layer/kernel"]   // the value's bytes
 //
-// Checked: the footer's magic number, offsets and sizes, the blocks' checksums,
-// the order of keys. Blocks are stored or compressed by Snappy. Errors are one
-// line. Thread-safe.
+// Checked are the footer's magic number, offsets and sizes, the blocks'
+// checksums, and the order of keys. Blocks are stored or compressed by Snappy.
+// Errors are one line. Thread-safe.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_SORTED_TABLE_H_
 #define EMBER_FRONTENDS_TENSORFLOW_SORTED_TABLE_H_
 
@@ -20,8 +20,9 @@
 
 namespace ember::tensorflow {
 
-// All blocks, keys and values together: far above any index of a checkpoint.
-// They may also be no more than a multiple of the file's size.
+// Largest number of bytes of all blocks, keys and values together, far more
+// than any index of a checkpoint has. The size is also limited to a multiple of
+// the file's size.
 inline constexpr int64_t kMaximumTableBytes = int64_t{1} << 30;
 
 StatusOr<std::map<std::string, std::string, std::less<>>> ReadSortedTable(

@@ -8,7 +8,7 @@ namespace {
 
 struct Reason {
   std::string_view reason;
-  std::string_view operators;  // with a space between them
+  std::string_view operators;  // separated by spaces
 };
 
 constexpr Reason kReasons[] = {

@@ -1,5 +1,5 @@
-// The operators of TensorFlow that are known and not imported, with the reason
-// that users are told: a part of the table in operator_table.h.
+// The operators of TensorFlow that are known but not imported, with the reason
+// that users see: a part of the table in operator_table.h.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_UNSUPPORTED_OPERATORS_H_
 #define EMBER_FRONTENDS_TENSORFLOW_UNSUPPORTED_OPERATORS_H_
 
@@ -9,7 +9,7 @@
 
 namespace ember::tensorflow {
 
-// Adds a row with a reason for each.
+// Adds a row with the reason for each of them.
 void AddUnsupportedOperators(std::vector<OperatorRow>& rows);
 
 }  // namespace ember::tensorflow

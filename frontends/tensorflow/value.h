@@ -1,4 +1,4 @@
-// What an edge of a TensorFlow graph carries: a tensor, a complex tensor, a
+// The value of an edge of a TensorFlow graph: a tensor, a complex tensor, a
 // list of tensors, or the name of a variable.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_VALUE_H_
 #define EMBER_FRONTENDS_TENSORFLOW_VALUE_H_
@@ -14,22 +14,24 @@
 
 namespace ember::tensorflow {
 
-// A TensorList, or what a TensorArray holds. Its elements are of one shape.
+// A TensorList, or the contents of a TensorArray. All elements have one shape.
 struct List {
   DType dtype = DType::kF32;
-  // [count, element…]; absent until something tells the elements' shape.
+  // [count, element…]; absent while the elements' shape is unknown.
   ops::Tensor data;
   ops::Dim count;  // while data is absent
-  // What the list was made with; -1: open. Nullopt: not even how many dims.
+  // The shape with which the list was made; -1 is open. Nullopt if its rank is
+  // unknown.
   std::optional<std::vector<int64_t>> element_shape;
 };
 
 struct Value {
-  ops::Tensor tensor;     // of complex numbers the real part
-  ops::Tensor imaginary;  // of complex numbers
+  ops::Tensor tensor;     // the real part for complex numbers
+  ops::Tensor imaginary;  // set for complex numbers only
   std::shared_ptr<const List> list;
-  std::string resource;    // a variable's name
-  bool reference = false;  // of a variable that is read where it is used
+  std::string resource;  // a variable's name
+  // refers to a variable, which is read where it is used
+  bool reference = false;
 
   Value() = default;
   explicit Value(ops::Tensor plain) : tensor(std::move(plain)) {}

@@ -1,5 +1,5 @@
-// Variables: VarHandleOp, VariableV2, ReadVariableOp, AssignVariableOp … and
-// what of a graph has effects.
+// Variables (VarHandleOp, VariableV2, ReadVariableOp, AssignVariableOp …), and
+// the search for nodes of a graph that have effects.
 #include <algorithm>
 #include <utility>
 
@@ -30,7 +30,8 @@ bool GraphImporter::FunctionHasEffects(const std::string& name, int depth) {
   const StatusOr<const Body*> body = model_->Function(name);
   bool effects = false;
   if (body.ok()) {
-    // Of a function that calls itself; such are refused when they are called.
+    // This ends the search in a function that calls itself; its call is
+    // refused.
     function_effects_[name] = false;
     for (const Node& node : (*body)->nodes)
       effects = effects || HasEffects(node, depth + 1);
@@ -117,7 +118,7 @@ StatusOr<Tensor> GraphImporter::Variable(const std::string& name,
   if (found != scope.variables.end()) return found->second;
   Tensor value;
   Scope* around = scope.around();
-  // A constant is made where it is used.
+  // The constant is made in the graph that uses it.
   if (around == nullptr || !assigned_variables_.contains(name)) {
     EMBER_ASSIGN_OR_RETURN(value, InitialValue(name, *scope.builder));
   } else {
@@ -199,7 +200,7 @@ Status GraphImporter::ImportVariableNode(const Node& node, Scope& scope,
     EMBER_RETURN_IF_ERROR(scope.builder->status());
   }
   EMBER_RETURN_IF_ERROR(Assign(handle.resource, value, scope));
-  results.push_back(handle);  // of a reference
+  results.push_back(handle);  // the result is a reference
   return OkStatus();
 }
 

@@ -1,5 +1,6 @@
-// Damage to a model's bytes, for the robustness tests of formats: whether an
-// import works then does not matter; that it comes back, with one line, does.
+// Damages a model's bytes, for the robustness tests of formats. An import of
+// damaged bytes may succeed or fail; it must return, and an error must be one
+// line.
 //
 //   TryEveryByteChanged(SampleModel(name), [](const std::string& bytes) {
 //     return ImportBytes(bytes).status();
@@ -14,18 +15,18 @@
 
 namespace ember::frontends {
 
-// What becomes of damaged bytes.
+// Uses damaged bytes, and returns the status.
 using Attempt = std::function<Status(const std::string& bytes)>;
 
-// The status of an attempt that may fail, with one line; else the test does.
+// Fails the test unless the status is ok or an error of one line.
 void ExpectOneLine(const Status& status);
 
-// Each byte in four ways.
+// Changes each byte in four ways.
 void TryEveryByteChanged(const std::string& bytes, const Attempt& attempt);
-// Each beginning, that of no bytes too.
+// Tries each prefix, including the empty one.
 void TryEveryTruncation(const std::string& bytes, const Attempt& attempt);
-// Each aligned word of 4 bytes as a number that is far off: offsets, extents,
-// indices.
+// Replaces each aligned word of 4 bytes by absurd numbers, as it may be an
+// offset, extent or index.
 void TryAbsurdWords(const std::string& bytes, const Attempt& attempt);
 
 }  // namespace ember::frontends

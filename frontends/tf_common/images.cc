@@ -60,7 +60,7 @@ void ImportResizeNearest(OperatorBase& c, bool align_corners,
   ImportResize(c, spec);
 }
 
-// Rows of zeros behind x, so that there are `count`.
+// Appends rows of zeros to x, up to `count` rows.
 Tensor FilledUp(Tensor x, const Dim& count) {
   Shape low(x.rank(), Dim(0)), high(x.rank(), Dim(0));
   high[0] = count - x.dim(0);

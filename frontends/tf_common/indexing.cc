@@ -9,7 +9,8 @@ namespace {
 
 Tensor Indices(Tensor x) { return Cast(x, DType::kI64); }
 
-// Row i of the data joins row ids[i] of the result; negative ids join none.
+// Combines row i of the data into row ids[i] of the result; rows with negative
+// ids are ignored.
 void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
                  double initial) {
   const Tensor data = c.Input(0);
@@ -18,7 +19,7 @@ void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
   const Dim rows = ElementCount(ids.shape());
   Shape updates{rows};
   updates.insert(updates.end(), shape.begin(), shape.end());
-  shape.insert(shape.begin(), count + Dim(1));  // one more, for no row
+  shape.insert(shape.begin(), count + Dim(1));  // one more, for ignored rows
   const Tensor none = DimScalar(c.builder(), count);
   const Tensor place = Select(Less(ids, 0), none, ids);
   const Tensor y =
@@ -38,7 +39,7 @@ double ExtremeOf(DType dtype, bool highest) {
   }
   const int bits = 8 * DTypeByteSize(dtype);
   if (!IsSigned(dtype)) return highest ? std::ldexp(1, bits) - 1 : 0;
-  // The highest of 64 bits is no double: one that is near.
+  // No double is the highest 64-bit integer; this one is near it.
   if (bits == 64 && highest) return std::ldexp(1, 63) - 1024;
   return highest ? std::ldexp(1, bits - 1) - 1 : -std::ldexp(1, bits - 1);
 }
@@ -71,7 +72,8 @@ void ImportGather(OperatorBase& c, int64_t given, int64_t batch_dims) {
                          std::to_string(batch_dims));
   }
   const int b = static_cast<int>(batch);
-  // The axis comes right behind the batch, and the indices' dims to its place.
+  // The axis is moved right after the batch, and the indices' dims then take
+  // its place.
   std::vector<int64_t> order, back;
   for (int i = 0; i < b; ++i) order.push_back(i);
   order.push_back(axis);
@@ -152,7 +154,7 @@ void ImportTopK(OperatorBase& c) {
   if (c.output_count() > 1) c.SetOutput(1, Cast(results[1], c.OutputType(1)));
 }
 
-// [n, rank]: where the condition holds, row-major.
+// Returns the positions at which the condition is true, [n, rank], row-major.
 void ImportWhere(OperatorBase& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);
@@ -215,7 +217,7 @@ void ImportCumulative(OperatorBase& c, Opcode opcode, double identity,
 
 void ImportSegment(OperatorBase& c, const std::string& update, double initial) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1)) return;
-  // Ids ascend: there are as many rows as the last says.
+  // Ids ascend, so the last one gives the number of rows.
   const Tensor ids = Indices(c.Input(1));
   const Tensor count =
       Maximum(Reduce(ids, "maximum", {0}, /*keep=*/true) + 1.0, 0);
@@ -273,7 +275,8 @@ void ImportMatrixSetDiag(OperatorBase& c) {
   c.SetOutput(0, Select(eye, Unsqueeze(diagonal, {diagonal.rank()}), x));
 }
 
-// Each element of the result is of the update where it lies within that.
+// An element of the result comes from the update if its position is within the
+// update.
 void ImportDynamicUpdateSlice(OperatorBase& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1) || !c.CheckRank(2, 1, 1)) return;
   const Tensor x = c.Input(0);
@@ -297,7 +300,7 @@ void ImportDynamicUpdateSlice(OperatorBase& c) {
   if (c.ok()) c.SetOutput(0, Select(inside, update, x));
 }
 
-// How many boundaries are not above each element.
+// Number of boundaries that are not above each element.
 void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries) {
   if (!c.CheckRank(0, 0, kMaximumRank - 1)) return;
   const Tensor x = Cast(c.Input(0), DType::kF32);

@@ -1,6 +1,6 @@
-// Operators that choose or place elements by indices, as TensorFlow and
-// TensorFlow Lite have them alike. Operands are in the order of TensorFlow's
-// operators; what is an attribute there is an argument here.
+// Operators that select or place elements by indices and are the same in
+// TensorFlow and TensorFlow Lite. Operands are in the order of TensorFlow's
+// operators; TensorFlow's attributes are arguments here.
 #ifndef EMBER_FRONTENDS_TF_COMMON_INDEXING_H_
 #define EMBER_FRONTENDS_TF_COMMON_INDEXING_H_
 
@@ -12,36 +12,39 @@
 
 namespace ember::tf_common {
 
-// 0, 1, … along one dim of rank `rank`.
+// Returns 0, 1, … along one dim of rank `rank`.
 inline Tensor PlaceAlong(OperatorBase& c, const Dim& extent, int axis,
                          int rank) {
   return AlongAxis(IotaVector(c.builder(), extent, DType::kI64), axis, rank);
 }
 
-// The lowest or highest value of a type; of floats, the finite ones of f32.
+// Returns the lowest or highest value of a type; for floats, the finite ones of
+// f32.
 double ExtremeOf(DType dtype, bool highest);
 
-// mode: maximum or minimum. (x, axis)
+// `mode`: maximum or minimum. Operands: (x, axis).
 void ImportArgExtreme(OperatorBase& c, const std::string& mode);
-// (data, indices); indices count from the end where they are negative.
+// Operands: (data, indices). Negative indices count from the end.
 void ImportGather(OperatorBase& c, int64_t axis, int64_t batch_dims);
 void ImportGatherNd(OperatorBase& c);
-// (indices, updates, shape): zeros, and the updates added.
+// Adds the updates to zeros. Operands: (indices, updates, shape).
 void ImportScatterNd(OperatorBase& c);
 void ImportSparseToDense(OperatorBase& c);
 void ImportOneHot(OperatorBase& c, int64_t axis);
 void ImportTopK(OperatorBase& c);
-// [n, rank]: where the condition holds, row-major.
+// Returns the positions at which the condition is true, [n, rank], row-major.
 void ImportWhere(OperatorBase& c);
 void ImportUnique(OperatorBase& c);
 void ImportReverseSequence(OperatorBase& c, int64_t seq_dim, int64_t batch_dim);
-// Running sums or products; `identity` changes nothing. (x, axis)
+// Running sums or products. `identity` is the neutral element of the opcode.
+// Operands: (x, axis).
 void ImportCumulative(OperatorBase& c, Opcode opcode, double identity,
                       bool exclusive, bool reverse);
-// (data, ids): rows of one id are joined by `update` (add, multiply, minimum,
-// maximum), beginning with `initial`. Ids ascend.
+// Combines rows of equal id by `update` (add, multiply, minimum, maximum),
+// beginning with `initial`. Operands: (data, ids). Ids ascend.
 void ImportSegment(OperatorBase& c, const std::string& update, double initial);
-// The same with any ids below the third operand; negative ones join no row.
+// The same for ids in any order below the third operand; rows with negative ids
+// are ignored.
 void ImportUnsortedSegment(OperatorBase& c, const std::string& update,
                            double initial);
 void ImportUnsortedSegmentSum(OperatorBase& c);
@@ -50,9 +53,9 @@ void ImportUnsortedSegmentMax(OperatorBase& c);
 void ImportUnsortedSegmentMin(OperatorBase& c);
 void ImportMatrixDiag(OperatorBase& c);
 void ImportMatrixSetDiag(OperatorBase& c);
-// (x, update, starts)
+// Operands: (x, update, starts).
 void ImportDynamicUpdateSlice(OperatorBase& c);
-// How many boundaries are not above each element.
+// Number of boundaries that are not above each element.
 void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries);
 
 }  // namespace ember::tf_common

@@ -9,7 +9,8 @@
 namespace ember::tf_common {
 namespace {
 
-// A shape with at most one -1, whose extent the others leave.
+// Resolves a shape with at most one -1, which becomes the extent that the
+// others leave.
 std::optional<Shape> Resolved(OperatorBase& c, const Shape& from, Shape to) {
   int open = -1;
   Shape others;
@@ -44,7 +45,8 @@ std::vector<int64_t> Iota(int count) {
   return values;
 }
 
-// [rank, 2] of integers that are known when compiling, as two shapes.
+// An operand [rank, 2] of integers that are known when compiling, as two
+// shapes.
 struct Margins {
   Shape low, high;
 };
@@ -63,7 +65,7 @@ std::optional<Margins> ReadMargins(OperatorBase& c, int input, int rank,
   return margins;
 }
 
-// [N, H, W, C] with blocks of positions and channels traded.
+// Helpers that exchange blocks of positions and channels of [N, H, W, C].
 std::optional<int64_t> BlockSize(OperatorBase& c, int64_t size) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckPositive("block_size", size))
     return std::nullopt;
@@ -80,8 +82,8 @@ std::optional<Dim> Quotient(OperatorBase& c, const Dim& whole,
   return quotient;
 }
 
-// Blocks of the spatial dims behind the batch: shapes and order of the
-// transposition that both directions share.
+// Reads the blocks of the spatial dims after the batch: shapes, and the order
+// of the transposition that both directions share.
 std::optional<std::vector<int64_t>> ReadBlocks(OperatorBase& c) {
   if (!c.CheckRank(0, 3)) return std::nullopt;
   auto blocks = c.ConstantIntegers(1, "block_shape");
@@ -199,7 +201,7 @@ void ImportSplitV(OperatorBase& c) {
                          std::to_string(c.output_count()) + " values, found " +
                          std::to_string(sizes->size()));
   }
-  // One size may be -1: what the others leave.
+  // One size may be -1: it is the extent that the others leave.
   Dim rest = x.dim(axis);
   for (const Dim& size : *sizes)
     if (size != Dim(-1)) rest = rest - size;
@@ -222,7 +224,8 @@ void ImportPad(OperatorBase& c, double zero) {
 void ImportMirrorPad(OperatorBase& c, bool symmetric) {
   if (!symmetric)
     return ImportPadding(c, "reflect", Tensor(&c.builder(), nullptr));
-  // With the edge itself: each margin is the reversed slice beside it.
+  // The edge itself is mirrored too: each margin is the reversed slice next to
+  // it.
   if (!c.CheckRank(0, 0)) return;
   Tensor x = c.Input(0);
   const auto margins = ReadMargins(c, 1, x.rank(), "paddings");
@@ -309,7 +312,7 @@ void ImportDepthToSpace(OperatorBase& c, int64_t block_size) {
                          {x.dim(0), x.dim(1) * b, x.dim(2) * b, *depth}));
 }
 
-// The blocks' offsets become the outermost part of the batch.
+// The positions within a block become the outermost part of the batch.
 void ImportSpaceToBatchNd(OperatorBase& c, double zero) {
   const auto blocks = ReadBlocks(c);
   if (!blocks) return;
@@ -407,7 +410,8 @@ void ImportRange(OperatorBase& c) {
     if (!c.CheckRank(i, 0, 1)) return;
   const Tensor start = Reshape(c.Input(0), {}), delta = Reshape(c.Input(2), {});
   const Tensor limit = Reshape(c.Input(1), {});
-  // As many as ceil((limit - start) / delta), none if that is negative.
+  // The number of elements is ceil((limit - start) / delta), or 0 if that is
+  // negative.
   const Tensor span = Cast(limit, DType::kF64) - Cast(start, DType::kF64);
   const Tensor count =
       Cast(Maximum(Ceil(span / Cast(delta, DType::kF64)), 0), DType::kI64);

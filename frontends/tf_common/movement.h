@@ -1,7 +1,7 @@
-// Operators that move elements, as TensorFlow and TensorFlow Lite have them
-// alike (tensorflow/core/ops/array_ops.cc): shapes, joins, repetition, padding,
-// blocks. Operands are in the order of TensorFlow's operators; what is an
-// attribute there is an argument here.
+// Operators that move elements and are the same in TensorFlow and TensorFlow
+// Lite (tensorflow/core/ops/array_ops.cc): shapes, joins, repetition, padding,
+// blocks. Operands are in the order of TensorFlow's operators; TensorFlow's
+// attributes are arguments here.
 //
 //   void ImportTile(OperatorContext& c) { tf_common::ImportTile(c); }
 //
@@ -16,10 +16,10 @@
 
 namespace ember::tf_common {
 
-// To the second operand, or to a shape given here; one extent may be -1.
+// Reshapes to the second operand, or to a given shape; one extent may be -1.
 void ImportReshape(OperatorBase& c);
 void ImportReshape(OperatorBase& c, Shape shape);
-// No axes: all dims that are known to be 1.
+// No axes means all dims that are known to be 1.
 void ImportSqueeze(OperatorBase& c, const std::vector<int64_t>& axes);
 void ImportExpandDims(OperatorBase& c);
 void ImportTranspose(OperatorBase& c);
@@ -27,9 +27,9 @@ void ImportPack(OperatorBase& c, int64_t axis);
 void ImportUnpack(OperatorBase& c, int64_t axis);
 void ImportSplit(OperatorBase& c);
 void ImportSplitV(OperatorBase& c);
-// With the third operand, or with `zero` where there is none.
+// Pads with the third operand; without it, with `zero`.
 void ImportPad(OperatorBase& c, double zero);
-// symmetric: the edge itself is mirrored, too.
+// `symmetric`: true if the edge itself is mirrored, too.
 void ImportMirrorPad(OperatorBase& c, bool symmetric);
 void ImportTile(OperatorBase& c);
 void ImportBroadcastTo(OperatorBase& c);

@@ -1,14 +1,14 @@
-// What the importer of one operator sees, as far as TensorFlow and TensorFlow
-// Lite have it alike: operands in the same order, shapes and axes as operands,
-// and where the results go. The operators themselves are in the files beside
-// this one; a format's own context adds its attributes (or options).
+// The import context of operators that are the same in TensorFlow and
+// TensorFlow Lite: operands in the same order, shapes and axes as operands, and
+// the results to set. The operators are in the other files of this folder; a
+// format's own context adds its attributes (or options).
 //
 //   void ImportTile(OperatorBase& c) {
 //     const auto times = c.Sizes(1, "multiples");
 //     if (times) c.SetOutput(0, Repeated(c.Input(0), *times));
 //   }
 //
-// Errors and lifetime as for ImportContext.
+// Errors and lifetime are those of ImportContext.
 #ifndef EMBER_FRONTENDS_TF_COMMON_OPERATOR_BASE_H_
 #define EMBER_FRONTENDS_TF_COMMON_OPERATOR_BASE_H_
 
@@ -26,8 +26,8 @@
 
 namespace ember::tf_common {
 
-// The names of frontends/ops that operators are written in; the functions on
-// tensors are found by their arguments.
+// The names of frontends/ops that the code of operators uses. Functions on
+// tensors are found by argument-dependent lookup.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::AsConstants;
@@ -48,16 +48,16 @@ class OperatorBase : public ops::ImportContext {
  public:
   using ImportContext::ImportContext;
 
-  // Operands; those left out are absent.
+  // Operands. Omitted ones are absent.
   virtual int input_count() const = 0;
   virtual Tensor Input(int index) const = 0;
 
-  // Results. OutputType is what the model says.
+  // Results. OutputType returns the type that the model states.
   virtual int output_count() const = 0;
   virtual DType OutputType(int index) const = 0;
   virtual void SetOutput(int index, Tensor value) = 0;
 
-  // Of operands by their index.
+  // The checks of ImportContext for operands, given by their index.
   std::optional<Shape> Contents(int input, std::string_view what) {
     return ImportContext::Contents(Input(input), Named(input, what));
   }

@@ -1,4 +1,4 @@
-// Reductions along dims that an operand names: (x, axes).
+// Reductions along dims that an operand gives. Operands: (x, axes).
 #ifndef EMBER_FRONTENDS_TF_COMMON_REDUCTION_H_
 #define EMBER_FRONTENDS_TF_COMMON_REDUCTION_H_
 
@@ -11,12 +11,14 @@
 
 namespace ember::tf_common {
 
-// Ascending, each once; nullopt after an error.
+// Returns the axes in ascending order, each once; nullopt after an error.
 std::optional<std::vector<int64_t>> ReducedAxes(OperatorBase& c);
 
-// combiner: sum, product, maximum, minimum. keep: as dims of 1.
+// `combiner`: sum, product, maximum, minimum. `keep`: reduced dims stay as dims
+// of 1.
 void ImportReduced(OperatorBase& c, std::string_view combiner, bool keep);
-// Of bool: the largest is whether any is true, the smallest whether all are.
+// The same for bool: the maximum is true if any element is, the minimum if all
+// are.
 void ImportReducedBool(OperatorBase& c, std::string_view combiner, bool keep);
 
 }  // namespace ember::tf_common

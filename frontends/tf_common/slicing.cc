@@ -10,7 +10,7 @@
 namespace ember::tf_common {
 namespace {
 
-// A bound counted from the start, within [low, high].
+// Converts a bound to one that counts from the start, clamped to [low, high].
 Dim Clamped(const Dim& bound, const Dim& extent, const Dim& low,
             const Dim& high) {
   Dim counted = bound;
@@ -19,12 +19,12 @@ Dim Clamped(const Dim& bound, const Dim& extent, const Dim& low,
   return LargerOf(SmallerOf(counted, high), low);
 }
 
-// What STRIDED_SLICE says of each dim of its operand, and of dims that its
-// result has besides.
+// STRIDED_SLICE's specification of each dim of its operand, and of the dims
+// that its result has in addition.
 struct Slices {
   Shape starts, sizes;
   std::vector<int64_t> steps;
-  // Of the result: kept dims of the operand, new ones, dropped ones.
+  // Dims that the result drops, and dims of 1 that it adds.
   std::vector<int64_t> dropped;   // dims of the slice
   std::vector<int64_t> inserted;  // dims of the result
 };
@@ -62,7 +62,7 @@ class StridedSlice {
   bool ReadAll() {
     const int rank = c_.Input(0).rank();
     const size_t count = begin_->size();
-    // The ellipsis stands for the dims that nothing else names.
+    // The ellipsis covers all dims that no other entry covers.
     int named = 0;
     for (size_t i = 0; i < count; ++i)
       named += !IsSet(masks_.new_axis, i) && !IsSet(masks_.ellipsis, i);

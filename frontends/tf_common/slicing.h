@@ -1,4 +1,4 @@
-// Slice and StridedSlice, as TensorFlow and TensorFlow Lite have them.
+// Slice and StridedSlice, which are the same in TensorFlow and TensorFlow Lite.
 #ifndef EMBER_FRONTENDS_TF_COMMON_SLICING_H_
 #define EMBER_FRONTENDS_TF_COMMON_SLICING_H_
 
@@ -8,19 +8,19 @@
 
 namespace ember::tf_common {
 
-// A bit for each value of begin, end and strides.
+// Masks with a bit for each value of begin, end and strides.
 struct SliceMasks {
-  int64_t begin = 0;        // from the first element
-  int64_t end = 0;          // to the last
-  int64_t ellipsis = 0;     // stands for all dims that nothing else names
-  int64_t new_axis = 0;     // a dim of 1 in the result
-  int64_t shrink_axis = 0;  // one element; the dim is dropped
+  int64_t begin = 0;        // begin at the first element
+  int64_t end = 0;          // end at the last element
+  int64_t ellipsis = 0;     // covers all dims that no other entry covers
+  int64_t new_axis = 0;     // adds a dim of 1 to the result
+  int64_t shrink_axis = 0;  // takes one element and drops the dim
   bool end_is_offset = false;
 };
 
-// (x, begin, end, strides)
+// Operands: (x, begin, end, strides).
 void ImportStridedSlice(OperatorBase& c, const SliceMasks& masks);
-// (x, begin, size)
+// Operands: (x, begin, size).
 void ImportSlice(OperatorBase& c);
 
 }  // namespace ember::tf_common

@@ -15,7 +15,7 @@ namespace {
 
 using Activation = schema::ActivationFunctionType;
 
-// A quantized operand on the result's scale, cut to a range of real numbers.
+// Sets the operand on the result's scale, clamped to a range of real numbers.
 void SetClamped(OperatorContext& c, Activation activation, double low,
                 double high) {
   const Tensor x = c.Input(0);
@@ -33,7 +33,8 @@ void SetClamped(OperatorContext& c, Activation activation, double low,
   SetRequantized(c, centered, {scale}, activation);
 }
 
-// In gemmlowp's terms: x * x' / 2^15 with x in 16 bits, rounded to nearest.
+// Returns a * b / 2^15 for 16-bit numbers, rounded to nearest, as gemmlowp
+// does.
 int32_t RoundingProduct16(int32_t a, int32_t b) {
   if (a == b && a == -32768) return 32767;
   const int32_t product = a * b;
@@ -50,18 +51,19 @@ int32_t RoundingShiftRight(int32_t x, int exponent) {
   return (x >> exponent) + ((x & mask) > threshold ? 1 : 0);
 }
 
-// A multiplier of 31 bits as one of 15.
+// Narrows a multiplier of 31 bits to 15 bits.
 int32_t Narrowed(const ops::FixedPoint& scale) {
   constexpr int32_t kHighest = 0x7FFFFFFF - (1 << 15);
   return scale.multiplier >= kHighest ? 0x7FFF
                                       : (scale.multiplier + (1 << 15)) >> 16;
 }
 
-// x * relu6(x + 3) / 6 of a stored integer, in 16 bits as the reference has it.
+// Computes x * relu6(x + 3) / 6 of a stored integer, in 16 bits like the
+// reference.
 int64_t HardSwishOf(int64_t stored, const Quantization& in,
                     const Quantization& out, DType type) {
   const auto in_scale = static_cast<double>(in.scale());
-  const double fine_in_scale = in_scale / 128;  // of 7 more bits
+  const double fine_in_scale = in_scale / 128;  // The scale with 7 more bits.
   const ops::FixedPoint result_scale =
       ops::FixedPointOf(fine_in_scale / static_cast<double>(out.scale()));
   const ops::FixedPoint relu_scale =
@@ -70,7 +72,8 @@ int64_t HardSwishOf(int64_t stored, const Quantization& in,
   const int32_t fine = value * 128;
   const int32_t on_result_scale =
       RoundingProduct16(fine, Narrowed(result_scale));
-  // relu6(x + 3) / 6 as a number of 15 bits in [-1, 1), then in [0, 1].
+  // relu6(x + 3) / 6 as a fixed-point number of 15 bits: first in [-1, 1), then
+  // in [0, 1].
   int32_t gate = fine;
   if (relu_scale.shift > 0)
     gate = Saturated16(int64_t{gate} << (relu_scale.shift - 1));
@@ -78,7 +81,7 @@ int64_t HardSwishOf(int64_t stored, const Quantization& in,
   if (relu_scale.shift > 0) gate = Saturated16(int64_t{gate} << 1);
   if (relu_scale.shift < 0) gate = RoundingShiftRight(gate, -relu_scale.shift);
   gate = (gate + (1 << 15)) >> 1;
-  // Toward zero, unlike the products before.
+  // This division rounds toward zero, unlike the products above.
   const int32_t product = gate * on_result_scale / (1 << 15);
   const int32_t rounded =
       RoundingShiftRight(product, std::max(-result_scale.shift, 0));
@@ -103,7 +106,8 @@ float TanhGeluNumber(float x) {
   return 0.5f * x * (1 + std::tanh(kScale * (x + 0.044715f * x * x * x)));
 }
 
-// Softmax along the last dim: exponentials of stored integers from a table.
+// Sets the softmax along the last dim. Exponentials of stored integers come
+// from a table.
 void SetQuantizedSoftmax(OperatorContext& c, float beta) {
   if (!CheckPerTensor(c, 1)) return;
   const Tensor x = c.Input(0);
@@ -221,7 +225,7 @@ void ImportLeakyRelu(OperatorContext& c) {
   const double scale = static_cast<double>(in.scale()) /
                        static_cast<double>(c.OutputQuantization(0)->scale());
   const Tensor centered = CenteredStored(x, in);
-  // The slope may be negative; a multiplier is not.
+  // The slope may be negative, but a multiplier may not.
   const Tensor sloped = ops::MultiplyByFixedPoint(
       centered, ops::FixedPointOf(std::abs(alpha) * scale));
   const Tensor same =

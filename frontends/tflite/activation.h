@@ -6,12 +6,13 @@
 
 namespace ember::tflite {
 
-// Of real numbers. Fails for functions that nobody knows.
+// Applies a function to real numbers. Fails for unknown functions.
 Tensor Activated(OperatorContext& c, Tensor x,
                  schema::ActivationFunctionType activation);
 
-// Result 0 of an operator that is one function of each element: of 8-bit
-// quantized operands in a table, of 16-bit ones in f32, else by `real`.
+// Sets result 0 of an operator that is one function of each element. Operands
+// of 8 quantized bits use a table, those of 16 bits compute in f32, and real
+// ones use `real`.
 void SetFunction(OperatorContext& c, float (*number)(float),
                  Tensor (*real)(Tensor));
 

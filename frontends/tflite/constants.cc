@@ -8,7 +8,7 @@
 namespace ember::tflite {
 namespace {
 
-// Of what a sparse tensor may become.
+// Largest size of a sparse tensor once it is dense.
 constexpr int64_t kMaximumDenseBytes = int64_t{1} << 31;
 
 int64_t Count(const schema::Tensor& tensor) {
@@ -22,7 +22,8 @@ std::vector<int64_t> ShapeOf(const schema::Tensor& tensor) {
   return {shape.begin(), shape.end()};
 }
 
-// Two in a byte, the lower half first, in two's complement.
+// Unpacks 4-bit integers in two's complement: two in a byte, the lower half
+// first.
 std::vector<uint8_t> Unpacked(std::span<const uint8_t> bytes, int64_t count) {
   std::vector<uint8_t> values;
   for (int64_t i = 0; i < count; ++i) {
@@ -39,7 +40,8 @@ int32_t Little32(std::span<const uint8_t> bytes, size_t at) {
   return value;
 }
 
-// A count, the offsets of all strings and of their end, the strings.
+// Reads strings: their count, the offsets of all strings and of their end, then
+// the bytes.
 StatusOr<std::vector<std::string>> Strings(std::span<const uint8_t> bytes,
                                            int64_t expected) {
   const auto malformed = [] {
@@ -83,8 +85,9 @@ std::vector<int64_t> Indices(schema::SparseIndexVector kind,
   }
 }
 
-// A tree of levels, each dense or compressed, whose leaves are the elements in
-// order; each level is a dim or a part of one that is in blocks.
+// Reads a tree of levels, each dense or compressed, whose leaves are the
+// elements in order. A level is a dim, or the blocks or the places within a
+// block of a dim that is divided into blocks.
 class SparseReader {
  public:
   SparseReader(const schema::Tensor& tensor, std::span<const uint8_t> bytes,
@@ -99,7 +102,7 @@ class SparseReader {
     for (const int64_t dim : shape_) {
       if (__builtin_mul_overflow(count, dim, &count)) return Malformed();
     }
-    // There is data, which a tensor without elements has no place for.
+    // There is data, but a tensor without elements has no place for it.
     if (count == 0) return Malformed();
     if (count > kMaximumDenseBytes / static_cast<int64_t>(width_)) {
       return ResourceExhaustedError(
@@ -114,7 +117,8 @@ class SparseReader {
 
  private:
   struct Level {
-    size_t dim = 0;  // of the traversal, blocks behind the tensor's own
+    // In the traversal's numbering: block dims follow the tensor's own.
+    size_t dim = 0;
     bool compressed = false;
     int64_t size = 0;
     std::vector<int64_t> segments, indices;
@@ -130,8 +134,8 @@ class SparseReader {
     const auto blocks = SpanOf(sparsity_.block_map());
     const auto* metadata = sparsity_.dim_metadata();
     const size_t rank = shape_.size();
-    // A dim is in blocks once: so there are no more levels than twice as many
-    // as dims, which Walk goes down.
+    // A dim is divided into blocks at most once, so there are at most twice as
+    // many levels as dims. This bounds Walk's recursion.
     if (metadata == nullptr || metadata->size() != order.size() ||
         blocks.size() > rank || order.size() != rank + blocks.size())
       return Malformed();
@@ -167,9 +171,9 @@ class SparseReader {
       }
       levels_.push_back(std::move(level));
     }
-    // A dim is as long as its blocks and how many there are of them say: so
-    // whatever Walk passes through is an element, or has a place in the lists
-    // of a compressed level.
+    // A dim's extent is its block size times the number of blocks. So each node
+    // that Walk visits is an element, or has a place in the lists of a
+    // compressed level.
     for (const Level& level : levels_) {
       if (level.dim >= rank) continue;
       const int64_t block = block_size_[level.dim], dim = shape_[level.dim];
@@ -180,7 +184,7 @@ class SparseReader {
     return OkStatus();
   }
 
-  // `segment`: which node of the level before this is below.
+  // `segment`: number of the parent node in the previous level.
   Status Walk(size_t depth, int64_t segment) {
     if (depth == levels_.size()) return Put();
     const Level& level = levels_[depth];

@@ -1,6 +1,6 @@
-// Constant tensors of a file as constants of the graph, in the file's memory
-// where their layout allows it: 4-bit integers are unpacked, sparse tensors
-// made dense, strings interned.
+// Turns constant tensors of a file into constants of the graph, in the file's
+// memory where their layout allows it. 4-bit integers are unpacked, sparse
+// tensors are made dense, and strings are interned.
 #ifndef EMBER_FRONTENDS_TFLITE_CONSTANTS_H_
 #define EMBER_FRONTENDS_TFLITE_CONSTANTS_H_
 
@@ -14,12 +14,12 @@
 
 namespace ember::tflite {
 
-// The data of tensors of the file that were unpacked or made dense already, by
-// their tables in the file. So a subgraph that is called a thousand times has
-// one copy of each.
+// The data of tensors that have been unpacked or made dense, by the tensor's
+// table in the file. A subgraph that is called a thousand times thus has one
+// copy of each.
 using UnpackedConstants = std::map<const schema::Tensor*, graph::ConstantData>;
 
-// Errors: types without a dtype, data that its own index does not fit.
+// Errors: a type without a dtype, and data that does not fit its own index.
 StatusOr<ops::Tensor> ConstantTensor(const Model& model,
                                      const schema::Tensor& tensor,
                                      UnpackedConstants& unpacked,

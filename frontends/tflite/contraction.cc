@@ -1,5 +1,5 @@
 // Products of matrices: of real numbers, of quantized ones in integers, and of
-// real inputs by quantized weights.
+// real inputs with quantized weights.
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kRowsByWeights = "bi,oi->bo";
 
-// The operand as rows of the weights' width, [rows, width].
+// Reshapes the operand to rows of the weights' width, [rows, width].
 Tensor AsRows(Tensor x, const Dim& width) {
   if (x.rank() == 2 && x.dim(1) == width) return x;
   Dim rows = Dim(1);
@@ -27,7 +27,8 @@ Tensor AsRows(Tensor x, const Dim& width) {
   return Reshape(x, {rows, width});
 }
 
-// The result of rows as the options have it: with the operand's dims, or two.
+// Reshapes the rows of the result as the options say: to the operand's dims, or
+// to two dims.
 Tensor FromRows(OperatorContext& c, Tensor y) {
   const auto& o = c.Options<schema::FullyConnectedOptions>();
   if (!o.keep_num_dims() || !c.ok()) return y;
@@ -131,7 +132,7 @@ void ImportBatchMatMul(OperatorContext& c) {
   Tensor b = Transposed(c.Input(1), o.adj_y());
   if (qa == nullptr && qb == nullptr) return c.SetOutput(0, MatMul(a, b));
   if (qa == nullptr) {
-    // Real rows by quantized weights.
+    // Real rows times quantized weights.
     if (!qb->per_tensor())
       return c.FailUnsupported("input 1: expected one scale");
     const Hybrid hybrid =

@@ -90,7 +90,7 @@ StatusOr<Tensor> GraphImporter::Variable(const std::string& resource,
 
 bool GraphImporter::Assigns(int subgraph, int depth) const {
   if (depth > kMaximumCallDepth) return true;
-  // Once each, as a subgraph may be called from many.
+  // Each subgraph is examined once, as many operators may call it.
   const auto known = assigns_.find(subgraph);
   if (known != assigns_.end()) return known->second;
   const bool assigns = AssignsItself(subgraph, depth);
@@ -129,7 +129,7 @@ bool GraphImporter::AssignsItself(int subgraph, int depth) const {
   return false;
 }
 
-// Types come from the operators beside a handle.
+// The type of a resource comes from the operators that use its handle.
 Status GraphImporter::AddResources() {
   for (int subgraph = 0; subgraph < model_->subgraph_count(); ++subgraph) {
     std::map<int, std::string> handles;
@@ -318,7 +318,7 @@ Status GraphImporter::ImportIf(const schema::Operator& op, Scope& scope) {
     then_values.push_back(first.outputs[i].tensor.value());
     else_values.push_back(second.outputs[i].tensor.value());
   }
-  // A value that a branch only reads is a capture of its region.
+  // A resource that a branch only reads is captured by its region.
   for (const std::string& resource : assigned) {
     EMBER_ASSIGN_OR_RETURN(const Tensor then_value,
                            Variable(resource, first.scope));
@@ -349,7 +349,8 @@ Status GraphImporter::ImportWhile(const schema::Operator& op, Scope& scope) {
                          Subgraph(options.body_subgraph_index()));
   EMBER_ASSIGN_OR_RETURN(const std::vector<Handed> operands,
                          Operands(op, 0, scope));
-  // Variables that the body may assign go round with the tensors.
+  // The loop carries the variables that the body may assign along with the
+  // tensors.
   std::vector<std::string> carried;
   if (Assigns(body_subgraph, 0)) {
     for (const auto& [resource, state] : resource_states_)
@@ -435,8 +436,8 @@ Status GraphImporter::ImportWhile(const schema::Operator& op, Scope& scope) {
   return SetOutputs(op, outputs, scope);
 }
 
-// What the subgraph assigns holds until it has been run: a flag that the state
-// keeps tells.
+// A boolean state says if the subgraph has run. Before the first run, the
+// values that the subgraph assigns replace those of the resources.
 Status GraphImporter::ImportCallOnce(const schema::Operator& op, Scope& scope) {
   EMBER_ASSIGN_OR_RETURN(
       const int subgraph,

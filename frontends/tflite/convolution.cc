@@ -1,5 +1,5 @@
 // Convolutions: of real numbers, of quantized ones in integers, and of real
-// inputs by quantized weights ("hybrid": the input is quantized when run).
+// inputs with quantized weights ("hybrid": the input is quantized at run time).
 #include "frontends/ops/convolution.h"
 
 #include <optional>
@@ -21,7 +21,7 @@ using ops::ConvSpec;
 using ops::ConvTransposeSpec;
 using ops::Window;
 
-// What the convolutions' options say alike; outermost spatial dim first.
+// The options that all convolutions share; outermost spatial dim first.
 struct Options {
   schema::Padding padding;
   std::vector<int64_t> strides, dilations;
@@ -57,8 +57,8 @@ std::optional<Window> MakeWindow(OperatorContext& c, const Options& options,
   return window;
 }
 
-// The product of input and weights' scales over the result's, one or one per
-// channel of the result.
+// Returns scale of input * scale of weights / scale of result: one number, or
+// one per channel of the result.
 std::vector<double> SumScales(OperatorContext& c) {
   const auto in = static_cast<double>(c.InputQuantization(0)->scale());
   const auto out = static_cast<double>(c.OutputQuantization(0)->scale());
@@ -68,7 +68,8 @@ std::vector<double> SumScales(OperatorContext& c) {
   return scales;
 }
 
-// Weights less their zero point, which a channel may have of its own.
+// Returns the weights minus their zero point, of which each channel may have
+// its own.
 Tensor CenteredWeights(OperatorContext& c, Tensor w) {
   const Quantization& q = *c.InputQuantization(1);
   if (q.per_tensor()) return CenteredStored(w, q);
@@ -98,7 +99,8 @@ bool CheckQuantized(OperatorContext& c, int channel_axis) {
   return fits && c.ok();
 }
 
-// In whatever way the operands are quantized. `w` is in the graph's order.
+// Sets the convolution for any quantization of the operands. `w` is in the
+// graph's order.
 void SetConvolution(OperatorContext& c, Tensor w, int channel_axis,
                     const ConvSpec& spec, Activation activation) {
   const Tensor x = c.Input(0), bias = c.Input(2);
@@ -121,7 +123,8 @@ void SetConvolution(OperatorContext& c, Tensor w, int channel_axis,
   if (!CheckQuantized(c, channel_axis)) return;
   Tensor centered = CenteredStored(x, *c.InputQuantization(0));
   Tensor weights = CenteredWeights(c, w);
-  // Sums of 16-bit activations may need more than 32 bits; bias says so.
+  // Sums of 16-bit activations may need more than 32 bits; then the bias is
+  // i64.
   if (bias && bias.dtype() == DType::kI64) {
     centered = Cast(centered, DType::kI64);
     weights = Cast(weights, DType::kI64);
@@ -134,7 +137,8 @@ Shape SpatialDims(Tensor x) {
   return Shape(x.shape().begin() + 1, x.shape().end() - 1);
 }
 
-// Weights [O, window…, C] of x[N, spatial…, C * groups].
+// Imports a convolution with weights [O, window…, C] of x[N, spatial…, C *
+// groups].
 void ImportConvolution(OperatorContext& c, const Options& options) {
   const Tensor x = c.Input(0);
   Tensor w = c.Input(1);
@@ -158,7 +162,7 @@ void ImportConvolution(OperatorContext& c, const Options& options) {
                  {.window = *window, .groups = groups}, options.activation);
 }
 
-// Nullopt after an error. result: its whole shape.
+// Returns nullopt after an error. result: the result's whole shape.
 std::optional<ConvTransposeSpec> TransposedSpec(OperatorContext& c,
                                                 const Options& options,
                                                 std::vector<int64_t> kernel,
@@ -199,7 +203,7 @@ void ImportTransposed(OperatorContext& c, const Options& options) {
   const Quantization* qx = c.InputQuantization(2);
   const Quantization* qw = c.InputQuantization(1);
   if (qw != nullptr && x.is_float()) {
-    // The reference has no such kernel either but for weights in tables.
+    // The reference has a kernel for this only if the weights are in a table.
     w = Transpose(DequantizeStored(c.Input(1), *qw), order);
   } else if (qx != nullptr || qw != nullptr) {
     const Quantization* qy = c.OutputQuantization(0);
@@ -244,7 +248,7 @@ void ImportConv2D(OperatorContext& c) {
 void ImportConv3D(OperatorContext& c) {
   if (!c.CheckRank(0, 5, 5) || !c.CheckRank(1, 5, 5)) return;
   const auto& o = c.Options<schema::Conv3DOptions>();
-  // Weights are [window…, C, O] here, the graph's order.
+  // The weights are [window…, C, O] here, which is the graph's order.
   const Tensor x = c.Input(0), w = c.Input(1);
   std::vector<int64_t> kernel;
   if (!ConstantWindow(c, w, 0, 3, kernel)) return;
@@ -262,8 +266,8 @@ void ImportConv3D(OperatorContext& c) {
              o.fused_activation_function()));
 }
 
-// Weights [1, window…, channels of the result], several of them in a row for
-// each channel of the input.
+// The weights are [1, window…, channels of the result]. Each channel of the
+// input has several consecutive channels of the result.
 void ImportDepthwiseConv2D(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4)) return;
   const auto& o = c.Options<schema::DepthwiseConv2DOptions>();
@@ -302,7 +306,7 @@ void ImportTransposeConv(OperatorContext& c) {
 void ImportConv3DTranspose(OperatorContext& c) {
   if (!c.CheckRank(1, 5, 5) || !c.CheckRank(2, 5, 5)) return;
   const auto& o = c.Options<schema::Conv3DOptions>();
-  // Weights are [window…, O, C].
+  // The weights are [window…, O, C].
   const Tensor x = c.Input(2), bias = c.Input(3);
   const std::optional<Shape> shape = c.Sizes(0, "output_shape");
   std::vector<int64_t> kernel;

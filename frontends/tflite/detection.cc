@@ -1,8 +1,9 @@
-// Choosing boxes: NON_MAX_SUPPRESSION_V4 and V5, and the custom operator
+// Selection of boxes: NON_MAX_SUPPRESSION_V4 and V5, and the custom operator
 // TFLite_Detection_PostProcess of TensorFlow's object detection models.
 
-// Without it numbers in text, of which there are none here, would be read by a
-// function of flatbuffers' library, which nothing else of ours links.
+// Without this definition flexbuffers would parse numbers in text with a
+// function of flatbuffers' library, which Ember does not link. No text here has
+// numbers.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include <flatbuffers/flexbuffers.h>
 
@@ -20,7 +21,7 @@ namespace {
 using tf_common::FilledUp;
 using tf_common::KeptBoxes;
 
-// Far above what any has.
+// Largest size of custom options; real ones are far smaller.
 constexpr size_t kMostOptionBytes = 1 << 14;
 
 struct PostProcessOptions {
@@ -32,7 +33,8 @@ struct PostProcessOptions {
 
 std::optional<PostProcessOptions> ReadOptions(OperatorContext& c) {
   const auto bytes = c.model().CustomOptions(c.op());
-  // Verifying looks at each element of each vector, and vectors may overlap.
+  // The size bounds the verifier's work: it visits each element of each vector,
+  // and vectors may overlap.
   if (bytes.size() > kMostOptionBytes) {
     c.FailInvalid("custom options: expected at most " +
                   std::to_string(kMostOptionBytes) + " bytes, found " +
@@ -70,8 +72,8 @@ std::optional<PostProcessOptions> ReadOptions(OperatorContext& c) {
   return o;
 }
 
-// Boxes [n, 4] as corners (y, x, y, x), from what is encoded relative to
-// anchors (y, x, height, width).
+// Decodes boxes that are relative to anchors (y, x, height, width); returns
+// corners (y, x, y, x), [n, 4].
 Tensor Decoded(Tensor encoded, Tensor anchors, const PostProcessOptions& o) {
   const auto column = [](Tensor x, int i) {
     return SliceAxis(x, 1, Dim(i), Dim(1));
@@ -99,9 +101,10 @@ void ImportNonMaxSuppressionV5(OperatorContext& c) {
   tf_common::ImportPaddedSuppression(c, /*soft=*/true);
 }
 
-// (encoded boxes [1, n, 4], scores [1, n, classes or one more for the
-// background], anchors [n, 4]) -> boxes, classes, scores, how many. The fast
-// way: boxes are suppressed by their best class, whatever it is.
+// (encoded boxes [1, n, 4], scores [1, n, classes, or one more for the
+// background], anchors [n, 4]) -> boxes, classes, scores, count. This is the
+// operator's fast mode: boxes are suppressed by the score of their best class,
+// across classes.
 void ImportDetectionPostProcess(OperatorContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3) || !c.CheckRank(2, 2, 2))
     return;

@@ -29,8 +29,8 @@ void SetActivated(OperatorContext& c, Tensor y, Activation activation) {
   c.SetOutput(0, Activated(c, y, activation));
 }
 
-// Whether operands and result are quantized alike, for operators that do not
-// know a mixture; fails if only some of them are.
+// True if operands and result are quantized. Otherwise dequantizes the
+// operands. Fails if only some operands are quantized.
 bool IsQuantizedPair(OperatorContext& c) {
   if (!c.AnyQuantized() || !IsStoredType(c.OutputType(0))) {
     c.DequantizeOperands();
@@ -39,8 +39,8 @@ bool IsQuantizedPair(OperatorContext& c) {
   return CheckPerTensor(c, 2);
 }
 
-// Operands of a sum on one scale, twice the larger of theirs, with `bits` more
-// bits than they have.
+// Adds on a common scale, twice the larger of the operands' scales, with `bits`
+// more bits than they have.
 void SetQuantizedSum(OperatorContext& c, Opcode opcode, Activation activation) {
   const Quantization& a = *c.InputQuantization(0);
   const Quantization& b = *c.InputQuantization(1);
@@ -66,7 +66,8 @@ void ImportSumOf(OperatorContext& c, Opcode opcode, Activation activation) {
     SetActivated(c, Binary(opcode, c.Input(0), c.Input(1)), activation);
 }
 
-// The larger or smaller: of one scale as stored, else of numbers.
+// Sets the maximum or minimum: of stored integers if all scales are equal, else
+// of real numbers.
 void ImportExtreme(OperatorContext& c, Opcode opcode) {
   const Quantization* a = c.InputQuantization(0);
   const Quantization* b = c.InputQuantization(1);
@@ -88,12 +89,12 @@ void SetCompared(OperatorContext& c, Opcode opcode, bool swapped) {
                          : Binary(opcode, c.Input(0), c.Input(1)));
 }
 
-// Integers and floats alike: the quotient rounded down.
+// Returns the quotient rounded down, for integers and floats.
 Tensor FloorQuotient(Tensor a, Tensor b) {
   return a.is_float() ? Floor(a / b) : Binary(Opcode::kFloorDivide, a, b);
 }
 
-// TensorFlow's old rule: a condition of one dim chooses rows.
+// Selects a or b. TensorFlow's old rule: a condition of one dim selects rows.
 Tensor ChosenBy(OperatorContext& c, Tensor condition, Tensor a, Tensor b,
                 bool rows) {
   if (rows && condition.rank() == 1 && a.rank() > 1)
@@ -172,7 +173,7 @@ void ImportLogicalAnd(OperatorContext& c) { SetBinary(c, Opcode::kAnd); }
 void ImportLogicalOr(OperatorContext& c) { SetBinary(c, Opcode::kOr); }
 void ImportBitwiseXor(OperatorContext& c) { SetBinary(c, Opcode::kXor); }
 void ImportRightShift(OperatorContext& c) {
-  // Shifts are within the type's bits, whatever is asked for.
+  // Clamps the shift to the type's bits.
   const Tensor x = c.Input(0);
   const double most = 8 * DTypeByteSize(x.dtype()) - 1;
   const Tensor shift = Minimum(Maximum(c.Input(1), 0), most);
@@ -238,7 +239,7 @@ void ImportBitcast(OperatorContext& c) {
   c.SetOutput(0, Apply("bitcast", {c.Input(0)}, {{"dtype", to}}));
 }
 
-// Rounded to the steps of the range.
+// Rounds to the quantization steps of the range.
 void ImportFakeQuant(OperatorContext& c) {
   const auto& o = c.Options<schema::FakeQuantOptions>();
   const auto range = tf_common::NudgedRange(c, o.min(), o.max(), o.num_bits(),

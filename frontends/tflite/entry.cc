@@ -11,7 +11,7 @@ namespace {
 
 using TensorMaps = flatbuffers::Vector<flatbuffers::Offset<schema::TensorMap>>;
 
-// By tensor.
+// Returns the signature's names by tensor.
 std::map<uint32_t, std::string> NamesOf(const TensorMaps* maps) {
   std::map<uint32_t, std::string> names;
   if (maps == nullptr) return names;

@@ -1,9 +1,10 @@
-// Which function of a model is imported, and what its inputs and outputs are
-// called.
+// Finds the function of a model that is imported, and names its inputs and
+// outputs.
 //
 //   EMBER_ASSIGN_OR_RETURN(Entry entry, FindEntry(*model, "serving_default"));
 //
-// A signature names them; a subgraph without one has the names of its tensors.
+// A signature has names for them. A subgraph without a signature uses the names
+// of its tensors.
 #ifndef EMBER_FRONTENDS_TFLITE_ENTRY_H_
 #define EMBER_FRONTENDS_TFLITE_ENTRY_H_
 
@@ -16,7 +17,7 @@
 namespace ember::tflite {
 
 struct EntryTensor {
-  std::string name;  // different from all others of its list
+  std::string name;  // Unique in its list.
   int tensor = 0;
 };
 
@@ -26,7 +27,7 @@ struct Entry {
 };
 
 // signature: empty for the first subgraph. An unknown one is an error that
-// names those there are.
+// lists those in the file.
 StatusOr<Entry> FindEntry(const Model& model, const std::string& signature);
 
 }  // namespace ember::tflite

@@ -19,8 +19,8 @@ std::string LogicalType(const schema::Tensor& tensor) {
   return "";
 }
 
-// Operators with optional operands among the others; they check for themselves
-// that those they need are there.
+// True for operators that may leave operands out in the middle of the list.
+// They check for themselves that the operands that they need are present.
 bool MayLeaveOut(schema::BuiltinOperator code) {
   switch (code) {
     case schema::BuiltinOperator::LSTM:
@@ -34,7 +34,8 @@ bool MayLeaveOut(schema::BuiltinOperator code) {
   }
 }
 
-// The quantization that operators see: of integers of up to 16 bits.
+// Returns the quantization that operators see: only that of integers of up to
+// 16 bits.
 std::optional<Quantization> StoredQuantization(const schema::Tensor& tensor) {
   const std::optional<DType> dtype = DTypeOf(tensor.type());
   if (!dtype || !IsStoredType(*dtype)) return std::nullopt;
@@ -58,7 +59,7 @@ GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
 }
 
 StatusOr<graph::Graph> GraphImporter::Import() {
-  // Calls of other subgraphs make it more.
+  // Calls of other subgraphs add to the expected steps.
   steps_.StartOver();
   steps_.Expect(model_->OperatorsOf(entry_.subgraph).size());
   Scope scope;
@@ -85,15 +86,16 @@ StatusOr<frontends::ModelInput> GraphImporter::InputOf(
                                     .logical_type = LogicalType(tensor)};
   const auto stated = SpanOf(tensor.shape());
   const auto signature = SpanOf(tensor.shape_signature());
-  // Files say neither that a tensor is a scalar nor that it has no rank.
+  // An empty shape is ambiguous in a file: the tensor may be a scalar or have
+  // no rank.
   const bool pinned = options_.input_shapes.contains(input.name) ||
                       options_.input_values.contains(input.name);
   if (stated.empty() && !tensor.has_rank() && pinned) return model_input;
   std::vector<frontends::ModelDim>& dims = model_input.dims.emplace();
   for (size_t i = 0; i < stated.size(); ++i) {
     const bool open = !signature.empty() && signature[i] < 0;
-    // What the shape says without a signature is how it was converted: the
-    // interpreter resizes such inputs, too.
+    // Without a signature, the shape is the one that the model was converted
+    // with. TensorFlow Lite's interpreter can resize such inputs, too.
     dims.push_back(
         open && !fixed_
             ? frontends::OpenDim(input.name, i)
@@ -183,7 +185,8 @@ std::string GraphImporter::OriginOf(const schema::Operator& op,
   if (!outputs.empty()) {
     std::string_view all =
         ViewOf(model_->tensor(scope.subgraph, outputs[0]).name());
-    // Converters join the names of all that an operator was made of.
+    // Converters join the names of all operators that this one was fused from;
+    // the last one is used.
     const std::string_view end =
         all.substr(all.size() - std::min(all.size(), kLongestName));
     const size_t last = end.rfind(';');
@@ -202,7 +205,7 @@ StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
   const schema::Tensor& info = model_->tensor(scope.subgraph, tensor);
   if (!model_->IsConstant(info)) {
     const auto shape = SpanOf(info.shape());
-    // Nothing to hold: constants without elements have no data.
+    // A constant without elements has no data.
     const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     if (!empty || info.type() == schema::TensorType::RESOURCE) {
       return DataLossError("tensor '" + NameOfTensor(info) +
@@ -302,7 +305,8 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
     EMBER_ASSIGN_OR_RETURN(result.quantization, TakeQuantization(*result.info));
     outputs.push_back(std::move(result));
   }
-  // Of results that stay as they are stored in the operand.
+  // The quantization of results that an operator only moves: the first
+  // operand's.
   std::optional<Quantization> moved;
   for (const OperatorContext::Operand& operand : inputs)
     if (operand.quantization && !moved) moved = operand.quantization;
@@ -345,7 +349,7 @@ Status GraphImporter::SetResults(const OperatorContext& c,
           OnOneLine(Shortened(ViewOf(result.info->name()), kLongestName)));
     scope.values[out[i]] = value;
   }
-  // Operators that keep state change it in place.
+  // Operators that keep state change an operand in place.
   for (const auto& [input, value] : c.changed_inputs()) {
     const auto in = SpanOf(c.op().inputs());
     const int32_t tensor = in[static_cast<size_t>(input)];

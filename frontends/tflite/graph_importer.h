@@ -3,8 +3,8 @@
 //
 // State: variable tensors, and resources (VAR_HANDLE …), are inputs and results
 // of the graph with the logical type "state" (frontends/frontend.h). A
-// CALL_ONCE is state, too: whether it has been made; what its subgraph assigns
-// is chosen over a resource's value until then.
+// CALL_ONCE has a boolean state that says if it has been made. Until then, the
+// values that its subgraph assigns are used in place of the resources' values.
 #ifndef EMBER_FRONTENDS_TFLITE_GRAPH_IMPORTER_H_
 #define EMBER_FRONTENDS_TFLITE_GRAPH_IMPORTER_H_
 
@@ -30,24 +30,24 @@
 
 namespace ember::tflite {
 
-// Subgraphs that call each other without end stop here.
+// Largest call depth of subgraphs; recursion without end fails here.
 inline constexpr int kMaximumCallDepth = 32;
-// Operators of a model, each call of a subgraph counted: what a small file can
-// make of itself.
+// Largest number of operators, where each call of a subgraph counts its
+// operators anew. A small file could otherwise expand without bound.
 inline constexpr int kMaximumOperators = 1 << 20;
-// Operands and results of all of them, with the scales of each: an operator may
-// have very many, and a tensor may be used very often.
+// Largest number of operands and results of all operators, with the scales of
+// each. One operator may have very many, and a tensor may be used very often.
 inline constexpr int64_t kMaximumOperands = int64_t{1} << 26;
 
 class GraphImporter {
  public:
-  // All must outlive the importer. fixed: dims that the model leaves open have
-  // the extents of its shapes.
+  // All arguments must outlive the importer. fixed: the dims that the model
+  // leaves open get the extents of its shapes.
   GraphImporter(std::shared_ptr<const Model> model, const Entry& entry,
                 const frontends::ImportOptions& options,
                 frontends::ImportSteps& steps, bool fixed);
 
-  // Once per importer.
+  // Call it once per importer.
   StatusOr<graph::Graph> Import();
 
  private:
@@ -61,13 +61,14 @@ class GraphImporter {
     int subgraph = 0;
     graph::GraphBuilder* builder = nullptr;
     Scope* parent = nullptr;
-    // Of the builder, if the subgraph is imported into a region of its own.
+    // The builder's region if the subgraph is imported into one of its own.
     graph::Region* region = nullptr;
     int depth = 0;
-    std::string prefix;                    // of origins: the path of calls
-    std::map<int, Tensor> values;          // by tensor
-    std::map<int, std::string> resources;  // names, by tensor
-    // Values of resources that this scope or one in it has read or assigned.
+    std::string prefix;            // Prefix of origins: the path of calls.
+    std::map<int, Tensor> values;  // Values by tensor.
+    std::map<int, std::string> resources;  // Names by tensor.
+    // Values of the resources that this scope or one within it has read or
+    // assigned.
     std::map<std::string, Tensor> variables;
     std::set<std::string> assigned;
   };
@@ -79,23 +80,24 @@ class GraphImporter {
   StatusOr<Tensor> StateInput(const std::string& name, DType dtype,
                               const Shape& shape);
 
-  // State for the resources that any subgraph names.
+  // Adds state for the resources that any subgraph names.
   Status AddResources();
 
   Status ImportOperators(Scope& scope);
   Status ImportOperator(const schema::Operator& op, Scope& scope);
   Status TakeOperands(int64_t count);
-  // The quantization that operators see of a tensor.
+  // Returns the quantization that operators see for a tensor.
   StatusOr<std::optional<Quantization>> TakeQuantization(
       const schema::Tensor& tensor);
   Status SetResults(const OperatorContext& c, const OperatorRow& row,
                     const std::optional<Quantization>& moved, Scope& scope);
 
-  // What subgraphs are handed, and give: tensors, and names of resources
+  // An argument or result of a subgraph: a tensor, or the name of a resource
   // (control_flow.cc).
   struct Handed {
     Tensor tensor;
-    std::string resource;  // not empty: it is one, and there is no tensor
+    // If not empty, this is a resource and has no tensor.
+    std::string resource;
   };
   Status ImportControl(const schema::Operator& op, Scope& scope);
   Status ImportCall(const schema::Operator& op, Scope& scope);
@@ -106,19 +108,21 @@ class GraphImporter {
   Status ImportReadVariable(const schema::Operator& op, Scope& scope);
   Status ImportAssignVariable(const schema::Operator& op, Scope& scope);
   StatusOr<int> Subgraph(int64_t number) const;
-  // The operands from `first` on.
+  // Returns the operands from `first` on.
   StatusOr<std::vector<Handed>> Operands(const schema::Operator& op,
                                          size_t first, Scope& scope);
-  // A subgraph's outputs, its inputs being `inputs`, values of its builder.
+  // Imports a subgraph. `inputs` are values of its builder. Returns its
+  // outputs.
   StatusOr<std::vector<Handed>> ImportSubgraph(
       Scope& scope, const std::vector<Handed>& inputs);
   Status SetOutputs(const schema::Operator& op,
                     const std::vector<Handed>& values, Scope& scope) const;
-  // region: null if the subgraph is imported in place.
+  // Returns the scope of a called subgraph. region: null if it is imported in
+  // place.
   StatusOr<Scope> Inner(Scope& scope, int subgraph, graph::Region* region);
   StatusOr<Tensor> Variable(const std::string& resource, Scope& scope);
   StatusOr<std::string> Resource(int tensor, const Scope& scope) const;
-  // Whether a subgraph, or one that it calls, assigns resources.
+  // True if a subgraph, or one that it calls, assigns resources.
   bool Assigns(int subgraph, int depth) const;
   bool AssignsItself(int subgraph, int depth) const;
 
@@ -135,13 +139,13 @@ class GraphImporter {
   int64_t imported_operands_ = 0;
   std::vector<State> states_;
   UnpackedConstants unpacked_;
-  UniqueNames names_;  // of inputs, outputs and states
-  // Names of states: of variable tensors of the entry's subgraph, of resources,
-  // and of subgraphs that are called once.
+  UniqueNames names_;  // Names of inputs, outputs and states.
+  // Names of states: for variable tensors of the entry's subgraph, for
+  // resources, and for subgraphs that are called once.
   std::map<int, std::string> variable_tensors_;
   std::map<std::string, std::string> resource_states_;
   std::map<int, std::string> once_;
-  mutable std::map<int, bool> assigns_;  // by subgraph, what Assigns found
+  mutable std::map<int, bool> assigns_;  // Results of Assigns by subgraph.
 };
 
 }  // namespace ember::tflite

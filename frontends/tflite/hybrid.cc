@@ -13,7 +13,8 @@ std::vector<int64_t> DimsFrom(int first, int rank) {
   return axes;
 }
 
-// Where the range is 0, all elements are, and any scale does.
+// Replaces scale 0 by 1. If the range is 0, all elements are 0, and any scale
+// fits.
 Tensor OrOne(Tensor x) { return Select(Equal(x, 0), x.Like(1), x); }
 
 Hybrid Symmetric(Tensor x, const std::vector<int64_t>& axes) {
@@ -27,7 +28,7 @@ Hybrid Symmetric(Tensor x, const std::vector<int64_t>& axes) {
 
 Hybrid Asymmetric(Tensor x, const std::vector<int64_t>& axes) {
   constexpr double kLowest = -128, kHighest = 127;
-  // The reference has scales and zero points in double.
+  // The reference computes scales and zero points in double.
   const Tensor least =
       Cast(Minimum(Reduce(x, "minimum", axes, /*keep=*/true), 0), DType::kF64);
   const Tensor most =

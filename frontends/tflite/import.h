@@ -3,14 +3,14 @@
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("m.tflite", {}));
 //
 // Every operator is decomposed into the few operators of the graph. Weights
-// stay in the mapped file. Inputs and outputs are called as a signature calls
-// them, else as their tensors (entry.h); quantized ones are the stored
-// integers. Dims that the model leaves open are symbols (INPUT_AXIS); where the
+// stay in the mapped file. Inputs and outputs have the names in the signature,
+// else those of their tensors (entry.h); quantized ones are the stored
+// integers. Dims that the model leaves open are symbols (INPUT_AXIS). If the
 // operators cannot leave them open, they have the extents of the model's
-// shapes. State is inputs and results of its own (graph_importer.h).
+// shapes. State becomes inputs and results of its own (graph_importer.h).
 //
-// Errors are one line. All unsupported operators of a model are listed at once;
-// malformed files are refused with what was expected and found. Thread-safe.
+// Errors are one line. All unsupported operators of a model are listed at once.
+// Malformed files are refused with what was expected and found. Thread-safe.
 #ifndef EMBER_FRONTENDS_TFLITE_IMPORT_H_
 #define EMBER_FRONTENDS_TFLITE_IMPORT_H_
 
@@ -29,8 +29,8 @@ namespace ember::tflite {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// From memory, which `owner` keeps; null: it is copied. `name` is what errors
-// call the model.
+// Imports from memory. `owner` keeps the bytes alive; if it is null, they are
+// copied. `name` is the model's name in errors.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,

@@ -1,5 +1,5 @@
-// Operators that choose or place elements by indices: options for tf_common,
-// and what only TensorFlow Lite has.
+// Operators that select or place elements by indices: reads options for
+// tf_common, and imports the operators that only TensorFlow Lite has.
 #include "frontends/tf_common/indexing.h"
 
 #include <string>

@@ -21,13 +21,14 @@ namespace {
 using metadata_schema::AssociatedFileType;
 
 constexpr std::string_view kParsed = "TFLITE_METADATA";
-// Of the metadata's tables in each other, and of all of them; far above any
-// model's.
+// Limits of the verifier: nesting of the metadata's tables, and their number.
+// Real models are far below.
 constexpr uint32_t kMaximumDepth = 32, kMaximumTables = 1 << 16;
-// Of a list; vectors may name one table many times.
+// Largest number of items of one list that are read, because vectors may name
+// one table many times.
 constexpr uint32_t kMostItems = 4096;
 
-// Buffers are padded with bytes 0.
+// Removes the zero bytes that buffers are padded with.
 std::string_view WithoutPadding(std::string_view text) {
   while (text.ends_with('\0')) text.remove_suffix(1);
   return text;
@@ -66,7 +67,7 @@ class Reader {
   void OpenArchive() {
     StatusOr<archive::ZipArchive> archive =
         archive::ZipArchive::Open(file_, model_.owner());
-    // Most files have none, and are not damaged.
+    // Most files have no archive, and are not damaged.
     if (archive.ok()) archive_.emplace(*std::move(archive));
   }
 
@@ -97,7 +98,8 @@ class Reader {
     }
     const auto& root = *metadata_schema::GetModelMetadata(aligned.bytes.data());
     metadata_.Add("name", ViewOf(root.name()));
-    // Of the model's own there is one already, which is no better.
+    // The model itself may have a description already, so this one has another
+    // key.
     metadata_.Add("metadata_description", ViewOf(root.description()));
     metadata_.Add("version", ViewOf(root.version()));
     metadata_.Add("author", ViewOf(root.author()));
@@ -164,7 +166,8 @@ class Reader {
                           threshold->global_score_threshold());
   }
 
-  // Those whose meaning for the tensor is known have a name by it.
+  // Adds a tensor's file. If its meaning for the tensor is known, the key says
+  // it.
   void AddTensorFile(const metadata_schema::AssociatedFile& file,
                      const std::string& prefix) {
     std::string key;
@@ -197,7 +200,7 @@ class Reader {
     used_.insert(name);
   }
 
-  // "127.5" or "123.675 116.28 103.53".
+  // Adds "127.5" or "123.675 116.28 103.53".
   void AddNumbers(const std::string& name,
                   const flatbuffers::Vector<float>* numbers) {
     std::string text;
@@ -212,7 +215,7 @@ class Reader {
   const std::span<const uint8_t> file_;
   frontends::MetadataCollector metadata_{"tflite"};
   std::optional<archive::ZipArchive> archive_;
-  std::set<std::string, std::less<>> used_;  // files that have a key
+  std::set<std::string, std::less<>> used_;  // Files that have a key.
 };
 
 }  // namespace

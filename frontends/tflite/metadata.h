@@ -1,9 +1,9 @@
-// What a TensorFlow Lite file says beside its model: its description, the
+// Reads the metadata of a TensorFlow Lite file: the model's description, the
 // entries of its metadata, and the text files of the ZIP archive behind it.
 //
 //   graph.set_metadata(MetadataOf(*model, file));
 //
-// docs/formats.md lists the keys. What is damaged is left out, and named.
+// docs/formats.md lists the keys. Damaged entries are left out, and named.
 // Thread-safe.
 //
 // Source: TensorFlow Lite Support's metadata_schema.fbs.
@@ -18,7 +18,7 @@
 
 namespace ember::tflite {
 
-// file: all of it, in which the model was found.
+// file: the whole file, which contains the model.
 graph::Metadata MetadataOf(const Model& model, std::span<const uint8_t> file);
 
 }  // namespace ember::tflite

@@ -10,11 +10,11 @@
 namespace ember::tflite {
 namespace {
 
-// Far above any model's; what a small file can make the verifier do is bounded
-// by them.
+// Limits of the verifier, which bound the work that a small file can cause.
+// Real models are far below.
 constexpr uint32_t kMaximumDepth = 64, kMaximumTables = 10'000'000;
 constexpr int kMaximumRank = 16;
-// What a table counts, whatever is in it.
+// Bytes that a table is charged, whatever its contents.
 constexpr uint64_t kTableBytes = 64;
 // Offsets up to 1 mean that the data is in the FlatBuffer.
 constexpr uint64_t kNoOffset = 1;
@@ -35,7 +35,8 @@ uint64_t BytesIn(const flatbuffers::String* text) {
   return text == nullptr ? 0 : text->size();
 }
 
-// The elements' count, nullopt if it is negative somewhere or overflows.
+// Returns the number of elements; nullopt if a dim is negative or the product
+// overflows.
 std::optional<int64_t> ElementCount(std::span<const int32_t> shape) {
   int64_t count = 1;
   for (const int32_t dim : shape) {
@@ -123,7 +124,7 @@ std::optional<Quantization> QuantizationOf(const schema::Tensor& tensor) {
   Quantization result;
   result.scales.assign(scales.begin(), scales.end());
   result.zero_points = IntegersOf(parameters->zero_point());
-  // One zero point may stand for all slices.
+  // One zero point may apply to all slices.
   result.zero_points.resize(scales.size(), result.zero_points.empty()
                                                ? 0
                                                : result.zero_points.front());
@@ -144,7 +145,7 @@ StatusOr<std::shared_ptr<const Model>> Model::Read(
     return Malformed("expected a TensorFlow Lite model (TFL3), found " + found +
                      " of something else");
   }
-  // What lies behind the FlatBuffer of a larger file is weights.
+  // In a larger file only weights lie behind the FlatBuffer.
   const size_t size =
       std::min(bytes.size(), size_t{FLATBUFFERS_MAX_BUFFER_SIZE - 1});
   flatbuffers::Verifier verifier(bytes.data(), size, kMaximumDepth,

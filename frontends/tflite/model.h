@@ -1,14 +1,14 @@
-// A TensorFlow Lite file that has been checked: what the rest of the frontend
-// reads of it stays in range.
+// A TensorFlow Lite file that has been checked, so that the rest of the
+// frontend reads only within range.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const Model> model,
 //                          Model::Read(file.bytes(), owner));
 //   for (const schema::Operator* op : model->OperatorsOf(0))
 //     model->NameOf(*op);   // "CONV_2D"
 //
-// Checked: FlatBuffers' own structure (with limits on depth and tables),
-// version, that every index names something, that shapes are not negative and
-// constants have the bytes that their types say. Weights stay in the file's
+// Checked: FlatBuffers' own structure (with limits on depth and tables), the
+// version, that every index is in range, that shapes are not negative and that
+// constants have as many bytes as their types say. Weights stay in the file's
 // memory. Errors are one line. Immutable.
 #ifndef EMBER_FRONTENDS_TFLITE_MODEL_H_
 #define EMBER_FRONTENDS_TFLITE_MODEL_H_
@@ -30,7 +30,7 @@ namespace ember::tflite {
 // real = scale * (stored - zero_point); one scale, or one per slice of `axis`.
 struct Quantization {
   std::vector<float> scales;
-  std::vector<int64_t> zero_points;  // as many
+  std::vector<int64_t> zero_points;  // One for each scale.
   int axis = 0;
 
   bool per_tensor() const { return scales.size() == 1; }
@@ -41,10 +41,10 @@ struct Quantization {
 
 class Model {
  public:
-  // `owner` keeps the bytes.
+  // `owner` keeps the bytes alive.
   static StatusOr<std::shared_ptr<const Model>> Read(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
-  // By the file identifier.
+  // True if the contents have the file identifier.
   static bool IsModel(std::string_view contents);
 
   const schema::Model& root() const { return *root_; }
@@ -63,14 +63,14 @@ class Model {
   std::span<const int32_t> OutputsOf(int subgraph) const;
   std::vector<const schema::Operator*> OperatorsOf(int subgraph) const;
 
-  // The builtin operator, whichever field names it; CUSTOM for custom ones,
-  // which have a name of their own.
+  // Returns the builtin operator, whichever field has it. Custom operators are
+  // CUSTOM and have a name of their own.
   schema::BuiltinOperator CodeOf(const schema::Operator& op) const;
-  // "CONV_2D", or the custom name; on one line.
+  // Returns "CONV_2D", or the custom name; on one line.
   std::string NameOf(const schema::Operator& op) const;
   std::span<const uint8_t> CustomOptions(const schema::Operator& op) const;
 
-  // What a constant tensor holds; empty for the others.
+  // Returns the bytes of a constant tensor; empty for others.
   std::span<const uint8_t> BytesOf(const schema::Tensor& tensor) const;
   bool IsConstant(const schema::Tensor& tensor) const {
     return tensor.buffer() != 0 && !BytesOf(tensor).empty();
@@ -83,8 +83,8 @@ class Model {
   Status CheckSubgraph(int index);
   Status CheckTensor(const schema::Tensor& tensor) const;
   Status CheckSignatures();
-  // Whatever is named counts as often as it is named, so that what a model
-  // takes in memory and time is no more than a multiple of its file's size.
+  // Charges against a budget, once for each time that an object is named. This
+  // bounds memory and time for a model by a multiple of its file's size.
   Status Charge(uint64_t bytes);
   Status ChargeTensor(const schema::Tensor& tensor);
   Status ChargeOperator(const schema::Operator& op);
@@ -95,8 +95,9 @@ class Model {
   uint64_t budget_;
 };
 
-// Elements of a vector that may be absent. Not of 8 bytes: a verified file has
-// vectors where 4 bytes are aligned, whatever their elements are (IntegersOf).
+// Returns the elements of a vector that may be absent. Elements of 8 bytes need
+// IntegersOf: a verified file aligns vectors to 4 bytes only, whatever their
+// elements are.
 template <typename T>
   requires(alignof(T) <= sizeof(flatbuffers::uoffset_t))
 std::span<const T> SpanOf(const flatbuffers::Vector<T>* vector) {
@@ -105,15 +106,16 @@ std::span<const T> SpanOf(const flatbuffers::Vector<T>* vector) {
 }
 std::vector<int64_t> IntegersOf(const flatbuffers::Vector<int64_t>* vector);
 std::string_view ViewOf(const flatbuffers::String* text);
-std::string TextOf(const flatbuffers::String* text);  // on one line
+// Returns the text on one line.
+std::string TextOf(const flatbuffers::String* text);
 std::string NameOfTensor(const schema::Tensor& tensor);
 
-// Nullopt for types that there is no dtype for: complex numbers, resources.
-// Strings are handles, 4-bit integers are held in i8.
+// Returns nullopt for types without a dtype: complex numbers, resources.
+// Strings are handles, and 4-bit integers are held in i8.
 std::optional<DType> DTypeOf(schema::TensorType type);
 std::string TypeName(schema::TensorType type);
 
-// Of a tensor that has scales; else nullopt.
+// Returns the quantization of a tensor that has scales; else nullopt.
 std::optional<Quantization> QuantizationOf(const schema::Tensor& tensor);
 
 }  // namespace ember::tflite

@@ -9,9 +9,9 @@
 namespace ember::tflite {
 namespace {
 
-// A vector's length is where 4 bytes are aligned, and its elements follow at
-// once: a file that verifies may have 8-byte ones at any multiple of 4. Found
-// by fuzzing under UBSan, which stops where they are read in place.
+// A vector's length is aligned to 4 bytes, and its elements follow at once. In
+// a file that verifies, 8-byte elements may thus be at any multiple of 4.
+// Fuzzing under UBSan found this: UBSan stops if they are read in place.
 TEST(Model, IntegersOfEightBytesWhereverTheyAre) {
   const std::vector<int64_t> integers = {-5, int64_t{1} << 40, 7};
   const auto count = static_cast<uint32_t>(integers.size());

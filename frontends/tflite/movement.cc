@@ -1,5 +1,5 @@
-// Operators that move elements: options for tf_common, and what only TensorFlow
-// Lite has.
+// Operators that move elements: reads options for tf_common, and imports the
+// operators that only TensorFlow Lite has.
 #include "frontends/tf_common/movement.h"
 
 #include <string>
@@ -19,7 +19,7 @@ void ImportReshape(OperatorContext& c) {
   for (const int32_t extent :
        SpanOf(c.Options<schema::ReshapeOptions>().new_shape()))
     shape.push_back(Dim(extent));
-  // A scalar's shape was once written so.
+  // Older files wrote a scalar's shape as [0].
   if (shape == Shape{Dim(0)}) shape.clear();
   tf_common::ImportReshape(c, std::move(shape));
 }
@@ -99,7 +99,8 @@ void ImportRank(OperatorContext& c) { tf_common::ImportRank(c); }
 void ImportFill(OperatorContext& c) { tf_common::ImportFill(c); }
 void ImportRange(OperatorContext& c) { tf_common::ImportRange(c); }
 
-// Zeros (or a value) between the elements: each is put into a block of its own.
+// Inserts zeros (or a value) between the elements: each element is put into a
+// block of its own.
 void ImportDilate(OperatorContext& c) {
   if (!c.CheckRank(0, 1, kMaximumRank / 2)) return;
   const Tensor x = c.Input(0);
@@ -119,7 +120,7 @@ void ImportDilate(OperatorContext& c) {
   const Tensor padded = Pad(Unsqueeze(x, added), Shape(high.size(), Dim(0)),
                             high, "constant", Reshape(c.Input(2), {}));
   Tensor y = Reshape(padded, merged);
-  // Nothing follows the last element.
+  // No padding follows the last element.
   for (int i = 0; i < x.rank(); ++i) {
     const Dim extent =
         LargerOf((x.dim(i) - Dim(1)) * Dim((*dilations)[i]) + Dim(1), Dim(0));

@@ -8,7 +8,8 @@
 namespace ember::tflite {
 
 const void* EmptyTable() {
-  // Lives as long as the process, where leak checkers see who holds it.
+  // Lives as long as the process; leak checkers can still reach it through the
+  // static pointer.
   static const auto* const kBuilder = [] {
     auto* builder = new flatbuffers::FlatBufferBuilder;
     builder->Finish(schema::CreateNoOptions(*builder));

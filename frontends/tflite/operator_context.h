@@ -1,5 +1,5 @@
-// What the importer of one TensorFlow Lite operator sees: operands with their
-// quantization, options with their defaults, and where the results go.
+// The view that the importer of one TensorFlow Lite operator has: operands with
+// their quantization, options with their defaults, and the results to set.
 //
 //   void ImportLeakyRelu(OperatorContext& c) {
 //     const Tensor x = c.Input(0);
@@ -7,9 +7,9 @@
 //     c.SetOutput(0, Select(Less(x, 0), x * alpha, x));
 //   }
 //
-// How quantized operands reach a function is a column of the operator table
-// (operator_table.h). Errors stick in the graph builder and name the operator:
-// after a failure a function may return or go on, nothing it builds is used.
+// A column of the operator table says how quantized operands reach a function
+// (operator_table.h). Errors stick in the graph builder and name the operator.
+// After a failure a function may return or continue: its results are not used.
 // Not thread-safe; lives as long as the call.
 #ifndef EMBER_FRONTENDS_TFLITE_OPERATOR_CONTEXT_H_
 #define EMBER_FRONTENDS_TFLITE_OPERATOR_CONTEXT_H_
@@ -26,8 +26,8 @@
 
 namespace ember::tflite {
 
-// The names that operators are written in; the functions on
-// tensors are found by their arguments.
+// The names that operators use. Functions on tensors need no using-declaration:
+// argument-dependent lookup finds them.
 using tf_common::Apply;
 using tf_common::ApplyAll;
 using tf_common::AsConstants;
@@ -101,10 +101,10 @@ EMBER_TFLITE_OPTIONS(BucketizeOptions)
 EMBER_TFLITE_OPTIONS(GeluOptions)
 #undef EMBER_TFLITE_OPTIONS
 
-// A table in which every field has its default.
+// Returns a table in which every field has its default.
 const void* EmptyTable();
 
-// The options of an operator; all defaults where it has none of this kind.
+// Returns the options of an operator; all defaults if it has none of this kind.
 template <typename T>
 const T& OptionsOf(const schema::Operator& op) {
   static_assert(kMemberOf<T> != schema::BuiltinOptions::NONE);
@@ -117,9 +117,9 @@ const T& OptionsOf(const schema::Operator& op) {
 class OperatorContext : public tf_common::OperatorBase {
  public:
   struct Operand {
-    Tensor value;  // absent: left out
+    Tensor value;  // Absent if left out.
     const schema::Tensor* info = nullptr;
-    // Of stored integers; nullopt: plain numbers.
+    // The quantization of stored integers; nullopt for plain numbers.
     std::optional<Quantization> quantization;
   };
   struct Result {
@@ -139,15 +139,15 @@ class OperatorContext : public tf_common::OperatorBase {
     return OptionsOf<T>(op_);
   }
 
-  // Operands; those left out are absent.
+  // Operands; a left-out one is absent.
   int input_count() const override { return static_cast<int>(inputs_.size()); }
   Tensor Input(int index) const override {
     return index < input_count() ? inputs_[index].value : Tensor();
   }
-  // Null for what is not quantized, or left out.
+  // Null for an operand that is not quantized or is left out.
   const Quantization* InputQuantization(int index) const;
   bool AnyQuantized() const;
-  // The operands and results as plain numbers from here on.
+  // Makes operands and results plain numbers from here on.
   void DequantizeOperands();
 
   // Results.
@@ -156,20 +156,20 @@ class OperatorContext : public tf_common::OperatorBase {
   }
   DType OutputType(int index) const override;
   const Quantization* OutputQuantization(int index) const;
-  // The shape that the model states, which is not trusted: for what nothing
-  // else tells.
+  // Returns the shape that the model states. It is not trusted; use it only if
+  // no other source has the shape.
   std::vector<int64_t> StatedOutputShape(int index) const;
   void SetOutput(int index, Tensor value) override {
     if (index < output_count()) outputs_[index].value = value;
   }
   const std::vector<Result>& outputs() const { return outputs_; }
-  // What a variable that is an operand holds after the operator.
+  // Sets the value of a variable operand after the operator.
   void ChangeInput(int index, Tensor value) { changed_inputs_[index] = value; }
   const std::map<int, Tensor>& changed_inputs() const {
     return changed_inputs_;
   }
 
-  // What stands for 0 in the stored integers of an operand.
+  // Returns the stored integer that represents 0 in an operand.
   double StoredZero(int index) const;
 
  private:

@@ -39,7 +39,7 @@ constexpr OperatorRow kCustom[] = {
 #undef EMBER_ROW
 };
 
-// Every number of the format has its row, at its place.
+// Checks that every number of the format has its row, at its place.
 constexpr int kCodes[] = {
 #define EMBER_ROW(code, name, ...) \
   (static_cast<int>(schema::BuiltinOperator::name) == code ? code : -1),

@@ -1,17 +1,17 @@
 // Every builtin operator of the format, in the order of its numbers: how it is
-// imported, or why it is not. Two more lists hold custom operators.
+// imported, or why it is not. Another list holds custom operators.
 //
 //   row(code, name, minimum inputs, maximum inputs, quantized, function)
 //   control(code, name, minimum inputs, maximum inputs)   graph_importer.h's own
 //   no(code, name, reason)
 //
-// A number without a row, and a row without its function, do not build. How
-// quantized operands reach the function:
+// A number without a row, and a row without its function, do not build. The
+// column `quantized` says how quantized operands reach the function:
 //
 //   kStored  as the stored integers: the operator moves them, or compares
 //            integers; a result of another scale is requantized afterwards
 //   kOwn     as the stored integers, with arithmetic of its own (quantized.h)
-//   kReal    as the real numbers that they stand for; results are quantized
+//   kReal    as the real numbers that they represent; results are quantized
 #ifndef EMBER_FRONTENDS_TFLITE_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_TFLITE_OPERATOR_TABLE_H_
 
@@ -231,13 +231,13 @@ struct OperatorRow {
   int minimum_inputs = 0;
   int maximum_inputs = 0;
   Quantized quantized = Quantized::kStored;
-  // Null for control flow and variables, which graph_importer.h does itself.
+  // Null for control flow and variables, which graph_importer.h imports itself.
   ImportFunction import = nullptr;
-  // Not empty: it is not supported, and why.
+  // If not empty, the operator is unsupported, and this says why.
   std::string_view reason = "";
 };
 
-// In the files of their families.
+// The files of the operators' families define the functions.
 #define EMBER_ROW(code, name, minimum, maximum, quantized, function) \
   void function(OperatorContext& c);
 #define EMBER_CUSTOM_ROW(name, minimum, maximum, quantized, function) \
@@ -249,12 +249,12 @@ EMBER_TFLITE_CUSTOM_OPERATORS(EMBER_CUSTOM_ROW)
 #undef EMBER_CUSTOM_ROW
 #undef EMBER_NOTHING
 
-// By number.
+// Returns the builtin operators by number.
 std::span<const OperatorRow> BuiltinOperators();
 std::span<const OperatorRow> CustomOperators();
 
-// The row of an operator of a model; null for numbers and custom names that
-// nobody here knows.
+// Returns the row of a model's operator; null for unknown numbers and custom
+// names.
 const OperatorRow* FindRow(const Model& model, const schema::Operator& op);
 
 }  // namespace ember::tflite

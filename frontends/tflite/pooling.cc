@@ -33,7 +33,7 @@ schema::ActivationFunctionType ActivationOf(OperatorContext& c) {
   return c.Options<schema::Pool2DOptions>().fused_activation_function();
 }
 
-// How many elements of the input each window has, i32 [1, H, W, 1].
+// Returns the number of the input's elements in each window, i32 [1, H, W, 1].
 Tensor CountOf(OperatorContext& c, Tensor x, const Window& window) {
   Tensor count;
   for (int i = 0; i < 2; ++i) {
@@ -65,7 +65,7 @@ void ImportAveragePool(OperatorContext& c) {
     return c.SetOutput(0, Activated(c, y, ActivationOf(c)));
   }
   if (!CheckSameScale(c)) return;
-  // The mean of the stored integers, halves away from zero.
+  // The mean of the stored integers, with halves rounded away from zero.
   const Tensor sum = ops::ReduceWindow(Cast(x, DType::kI32), "sum", *window, 1);
   const Tensor count = CountOf(c, x, *window);
   const Tensor half = count / 2.0;

@@ -1,4 +1,4 @@
-// Between real numbers and stored integers.
+// Conversions between real numbers and stored integers.
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/quantized.h"
 
@@ -14,12 +14,12 @@ void ImportQuantize(OperatorContext& c) {
                                  : QuantizeToStored(c.Input(0), *to, type));
 }
 
-// The operand comes as real numbers (operator_table.h), or as narrow floats.
+// The operand arrives as real numbers (operator_table.h), or as narrow floats.
 void ImportDequantize(OperatorContext& c) {
   c.SetOutput(0, Cast(c.Input(0), c.OutputType(0)));
 }
 
-// Sparse constants are made dense where they are read.
+// The reader of constants already makes sparse ones dense.
 void ImportDensify(OperatorContext& c) { c.SetOutput(0, c.Input(0)); }
 
 }  // namespace ember::tflite

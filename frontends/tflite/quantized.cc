@@ -10,7 +10,8 @@
 namespace ember::tflite {
 namespace {
 
-// A scale or zero point per slice of `axis`, so that it broadcasts.
+// Returns a scale or zero point per slice of `axis`, in a shape that
+// broadcasts.
 template <typename T>
 Tensor AlongAxisOf(Tensor x, const Quantization& q, DType dtype,
                    const std::vector<T>& values) {
@@ -73,7 +74,7 @@ Tensor QuantizeToStored(Tensor x, const Quantization& q, DType dtype) {
   if (q.per_tensor()) {
     const Tensor rounded =
         ops::RoundHalfAway(wide / static_cast<double>(q.scale()));
-    // Float to integer saturates.
+    // The cast from float to integer saturates.
     return Cast(rounded + static_cast<double>(q.zero_point()), dtype);
   }
   const std::vector<float> zeros(q.zero_points.begin(), q.zero_points.end());

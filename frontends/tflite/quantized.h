@@ -1,5 +1,5 @@
-// Arithmetic on stored integers as TensorFlow Lite's reference kernels do it,
-// rounding included: what quantized operators of all families are made of.
+// Arithmetic on stored integers that quantized operators of all families use.
+// It matches TensorFlow Lite's reference kernels, rounding included.
 //
 //   Tensor sum = Centered(x, q_x) …;            // i32
 //   SetRequantized(c, sum, {scale}, activation) // to the result's own scale
@@ -17,46 +17,47 @@
 
 namespace ember::tflite {
 
-// Whether a type holds quantized numbers: i8, u8 and i16.
+// True if a type holds quantized numbers: i8, u8 and i16.
 bool IsStoredType(DType dtype);
 int64_t LowestOf(DType dtype);
 int64_t HighestOf(DType dtype);
 
-// The numbers that stored integers stand for, f32.
+// Returns the numbers that stored integers represent, f32.
 Tensor DequantizeStored(Tensor x, const Quantization& q);
-// The other direction: nearest, halves away from zero, within the type.
+// Quantizes: to nearest, halves away from zero, clamped to the type.
 Tensor QuantizeToStored(Tensor x, const Quantization& q, DType dtype);
 
-// Stored integers less their zero point, i32. Per tensor.
+// Returns stored integers minus their zero point, i32. Per tensor only.
 Tensor CenteredStored(Tensor x, const Quantization& q);
 
-// The stored integers that a fused activation leaves.
+// The range of stored integers after a fused activation.
 struct StoredRange {
   int64_t lowest, highest;
 };
 StoredRange RangeOf(schema::ActivationFunctionType activation,
                     const Quantization& q, DType dtype);
 
-// i32 sums times `scales` (one, or one per element of the last dim), plus the
-// result's zero point, within its type and the activation's range: the result 0
-// of a quantized operator.
+// Sets result 0 of a quantized operator: i32 sums times `scales` (one, or one
+// per element of the last dim), plus the result's zero point, clamped to its
+// type and the activation's range.
 void SetRequantized(OperatorContext& c, Tensor sums,
                     const std::vector<double>& scales,
                     schema::ActivationFunctionType activation,
                     ops::Halves halves = ops::Halves::kAwayFromZero);
-// What is behind the multiplication.
+// The part of SetRequantized after the multiplication.
 void SetStored(OperatorContext& c, Tensor centered,
                schema::ActivationFunctionType activation);
 
-// x of one quantization as stored integers of another.
+// Converts stored integers from one quantization to another.
 Tensor Requantized(Tensor x, const Quantization& from, const Quantization& to,
                    DType dtype);
 
-// Every 8-bit integer x as function(x), worked out when compiling.
+// Looks function(x) up for every 8-bit integer x; the table is computed at
+// import.
 Tensor ThroughTable(OperatorContext& c, Tensor x, DType result,
                     const std::function<int64_t(int64_t)>& function);
-// The result 0 of an operator of one quantized operand that is a function of
-// real numbers: in a table for 8 bits, in f32 for 16.
+// Sets result 0 of an operator that is a function of real numbers, with one
+// quantized operand: by a table for 8 bits, in f32 for 16.
 void SetThroughTable(OperatorContext& c, float (*function)(float));
 
 // Fails unless operands and result are quantized per tensor.

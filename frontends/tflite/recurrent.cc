@@ -1,5 +1,5 @@
-// Recurrent layers: RNN, LSTM and SVDF. What a layer keeps from run to run is a
-// variable among its operands.
+// Recurrent layers: RNN, LSTM and SVDF. The state that a layer keeps between
+// runs is a variable among its operands.
 #include "frontends/ops/recurrent.h"
 
 #include <string>
@@ -16,11 +16,11 @@ using Activation = schema::ActivationFunctionType;
 using ops::Capture;
 using ops::States;
 
-// Operands of a layer, by where they begin; weights are [units, inputs].
+// Index of the first operand of each kind; weights are [units, inputs].
 struct LstmOperands {
   int input_weights, recurrent_weights, peepholes, biases, projection;
   int output_state, cell_state;
-  int layer_norm = -1;  // four coefficients
+  int layer_norm = -1;  // Four coefficients.
 };
 
 struct LstmOptions {
@@ -32,12 +32,12 @@ Tensor Clipped(Tensor x, double limit) {
   return limit > 0 ? Minimum(Maximum(x, -limit), limit) : x;
 }
 
-// Columns of gate `gate`.
+// Returns the columns of gate `gate`.
 Tensor GateOf(Tensor gates, int gate, const Dim& units) {
   return SliceAxis(gates, gates.rank() - 1, units * Dim(gate), units);
 }
 
-// Along the last dim: mean 0 and deviation 1.
+// Normalises the last dim to mean 0 and deviation 1.
 Tensor Normalized(Tensor x) {
   const std::vector<int64_t> last{x.rank() - 1};
   const Tensor centered = x - Mean(x, last, true);
@@ -49,8 +49,8 @@ class Lstm {
   Lstm(OperatorContext& c, const LstmOperands& at, const LstmOptions& options)
       : c_(c), at_(at), options_(options) {}
 
-  // x: [steps, batch, inputs], and all outputs in that order. Changes the
-  // states, which are variables.
+  // x: [steps, batch, inputs]. Returns all outputs in that order, and changes
+  // the states, which are variables.
   Tensor Run(Tensor x, bool reverse) {
     if (!Check()) return x;
     if (reverse) x = Reverse(x, 0);
@@ -73,7 +73,7 @@ class Lstm {
   }
 
  private:
-  // Without an input gate, it is what the forget gate leaves.
+  // True if the layer has no input gate; it is then 1 - forget gate.
   bool coupled() const { return !c_.Input(at_.input_weights); }
   int gate_count() const { return coupled() ? 3 : 4; }
 
@@ -98,7 +98,8 @@ class Lstm {
     return c_.ok();
   }
 
-  // The four operands from `first` on (input, forget, cell, output) as one.
+  // Concatenates the four operands from `first` on (input, forget, cell,
+  // output).
   Tensor Joined(int first) {
     std::vector<Tensor> parts;
     for (int gate = coupled() ? 1 : 0; gate < 4; ++gate)
@@ -106,10 +107,11 @@ class Lstm {
     return Concat(parts, 0);
   }
 
-  // A gate before its activation. gate: 0 input, 1 forget, 2 cell, 3 output.
+  // Returns a gate before its activation. gate: 0 input, 1 forget, 2 cell, 3
+  // output.
   Tensor Gate(const Capture& capture, Tensor gates, int gate, Tensor cell) {
     Tensor x = GateOf(gates, gate - (coupled() ? 1 : 0), units_);
-    // Peepholes: input, forget, output.
+    // The peepholes are in the order input, forget, output.
     const int peephole = gate == 3 ? 2 : gate;
     if (gate != 2 && c_.Input(at_.peepholes + peephole))
       x = x + cell * capture(c_.Input(at_.peepholes + peephole));
@@ -175,7 +177,8 @@ Tensor RunRnn(OperatorContext& c, const RnnOperands& at, Activation activation,
   return reverse ? Reverse(results[1], 0) : results[1];
 }
 
-// [batch, steps, …] to [steps, batch, …] or back, unless it is so already.
+// Turns [batch, steps, …] into [steps, batch, …] or back, unless steps come
+// first already.
 Tensor TimeFirst(Tensor x, bool time_major) {
   return time_major ? x : Transpose(x, {1, 0, 2});
 }
@@ -190,7 +193,7 @@ void SetDirections(OperatorContext& c, Tensor forward, Tensor backward,
   c.SetOutput(1, backward);
 }
 
-// The kernel of TensorFlow's BasicLSTMCell: one matrix for input and state.
+// The kernel of TensorFlow's BasicLSTMCell has one matrix for input and state.
 void ImportBasicLstm(OperatorContext& c) {
   // (input, previous output, weights [4 * units, inputs + units], biases,
   // previous cell); gates: input, candidate, forget, output.
@@ -279,7 +282,7 @@ void ImportBidirectionalRnn(OperatorContext& c) {
 }
 
 // (input, feature weights [filters, inputs], time weights [filters, memory],
-// bias, state [batch, filters * memory]): each filter keeps what it made of the
+// bias, state [batch, filters * memory]): each filter keeps its results for the
 // last inputs, newest last.
 void ImportSvdf(OperatorContext& c) {
   for (const int i : {0, 1, 2, 4})

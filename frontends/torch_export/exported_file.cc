@@ -31,7 +31,8 @@ StatusOr<nlohmann::json> ReadJson(const archive::ZipArchive& archive,
        .nan = "\"NaN\""});
 }
 
-// What is in front of an entry that ends so; nullopt: there is none.
+// Returns the part of a name in front of `end`, for the entry with that end;
+// nullopt if there is none.
 std::optional<std::string> PrefixOf(const archive::ZipArchive& archive,
                                     std::string_view end) {
   for (const std::string& name : archive.names()) {
@@ -91,7 +92,7 @@ Status ExportedFile::ReadOldLayout(const std::string& program) {
 }
 
 Status ExportedFile::ReadNewLayout(std::string_view entry) {
-  // models/NAME.json of all programs.
+  // Find models/NAME.json of all programs.
   std::vector<std::string> models;
   for (const std::string& name : archive_.names()) {
     const size_t at = name.find("models/");

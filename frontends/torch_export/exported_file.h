@@ -1,4 +1,4 @@
-// An archive of torch.export: its program, and where its tensors are.
+// An archive of torch.export: reads its program, and finds its tensors.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ExportedFile> file,
 //                          ExportedFile::Open(bytes, owner, ""));
@@ -6,11 +6,13 @@
 //
 // Two layouts are read. Archives of torch.export.save up to PyTorch 2.7 have
 // serialized_exported_program.json, and the tensors as two files of torch.save
-// within. Later ones (archive_format "pt2") have models/NAME.json and an entry
-// per storage in data/weights and data/constants, which a JSON each lists; or,
-// for a while, data/weights/NAME.pt and data/constants/NAME.pt.
+// within the archive. Later ones (archive_format "pt2") have models/NAME.json
+// and an entry per storage in data/weights and data/constants, each listed by a
+// JSON. Some versions have data/weights/NAME.pt and data/constants/NAME.pt
+// instead.
 //
-// Tensors stay in the file, unless an archive within is at an odd address.
+// Tensors stay in the file, unless an archive within it is at an unaligned
+// address.
 //
 // Source: torch/csrc/export/pt2_archive_constants.h and the documentation of
 // torch.export.pt2_archive.
@@ -37,26 +39,26 @@ namespace ember::torch_export {
 
 class ExportedFile {
  public:
-  // `owner` keeps the bytes. entry: which of several programs; empty: "model",
-  // or the only one.
+  // `owner` keeps the bytes alive. `entry`: the name of one of several
+  // programs; if empty, "model", or the only one.
   static StatusOr<std::unique_ptr<ExportedFile>> Open(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
       std::string_view entry);
 
   const Program& program() const { return program_; }
-  // Of a parameter, a buffer or a constant.
+  // Returns the tensor of a parameter, buffer or constant.
   StatusOr<torchscript::StoredTensor> FindTensor(std::string_view name) const;
 
  private:
   using Payloads = std::map<std::string, Payload, std::less<>>;
-  // What torch.save wrote: a dict of tensors.
+  // A file of torch.save that holds a dict of tensors.
   struct Saved {
     archive::ZipArchive archive;
     std::string prefix;
     std::unique_ptr<torchscript::Pickle> pickle;
   };
   struct Folder {
-    std::string name;  // with the prefix and '/'
+    std::string name;  // includes the prefix and '/'
     Payloads payloads;
   };
 

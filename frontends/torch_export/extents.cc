@@ -17,7 +17,7 @@ bool IsNamed(char c) {
          (c >= '0' && c <= '9') || c == '_';
 }
 
-// The name that ParseDim has for a function; nullopt for what is none.
+// Returns ParseDim's name for a function; nullopt if it has none.
 std::optional<std::string_view> FunctionOf(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"Mod", "mod"},          {"PythonMod", "mod"},     {"Max", "max"},
@@ -28,7 +28,7 @@ std::optional<std::string_view> FunctionOf(std::string_view name) {
   return std::nullopt;
 }
 
-// In ParseDim's words.
+// Translates an expression to ParseDim's syntax.
 StatusOr<std::string> Translated(std::string_view text) {
   const auto unknown = [&](std::string_view part) {
     return UnimplementedError(
@@ -38,7 +38,7 @@ StatusOr<std::string> Translated(std::string_view text) {
         OnOneLine(part) + "'");
   };
   std::string result;
-  std::string name;  // the last one, for its powers
+  std::string name;  // the last name, for its powers
   for (size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i);
     if (IsNamed(text[i])) {

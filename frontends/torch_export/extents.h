@@ -1,10 +1,10 @@
-// Extents as SymPy prints them, as dims.
+// Parses extents, as SymPy prints them, into dims.
 //
 //   EMBER_ASSIGN_OR_RETURN(const graph::Dim dim, ParseExtent("2*s0 + 1"));
 //
-// Read are integers, symbols, + - * // and powers of symbols, parentheses, and
-// the functions that PyTorch's printer uses for integers: Mod, PythonMod, Max,
-// Min, FloorDiv, CleanDiv, CeilDiv. Errors are one line. Thread-safe.
+// Supported are integers, symbols, + - * // and powers of symbols, parentheses,
+// and the functions that PyTorch's printer uses for integers: Mod, PythonMod,
+// Max, Min, FloorDiv, CleanDiv, CeilDiv. Errors are one line. Thread-safe.
 //
 // Source: torch/utils/_sympy/functions.py.
 #ifndef EMBER_FRONTENDS_TORCH_EXPORT_EXTENTS_H_

@@ -1,4 +1,4 @@
-// torch.export as a row of frontends/formats.h.
+// torch.export as a row of frontends/formats.cc.
 #ifndef EMBER_FRONTENDS_TORCH_EXPORT_FORMAT_H_
 #define EMBER_FRONTENDS_TORCH_EXPORT_FORMAT_H_
 

@@ -16,7 +16,7 @@ std::string OriginOf(const Node& node) {
   return OnOneLine(node.name + " (" + std::string(target) + ")");
 }
 
-// The names of an argument, list after list.
+// Appends the names in an argument, in nested lists too.
 void Names(const Argument& argument, std::vector<const Argument*>& names) {
   if (argument.kind != Argument::Kind::kList) {
     names.push_back(&argument);
@@ -32,8 +32,8 @@ void Items(const Value& value, int depth, std::vector<Value>& items) {
   for (const Value& item : value.list->items) Items(item, depth + 1, items);
 }
 
-// How an argument of an old file is passed: by name, where a row of the
-// operator has a parameter of the name.
+// True if a row of the operator has a parameter of the name. An argument of an
+// old file is then passed by name.
 bool HasParameter(const std::string& op, std::string_view name) {
   for (const torchscript::TableEntry& entry : torchscript::FindOperator(op))
     for (const torchscript::SchemaParameter& parameter :
@@ -107,9 +107,9 @@ void GraphRunner::Bind(const Node& node, const Value& result, Scope& scope) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i]->kind != Argument::Kind::kTensor &&
         names[i]->kind != Argument::Kind::kSymbol)
-      continue;  // of a result that is not there, or always the same
+      continue;  // the result is absent, or always the same
     Value value = items[i];
-    // Numbers that an operator for tensors computes from known ones.
+    // An operator for tensors may compute a number from known ones.
     if (names[i]->kind == Argument::Kind::kTensor && value.is_number())
       value = machine_.NewTensor(machine_.ToTensor(value));
     scope.insert_or_assign(names[i]->text, std::move(value));

@@ -1,11 +1,11 @@
-// Runs a program's graph once, over values that are known or tensors of the
-// graph that is being built: every node calls a row of frontends/torchscript's
+// Runs a program's graph once, over values that are known or are tensors of the
+// graph that is being built. Every node calls a row of frontends/torchscript's
 // operator table, or runs the graphs that it has as arguments.
 //
 //   GraphRunner runner(machine, steps);
 //   std::vector<Value> results = runner.Run(program.graph, inputs);
 //
-// Errors stick in the machine and name the node. Not thread-safe.
+// Errors stay in the machine and name the node. Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_RUNNER_H_
 #define EMBER_FRONTENDS_TORCH_EXPORT_GRAPH_RUNNER_H_
 
@@ -29,9 +29,9 @@ class GraphRunner {
   GraphRunner(torchscript::Machine& machine, frontends::ImportSteps& steps)
       : machine_(machine), caller_(machine, {.steps = &steps}) {}
 
-  // One value per output; fewer after an error.
+  // Returns one value per output; fewer after an error.
   std::vector<Value> Run(const Graph& graph, const std::vector<Value>& inputs);
-  // Of an argument that names no value.
+  // Returns the value of an argument that does not refer to a value by name.
   Value Known(const Argument& argument);
 
  private:
@@ -51,16 +51,18 @@ class GraphRunner {
   Value ScanOver(const Graph& body, const std::vector<Value>& carried,
                  const std::vector<Value>& items,
                  const std::vector<Value>& others);
-  // The graph behind the first `before` arguments, with all that follow it.
+  // Runs the graph that follows the first `before` arguments; all further
+  // arguments are its operands.
   Value Invoke(const Node& node, size_t before, const Scope& scope);
-  // Fails where it is no graph.
+  // Returns an argument that is a graph; fails for others.
   const Graph* GraphOf(const Node& node, size_t index);
-  // The values of an argument that is a list, or of one alone.
+  // Returns the values of an argument that is a list, or a single value.
   std::vector<Value> ValuesOf(const Node& node, size_t index,
                               const Scope& scope);
-  // The values as tensors of their own, whose changes nothing else sees.
+  // Returns copies of the tensors, so that changes to them are not visible
+  // elsewhere.
   std::vector<Value> Copied(const std::vector<Value>& values);
-  // What loops carry: tensors, and numbers as scalars.
+  // Returns the values that loops carry: tensors, and numbers as scalars.
   std::vector<graph::Value*> Flat(const std::vector<Value>& values);
   std::vector<Value> Like(const std::vector<Value>& patterns,
                           const std::vector<graph::Value*>& flat);

@@ -1,4 +1,4 @@
-// Operators that have graphs as arguments.
+// Higher-order operators, which have graphs as arguments.
 #include <utility>
 
 #include "base/one_line.h"
@@ -74,7 +74,8 @@ std::vector<Value> GraphRunner::Like(const std::vector<Value>& patterns,
 graph::LoopOutputs GraphRunner::Ended(graph::Region& region,
                                       graph::LoopOutputs out) {
   if (!machine_.ok()) {
-    // The loop is not built of what a body that failed left behind.
+    // After an error in the body, its incomplete outputs must not be used for
+    // the loop.
     region.builder().Fail(machine_.status());
     out = {};
   }
@@ -87,7 +88,8 @@ Value GraphRunner::Invoke(const Node& node, size_t before, const Scope& scope) {
   std::vector<Value> inputs;
   for (size_t i = before + 1; i < node.inputs.size(); ++i) {
     const Value value = ValueOf(node.inputs[i].value, scope);
-    // An identifier, and lists of operands.
+    // Arguments may also be an identifier, which is skipped, and lists of
+    // operands.
     if (value.is(Kind::kString)) continue;
     if (value.is_sequence())
       inputs.insert(inputs.end(), value.list->items.begin(),
@@ -171,7 +173,8 @@ Value GraphRunner::While(const Node& node, const Scope& scope) {
   graph::LoopRequest request;
   request.carried = Flat(carried);
   request.conditional = true;
-  // Numbers are known only before the first iteration.
+  // The condition sees numbers as scalars, as they are known before the first
+  // iteration only.
   request.condition = proceeds(Like(carried, request.carried));
   if (!machine_.ok()) return {};
   const std::vector<graph::Value*> results = graph::BuildLoop(
@@ -210,7 +213,7 @@ Value GraphRunner::Scan(const Node& node, const Scope& scope) {
   const Graph* body = GraphOf(node, 0);
   const std::vector<Value> carried = ValuesOf(node, 1, scope);
   const std::vector<Value> items = ValuesOf(node, 2, scope);
-  // PyTorch 2.6 has an axis and a direction behind them.
+  // PyTorch 2.6 has an axis and a direction after them.
   std::vector<Value> others;
   for (size_t i = 3; i < node.inputs.size(); ++i) {
     const Value value = ValueOf(node.inputs[i].value, scope);
@@ -296,8 +299,8 @@ Value GraphRunner::RunHigherOrder(const Node& node, const Scope& scope) {
     case HigherOrder::kWrapWithSetGrad:  // (enabled, graph, …)
       return Invoke(node, 1, scope);
     case HigherOrder::kWrapWithAutocast: {
-      // (device, dtype, enabled, caches, graph, …); what it casts, if it does,
-      // is not in the graph.
+      // The arguments are (device, dtype, enabled, caches, graph, …). The graph
+      // does not contain the casts of an enabled autocast.
       const Value enabled = node.inputs.size() > 2
                                 ? ValueOf(node.inputs[2].value, scope)
                                 : Value::None();

@@ -1,22 +1,22 @@
-// Archives of torch.export become graphs: NAME.pt2 as torch.export.save writes
-// it.
+// Imports archives of torch.export as graphs: NAME.pt2 as torch.export.save
+// writes it.
 //
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("net.pt2", {}));
 //
-// Inputs are called as the program calls them, and have its types and dims:
-// open ones are its symbols ("s0"); those that are expressions of others
-// ("2*s0") are open, too. The run checks them, and the ranges that the program
-// gives. Results are called as the values that the program returns; new
-// contents of an input that the program changes are a result INPUT_after.
+// Inputs have the names, types and dims of the program. Open dims are its
+// symbols ("s0"); dims that are expressions of symbols ("2*s0") are open, too.
+// The program that Ember makes checks them, and the ranges that the model
+// states. Results have the names of the values that the program returns. If the
+// program changes an input, the new contents are a result INPUT_after.
 //
 // Buffers that the program changes are state: inputs and results of the logical
-// type frontends::kStateType. Where one is not all zeros before the first call,
-// a bool `started` says whether it is that.
+// type frontends::kStateType. If one is not all zeros before the first call, a
+// bool `started` is false at the first call.
 //
-// Of archives with several programs, the options' entry names one.
+// If an archive has several programs, the options' entry selects one.
 //
-// Errors are one line. All operators of the program that are not supported are
-// listed at once. Thread-safe.
+// Errors are one line. All unsupported operators of the program are listed at
+// once. Thread-safe.
 #ifndef EMBER_FRONTENDS_TORCH_EXPORT_IMPORT_H_
 #define EMBER_FRONTENDS_TORCH_EXPORT_IMPORT_H_
 
@@ -36,8 +36,8 @@ namespace ember::torch_export {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// From memory. owner: keeps the bytes; null: they are copied. `name` is what
-// errors call the model.
+// Imports an archive from memory. `owner`: keeps the bytes; if null, they are
+// copied. `name`: how errors call the model.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
@@ -46,7 +46,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options);
 
-// Whether a file is an archive of torch.export.
+// True if a file is an archive of torch.export.
 bool IsArchive(std::string_view contents);
 
 }  // namespace ember::torch_export

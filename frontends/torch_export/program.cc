@@ -12,15 +12,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostGraphs = 32;  // within each other
-constexpr int kMostLists = 8;    // within each other, of arguments
-constexpr int kMostTrees = 32;   // within each other, of results
+constexpr int kMostGraphs = 32;  // nested graphs
+constexpr int kMostLists = 8;    // nested lists of arguments
+constexpr int kMostTrees = 32;   // nested trees of results
 constexpr size_t kMostNodes = size_t{1} << 20;
-// Older writers mean infinity by the largest numbers of Python's integers.
+// Bounds from here on mean infinity: older writers use Python's largest
+// integers.
 constexpr int64_t kUnlimited = int64_t{1} << 62;
 
-// The schema's number of a type as PyTorch's own: complex and quantized types
-// keep a place that no dtype has.
+// Converts the schema's number of a type to PyTorch's. Complex and quantized
+// types keep a number for which there is no dtype.
 int64_t ScalarTypeOf(int64_t number) {
   constexpr int64_t kBFloat16 = 13;
   return number == kBFloat16 ? 15 : number - 1;
@@ -36,14 +37,15 @@ std::string Shown(const Json& json) {
   return OnOneLine(text);
 }
 
-// A union is an object with one member, which says what it is.
+// A union of the schema: an object with one member, whose name is the tag.
 struct Tagged {
   std::string_view tag;
   const Json* value = nullptr;
 };
 
-// The names of the leaves of a tree of results (torch.utils._pytree's spec),
-// whose dicts have their keys as a JSON list. False if it is no such tree.
+// Appends the names of the leaves of a tree of results (torch.utils._pytree's
+// spec), whose dicts have their keys as a JSON list. False if it is no such
+// tree.
 bool AddLeafNames(const Json& spec, const std::string& name, int depth,
                   std::vector<std::string>& names) {
   if (!spec.is_object() || !spec.contains("type") ||
@@ -56,7 +58,7 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
     names.push_back(name);
     return true;
   }
-  // No copy, which would be made by recursion: the file says how deep it is.
+  // The tree is not copied: a copy would recurse as deep as the file's nesting.
   Json parsed;
   const Json* context = spec.contains("context") ? &spec["context"] : &parsed;
   if (context->is_string()) {
@@ -77,8 +79,7 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
   return true;
 }
 
-// Reads one document; the first error stays. Parts that are wrong are left
-// empty.
+// Reads one document. The first error stays. Malformed parts stay empty.
 class Reader {
  public:
   Program ReadProgram(const Json& json) {
@@ -116,7 +117,7 @@ class Reader {
 
   Status CheckVersion(const Json& json) {
     const Json* version = Find(json, "schema_version");
-    // Before it had two parts it was one number.
+    // The version is an object with two parts; in older files it is one number.
     int64_t major = 0;
     if (version != nullptr && version->is_object())
       major = Integer(Member(*version, "major"));
@@ -148,7 +149,7 @@ class Reader {
     return holds;
   }
 
-  // Null where there is none, or null.
+  // Returns null if the member is absent or null.
   static const Json* Find(const Json& object, std::string_view key) {
     if (!object.is_object()) return nullptr;
     const auto found = object.find(key);
@@ -163,7 +164,7 @@ class Reader {
     }
     return *found;
   }
-  // No items where it is not there.
+  // Returns an empty list if the member is absent.
   const Json& List(const Json& object, std::string_view key) {
     static const Json* const kNoItems = new Json(Json::array());
     const Json* found = Find(object, key);
@@ -185,7 +186,7 @@ class Reader {
     if (!Expect(fits, "an integer of 64 bits", json)) return 0;
     return json.get<int64_t>();
   }
-  // Newer writers make words of numbers that JSON does not have.
+  // Newer writers use words for numbers that JSON does not have.
   double Number(const Json& json) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (json == "Infinity") return kInfinity;
@@ -236,7 +237,7 @@ class Reader {
     for (const Json& stride : List(json, "strides"))
       meta.strides.push_back(ReadExtent(stride));
     const Json* offset = Find(json, "storage_offset");
-    // In the first versions a plain number.
+    // In the first versions the offset is a plain number.
     if (offset != nullptr && offset->is_object())
       meta.offset = ReadExtent(*offset);
     else if (offset != nullptr)
@@ -256,7 +257,8 @@ class Reader {
     return argument;
   }
 
-  // Lists are their items' tag with an 's', and one of them a list of lists.
+  // The tag of a list is its items' tag with an 's'; one tag is for lists of
+  // lists.
   Argument ReadItems(const Json& json, std::string_view tag, int depth) {
     Argument list = Make(Argument::Kind::kList);
     if (!Expect(json.is_array(), "a list", json)) return list;
@@ -442,7 +444,7 @@ class Reader {
     return {};
   }
 
-  // Only names: what is not understood is left alone.
+  // The names are optional: parts that are not understood are ignored.
   static void ReadResultNames(const Json& module, Program& program) {
     const Json* calls = Find(module, "module_call_graph");
     if (calls == nullptr || !calls->is_array() || calls->empty()) return;
@@ -464,7 +466,7 @@ class Reader {
     if (!Expect(ranges->is_object(), "an object", *ranges)) return;
     for (const auto& [symbol, item] : ranges->items()) {
       Range range;
-      // What 64 bits do not hold limits nothing.
+      // A bound that does not fit 64 bits is no bound.
       const Json* least = Find(item, "min_val");
       const Json* largest = Find(item, "max_val");
       if (least != nullptr && least->is_number_integer())

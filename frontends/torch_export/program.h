@@ -1,17 +1,17 @@
-// The program of a torch.export archive: what its JSON says, with every part
-// that the importer relies on checked.
+// The program of a torch.export archive: the contents of its JSON. Every part
+// on which the importer relies is checked.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Program program, ReadProgram(json));
 //   for (const Node& node : program.graph.nodes) node.target;
 //
-// A node calls an operator ("torch.ops.aten.linear.default") with arguments
-// that are values of the graph, by name, or known; higher-order operators have
-// graphs among their arguments. Which of the graph's inputs and outputs are the
-// user's, and which are parameters and buffers, the signature says, one entry
-// for each in their order.
+// A node calls an operator ("torch.ops.aten.linear.default"). Its arguments are
+// values of the graph, by name, or known values; higher-order operators have
+// graphs among their arguments. The signature has an entry for each input and
+// output of the graph, in order: it states which ones are the user's, and which
+// are parameters and buffers.
 //
-// Read are schema versions 5 to 8 (PyTorch 2.3 and later); unknown members are
-// left alone, as the schema's minor versions add some.
+// Supported are schema versions 5 to 8 (PyTorch 2.3 and later). Unknown members
+// are ignored, as the schema's minor versions add some.
 //
 // Source: torch/_export/serde/schema.yaml, version 8.17.
 //
@@ -38,11 +38,11 @@ inline constexpr int64_t kNewestSchema = 8;
 // An extent: a number, or an expression as SymPy prints it ("2*s0 + 1").
 struct Extent {
   int64_t number = 0;
-  std::string expression;  // empty: the number
+  std::string expression;  // empty: it is the number
 };
 
 struct TensorMeta {
-  int64_t scalar_type = 0;  // as PyTorch numbers them, not as the schema does
+  int64_t scalar_type = 0;  // PyTorch's number, not the schema's
   std::vector<Extent> sizes, strides;
   Extent offset;
 };
@@ -59,15 +59,15 @@ struct Argument {
     kBool,
     kText,
     kDevice,
-    kScalarType,  // integer: as PyTorch numbers them
-    kOption,      // of memory formats and layouts, which no result depends on
+    kScalarType,  // integer: PyTorch's number
+    kOption,      // a memory format or layout, which affects no result
     kGraph,
     kList,
-    kOther,  // text: the tag of what no graph of ours has ("as_complex")
+    kOther,  // text: its tag; Ember's graphs have no such values ("as_complex")
   };
   Kind kind = Kind::kNone;
   std::string text;
-  int64_t integer = 0;  // of kBool, too
+  int64_t integer = 0;  // also for kBool
   double number = 0;
   std::vector<Argument> items;
   std::shared_ptr<const Graph> graph;
@@ -76,13 +76,13 @@ struct Argument {
 struct NamedArgument {
   std::string name;
   Argument value;
-  // Absent in old files: by position and by name are both possible.
+  // The way in which an argument is passed. Old files do not state it.
   enum class Passing : uint8_t { kUnknown, kPosition, kName };
   Passing passing = Passing::kUnknown;
 };
 
 struct Node {
-  std::string name;  // of the node, or its first result
+  std::string name;  // name of the node, or of its first result
   std::string target;
   std::vector<NamedArgument> inputs;
   std::vector<Argument> outputs;
@@ -105,42 +105,42 @@ struct InputSpec {
     kObject,
   };
   Kind kind = Kind::kUser;
-  std::string name;  // of the parameter and so on, or the argument
+  // name of the parameter, buffer and so on, or of the argument
+  std::string name;
 };
 
 struct OutputSpec {
   enum class Kind : uint8_t {
     kUser,
-    kBufferMutation,  // and of parameters
+    kBufferMutation,  // also for parameters
     kInputMutation,
     kToken,
     kGradient,
   };
   Kind kind = Kind::kUser;
-  std::string name;  // of the buffer or input
+  std::string name;  // name of the buffer or input
 };
 
-// The least and largest value of a symbol; nullopt: no such.
+// The least and largest value of a symbol; nullopt if there is no bound.
 struct Range {
   std::optional<int64_t> least, largest;
 };
 
 struct Program {
   Graph graph;
-  std::vector<InputSpec> inputs;    // as many as graph.inputs
-  std::vector<OutputSpec> outputs;  // as many as graph.outputs
+  std::vector<InputSpec> inputs;    // one per input of the graph
+  std::vector<OutputSpec> outputs;  // one per output of the graph
   std::map<std::string, Range, std::less<>> ranges;
-  // Of the user's outputs, in their order: what the keys of dicts among the
-  // results call them; empty where none does. No entries: the file does not
-  // say.
+  // Names of the user's outputs, in order: the keys of dicts among the results;
+  // empty for outputs without a key. No entries if the file does not have them.
   std::vector<std::string> result_names;
 };
 
 StatusOr<Program> ReadProgram(const nlohmann::json& json);
 
-// A weight of a newer archive: where it is.
+// The location of a weight in a newer archive.
 struct Payload {
-  std::string entry;  // in the folder of its kind
+  std::string entry;  // name in the folder of its kind
   bool is_pickle = false;
   std::optional<TensorMeta> meta;
 };

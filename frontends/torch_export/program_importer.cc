@@ -48,7 +48,7 @@ StatusOr<DType> DTypeOf(int64_t scalar_type) {
       std::to_string(scalar_type));
 }
 
-// Whether all that a tensor may reach of its storage is 0.
+// True if all elements of its storage that a tensor can reach are 0.
 bool IsZero(const StoredTensor& stored) {
   if (std::find(stored.dims.begin(), stored.dims.end(), 0) != stored.dims.end())
     return true;
@@ -125,8 +125,8 @@ Status ProgramImporter::CheckRanges(
       if (range == program_.ranges.end()) continue;
       if (!seen.insert(dims[i].symbol).second) continue;
       const graph::Dim& dim = values[k]->type().shape[i];
-      // Export takes open dims to be 2 or more so that it need not tell 0 and 1
-      // apart; that is no bound of the model's.
+      // Export assumes that open dims are 2 or more, so that it need not
+      // distinguish 0 and 1. That is not a bound of the model.
       std::string text;
       std::vector<Tensor> checks;
       const Tensor extent = ops::DimScalar(builder, dim);
@@ -161,7 +161,8 @@ Status ProgramImporter::CheckRanges(
 std::vector<graph::Value*> ProgramImporter::Related(
     const std::vector<frontends::ModelInput>& inputs,
     std::vector<graph::Value*> values, graph::GraphBuilder& builder) {
-  // Symbols that are only in expressions are nowhere known by name.
+  // The extents of the symbols that are themselves dims; a symbol may occur
+  // only within expressions.
   std::map<std::string, graph::Dim> known;
   for (size_t k = 0; k < inputs.size(); ++k)
     for (size_t i = 0; i < inputs[k].dims->size(); ++i)
@@ -284,7 +285,7 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
     results.names.push_back(name);
     results.values.push_back(machine.ToTensor(value).value());
   };
-  std::set<std::string> mutated;  // inputs with a result of their own
+  std::set<std::string> mutated;  // inputs that have a result of their own
   const auto users =
       std::count_if(program_.outputs.begin(), program_.outputs.end(),
                     [](const OutputSpec& spec) {
@@ -323,7 +324,7 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
     }
     if (!machine.ok()) return machine.status();
   }
-  // What operators wrote in place.
+  // Add the inputs and buffers that operators wrote in place.
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].is_tensor() || inputs[i].cell->stamp == stamps[i]) continue;
     const std::string& name = program_.graph.inputs[i].text;
@@ -346,7 +347,7 @@ Status ProgramImporter::AddOutputs(const Results& results,
   std::set<std::string> used;
   for (const auto& [name, state] : states_) used.insert(name);
   if (started_) used.insert(FlagName());
-  std::map<std::string, int> last;  // number of each name
+  std::map<std::string, int> last;  // last number of each name
   for (size_t i = 0; i < results.values.size(); ++i) {
     std::string name = results.names[i];
     for (int& k = last.try_emplace(name, 1).first->second;
@@ -356,7 +357,7 @@ Status ProgramImporter::AddOutputs(const Results& results,
   }
   const std::string type(frontends::kStateType);
   for (const auto& [name, state] : states_) {
-    // Nothing wrote it this time.
+    // Without a new value, the state keeps the old one.
     const Tensor after = state.after ? state.after : state.before;
     if (after.value() == nullptr) return builder.status();
     if (after.value()->type() != TypeOf(state.initial)) {
@@ -409,7 +410,8 @@ StatusOr<graph::Graph> ProgramImporter::Import() {
   for (const OutputSpec& output : program_.outputs)
     if (output.kind == OutputSpec::Kind::kBufferMutation)
       states_.emplace(output.name, State());
-  // Each round finds a buffer that is written in place, which then is state.
+  // Each round may find another buffer that is written in place, which then
+  // becomes state.
   for (size_t round = 0; round <= program_.inputs.size(); ++round) {
     has_news_ = false;
     for (auto& [name, state] : states_) state.after = Tensor();

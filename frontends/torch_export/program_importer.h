@@ -35,11 +35,12 @@ class ProgramImporter {
         steps_(steps) {}
 
   StatusOr<graph::Graph> Import();
-  // What the user gives, in the program's order.
+  // Returns the inputs that the user gives, in the program's order.
   StatusOr<std::vector<frontends::ModelInput>> Inputs() const;
 
  private:
-  // A buffer or parameter that the program changes: an input and a result.
+  // A buffer or parameter that the program changes: it is an input and a
+  // result.
   struct State {
     torchscript::StoredTensor initial;
     torchscript::Tensor before;  // the input
@@ -55,18 +56,19 @@ class ProgramImporter {
   Status CheckRanges(const std::vector<frontends::ModelInput>& inputs,
                      const std::vector<graph::Value*>& values,
                      graph::GraphBuilder& builder) const;
-  // The inputs with dims that are expressions of others taken to be that,
-  // which the run checks.
+  // Returns the inputs with dims that are expressions of other dims assumed to
+  // be equal to these; the program checks it.
   static std::vector<graph::Value*> Related(
       const std::vector<frontends::ModelInput>& inputs,
       std::vector<graph::Value*> values, graph::GraphBuilder& builder);
   Status AddState(graph::GraphBuilder& builder);
-  // What the graph's inputs are; user: of those that the user gives.
+  // Returns the values of the graph's inputs. `user`: those that the user
+  // gives.
   StatusOr<std::vector<Value>> InputValues(
       const std::vector<graph::Value*>& user, torchscript::Machine& machine,
       GraphRunner& runner);
-  // Sorts the outputs into what the user asked for and what is kept. Results
-  // are called as the program calls them.
+  // Separates the outputs into the user's results and state. Results have the
+  // program's names.
   StatusOr<Results> Sort(const std::vector<Value>& inputs,
                          const std::vector<uint64_t>& stamps,
                          const std::vector<Value>& outputs,
@@ -78,7 +80,7 @@ class ProgramImporter {
   const Program& program_;
   const frontends::ImportOptions& options_;
   frontends::ImportSteps& steps_;
-  // By the name of the buffer. More may be found while the graph is run.
+  // States by the name of the buffer. More may be found while the graph is run.
   std::map<std::string, State> states_;
   torchscript::Tensor started_;
   bool has_news_ = false;

@@ -89,15 +89,15 @@ std::string OperatorOfTarget(std::string_view target) {
   for (const NumberFunction& function : kFunctions)
     if (function.target == target) return std::string(function.op);
   if (!target.starts_with(kOperators)) return "";
-  // NAMESPACE.NAME.OVERLOAD
+  // The target is NAMESPACE.NAME.OVERLOAD.
   target.remove_prefix(kOperators.size());
   const size_t first = target.find('.');
   const size_t last = target.rfind('.');
   if (first == std::string_view::npos || first == last) return "";
   std::string op = std::string(target.substr(0, first)) + "::" +
                    std::string(target.substr(first + 1, last - first - 1));
-  // Views that copy: nothing that is written to them is seen elsewhere, which
-  // in a program whose nodes write to nothing is so of views, too.
+  // An operator NAME_copy is a view NAME that copies. In a program whose nodes
+  // do not write in place, the view gives the same results.
   constexpr std::string_view kCopy = "_copy";
   if (op.ends_with(kCopy) && torchscript::FindOperator(op).empty() &&
       torchscript::IsSupportedOperator(op.substr(0, op.size() - kCopy.size())))

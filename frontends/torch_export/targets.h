@@ -1,5 +1,5 @@
-// What nodes of a program call, in the names of frontends/torchscript's
-// operator table.
+// Converts the targets of a program's nodes to the names of
+// frontends/torchscript's operator table.
 //
 //   OperatorOfTarget("torch.ops.aten.add.Tensor") == "aten::add"
 //   OperatorOfTarget("_operator.floordiv") == "aten::floordiv"
@@ -17,11 +17,12 @@
 
 namespace ember::torch_export {
 
-// Empty: none. Overloads have one name: the table tells them by what is given.
+// Returns the operator's name; empty if there is none. All overloads have one
+// name: the table selects the row by the arguments.
 std::string OperatorOfTarget(std::string_view target);
 
-// Functions of Python on the ints, floats and booleans that a program computes,
-// each with the operator that it is.
+// Python functions on the ints, floats and booleans that a program computes,
+// with the corresponding operator.
 struct NumberFunction {
   std::string_view target, op;
 };
@@ -34,7 +35,7 @@ enum class HigherOrder {
   kWhile,
   kMap,
   kScan,
-  // Runs one graph, which stands behind so many other arguments.
+  // Runs one graph, which follows a fixed number of other arguments.
   kInvoke,
   kWrapWithSetGrad,
   kWrapWithAutocast,
@@ -46,8 +47,8 @@ struct HigherOrderRow {
 std::span<const HigherOrderRow> HigherOrderRows();
 HigherOrder HigherOrderOfTarget(std::string_view target);
 
-// One error that lists all that the graph, and those in it, call and that is
-// not supported.
+// Returns one error that lists all unsupported targets in the graph and in
+// nested graphs.
 Status CheckTargets(const Graph& graph);
 
 }  // namespace ember::torch_export

@@ -1,4 +1,4 @@
-// What kind of PyTorch's files an archive is.
+// Finds out which kind of PyTorch file an archive is.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_ARCHIVE_KIND_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_ARCHIVE_KIND_H_
 
@@ -10,18 +10,19 @@
 
 namespace ember::torchscript {
 
-// What kind of PyTorch's files an archive is, by the names in it.
+// The kind of a PyTorch file, recognised by the names in it.
 enum class ArchiveKind : uint8_t {
   kNone,
   kTorchScript,  // data.pkl with code
-  kTensors,      // data.pkl without: torch.save of tensors or of a whole module
-  kExported,     // torch.export
+  // data.pkl without code: torch.save of tensors or of a whole module
+  kTensors,
+  kExported,  // torch.export
 };
-// prefix: of all names in it.
+// `prefix`: receives the common prefix of all names in the archive.
 ArchiveKind KindOfArchive(const archive::ZipArchive& archive,
                           std::string* prefix = nullptr);
 
-// The same of a file's contents, which may be no archive.
+// The same for the contents of a file, which need not be an archive.
 ArchiveKind KindOfContents(std::string_view contents);
 
 }  // namespace ember::torchscript

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// X of Optional[X], if it is one.
+// Returns X of a type outer[X], for example Optional[X]; null for other types.
 const Expression* InnerOf(const Expression* type, std::string_view outer) {
   const bool is_it = type != nullptr &&
                      type->kind == Expression::Kind::kSubscript &&
@@ -45,7 +45,7 @@ Status Arguments::AddPart(const Expression* type, const std::string& name,
   }
   if (const Expression* item = InnerOf(type, "List")) {
     part.kind = Kind::kList;
-    // As many as shapes or values are given for.
+    // The list has as many items as shapes or values are given for.
     for (size_t i = 0; IsGiven(name + "_" + std::to_string(i), options); ++i) {
       EMBER_RETURN_IF_ERROR(AddPart(item, name + "_" + std::to_string(i),
                                     depth + 1, options,

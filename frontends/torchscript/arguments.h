@@ -26,24 +26,24 @@ namespace ember::torchscript {
 
 class Arguments {
  public:
-  // dtypes: of inputs of which more is known than that they are tensors.
+  // `dtypes`: types of inputs that are known to be something else than f32.
   static StatusOr<Arguments> Of(const ModuleFile& file, const Function& method,
                                 const frontends::ImportOptions& options,
                                 const std::map<std::string, DType>& dtypes);
 
   const std::vector<frontends::ModelInput>& inputs() const { return inputs_; }
-  // One per parameter of the method behind `self`. inputs: as AddInputs gives
-  // them, or in a region.
+  // Returns one value per parameter of the method after `self`. `inputs`: the
+  // results of AddInputs, or values of a region for them.
   std::vector<Value> Values(const std::vector<Tensor>& inputs, Machine& machine,
                             Interpreter& interpreter) const;
 
  private:
-  // How a parameter is made of inputs.
+  // The way in which a parameter is made from inputs.
   struct Part {
     Value::Kind kind = Value::Kind::kTensor;
-    size_t input = 0;                      // kTensor and numbers
-    std::vector<Part> parts;               // kList, kTuple
-    const Expression* standard = nullptr;  // of those that are not given
+    size_t input = 0;                      // for kTensor and numbers
+    std::vector<Part> parts;               // for kList, kTuple
+    const Expression* standard = nullptr;  // the default, if none is given
   };
   Status AddPart(const Expression* type, const std::string& name, int depth,
                  const frontends::ImportOptions& options, Part& part);

@@ -1,5 +1,5 @@
-// New arrangements of elements: repeated, joined, turned, padded, in triangles
-// and windows.
+// New arrangements of elements: repeated, joined, rotated, padded, triangles,
+// windows.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -11,7 +11,8 @@
 namespace ember::torchscript {
 namespace {
 
-// As many copies along each axis; axes that x lacks are in front.
+// Repeats x `repeats[i]` times along axis i. Axes that x lacks are added in
+// front.
 Tensor RepeatBy(Call& c, const Tensor& x, const Shape& repeats) {
   if (!c.ok() || !CheckNewRank(c, repeats.size() * 2)) return x;
   Shape dims = x.shape();
@@ -55,7 +56,7 @@ Tensor RepeatInterleave(Call& c) {
 
 Tensor Cat(Call& c) {
   std::vector<Tensor> parts;
-  // Vectors without elements join anything.
+  // Vectors without elements can be joined with any tensor.
   for (const Tensor& part : c.tensors("tensors"))
     if (part.rank() != 1 || part.dim(0) != Dim(0)) parts.push_back(part);
   if (!c.ok()) return {};
@@ -108,7 +109,8 @@ Tensor Flip(Call& c) {
   }
   return x;
 }
-// Elements move by `shift` along an axis, and come in again at its front.
+// Moves elements by `shift` along an axis; those that leave it at the end
+// return at its front.
 Tensor RollAxis(const Tensor& x, int axis, int64_t shift) {
   const Dim extent = x.dim(axis);
   if (extent == Dim(0)) return x;
@@ -152,7 +154,7 @@ Tensor Rot90(Call& c) {
   return x;
 }
 
-// Pads from the last axis on: low, high, low, high …
+// Pads axes from the last one on: low, high, low, high …
 Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
                std::string_view mode, double value) {
   if (!c.ok()) return x;
@@ -169,7 +171,7 @@ Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
     low[axis] = pads[i];
     high[axis] = pads[i + 1];
   }
-  // Only constants may cut something off.
+  // Only constant pads may be negative and crop.
   Tensor cut = x;
   if (mode != "constant") {
     for (size_t axis = 0; axis < low.size(); ++axis) {
@@ -215,7 +217,8 @@ Tensor ReplicationPad(Call& c) {
   return PadAxes(c, x, c.dims("padding"), "edge", 0);
 }
 
-// Whether j - i of a matrix's last two axes is at least, or at most, k.
+// Keeps the elements of matrices (the last two axes) where j - i is at least,
+// or at most, k; the others become 0.
 Tensor Triangle(Call& c, bool is_upper) {
   const Tensor x = c.tensor("self");
   const int64_t diagonal = c.integer("diagonal");
@@ -232,7 +235,7 @@ Tensor Triangle(Call& c, bool is_upper) {
 Tensor Triu(Call& c) { return Triangle(c, true); }
 Tensor Tril(Call& c) { return Triangle(c, false); }
 
-// Elements (i, i + offset) of two axes, as the last axis.
+// Returns the elements (i, i + offset) of two axes, as the last axis.
 Tensor DiagonalOf(Call& c, const Tensor& x, int a, int b, int64_t offset) {
   if (!c.ok()) return x;
   std::vector<int64_t> order;
@@ -284,7 +287,7 @@ Tensor Trace(Call& c) {
                      "sum", {0}, false);
 }
 
-// [N, C, L] windows of an axis, as a new last axis.
+// Returns the windows of an axis, as a new last axis.
 Tensor Unfold(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return x;

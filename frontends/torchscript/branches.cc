@@ -1,5 +1,5 @@
-// Branches that only the run decides on: both are built, each in a region, and
-// what they leave behind is merged.
+// Branches that are decided at run time: both are built, each in a region, and
+// the values that they leave are merged.
 #include <set>
 #include <utility>
 
@@ -10,7 +10,7 @@
 
 namespace ember::torchscript {
 
-// What is there after a branch.
+// The state after a branch.
 struct Interpreter::Branch {
   std::map<std::string, Value, std::less<>> variables;
   Journal written;
@@ -18,8 +18,8 @@ struct Interpreter::Branch {
   bool returned = false;
 };
 
-// The value with tensors as they are now, for use behind a branch whose writes
-// are taken back.
+// Returns the value with its tensors as they are now. It is used after a branch
+// whose writes are taken back.
 Value Interpreter::Frozen(const Value& value, int depth) {
   if (value.is_tensor()) return machine_.NewTensor(machine_.Read(*value.cell));
   if (!value.is_sequence() || depth > kMostListDepth || !machine_.ok())
@@ -67,7 +67,8 @@ void Interpreter::ExecuteBoth(const Tensor& condition,
   Branch otherwise;
   RunBranch(statement.body, regions.then(), frame, then);
   if (!machine_.ok()) return;
-  // A branch that raises is a check; the other one is what there is.
+  // If a branch raises, its condition becomes a check of the program, and the
+  // other branch is executed in place.
   const auto check = [&](const Tensor& held, const std::string& message,
                          const std::vector<Statement>& block) {
     machine_.builder().Require(held.value(), OnOneLine(message));
@@ -92,7 +93,7 @@ void Interpreter::MergeBranches(const Tensor& condition,
                                 graph::IfRegions& regions, Branch& then,
                                 Branch& otherwise, Frame& frame) {
   Merge merge;
-  // Variables that both leave behind.
+  // Merge the variables that both branches have.
   std::vector<std::string> names;
   for (const auto& [name, value] : then.variables) {
     const auto other = otherwise.variables.find(name);
@@ -100,7 +101,7 @@ void Interpreter::MergeBranches(const Tensor& condition,
     names.push_back(name);
     merge.Add(value, other->second, name, machine_);
   }
-  // Tensors that either wrote.
+  // Merge the tensors that either branch wrote.
   std::set<Cell*> cells;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [cell, last] : branch->written.cells) cells.insert(cell);
@@ -113,7 +114,7 @@ void Interpreter::MergeBranches(const Tensor& condition,
   for (Cell* cell : cells)
     merge.Add(last_of(then, cell), last_of(otherwise, cell),
               "a tensor that is written to", machine_);
-  // And attributes.
+  // Merge the attributes that either branch wrote.
   std::set<std::pair<Object*, std::string>> attributes;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [key, last] : branch->written.attributes)

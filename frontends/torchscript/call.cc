@@ -152,7 +152,7 @@ std::vector<int64_t> InverseOrder(const std::vector<int64_t>& order) {
 }
 
 int NormalAxis(Machine& machine, int64_t axis, int rank) {
-  // An axis of a tensor without dims is as of one with a dim.
+  // A tensor without dims has the axes of a tensor with one dim.
   const int64_t places = std::max(rank, 1);
   if (axis < -places || axis >= places) {
     machine.FailInvalid("expected an axis in [" + std::to_string(-places) +

@@ -1,13 +1,13 @@
-// A call of an operator: its schema, and what was given for each parameter.
+// A call of an operator: its schema, and the values given for its parameters.
 //
 //   Tensor LeakyRelu(Call& c) {
 //     const Tensor x = c.tensor("self");
 //     return Select(Less(x, 0), x * c.number("negative_slope"), x);
 //   }
 //
-// Errors stick in the machine and name the node: after a failure a function may
-// return or go on, nothing it builds is used. Not thread-safe; lives as long as
-// the call.
+// Errors stay in the machine and name the node. After a failure a function may
+// return or continue: the values that it builds are not used. Not thread-safe;
+// lives as long as the call.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_CALL_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_CALL_H_
 
@@ -26,8 +26,8 @@
 
 namespace ember::torchscript {
 
-// The names of frontends/ops that operators are written in; the functions on
-// tensors are found by their arguments.
+// The names of frontends/ops that the code of operators uses. Functions on
+// tensors are found by argument-dependent lookup.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::ComputeType;
@@ -47,12 +47,12 @@ struct SchemaParameter {
 struct Schema {
   std::string name;  // "aten::conv2d"
   std::vector<SchemaParameter> parameters;
-  size_t positional = 0;  // how many of them may be given without their name
+  size_t positional = 0;  // number of parameters that may be given by position
 };
 
 class Call {
  public:
-  // arguments: one per parameter of the schema.
+  // `arguments`: one per parameter of the schema.
   Call(Machine& machine, const Schema& schema, std::vector<Value> arguments,
        int version)
       : machine_(machine),
@@ -63,7 +63,7 @@ class Call {
   Machine& machine() { return machine_; }
   graph::GraphBuilder& builder() { return machine_.builder(); }
   const Schema& schema() const { return schema_; }
-  // Of the operators that the archive was written with.
+  // Version of the operators with which the archive was written.
   int version() const { return version_; }
   bool ok() { return machine_.ok(); }
   void FailInvalid(const std::string& message) {
@@ -74,30 +74,31 @@ class Call {
   }
 
   const Value& value(std::string_view name) const;
-  // Whether it is there and not None.
+  // True if the value is present and not None.
   bool has(std::string_view name) const;
-  // Absent for None.
+  // Returns an absent tensor for None.
   Tensor tensor(std::string_view name);
   std::vector<Tensor> tensors(std::string_view name);
-  // Numbers that must be known now.
+  // Return values that must be known now.
   int64_t integer(std::string_view name);
   double number(std::string_view name);
   bool flag(std::string_view name);
   std::string text(std::string_view name);
   std::vector<int64_t> integers(std::string_view name);
   std::vector<double> numbers(std::string_view name);
-  // As many as `count`: one alone stands for all.
+  // Returns `count` integers; a single one is repeated.
   std::vector<int64_t> integers(std::string_view name, size_t count);
-  // Numbers that may be expressions, or what only the run knows.
+  // Return integers that may be expressions, or known only at run time.
   Dim dim(std::string_view name);
   Shape dims(std::string_view name);
-  // An axis of something of this rank, counted from the front.
+  // Returns an axis of a tensor of this rank, counted from the front.
   int axis(std::string_view name, int rank);
-  // Axes, none twice; without any (None or empty): all.
+  // Returns axes, each once. None or an empty list means all axes.
   std::vector<int64_t> axes(std::string_view name, int rank);
-  // A number as a tensor of the type, or the tensor; scalars of the run too.
+  // Returns a number, or a tensor, as a tensor of the type. The number may be
+  // known only at run time.
   Tensor scalar(std::string_view name, DType dtype);
-  // The type that a ScalarType names; `otherwise` for None.
+  // Returns the type of a ScalarType; `otherwise` for None.
   DType dtype(std::string_view name, DType otherwise);
 
   Tensor Number(double value, DType dtype) {
@@ -105,7 +106,8 @@ class Call {
   }
   bool CheckRank(std::string_view name, const Tensor& x, int minimum,
                  int maximum = kMaximumRank);
-  // Of indices: i64; an input of the model that is a float should be one.
+  // Returns indices as i64. If they are an input of the model that was taken to
+  // be a float, the import is tried again with i64.
   Tensor Indices(std::string_view name);
 
  private:
@@ -117,15 +119,15 @@ class Call {
   int version_;
 };
 
-// PyTorch's number of a type, and the type of a number; nullopt for those that
+// Convert between types and PyTorch's numbers of them; nullopt for types that
 // no graph has (complex, quantized).
 int64_t ScalarTypeOf(DType dtype);
 std::optional<DType> DTypeOfScalarType(int64_t number);
 
 int NormalAxis(Machine& machine, int64_t axis, int rank);
-// 0, 1 … of all axes.
+// Returns all axes: 0, 1 …
 std::vector<int64_t> AllAxes(const Tensor& x);
-// The order of axes that takes back a transposition.
+// Returns the inverse of a transposition's order of axes.
 std::vector<int64_t> InverseOrder(const std::vector<int64_t>& order);
 
 }  // namespace ember::torchscript

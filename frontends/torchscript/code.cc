@@ -8,7 +8,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Far more than any model's.
+// Largest size of a file, far more than any model's.
 constexpr uint64_t kMostText = uint64_t{1} << 26;
 
 // "a.b.c" → "a.b", "c".

@@ -1,11 +1,11 @@
-// The classes and functions of an archive by their whole names.
+// Finds the classes and functions of an archive by their full names.
 //
 //   CodeLibrary code(archive, "net/");
 //   EMBER_ASSIGN_OR_RETURN(const Class* type, code.FindClass("__torch__.Net"));
 //
 // "__torch__.torch.nn.functional.relu" is the function relu of
 // code/__torch__/torch/nn/functional.py. Files are parsed when they are first
-// asked for. Errors are one line that names the file. Not thread-safe.
+// needed. Errors are one line that names the file. Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_CODE_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_CODE_H_
 
@@ -22,16 +22,17 @@ namespace ember::torchscript {
 
 class CodeLibrary {
  public:
-  // The archive must outlive this. prefix: of all its names.
+  // The archive must outlive this object. `prefix`: the common prefix of all
+  // its names.
   CodeLibrary(const archive::ZipArchive& archive, std::string prefix)
       : archive_(archive), prefix_(std::move(prefix)) {}
 
-  // Null if the archive has none of this name.
+  // Return null if the archive has none of this name.
   StatusOr<const Class*> FindClass(std::string_view name);
   StatusOr<const Function*> FindFunction(std::string_view name);
 
  private:
-  // Null if there is no such file.
+  // Returns null if there is no such file.
   StatusOr<const SourceFile*> FindFile(std::string_view module);
 
   const archive::ZipArchive& archive_;

@@ -28,7 +28,7 @@ Tensor MatMul(Call& c) {
   if (!c.CheckRank("self", a, 1) || !c.CheckRank("other", b, 1)) return a;
   return ops::MatMul(a, b);
 }
-// Of these ranks, and no others.
+// Multiplies operands that must have exactly these ranks.
 Tensor Product(Call& c, int a_rank, std::string_view other, int b_rank) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor(other);
@@ -94,7 +94,7 @@ Tensor Einsum(Call& c) {
   }
   return ops::Einsum(c.builder(), equation, operands);
 }
-// Sums over axes of both.
+// Contracts axes of both operands.
 Tensor TensorDot(Call& c) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor("other");
@@ -153,7 +153,8 @@ Tensor Attention(Call& c) {
   if (!c.CheckRank("query", query, 2) || !c.CheckRank("key", key, 2) ||
       !c.CheckRank("value", value, 2))
     return query;
-  // Fewer heads of keys than of queries: each serves several.
+  // If there are fewer key heads than query heads, each serves several query
+  // heads.
   if (c.flag("enable_gqa") && query.rank() == 4) {
     const Dim times = FloorDivide(query.dim(1), key.dim(1));
     key = ops::RepeatEach(key, 1, times);
@@ -195,7 +196,7 @@ Tensor Attention(Call& c) {
   return ops::Cast(ops::MatMul(weights, ops::Cast(value, wide)), type);
 }
 
-// Distances between rows of x1 [.., P, M] and x2 [.., R, M].
+// Returns the distances between rows of x1 [.., P, M] and x2 [.., R, M].
 Tensor Cdist(Call& c) {
   const Tensor a = c.tensor("x1");
   const Tensor b = c.tensor("x2");

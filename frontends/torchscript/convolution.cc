@@ -11,8 +11,8 @@
 namespace ember::torchscript {
 namespace {
 
-// [O, I, spatial…] as [spatial…, I, O], or of transposed ones [I, O, spatial…]
-// as the same.
+// Transposes [O, I, spatial…] to [spatial…, I, O]; for transposed convolutions
+// [I, O, spatial…] to the same.
 Tensor KernelLast(const Tensor& w, bool is_transposed) {
   std::vector<int64_t> order;
   for (int i = 2; i < w.rank(); ++i) order.push_back(i);
@@ -45,7 +45,7 @@ struct Layer {
   int64_t groups = 1;
   bool is_batched = true;
 };
-// rank: of batched inputs; 0: as the weight has.
+// `rank`: that of batched inputs; 0: that of the weight.
 bool ReadLayer(Call& c, int rank, Layer& layer) {
   layer.x = c.tensor("input");
   layer.weight = c.tensor("weight");
@@ -97,7 +97,7 @@ Tensor Convolve(Call& c, int rank) {
       c.FailInvalid("padding: expected same or valid, found '" + padding + "'");
       return layer.x;
     }
-    // The odd one comes last.
+    // An odd padding element comes last.
     for (int i = 0; i < window.rank() && padding == "same"; ++i) {
       const int64_t total = window.Reach(i) - 1;
       window.low[static_cast<size_t>(i)] = Dim(total / 2);
@@ -145,7 +145,7 @@ Tensor Convolution(Call& c) {
   return c.flag("transposed") ? ConvolveTransposed(c, 0) : Convolve(c, 0);
 }
 
-// torchvision's, of images in batches.
+// torchvision's deform_conv2d, for images in batches.
 Tensor DeformConv2d(Call& c) {
   Layer layer;
   if (!ReadLayer(c, 4, layer)) return layer.x;

@@ -1,5 +1,5 @@
-// What code does with values that are no tensors: lists, dicts, texts, and
-// questions about tensors.
+// Operators on values that are no tensors (lists, dicts, texts), and queries
+// about tensors.
 #include <algorithm>
 
 #include "base/one_line.h"
@@ -12,8 +12,8 @@ using Kind = Value::Kind;
 
 constexpr size_t kMostItems = 1'000'000;
 
-// Values as torch compares them: numbers by value, texts, lists item by item.
-// nullopt: only the run knows.
+// Compares values like torch: numbers by value, texts, lists item by item.
+// nullopt if the result is only known at run time.
 std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
                              int depth) {
   if (IsSame(a, b)) return true;
@@ -42,7 +42,7 @@ std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
   return false;
 }
 
-// Whether all numbers of two lists are equal, as the run says.
+// True if all numbers of two lists are equal, computed at run time.
 Value EqualByRun(Call& c, const Value& a, const Value& b) {
   if (!a.is_sequence() || !b.is_sequence()) {
     c.FailUnsupported("expected numbers or lists of them to compare, found " +
@@ -121,7 +121,7 @@ Value RankOf(Call& c) { return Value::Int(Dim(c.tensor("self").rank())); }
 Value CountOf(Call& c) {
   return Value::Int(graph::ElementCount(c.tensor("self").shape()));
 }
-// Row-major, as contiguous tensors are.
+// Returns row-major strides, as contiguous tensors have them.
 Value StrideOf(Call& c) {
   const Tensor x = c.tensor("self");
   std::vector<Value> strides(static_cast<size_t>(x.rank()));
@@ -199,7 +199,7 @@ Value GetItem(Call& c) {
   return at ? self.list->items[*at] : Value();
 }
 
-// The list that a call changes, if it may.
+// Returns the list that a call changes, if it may be changed; else null.
 List* Changed(Call& c) {
   const Value& self = c.value("self");
   if (!self.is(Kind::kList)) {
@@ -431,7 +431,7 @@ bool CheckLength(Call& c, size_t size) {
   c.FailUnsupported("expected texts of at most 65536 bytes");
   return false;
 }
-// The arguments behind the text stand for {} in it.
+// Replaces each {} of the text by one of the arguments after it.
 Value Format(Call& c) {
   std::string text = c.text("self");
   for (const std::string_view name : {"a", "b", "c", "d", "e", "f"}) {
@@ -453,7 +453,7 @@ Value AddText(Call& c) {
   return Value::Text(Kind::kString, a + b);
 }
 
-// for i in range(lo, hi, step).
+// Number of iterations of "for i in range(lo, hi, step)".
 Value RangeLength(Call& c) {
   const Dim low = c.dim("lo");
   const Dim high = c.dim("hi");

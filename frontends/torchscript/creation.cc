@@ -140,7 +140,8 @@ Tensor Eye(Call& c, const Dim& rows, const Dim& columns) {
 Tensor EyeSquare(Call& c) { return Eye(c, c.dim("n"), c.dim("n")); }
 Tensor EyeOf(Call& c) { return Eye(c, c.dim("n"), c.dim("m")); }
 
-// Numbers of nested lists, row-major, with the shape of the nesting.
+// Collects the numbers of nested lists, row-major, and the shape of the
+// nesting.
 bool Collect(Call& c, const Value& value, size_t depth, Shape& shape,
              std::vector<Value>& numbers) {
   if (value.is_number() || value.is_tensor()) {
@@ -185,7 +186,7 @@ Tensor NewTensor(Call& c) {
   if (numbers.size() == 1 && all_known) {
     return Filled(c, c.Number(numbers[0].known_number(), type), shape);
   }
-  // Integers as integers, exactly.
+  // Integers stay integers, so that they are exact.
   const bool is_float = IsFloat(own);
   std::vector<Tensor> parts;
   if (all_known && !is_float) {
@@ -214,7 +215,7 @@ Tensor NewTensor(Call& c) {
   return ops::Reshape(Concat(parts, 0), shape);
 }
 
-// x.to(…): an alias where nothing changes.
+// x.to(…): returns an alias if nothing changes.
 Value CastTo(Call& c, DType type) {
   const Tensor x = c.tensor("self");
   if (!c.ok() || x.dtype() == type) return c.value("self");
@@ -239,7 +240,7 @@ Value Meshgrid(Call& c) {
     c.FailUnsupported("expected at most " + std::to_string(kMaximumRank) +
                       " tensors");
   if (!c.ok()) return {};
-  // Columns first: the first two axes change places.
+  // Indexing "xy" swaps the first two axes.
   const auto axis_of = [&](int i) {
     return by_columns && rank > 1 && i < 2 ? 1 - i : i;
   };
@@ -260,7 +261,7 @@ Value Meshgrid(Call& c) {
   return c.machine().NewList(std::move(grids));
 }
 
-// What randomness does in evaluation: nothing.
+// In evaluation dropout returns its input.
 Value Dropout(Call& c) { return c.value("input"); }
 
 #define EMBER_TORCH_OPTIONS                          \
@@ -271,7 +272,7 @@ Value Dropout(Call& c) { return c.value("input"); }
 constexpr OperatorRow kRows[] = {
     {"zeros(int[] size, " EMBER_TORCH_OPTIONS, Zeros},
     {"ones(int[] size, " EMBER_TORCH_OPTIONS, Ones},
-    // Contents that nobody may read.
+    // The contents of an empty tensor are unspecified; here they are zeros.
     {"empty(int[] size, " EMBER_TORCH_OPTIONS, Zeros},
     {"full(int[] size, Operand fill_value, " EMBER_TORCH_OPTIONS, Full},
     {"zeros_like(Tensor self, " EMBER_TORCH_OPTIONS, ZerosLike},

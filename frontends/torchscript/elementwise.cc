@@ -57,7 +57,7 @@ Tensor TruncatedQuotient(Tensor a, Tensor b) {
   return a / b;
 }
 Tensor Divide(Call& c) {
-  // Archives before version 4 divided integers as C does.
+  // Archives of operators before version 4 divide integers as C does.
   const bool is_old =
       c.version() < 4 && !IsFloat(ResultType(c, {"self", "other"}));
   const Operands x = is_old ? Promoted(c) : PromotedFloats(c);
@@ -110,7 +110,7 @@ Tensor Minimum(Call& c) {
   const Operands x = Promoted(c);
   return c.ok() ? ops::Minimum(x.a, x.b) : x.a;
 }
-// The other one where one is NaN.
+// If one operand is NaN, returns the other one.
 Tensor ExtremeNumber(Call& c, bool is_largest) {
   const Operands x = Promoted(c);
   if (!c.ok()) return x.a;
@@ -130,7 +130,7 @@ Tensor Atan2(Call& c) {
 Tensor Hypot(Call& c) {
   const Operands x = PromotedFloats(c);
   if (!c.ok()) return x.a;
-  // Without overflow of the squares.
+  // This form avoids overflow of the squares.
   const Tensor a = ops::Absolute(x.a);
   const Tensor b = ops::Absolute(x.b);
   const Tensor large = ops::Maximum(a, b);
@@ -155,14 +155,14 @@ Tensor Xlogy(Call& c) {
 Tensor CopySign(Call& c) {
   const Operands x = PromotedFloats(c);
   if (!c.ok()) return x.a;
-  // -0 is negative: only its reciprocal tells.
+  // -0 is negative; only its reciprocal shows it.
   const Tensor negative = ops::Or(
       ops::Less(x.b, 0), ops::And(ops::Equal(x.b, 0), ops::Less(1.0 / x.b, 0)));
   const Tensor a = ops::Absolute(x.a);
   return ops::Select(negative, -a, a);
 }
 
-// a > b is b < a.
+// kSwapped: a > b is computed as b < a.
 enum class Order { kGiven, kSwapped };
 template <Opcode opcode, Order order = Order::kGiven>
 Tensor Compare(Call& c) {
@@ -178,7 +178,7 @@ Tensor FloatFunction(Call& c) {
   const Tensor x = c.tensor("self");
   return c.ok() ? ops::Unary(opcode, AsFloat(x)) : x;
 }
-// One that leaves integers as they are.
+// A function that returns integers unchanged.
 template <Opcode opcode>
 Tensor Rounding(Call& c) {
   const Tensor x = c.tensor("self");
@@ -323,7 +323,7 @@ Tensor Bitwise(Call& c) {
   return ops::Binary(opcode, x.a, x.b);
 }
 
-// Bounds that are numbers, tensors or None.
+// The bounds may be numbers, tensors or None.
 Tensor Clamp(Call& c) {
   const DType type = ResultType(c, {"self", "min", "max"});
   Tensor x = c.scalar("self", type);
@@ -340,7 +340,7 @@ Tensor Where(Call& c) {
   return ops::Select(AsBool(condition), c.scalar("self", type),
                      c.scalar("other", type));
 }
-// A mask that is an input of the model is one of booleans.
+// If the mask is an input of the model, the input's type must be bool.
 Tensor MaskOf(Call& c, std::string_view name) {
   const Tensor mask = c.tensor(name);
   if (c.ok() && mask.is_float()) {

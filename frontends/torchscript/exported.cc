@@ -1,5 +1,5 @@
-// Operators that graphs of torch.export have and code of TorchScript does not:
-// core ATen's forms of layers, questions about symbolic dims, assertions. Most
+// Operators that occur in graphs of torch.export but not in TorchScript code:
+// core ATen's forms of layers, queries about symbolic dims, assertions. Most
 // are other rows with their parameters in another order.
 #include <optional>
 #include <string>
@@ -13,7 +13,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// What another row gives for the parameters that both have, and these.
+// Calls another row with the values of the parameters that both have, and with
+// `others`.
 Value Redirect(Call& c, std::string_view op,
                const std::vector<Argument>& others = {}) {
   for (const TableEntry& entry : FindOperator(op)) {
@@ -34,7 +35,8 @@ Value Redirect(Call& c, std::string_view op,
   return {};
 }
 
-// A tuple of the value and of `count` others, which nothing may read.
+// Returns a tuple of the value and of `count` further items. It is an error to
+// read these.
 Value WithUnknown(Call& c, const Value& value, size_t count,
                   std::string_view what) {
   std::vector<Value> items = {value};
@@ -91,7 +93,7 @@ Tensor PreluKernel(Call& c) {
   const Tensor x = c.tensor("self");
   return ops::Select(ops::Less(x, 0), x * c.tensor("weight"), x);
 }
-// Rows that are -infinity throughout give zeros.
+// Rows in which all scores are -infinity give zeros.
 Tensor SafeSoftmax(Call& c) {
   const Tensor y = c.machine().Read(*Redirect(c, "aten::softmax").cell);
   return c.ok() ? ops::Select(ops::Equal(y, y), y, y.Like(0)) : y;
@@ -101,7 +103,7 @@ Tensor Norm(const Tensor& x, int axis) {
   axes.erase(axes.begin() + axis);
   return ops::Sqrt(ops::Reduce(x * x, "sum", axes, true));
 }
-// g along an axis times v of length 1 over the others.
+// Returns g along an axis times v, normalized to length 1 over the other axes.
 Value WeightNorm(Call& c) {
   const Tensor v = c.tensor("v");
   const Tensor g = c.tensor("g");
@@ -122,7 +124,7 @@ Tensor AddOuter(Call& c) {
              (ops::AlongAxis(a, 0, 2) * ops::AlongAxis(b, 1, 2));
 }
 
-// Other names.
+// Operators that are other rows under another name.
 Value AdaptiveAveragePool3d(Call& c) {
   return Redirect(c, "aten::adaptive_avg_pool3d");
 }
@@ -139,7 +141,7 @@ Value Item(Call& c) {
   return Redirect(c, "aten::item", {{"a", c.value("self")}});
 }
 
-// A tensor with a part of it replaced: of a copy, what a view of it writes.
+// Returns a copy of a tensor, of which `view` selects a part that is replaced.
 Tensor Scattered(Call& c, std::string_view view) {
   const Value whole = c.machine().NewTensor(c.tensor("self"));
   const Tensor source = c.tensor("src");
@@ -169,7 +171,7 @@ Tensor Scattered(Call& c, std::string_view view) {
 Tensor SliceScatter(Call& c) { return Scattered(c, "aten::slice"); }
 Tensor SelectScatter(Call& c) { return Scattered(c, "aten::select"); }
 
-// Questions about dims.
+// Queries about dims.
 Value SymSize(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
@@ -207,7 +209,7 @@ Value AssertWithMessage(Call& c) {
 Value Assert(Call& c) {
   return Require(c, c.value("self"), "a condition on data");
 }
-// min <= self <= max, either of which may be left out.
+// Checks min <= self <= max; either bound may be omitted.
 Value ConstrainRange(Call& c) {
   const Value& size = c.value("size");
   if (size.is_known_number()) {

@@ -12,7 +12,7 @@ namespace {
 
 using ExpressionKind = Expression::Kind;
 
-// torch.add(x, y), for what is written x + y.
+// Returns the operator of a sign: torch.add for x + y.
 std::string OperatorOf(std::string_view sign) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"+", "add"},       {"-", "sub"},       {"*", "mul"},
@@ -101,7 +101,7 @@ Value Interpreter::EvaluateBinary(const Expression& expression, Frame& frame) {
   Value left = Evaluate(expression.parts[0], frame);
   if (expression.text == "and" || expression.text == "or") {
     const Value known = Truth(left);
-    // What is decided does not look at the other side.
+    // If the left side decides the result, the right side is not evaluated.
     if (known.is_known_number() &&
         (known.known_number() != 0) == (expression.text == "or"))
       return known;
@@ -213,7 +213,8 @@ std::vector<Argument> Interpreter::Arguments(const Expression& call,
   return arguments;
 }
 
-// int(x), annotate(int, x) and the like: a tensor or number as a number.
+// int(x), annotate(int, x) and similar: converts a tensor or number to a
+// number.
 Value Interpreter::Convert(const Value& value, const Expression& type) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"int", "aten::Int"}, {"float", "aten::Float"}, {"bool", "aten::Bool"}};
@@ -283,7 +284,7 @@ Value Interpreter::CallNamed(const std::string& name,
       return CallOperator(name.substr(4, dot - 4) + "::" + name.substr(dot + 1),
                           arguments);
   }
-  // Of the model's own code.
+  // The name is a function of the model's own code.
   const StatusOr<const Function*> function = code_.FindFunction(name);
   if (!function.ok()) {
     machine_.Fail(function.status());
@@ -339,7 +340,7 @@ std::optional<Value> Interpreter::CallMember(const Expression& call,
       return CallFunction(method->second, base.object->path, arguments);
     }
   }
-  // x.add(y) for torch.add(x, y).
+  // x.add(y) is torch.add(x, y).
   if (base.is_tensor() || base.is_sequence() || base.is(Kind::kDict) ||
       base.is(Kind::kString)) {
     std::vector<Argument> arguments = {{"", base}};

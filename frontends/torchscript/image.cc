@@ -10,7 +10,7 @@
 namespace ember::torchscript {
 namespace {
 
-// What a resize is given: sizes, or factors, or both.
+// The operands of a resize: sizes, or factors, or both.
 struct Target {
   Shape sizes;
   std::vector<std::optional<double>> factors;
@@ -22,7 +22,7 @@ std::optional<Target> TargetOf(Call& c, const Tensor& x, size_t count,
   target.factors.resize(count);
   for (size_t i = 0; i < factors.size(); ++i) {
     if (!c.has(factors[i])) continue;
-    // A list for all axes, or one number each.
+    // The factors are one list for all axes, or one number per axis.
     const std::vector<double> numbers = c.numbers(factors[i]);
     for (size_t k = 0; k < count; ++k) {
       if (factors.size() == 1 && numbers.size() == count)
@@ -87,7 +87,8 @@ ops::ResizeSpec SpecOf(const std::string& mode, bool align_corners) {
   }
   return spec;
 }
-// Nearest to the middle of each pixel.
+// Returns a specification of nearest interpolation that uses the middle of each
+// pixel.
 ops::ResizeSpec ExactSpec() {
   ops::ResizeSpec spec;
   spec.mode = "nearest";
@@ -193,7 +194,7 @@ Tensor ChannelShuffle(Call& c) {
                       x.shape());
 }
 
-// The windows of an image as columns: [N, C kh kw, L].
+// Returns the windows of an image as columns: [N, C kh kw, L].
 Tensor Im2Col(Call& c) {
   const Tensor x = c.tensor("self");
   const std::vector<int64_t> kernel = c.integers("kernel_size", 2);
@@ -212,7 +213,7 @@ Tensor Im2Col(Call& c) {
   }
   const Shape pads = {Dim(0), Dim(0), Dim(padding[0]), Dim(padding[1])};
   Tensor y = ops::Pad(x, pads, pads, "constant", x.Like(0));
-  // One axis after the other becomes (place in the window, window).
+  // Each axis in order becomes two: (position in the window, window).
   Shape counts;
   for (int i = 0; i < 2; ++i) {
     const auto at = static_cast<size_t>(i);
@@ -237,7 +238,7 @@ Tensor Im2Col(Call& c) {
       {x.dim(0), x.dim(1) * Dim(kernel[0] * kernel[1]), counts[0] * counts[1]});
 }
 
-// The boxes that are kept, best first.
+// Returns the indices of the kept boxes, best first.
 Tensor Nms(Call& c) {
   const Tensor boxes = ops::Cast(c.tensor("dets"), DType::kF32);
   const Tensor scores = ops::Cast(c.tensor("scores"), DType::kF32);

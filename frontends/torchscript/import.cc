@@ -12,8 +12,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Inputs whose type is learnt from an operator that refuses another, one after
-// the other.
+// Largest number of imports. Each may find inputs whose type must be another
+// one, because an operator refused the assumed type.
 constexpr int kMostTries = 32;
 
 }  // namespace

@@ -1,22 +1,23 @@
-// TorchScript archives become graphs: NAME.pt as torch.jit.save writes it.
+// Imports TorchScript archives as graphs: NAME.pt as torch.jit.save writes it.
 //
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel("net.pt", {}));
 //
-// The graph is what the module's method `forward` (or the one that the options
-// name as entry) computes in evaluation mode. Inputs have the names of its
-// arguments; parts of a tuple are x_0, x_1 …. TorchScript does not say which
-// dims a tensor has: the shape must be given, unless the archive has the inputs
-// it was traced with. Element types are f32, or what the operators that read an
-// input need. Numbers and booleans among the arguments are inputs without dims,
-// or constants where a value is given; arguments with a default value have that
-// one unless a shape or value is given for them.
+// The graph is the computation of the module's method `forward` (or of the
+// method that the options name as entry) in evaluation mode. Inputs have the
+// names of its arguments; parts of a tuple are x_0, x_1 …. TorchScript does not
+// state the dims of a tensor: the shape must be given, unless the archive has
+// the inputs with which it was traced. Element types are f32, or the types that
+// the operators that read an input need. Numbers and booleans among the
+// arguments are inputs without dims, or constants if a value is given.
+// Arguments with a default value have that value unless a shape or value is
+// given for them.
 //
-// Results are called as the variables that forward returns, or "output".
+// Results have the names of the variables that forward returns, or "output".
 // Attributes that forward changes are state: inputs and results of the logical
-// type frontends::kStateType, called as the attribute ("rnn.hidden").
+// type frontends::kStateType, with the name of the attribute ("rnn.hidden").
 //
-// Errors are one line. All operators that the code which forward reaches uses
-// and that are not supported are listed at once. Thread-safe.
+// Errors are one line. All unsupported operators in the code that forward can
+// reach are listed at once. Thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_IMPORT_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_IMPORT_H_
 
@@ -36,8 +37,8 @@ namespace ember::torchscript {
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);
 
-// From memory. owner: keeps the bytes; null: they are copied. `name` is what
-// errors call the model.
+// Imports an archive from memory. `owner`: keeps the bytes; if null, they are
+// copied. `name`: how errors call the model.
 StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
                                         std::shared_ptr<const void> owner,
                                         const frontends::ImportOptions& options,
@@ -46,7 +47,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
 StatusOr<std::vector<frontends::InputInfo>> ModelInputs(
     const std::string& path, const frontends::ImportOptions& options);
 
-// Whether a file is an archive that torch.jit.save or torch.save wrote.
+// True if a file is an archive that torch.jit.save or torch.save wrote.
 bool IsArchive(std::string_view contents);
 
 }  // namespace ember::torchscript

@@ -1,4 +1,5 @@
-// Elements by index: gathers, scatters, masks, embeddings.
+// Operators that access elements by index: gathers, scatters, masks,
+// embeddings.
 #include <algorithm>
 #include <numeric>
 
@@ -8,13 +9,14 @@
 namespace ember::torchscript {
 namespace {
 
-// Row-major positions of what is not zero; how many only the run knows.
+// Returns the row-major positions of the elements that are not zero. Their
+// number is only known at run time.
 Tensor NonZeroPositions(Call& c, const Tensor& x) {
   const Tensor flat = ops::Reshape(x, {graph::ElementCount(x.shape())});
   const Dim count = c.builder().FreshSymbol();
   return Apply("non_zero", {flat}, {{"defines", Shape{count}}});
 }
-// The same as an index per axis.
+// Returns these positions as one index vector per axis.
 std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
   const Tensor positions = NonZeroPositions(c, x);
   std::vector<Tensor> indices(static_cast<size_t>(x.rank()));
@@ -33,13 +35,14 @@ std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& x) {
   return indices;
 }
 
-// x[i, :, j …]: the axes that have an index, made one in front.
+// The operands of x[i, :, j …]: the axes that have an index are merged into one
+// in front.
 struct Indexed {
-  Tensor data;   // [K, others…]: axes with an index first, as one
-  Tensor index;  // of K, in the shape that the indices broadcast to
+  Tensor data;   // [K, others…]: K merges the axes with an index
+  Tensor index;  // indices of K, in the shape to which the indices broadcast
   Shape others;  // extents of the axes without an index
-  std::vector<int64_t> order;  // of the axes of x in front of being merged
-  int first = 0;               // where the indices' dims belong in the result
+  std::vector<int64_t> order;  // order of the axes of x before the merge
+  int first = 0;               // position of the indices' dims in the result
   bool ok = false;
 };
 Indexed PrepareIndex(Call& c, const Tensor& x) {
@@ -78,7 +81,8 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
     c.FailInvalid("indices: expected at least one tensor, found none");
     return indexed;
   }
-  // Dims of the indices stand where they were, if they were side by side.
+  // If the indexed axes are adjacent, the indices' dims replace them; otherwise
+  // the dims are in front.
   const bool side_by_side =
       with.back() - with.front() + 1 == static_cast<int64_t>(with.size());
   indexed.first = side_by_side ? static_cast<int>(with.front()) : 0;
@@ -103,7 +107,7 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
   indexed.ok = c.ok();
   return indexed;
 }
-// Moves the first `count` of `rank` axes behind the next `first` ones.
+// Moves the first `count` of `rank` axes after the next `first` ones.
 std::vector<int64_t> MovedBehind(int count, int first, int rank) {
   std::vector<int64_t> order;
   for (int i = 0; i < first; ++i) order.push_back(count + i);
@@ -128,7 +132,7 @@ Tensor IndexPut(Call& c) {
   const bool accumulate = c.flag("accumulate");
   if (!c.ok()) return x;
   const std::vector<Value>& items = c.value("indices").list->items;
-  // One mask, one value: no position need be known.
+  // One mask and one value need no positions.
   if (items.size() == 1 && items[0].is_tensor() && !accumulate) {
     const Tensor mask = c.machine().ToTensor(items[0]);
     if (mask.dtype() == DType::kBool && mask.rank() <= x.rank() &&
@@ -141,14 +145,15 @@ Tensor IndexPut(Call& c) {
   }
   Indexed indexed = PrepareIndex(c, x);
   if (!indexed.ok) return x;
-  // A mask has as many places as there are values for it.
+  // A mask must have as many true elements as there are values for it.
   const auto behind = static_cast<int>(indexed.others.size()) - indexed.first;
   if (indexed.index.rank() == 1 && values.rank() > behind &&
       values.dim(values.rank() - 1 - behind) != Dim(1)) {
     indexed.index =
         ops::WithDim(indexed.index, 0, values.dim(values.rank() - 1 - behind));
   }
-  // The values in the shape of what x[indices] would be, then rows in front.
+  // The values are broadcast to the shape of x[indices]; then the indices' dims
+  // are moved to the front.
   const int count = indexed.index.rank();
   Shape rows = indexed.index.shape();
   rows.insert(rows.end(), indexed.others.begin(), indexed.others.end());
@@ -217,7 +222,8 @@ Tensor Take(Call& c) {
                      ops::NormalizeIndices(index, count), 0);
 }
 
-// Writes `source`, of which only what the index covers counts, along an axis.
+// Writes elements of `source` along an axis. Only the part of `source` that the
+// index covers is used.
 Tensor ScatterInto(Call& c, const Tensor& x, Tensor source,
                    const std::string& update) {
   const int axis = c.axis("dim", x.rank());
@@ -271,7 +277,8 @@ Tensor ScatterReduce(Call& c) {
   return ScatterInto(c, x, c.tensor("src"), UpdateOf(c, c.text("reduce")));
 }
 
-// Whole slices along an axis: the axis in front, scattered by rows.
+// Scatters whole slices along an axis, which is moved to the front and
+// scattered by rows.
 Tensor ScatterSlices(Call& c, const Tensor& x, Tensor source,
                      const std::string& update) {
   const int axis = c.axis("dim", x.rank());
@@ -365,7 +372,7 @@ Tensor OneHot(Call& c) {
   return ops::Cast(ops::Equal(ops::Unsqueeze(x, {x.rank()}), place),
                    DType::kI64);
 }
-// How many boundaries are below x (or not above it).
+// Number of boundaries that are below x (or not above it).
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
   if (!c.CheckRank("boundaries", sorted, 1, 1)) return x;
   const DType type = PromoteTypes(sorted.dtype(), x.dtype());

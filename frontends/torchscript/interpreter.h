@@ -1,18 +1,17 @@
-// Runs a model's code once, over values that are known or tensors of a graph:
-// what is left in the graph is the model with all calls inlined, loops of known
-// length unrolled and decided branches taken. Branches and loops that only the
-// run decides on become the graph's.
+// Runs a model's code once, over values that are known or are tensors of a
+// graph. The resulting graph is the model with all calls inlined, loops of
+// known length unrolled and decided branches taken. Branches and loops that are
+// decided at run time become those of the graph.
 //
 //   Interpreter interpreter(machine, code, {});
 //   Value result = interpreter.CallMethod(net, "forward", {x});
 //
-// Not executed: reading or writing files, threads, randomness; a model cannot
-// name anything that is not in the operator table or in its own code. The work
-// is bounded: kMostSteps statements and expressions, kMostCalls calls within
-// calls.
+// Files, threads and randomness are not available: a model can only name
+// operators of the table and its own code. The work is bounded: kMostSteps
+// statements and expressions, kMostCalls nested calls.
 //
-// Errors stick in the machine, and say the object and line that they came
-// from. Not thread-safe.
+// Errors stay in the machine, and name the object and line that caused them.
+// Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_H_
 
@@ -41,7 +40,8 @@ class Interpreter {
  public:
   static constexpr int64_t kMostSteps = 2'000'000;
   static constexpr int kMostCalls = 60;
-  static constexpr int kMostDepth = 500;  // of expressions, blocks and calls
+  // depth of expressions, blocks and calls
+  static constexpr int kMostDepth = 500;
 
   Interpreter(Machine& machine, CodeLibrary& code, InterpreterOptions options)
       : machine_(machine),
@@ -51,11 +51,12 @@ class Interpreter {
 
   Value CallMethod(Object& object, std::string_view name,
                    std::vector<Value> arguments);
-  // The first operator that the table does not have; empty: none.
+  // The first operator that the table does not have; empty if there is none.
   const std::string& unknown() const { return caller_.unknown(); }
-  // What the code raised, if it did: the message.
+  // The message of the exception that the code raised; nullopt if it raised
+  // none.
   const std::optional<std::string>& raised() const { return raised_; }
-  // Of a parameter that is not given.
+  // Returns the default of a parameter that is not given.
   Value Standard(const Expression& expression);
 
  private:
@@ -67,10 +68,10 @@ class Interpreter {
     bool returned = false;
     std::string where;  // the object, or the function
   };
-  // Deeper by one as long as it lives; false if that is too deep.
+  // Increases the depth by one during its lifetime; false if that is too deep.
   class Level;
 
-  // One more of kMostSteps; false, with an error, where there are no more.
+  // Counts a step. False, with an error, if there are more than kMostSteps.
   bool CountStep();
   Value CallFunction(const Function& function, const std::string& where,
                      const std::vector<Argument>& arguments);
@@ -91,8 +92,8 @@ class Interpreter {
   std::vector<Argument> Arguments(const Expression& call, Frame& frame);
   Value Attribute(const Value& value, const std::string& name);
   Value Convert(const Value& value, const Expression& type);
-  // "torch.nn.relu" of a chain of attributes that starts with a name of a
-  // module; empty for another.
+  // Returns a name like "torch.nn.relu" for a chain of attributes that starts
+  // with the name of a module; empty for other expressions.
   std::string QualifiedName(const Expression& expression,
                             const Frame& frame) const;
 
@@ -103,10 +104,10 @@ class Interpreter {
   void ExecuteIf(const Statement& statement, Frame& frame);
   void ExecuteFor(const Statement& statement, Frame& frame);
   void ExecuteWhile(const Statement& statement, Frame& frame);
-  // A bool: known, or a scalar of the run.
+  // Converts a value to a bool: a known one, or a scalar of the program.
   Value Truth(const Value& value);
 
-  // What only the run decides (branches.cc, loops.cc).
+  // Branches and loops that are decided at run time (branches.cc, loops.cc).
   struct Branch;
   void ExecuteBoth(const Tensor& condition, const Statement& statement,
                    Frame& frame);
@@ -127,7 +128,7 @@ class Interpreter {
   int calls_ = 0, depth_ = 0;
   int line_ = 0;
   std::string where_;
-  // The message of an exception that is on its way.
+  // The message of an exception that is being propagated.
   std::optional<std::string> raised_;
 };
 

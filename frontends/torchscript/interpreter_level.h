@@ -1,5 +1,5 @@
-// One more level of calls, blocks and expressions within each other: the only
-// guard between a model's code and this thread's stack.
+// One more nesting level of calls, blocks and expressions. Its limit alone
+// protects this thread's stack from a model's code.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_
 

@@ -1,4 +1,4 @@
-// Loops whose iterations only the run counts.
+// Loops whose number of iterations is only known at run time.
 #include <set>
 #include <utility>
 
@@ -16,7 +16,7 @@ void CollectNames(const Expression& target, std::set<std::string>& names) {
     for (const Expression& part : target.parts) CollectNames(part, names);
 }
 
-// Variables that a block assigns to.
+// Collects the variables to which a block assigns.
 void CollectAssigned(const std::vector<Statement>& block,
                      std::set<std::string>& names) {
   for (const Statement& statement : block) {
@@ -29,8 +29,9 @@ void CollectAssigned(const std::vector<Statement>& block,
 
 }  // namespace
 
-// What a loop carries from one iteration to the next: the tensors and numbers
-// of variables, of tensors that the body writes to, and of attributes.
+// The values that a loop carries from one iteration to the next: the tensors
+// and numbers of variables, of tensors that the body writes to, and of
+// attributes.
 class Interpreter::Loop {
  public:
   Loop(Interpreter& interpreter, const Statement& statement, Frame& frame)
@@ -75,7 +76,8 @@ class Interpreter::Loop {
     return interpreter_.Truth(interpreter_.Evaluate(statement_.value, frame_));
   }
 
-  // Runs the body once, for what it writes to; nothing of it stays.
+  // Runs the body once to find out what it writes to. All its effects are
+  // undone.
   void Probe() {
     const auto before = frame_.variables;
     graph::Region region(machine_.builder(), "probe");
@@ -102,7 +104,8 @@ class Interpreter::Loop {
     }
   }
 
-  // Numbers that change from iteration to iteration are not known inside.
+  // Makes the loop's variables that are numbers dynamic, as they may change
+  // from iteration to iteration.
   void Blur() {
     for (const std::string& name : names_) {
       Value& value = frame_.variables[name];
@@ -127,7 +130,7 @@ class Interpreter::Loop {
     }
   }
 
-  // The tensors and numbers of a value, in order.
+  // Appends the tensors and numbers of a value, in order.
   void Flatten(const Value& value, std::vector<graph::Value*>& flat,
                const std::string& name, int depth = 0) {
     if (!machine_.Charge(1)) return;
@@ -153,7 +156,7 @@ class Interpreter::Loop {
           OnOneLine(name) + "', " + Describe(value));
     }
   }
-  // A value like `pattern` of others.
+  // Returns a value like `pattern` that is made of other tensors and numbers.
   Value Unflatten(const Value& pattern, const std::vector<graph::Value*>& flat,
                   size_t& next, int depth = 0) {
     if (depth > kMostListDepth || !machine_.Charge(1)) return pattern;

@@ -8,7 +8,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Views of views are read one through the other.
+// Largest chain of views of views, each of which is read through the next.
 constexpr int kMostViews = 200;
 
 std::string DescribeTensor(const Tensor& tensor) {
@@ -118,7 +118,8 @@ Tensor Machine::Inside(const Tensor& tensor) {
   while (level < builders_.size() && builders_[level] != &tensor.builder())
     ++level;
   if (level == builders_.size()) {
-    // Of a region that is over: only what a branch leaves behind may be used.
+    // The tensor belongs to a region that has ended. Only merged values may be
+    // used after a branch.
     Fail(InternalError("a value of a branch was used behind it"));
     return {&builder(), nullptr};
   }
@@ -211,7 +212,7 @@ Tensor Machine::Read(Cell& cell) {
     const auto load = std::exchange(cell.load, nullptr);
     cell.value = load();
   }
-  // From the view that is up to date, outwards.
+  // Views are updated in order from the one that is up to date.
   std::vector<Cell*> stale;
   Cell* at = &cell;
   for (; at->base != nullptr && at->stamp != at->root->stamp; at = at->base)
@@ -248,7 +249,7 @@ void Machine::Write(Cell& cell, Tensor value) {
     at = at->base;
   }
   if (!ok()) return;
-  Read(*at);  // loads it, so that the journal can put it back
+  Read(*at);  // loads it, so that the journal can restore it
   NoteCell(*at);
   at->value = value;
   at->stamp = ++stamps_;
@@ -281,7 +282,7 @@ Journal Machine::TakeBack(const Journal& journal) {
   for (const auto& [cell, before] : journal.cells) {
     last.cells.emplace(cell, std::pair(cell->value, cell->stamp));
     cell->value = before.first;
-    // A new stamp: views may have been read meanwhile.
+    // The stamp is new, as views may have been read meanwhile.
     cell->stamp = ++stamps_;
   }
   for (const auto& [key, before] : journal.attributes) {

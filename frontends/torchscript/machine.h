@@ -1,15 +1,15 @@
-// The state of an import: where operators are built, and what the model's code
-// has written so far.
+// The state of an import: the graph builders, and the values that the model's
+// code has written so far.
 //
 //   Machine machine(builder);
 //   Value x = machine.NewTensor(input);
 //   machine.Write(*x.cell, Relu(machine.Read(*x.cell)));   // relu_(x)
 //
-// Code whose run is not certain (branches on data, bodies of loops) builds
-// into regions. A Trial remembers what is written meanwhile, so that it can be
-// taken back and merged with the other branch.
+// Code that may not run (branches on data, bodies of loops) builds into
+// regions. A Journal records the values from before its writes, so that these
+// can be taken back and merged with the other branch.
 //
-// Errors stick: after the first one, values are of no use. Not thread-safe.
+// Errors stay: after the first one, values must not be used. Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_MACHINE_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_MACHINE_H_
 
@@ -28,14 +28,15 @@
 
 namespace ember::torchscript {
 
-// What one stretch of code wrote: the values from before it.
+// The writes of a piece of code: the values from before it.
 struct Journal {
   std::map<Cell*, std::pair<Tensor, uint64_t>> cells;
   std::map<std::pair<Object*, std::string>, std::optional<Value>> attributes;
 };
 
-// Of lists in lists: they may hold one another, and be held many times, so that
-// whoever walks through them also charges for what he meets.
+// Largest nesting depth of lists. Lists may contain each other, and may be
+// contained many times; so code that walks through them must also charge for
+// the items that it visits.
 inline constexpr int kMostListDepth = 32;
 
 class Machine {
@@ -44,7 +45,8 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  // Where operators are built now, and the graph around all regions.
+  // The graph into which operators are built now, and the graph around all
+  // regions.
   graph::GraphBuilder& builder() { return *builders_.back(); }
   graph::GraphBuilder& outermost() { return *builders_.front(); }
   bool ok() { return status_.ok() && builder().status().ok(); }
@@ -53,11 +55,12 @@ class Machine {
   void FailInvalid(std::string message);
   void FailUnsupported(std::string message);
 
-  // Regions, innermost last.
+  // Enter and leave regions, which nest.
   void Enter(graph::Region& region);
-  void Leave();  // an error inside is one outside
+  void Leave();  // passes an error inside on to the outside
   size_t level() const { return builders_.size() - 1; }
-  // The tensor, which may be of a graph around this region, in this region.
+  // Returns a tensor for use in this region; it may come from a graph around
+  // it.
   Tensor Inside(const Tensor& tensor);
 
   Value NewTensor(Tensor tensor);
@@ -72,35 +75,38 @@ class Machine {
   Tensor Read(Cell& cell);
   void Write(Cell& cell, Tensor value);
   void SetAttribute(Object& object, const std::string& name, Value value);
-  // Whether a container may be changed here; fails if not.
+  // True if a container may be changed here; else fails.
   bool MayChange(size_t level, std::string_view what);
 
-  // Counts values that are made; false, with an error, where they are too many
-  // for any model.
+  // Counts values that are made. False, with an error, if there are more than
+  // any model needs.
   bool Charge(size_t count);
 
-  // A tensor for a tensor or number; numbers are i64[], f32[] and bool[], as in
-  // torch.tensor.
+  // Converts a tensor or number to a tensor. Numbers become i64[], f32[] and
+  // bool[], as by torch.tensor.
   Tensor ToTensor(const Value& value);
-  // An int as a dim: what only the run knows becomes a symbol.
+  // Converts an int to a dim. If it is only known at run time, it becomes a
+  // symbol.
   Dim ToDim(const Value& value);
-  // A scalar of the run for a number: i64[], f64[], bool[].
+  // Converts a number to a scalar of the program: i64[], f64[], bool[].
   Tensor ToScalar(const Value& value);
-  // The number of this kind that a scalar is: known, where it is a constant.
+  // Converts a scalar to a number of this kind, which is known if the scalar is
+  // constant.
   Value ToNumber(Value::Kind kind, const Tensor& scalar);
 
-  // Writes from here on are noted in the journal, until it is popped.
+  // Push: from here on writes are recorded in the journal, until it is popped.
   void Push(Journal& journal) { journals_.push_back(&journal); }
   void Pop();
-  // Takes back what the journal notes; gives what was there last.
+  // Undoes the writes of the journal. Returns a journal of the values that were
+  // undone.
   Journal TakeBack(const Journal& journal);
-  // Inputs of the model whose type turned out to be another than assumed:
-  // operators that need integers, or booleans, ask for it here.
+  // Requests another type for an input of the model: called by operators that
+  // need integers or booleans and got the assumed type.
   void Want(const Tensor& tensor, DType dtype);
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
   Heap& heap() { return heap_; }
-  // Constants of the outermost graph, by what says that they are the same.
+  // Constants of the outermost graph. Equal keys mean equal constants.
   std::map<std::string, Tensor>& stored() { return stored_; }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 using Kind = Value::Kind;
 
 Tensor TypeOf(const Value& value) {
-  return value.cell->value;  // branches leave tensors that were read
+  return value.cell->value;  // branches leave only tensors that have been read
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     return node;
   };
   if (depth > kMostListDepth || !machine.Charge(1)) return conflict();
-  // The one that no path reads can be anything of the other's type.
+  // A value that no path reads can be any value of the other's type.
   for (const bool is_then : {true, false}) {
     const Value& given = is_then ? otherwise : then;
     if (!(is_then ? then : otherwise).is(Kind::kUninitialized)) continue;

@@ -1,5 +1,5 @@
-// What an `if` that only the run decides on gives to what follows: values that
-// are one thing or another.
+// The values after an `if` that is decided at run time: each is one of two
+// values.
 //
 //   Merge merge;
 //   merge.Add(then, otherwise, "x", machine);
@@ -18,20 +18,21 @@
 
 namespace ember::torchscript {
 
-// One value that is `then` or `otherwise`.
+// Merges pairs of values into values that are `then` or `otherwise`.
 class Merge {
  public:
-  // What is one for both, whatever the branch, stays; tensors and numbers
-  // become outputs of the regions; what cannot be either is a conflict, which
-  // is an error once it is used. name: of the variable, for that error.
+  // Adds a pair. A value that is the same in both branches stays; tensors and
+  // numbers become outputs of the regions; two values that cannot be merged
+  // become a conflict, which is an error once it is used. `name`: the
+  // variable's name for that error.
   void Add(const Value& then, const Value& otherwise, const std::string& name,
            Machine& machine);
 
-  // Of all values added, in their order: what each region gives. Called with
-  // the region entered.
+  // Return the outputs of each region for all pairs, in their order. The region
+  // must be entered.
   std::vector<graph::Value*> ThenOutputs(Machine& machine) const;
   std::vector<graph::Value*> ElseOutputs(Machine& machine) const;
-  // The values, of the results that the operation has.
+  // Returns the merged values, given the results of the `if`.
   std::vector<Value> Rebuild(const std::vector<graph::Value*>& results,
                              Machine& machine) const;
 
@@ -41,12 +42,12 @@ class Merge {
     DType dtype;
     bool is_tensor;
     Value::Kind kind;
-    Shape fill;  // of the one that is uninitialized
+    Shape fill;  // shape of the uninitialized one
   };
   struct Node {
-    Value value;              // as it is, where there is no output and no parts
-    int output = -1;          // index of one
-    std::vector<Node> parts;  // of a list or tuple
+    Value value;              // the value itself, without output and parts
+    int output = -1;          // index of an output
+    std::vector<Node> parts;  // items of a list or tuple
   };
   Node Plan(const Value& then, const Value& otherwise, const std::string& name,
             Machine& machine, int depth);
@@ -62,7 +63,7 @@ class Merge {
   std::vector<Output> outputs_;
 };
 
-// The type of a number's scalar when the model runs.
+// Returns the type of the scalar that holds a number at run time.
 DType ScalarDType(Value::Kind kind);
 
 }  // namespace ember::torchscript

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// "out", "x2": names that somebody chose; "_3" is none.
+// True for names that an author chose ("out", "x2"), unlike "_3".
 bool IsChosenName(const Expression* expression) {
   return expression != nullptr && expression->kind == Expression::Kind::kName &&
          !(expression->text.size() > 1 && expression->text[0] == '_' &&
@@ -63,7 +63,7 @@ StatusOr<ModelImporter::Instance> ModelImporter::Load(Machine& machine) {
   return instance;
 }
 
-// The error of a machine, with all operators that are missing.
+// Returns the machine's error, with all operators that are missing.
 Status ModelImporter::Failure(Machine& machine, const Instance& instance) {
   wanted_.insert(machine.wanted().begin(), machine.wanted().end());
   const std::string& first = instance.interpreter->unknown();
@@ -84,7 +84,7 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
   constexpr int kMostItems = 1'000'000;
   if (depth > 8)
     return UnimplementedError("results: expected at most 8 levels of tuples");
-  // Lists may hold one another, and be held many times.
+  // Lists may contain each other, and be contained many times.
   if (++flattened_ > kMostItems) {
     return UnimplementedError("results: expected at most " +
                               std::to_string(kMostItems) + " items");
@@ -169,7 +169,7 @@ Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
                                  const std::vector<std::string>& names,
                                  const std::vector<graph::Value*>& values) {
   std::set<std::string> used;
-  std::map<std::string, int> last;  // number of each name
+  std::map<std::string, int> last;  // last number of each name
   for (size_t i = 0; i < values.size(); ++i) {
     std::string name = names[i];
     for (int& k = last.try_emplace(name, 1).first->second;
@@ -183,13 +183,15 @@ Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
 StatusOr<graph::Graph> ModelImporter::Import() {
   StatusOr<graph::Graph> graph = ImportOnce();
   if (!graph.ok() || slots_.empty()) return graph;
-  // Attributes that are not before the first call what they are after it.
+  // True if an attribute has another type before the first call than after it,
+  // or is a number that has one known value after every call.
   const auto first_differs = [&] {
     return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
       return slot.is_known || !slot.starts_alike;
     });
   };
-  // Each round finds a number that calls change, which is one less to know.
+  // Each round may find a number that calls change, which is then no longer
+  // known.
   for (size_t round = 0; round <= slots_.size(); ++round) {
     must_retry_ = false;
     graph = first_differs() ? ImportWithFirstCall() : ImportWithState();
@@ -198,7 +200,8 @@ StatusOr<graph::Graph> ModelImporter::Import() {
   return graph;
 }
 
-// As if every call were the first; finds what calls change.
+// Imports as if every call were the first; finds the attributes that calls
+// change.
 StatusOr<graph::Graph> ModelImporter::ImportOnce() {
   graph::GraphBuilder builder("main", options_.operation_limit);
   EMBER_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, AddInputs(builder));
@@ -210,7 +213,7 @@ StatusOr<graph::Graph> ModelImporter::ImportOnce() {
   slots_ = before.Changed(*instance.module, machine);
   if (!machine.ok()) return machine.status();
   if (!slots_.empty()) {
-    // Another copy of the module says what attributes were.
+    // A second copy of the module gives the attributes as they were.
     EMBER_ASSIGN_OR_RETURN(Instance fresh, Load(machine));
     std::map<std::string, Object*> objects = ObjectsOf(*fresh.module);
     for (Slot& slot : slots_) {
@@ -291,7 +294,8 @@ void ModelImporter::SetState(Machine& machine, Instance& instance,
     if (slot.kind != Kind::kTensor)
       attribute = Value::Dynamic(slot.kind, value);
     else if (attribute.is_tensor())
-      machine.Write(*attribute.cell, value);  // and whatever shares it
+      // also changes values that share the tensor
+      machine.Write(*attribute.cell, value);
     else
       attribute = machine.NewTensor(value);
   }

@@ -1,14 +1,14 @@
-// One import of an archive with what is known of its inputs' types.
+// One import of an archive, given what is known of its inputs' types.
 //
 //   ModelImporter importer(file, options, dtypes);
 //   StatusOr<graph::Graph> graph = importer.Import();
 //   if (!graph.ok()) importer.wanted();   // other types, to try again with
 //
-// The code runs once to learn what it changes in the module. If that is
-// something, it runs again with the changed attributes as inputs. Where they
-// are not before the first call what they are after it (an empty tensor, None,
-// 0), the graph has both ways of a call, and a bool of the state says whether
-// it is the first.
+// The code runs once to find out what it changes in the module. If it changes
+// attributes, it runs again with these as inputs. Before the first call an
+// attribute may have another type than after it (an empty tensor, None), or be
+// a number (0) that has one known value after every call. Then the graph has
+// both ways of a call, and a bool of the state is false at the first call.
 //
 // Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_MODEL_IMPORTER_H_
@@ -39,13 +39,13 @@ class ModelImporter {
       : file_(file), options_(options), dtypes_(dtypes), steps_(steps) {}
 
   StatusOr<graph::Graph> Import();
-  // Inputs that operators want to have another type.
+  // Inputs for which operators request another type.
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
   StatusOr<Arguments> MethodArguments();
 
  private:
-  // The module in a machine.
+  // A copy of the module in a machine.
   struct Instance {
     std::unique_ptr<Interpreter> interpreter;
     Object* module = nullptr;
@@ -57,7 +57,7 @@ class ModelImporter {
 
   StatusOr<const Function*> FindMethod();
   StatusOr<Instance> Load(Machine& machine);
-  // Runs the method; its results as they are called.
+  // Runs the method; returns its results with their names.
   StatusOr<std::vector<NamedTensor>> RunMethod(
       Machine& machine, Instance& instance, const std::vector<Tensor>& inputs);
   Status Flatten(const Value& value, const Expression* expression,
@@ -69,17 +69,17 @@ class ModelImporter {
   StatusOr<graph::Graph> ImportOnce();
   StatusOr<graph::Graph> ImportWithState();
   StatusOr<graph::Graph> ImportWithFirstCall();
-  // State that one build of the graph has as inputs: the slots that are not
+  // The state that a build of the graph has as inputs: the slots that are not
   // known, and the flag.
   struct StateInputs {
-    std::vector<Tensor> slots;  // absent: known
+    std::vector<Tensor> slots;  // absent if known
     Tensor started;
   };
   StateInputs AddStateInputs(graph::GraphBuilder& builder, bool has_flag);
   void SetState(Machine& machine, Instance& instance, const StateInputs& inputs,
                 bool selects_initial);
-  // The values after a call; fails where they are not what they were assumed
-  // to be; numbers that are not known after all are noted.
+  // Returns the state after a call. Fails if it has not the assumed types.
+  // Records numbers that were taken to be known but changed.
   StatusOr<std::vector<graph::Value*>> StateAfter(Machine& machine,
                                                   Instance& instance,
                                                   bool checks_known);
@@ -94,10 +94,10 @@ class ModelImporter {
   const frontends::ImportOptions& options_;
   std::map<std::string, DType> dtypes_, wanted_;
   frontends::ImportSteps& steps_;
-  int flattened_ = 0;  // items of results
+  int flattened_ = 0;  // number of items of results
   const Function* method_ = nullptr;
   std::vector<Slot> slots_;
-  bool must_retry_ = false;  // a slot was not what it seemed
+  bool must_retry_ = false;  // a slot was not as assumed
 };
 
 }  // namespace ember::torchscript

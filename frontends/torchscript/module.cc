@@ -12,7 +12,7 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-// Of objects, lists and so on within each other.
+// Largest nesting depth of objects, lists and so on.
 constexpr int kMostDepth = 200;
 }  // namespace
 
@@ -125,7 +125,7 @@ StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
   return FindStoredTensor(archive_, prefix_ + std::string(folder) + "/", call);
 }
 
-// One conversion of a pickle's values into the machine's.
+// Converts a pickle's values to values of the machine.
 class ModuleLoader {
  public:
   ModuleLoader(ModuleFile& file, std::string folder, Machine& machine,
@@ -135,7 +135,7 @@ class ModuleLoader {
         machine_(machine),
         interpreter_(interpreter) {}
 
-  // path: where it is, "encoder.0.weight".
+  // `path`: where the value is, for example "encoder.0.weight".
   StatusOr<Value> Convert(const PickleValue& value, const std::string& path) {
     const auto known = known_.find(&value);
     if (known != known_.end()) return known->second;
@@ -212,7 +212,7 @@ class ModuleLoader {
     if (name == "torch.device" && !value.items.empty())
       return Value::Text(Value::Kind::kDevice, value.items[0]->text);
     if (name.starts_with("__torch__")) return MakeObject(value, path);
-    // Of what code may never use.
+    // The value may exist, but code must not use it.
     return Value::Text(Value::Kind::kConflict,
                        "'" + OnOneLine(path) + "', which " + OnOneLine(name) +
                            " makes, which is not supported");

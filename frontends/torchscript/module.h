@@ -5,9 +5,9 @@
 //                          ModuleFile::Open(bytes, owner));
 //   EMBER_ASSIGN_OR_RETURN(Object* net, file->Load(machine, interpreter));
 //
-// Tensors stay where the archive has them: they become constants of the graph
-// when code reads them first. Modules are in evaluation mode, whatever they
-// were saved in: their attribute `training` is False.
+// Tensors stay in the archive: they become constants of the graph when the code
+// first reads them. Modules are in evaluation mode, even if they were saved in
+// training mode: their attribute `training` is False.
 //
 // Source: torch/csrc/jit/docs/serialization.md.
 //
@@ -38,30 +38,30 @@ namespace ember::torchscript {
 
 class ModuleFile {
  public:
-  // `owner` keeps the bytes.
+  // `owner` keeps the bytes alive.
   static StatusOr<std::unique_ptr<ModuleFile>> Open(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);
 
   int version() const { return version_; }
-  // The version, and the files of text that torch.jit.save was given
+  // Returns the version, and the text files that were given to torch.jit.save
   // (_extra_files), under keys of docs/formats.md.
   graph::Metadata Metadata() const;
   CodeLibrary& code() { return *code_; }
-  // The class of the module.
+  // Returns the class of the module.
   StatusOr<const Class*> ModuleClass();
-  // Of the inputs that the model was traced with, in their order; nullopt for
-  // those that are no tensors. Empty: the archive does not say.
+  // Returns the inputs with which the model was traced, in their order; nullopt
+  // for those that are no tensors. Empty if the archive does not have them.
   std::vector<std::optional<StoredTensor>> TracedInputs(
       std::string_view method) const;
-  // The constants of the code.
+  // Returns the constants of the code.
   StatusOr<std::vector<Value>> Constants(Machine& machine);
-  // The module, with all that is in it.
+  // Loads the module, with all objects in it.
   StatusOr<Object*> Load(Machine& machine, Interpreter& interpreter);
 
  private:
   friend class ModuleLoader;
   ModuleFile(archive::ZipArchive archive, std::string prefix);
-  // folder: "data", "constants".
+  // `folder`: "data" or "constants".
   StatusOr<StoredTensor> FindTensor(const PickleValue& call,
                                     std::string_view folder) const;
 

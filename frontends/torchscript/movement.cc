@@ -14,7 +14,7 @@ namespace {
 Value Alias(Call& c) { return c.value("self"); }
 Tensor Copy(Call& c) { return c.tensor("self"); }
 
-// The shape that is asked for, with -1 resolved.
+// Returns the requested shape, with -1 resolved.
 Shape ResolvedShape(Call& c, const Tensor& x, std::string_view name) {
   Shape shape = c.dims(name);
   std::optional<size_t> open;
@@ -110,7 +110,7 @@ Value Unsqueeze(Call& c) {
   shape.insert(shape.begin() + axis, Dim(1));
   return ViewAs(c, shape);
 }
-// At least so many dims, new ones in front.
+// Adds dims of 1 in front, up to `rank` dims.
 Value AtLeast(Call& c, size_t rank) {
   Shape shape = c.tensor("self").shape();
   while (shape.size() < rank) shape.insert(shape.begin(), Dim(1));
@@ -148,7 +148,7 @@ Value SwapAxes(Call& c) {
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return PermutedView(c, "self", order);
 }
-// Of matrices; vectors stay as they are.
+// Transposes matrices; vectors stay as they are.
 Value TransposeMatrix(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 0, 2)) return {};
@@ -199,7 +199,8 @@ Value MoveAxes(Call& c) {
   return PermutedView(c, "self", order);
 }
 
-// [start, end) of an axis as Python has it: bounds beyond it are its ends.
+// Takes [start, end) of an axis with Python's rules: bounds outside it are
+// clamped.
 Value SliceView(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return {};
@@ -214,7 +215,7 @@ Value SliceView(Call& c) {
   const auto place = [&](std::string_view name, const Dim& otherwise) {
     if (!c.has(name)) return otherwise;
     Dim at = c.dim(name);
-    // 2^63 - 1 stands for the end.
+    // 2^63 - 1 means the end.
     if (at == Dim(std::numeric_limits<int64_t>::max())) return extent;
     if (!ops::IsNonNegative(at)) {
       if (at.is_constant() || ops::RangeOf(at).high < 0) at = extent + at;
@@ -278,7 +279,7 @@ Value Unbind(Call& c) {
   return c.machine().NewList(std::move(parts));
 }
 
-// Parts of an axis of these extents.
+// Splits an axis into parts of these extents.
 Value SplitInto(Call& c, int axis, const Shape& sizes) {
   std::vector<Value> parts;
   Dim start(0);
@@ -316,7 +317,8 @@ Value Split(Call& c) {
   if (c.value("split_size").is_sequence())
     return SplitInto(c, axis, c.dims("split_size"));
   const Dim size = c.dim("split_size");
-  // Halves and the like of an open extent.
+  // The size may be an expression that divides an open extent, such as half of
+  // it.
   if (c.ok() && !x.dim(axis).is_constant()) {
     const std::optional<Dim> count =
         ops::DivideElementCounts({x.dim(axis)}, {size});
@@ -345,7 +347,7 @@ Value Chunk(Call& c) {
     return {};
   }
   if (!x.dim(axis).is_constant()) {
-    // Equal parts, where that is certain.
+    // The parts are equal if the extent is known to be divisible.
     const Dim size = FloorDivide(x.dim(axis), Dim(count));
     if (size * Dim(count) == x.dim(axis))
       return SplitInto(c, axis, Shape(static_cast<size_t>(count), size));

@@ -1,4 +1,4 @@
-// Normalizations. Inputs are [N, C, …] where channels count.
+// Normalizations. Those that treat channels take inputs [N, C, …].
 #include <numeric>
 
 #include "frontends/torchscript/operator_table.h"
@@ -7,7 +7,7 @@
 namespace ember::torchscript {
 namespace {
 
-// x scaled and shifted, each of which may be absent.
+// Scales and shifts; either may be absent.
 Tensor Affine(Tensor y, const Tensor& weight, const Tensor& bias) {
   if (weight) y = y * weight;
   return bias ? y + bias : y;
@@ -17,7 +17,8 @@ Tensor Channels(const Tensor& vector, const Tensor& like, int rank) {
   return ops::AlongAxis(ops::Cast(vector, like.dtype()), 1, rank);
 }
 
-// (x - mean) / sqrt(variance + epsilon) over axes, both of x itself.
+// (x - mean) / sqrt(variance + epsilon), with the statistics of x over the
+// axes.
 Tensor Standardized(const Tensor& x, const std::vector<int64_t>& axes,
                     double epsilon) {
   const Tensor mean = ops::CorrectedMean(x, axes);
@@ -56,7 +57,7 @@ Tensor BatchNorm(Call& c) {
   return RunBatchNorm(c, c.tensor("input"), of_input);
 }
 
-// Over each image and channel.
+// Normalizes each channel of each image.
 Tensor InstanceNorm(Call& c) {
   const Tensor x = c.tensor("input");
   if (!c.flag("use_input_stats")) return RunBatchNorm(c, x, false);
@@ -95,7 +96,7 @@ Value NativeLayerNorm(Call& c) {
       {c.machine().NewTensor(y), statistics, statistics});
 }
 
-// Over the channels of a group and all that is behind them.
+// Normalizes over the channels of a group and all dims after them.
 Tensor GroupNorm(Call& c) {
   const Tensor x = c.tensor("input");
   const int64_t groups = c.integer("num_groups");
@@ -142,7 +143,7 @@ Tensor RmsNorm(Call& c) {
   return ops::Cast(y, x.dtype());
 }
 
-// x over its norm along an axis.
+// Product of both operands along an axis, each divided by its norm.
 Tensor CosineSimilarity(Call& c) {
   const DType type = FloatResultType(c, {"x1", "x2"});
   const Tensor a = c.scalar("x1", type);

@@ -15,7 +15,7 @@ Kind ResultKind(const Value& a, const Value& b) {
   return Kind::kInt;
 }
 
-// Both as scalars of the run in the type of `kind`.
+// Both operands as scalars of the program, in the type of `kind`.
 struct Pair {
   Tensor a, b;
 };
@@ -25,8 +25,8 @@ Pair Scalars(Call& c, Kind kind) {
           ops::Cast(c.machine().ToScalar(c.value("b")), dtype)};
 }
 
-// An operation of two numbers: on floats that are known, on ints that are
-// expressions, or by the run.
+// An operation of two numbers. It is computed on known floats, on ints that are
+// expressions, or at run time.
 template <typename OnFloats, typename OnDims, typename OnTensors>
 Value Arithmetic(Call& c, OnFloats on_floats, OnDims on_dims,
                  OnTensors on_tensors) {
@@ -70,7 +70,7 @@ bool CheckDivisor(Call& c) {
   return false;
 }
 
-// Of numbers, true division.
+// True division of numbers.
 Value Divide(Call& c) {
   const Value& a = c.value("a");
   const Value& b = c.value("b");
@@ -156,7 +156,8 @@ Value ExtremeOfList(Call& c, bool is_largest) {
 Value SmallestOf(Call& c) { return ExtremeOfList(c, false); }
 Value LargestOf(Call& c) { return ExtremeOfList(c, true); }
 
-// What is known of a - b: all values below, at or above 0.
+// Facts about a - b: `less` if all its values are below 0 (false: none),
+// `equal` if all are 0 (false: none).
 struct Order {
   std::optional<bool> less, equal;
 };
@@ -177,7 +178,8 @@ Order OrderOf(const Value& a, const Value& b) {
   return order;
 }
 
-// Whether a < b, or whatever the operator is, given what is known.
+// Compares two numbers: by `decide` if the known facts suffice, else at run
+// time.
 template <typename Decide, typename OnTensors>
 Value Compare(Call& c, Decide decide, OnTensors on_tensors) {
   const Value& a = c.value("a");
@@ -334,7 +336,7 @@ Value LogOf(Call& c) {
       [](Tensor x) { return ops::Log(x); });
 }
 
-// Conversions; a tensor is one element.
+// Conversions. A tensor must have one element.
 Value ToInt(Call& c) {
   const Value& a = c.value("a");
   if (a.is_tensor()) {
@@ -398,7 +400,8 @@ Value ToBool(Call& c) {
     scalar = ops::NotEqual(scalar, scalar.Like(0));
   return Value::Dynamic(Kind::kBool, scalar);
 }
-// A number of the tensor's own category.
+// Returns a tensor's element as a number of the same category (bool, int,
+// float).
 Value Item(Call& c) {
   const Tensor tensor = c.tensor("a");
   if (!c.ok()) return {};

@@ -26,7 +26,7 @@ Value OperatorCaller::Call(const std::string& name,
       return {};
     }
   }
-  // As it is called, or else, for x.op_(), what op gives, written to x.
+  // Try the name itself. For x.op_() then try op, whose result is written to x.
   std::vector<std::string> names = {name};
   if (name.ends_with('_') && !name.ends_with("__"))
     names.push_back(name.substr(0, name.size() - 1));
@@ -68,7 +68,7 @@ Value OperatorCaller::RunRow(const TableEntry& entry,
   return machine_.NewTensor(result);
 }
 
-// x.op_(…): the result takes the place of what x holds, in its type and shape.
+// x.op_(…): writes the result to x, in x's type and shape.
 Value OperatorCaller::WriteBack(const Value& target, const Value& result) {
   if (!machine_.ok()) return {};
   if (!result.is_tensor()) {

@@ -1,12 +1,12 @@
-// Calls operators of the table by name: finds the row that takes what is given,
-// tells who wants to know of it, and runs it.
+// Calls operators of the table by name: finds the row that accepts the
+// arguments, reports the operator to the import's steps, and runs the row.
 //
 //   OperatorCaller caller(machine, {.version = 9});
 //   Value y = caller.Call("aten::relu", {{"", x}}, "encoder, line 3 (relu)");
 //
-// x.op_(…) without a row of its own is what op gives, written to x.
+// If x.op_(…) has no row of its own, the result of op is written to x.
 //
-// Errors stick in the machine and name the origin. Not thread-safe.
+// Errors stay in the machine and name the origin. Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_CALLER_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_CALLER_H_
 
@@ -22,8 +22,8 @@
 namespace ember::torchscript {
 
 struct CallerOptions {
-  int version = 10;  // of operators
-  // Told of each operator; null: nobody.
+  int version = 10;  // version of the operators
+  // Receives each operator; may be null.
   frontends::ImportSteps* steps = nullptr;
 };
 
@@ -32,10 +32,11 @@ class OperatorCaller {
   OperatorCaller(Machine& machine, CallerOptions options)
       : machine_(machine), options_(options) {}
 
-  // origin: what the operations of the graph, and errors, are called.
+  // `origin`: the name of the call in errors and in the operations of the
+  // graph.
   Value Call(const std::string& name, const std::vector<Argument>& arguments,
              const std::string& origin);
-  // The first operator that the table does not have; empty: none.
+  // The first operator that the table does not have; empty if there is none.
   const std::string& unknown() const { return unknown_; }
 
  private:
@@ -50,8 +51,9 @@ class OperatorCaller {
   std::string unknown_;
 };
 
-// Whether an operator of this name, or the one that its '_' stands behind, has
-// a row with a function. reason: why not, if the table says so.
+// True if an operator of this name, or of the name without its final '_', has a
+// row with a function. `reason`: receives the reason for which it has none, if
+// the table states one.
 bool IsSupportedOperator(const std::string& name,
                          std::string_view* reason = nullptr);
 

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// What stands behind '=' in a schema.
+// Returns the default value that follows '=' in a schema.
 Value StandardOf(std::string_view text) {
   if (text == "None") return Value::None();
   if (text == "True" || text == "False") return Value::Bool(text == "True");
@@ -42,7 +42,7 @@ Schema ParseSchema(std::string_view text) {
     std::string_view one = rest.substr(0, comma);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     while (one.starts_with(' ')) one.remove_prefix(1);
-    if (one == "*") {  // what follows is given by name
+    if (one == "*") {  // the following parameters are given by name
       only_named = true;
       continue;
     }

@@ -1,10 +1,11 @@
-// The operators of TorchScript that models may use: one row per overload, as
-// PyTorch writes schemas, with the function that builds it or the reason why
-// not. Where several rows have one name, the first whose parameters take what
-// is given is meant. "Operand" is a tensor or a number, "Number" no tensor. A
-// name that ends in '_' is its row without it, and writes to the first operand.
+// The operators of TorchScript that models may use. Each row is an overload:
+// PyTorch's schema, and the function that builds it or the reason for which it
+// is not supported. If several rows have the same name, the first one whose
+// parameters accept the arguments is called. "Operand" is a tensor or a number,
+// "Number" is no tensor. A name that ends in '_' uses the row of the name
+// without it, and writes the result to the first operand.
 //
-// docs/torchscript-coverage.md is written from this table.
+// docs/torchscript-coverage.md is generated from this table.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_OPERATOR_TABLE_H_
 
@@ -26,11 +27,12 @@ struct OperatorRow {
       : schema(schema), tensor(function) {}
   constexpr OperatorRow(std::string_view schema, ValueFunction function)
       : schema(schema), value(function) {}
-  // An operator that is not supported, and why.
+  // An operator that is not supported, with the reason.
   constexpr OperatorRow(std::string_view schema, std::string_view reason)
       : schema(schema), reason(reason) {}
 
-  // "conv2d(Tensor input, Tensor weight, …)"; without a namespace: aten.
+  // For example "conv2d(Tensor input, Tensor weight, …)"; without a namespace
+  // it is aten.
   std::string_view schema;
   TensorFunction tensor = nullptr;
   ValueFunction value = nullptr;
@@ -63,16 +65,16 @@ struct TableEntry {
   Schema schema;
 };
 
-// All rows of a name ("aten::add"); empty: there is none.
+// Returns all rows of a name ("aten::add"); empty if there is none.
 std::span<const TableEntry> FindOperator(std::string_view name);
-// All names, sorted.
+// Returns all names, sorted.
 std::vector<std::string> OperatorNames();
 
 struct Argument {
-  std::string keyword;  // empty: by position
+  std::string keyword;  // empty: given by position
   Value value;
 };
-// The arguments in the schema's order; nullopt if they do not fit it.
+// Returns the arguments in the schema's order; nullopt if they do not fit it.
 std::optional<std::vector<Value>> BindArguments(
     const Schema& schema, const std::vector<Argument>& arguments);
 

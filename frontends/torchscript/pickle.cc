@@ -41,7 +41,7 @@ class PickleReader {
     if (error_.empty()) error_ = std::move(message);
   }
 
-  // The parts of an instruction; zeros and empty texts after an error.
+  // Read the parts of an instruction; zeros and empty texts after an error.
   uint8_t Byte() {
     if (at_ >= bytes_.size()) {
       Fail("expected an instruction or its operand, found the end");
@@ -78,7 +78,7 @@ class PickleReader {
     if (pickle_.values_.size() >= Pickle::kMostValues)
       Fail("expected at most " + std::to_string(Pickle::kMostValues) +
            " values, found more");
-    // After an error nothing more is kept.
+    // After an error no further values are kept.
     if (!error_.empty()) return &nothing_;
     PickleValue& value = pickle_.values_.emplace_back();
     value.kind = kind;
@@ -119,7 +119,7 @@ class PickleReader {
     if (error_.empty()) stack_.pop_back();
     return top;
   }
-  // Everything above the last mark.
+  // Pops all values above the last mark.
   std::vector<const PickleValue*> PopToMark() {
     if (marks_.empty()) {
       Fail("expected a mark on the stack, found none");
@@ -146,7 +146,7 @@ class PickleReader {
   // Adds items to the container on top of the stack.
   void Extend(Kind kind, const std::vector<const PickleValue*>& items) {
     PickleValue* container = Top();
-    // collections.OrderedDict() is a call whose result is filled.
+    // collections.OrderedDict() is a call; the items are added to its result.
     if (container->kind == Kind::kCall && kind == Kind::kDict &&
         container->callee->text == "collections.OrderedDict") {
       container->kind = Kind::kDict;
@@ -170,7 +170,7 @@ class PickleReader {
       Fail("expected a call of a class with a tuple, found other values");
       return;
     }
-    // One tuple may be the arguments of many calls.
+    // The limit is needed, as one tuple may be the arguments of many calls.
     copied_ += arguments->items.size();
     if (copied_ > Pickle::kMostValues) {
       Fail("expected at most " + std::to_string(Pickle::kMostValues) +
@@ -212,7 +212,7 @@ class PickleReader {
       Fail("expected a number of at most 64 bits, found other text");
     return value;
   }
-  // Little-endian, two's complement, of any width.
+  // Reads a little-endian integer in two's complement, of any width.
   void Long(uint64_t size) {
     const std::string_view text = Text(size);
     if (text.size() > 8) {
@@ -350,7 +350,7 @@ class PickleReader {
         return Call(Pop(), arguments);
       }
       case 0x92: {
-        Pop();  // keyword arguments are not data that a model has
+        Pop();  // models have no data in keyword arguments
         const PickleValue* arguments = Pop();
         return Call(Pop(), arguments);
       }
@@ -358,7 +358,8 @@ class PickleReader {
         const PickleValue* state = Pop();
         PickleValue* object = Top();
         if (error_.empty() && object->kind != Kind::kCall) {
-          // An OrderedDict that was filled may have attributes, too.
+          // An OrderedDict with items may have attributes, too; they are
+          // ignored.
           if (object->kind != Kind::kDict)
             Fail("expected an object to set the state of, found another value");
           return;
@@ -398,11 +399,11 @@ class PickleReader {
   size_t at_ = 0, start_ = 0;
   std::string error_;
   Pickle pickle_;
-  PickleValue nothing_;  // what is read after an error
+  PickleValue nothing_;  // the value of all reads after an error
   std::vector<PickleValue*> stack_;
   std::vector<size_t> marks_;
   std::map<uint64_t, PickleValue*> memo_;
-  size_t copied_ = 0;  // items of arguments
+  size_t copied_ = 0;  // number of items of arguments
   const PickleValue* result_ = nullptr;
 };
 

@@ -1,15 +1,15 @@
-// Python pickles as data: what the instructions describe becomes a tree of
-// values, and nothing is executed. A class is its name, a call is the name and
+// Reads Python pickles as data: the instructions become a tree of values, and
+// nothing is executed. A class becomes its name; a call becomes the name and
 // its arguments.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Pickle pickle, Pickle::Read(contents));
 //   pickle.root().kind == PickleValue::Kind::kCall;
 //   pickle.root().callee->text == "torch._utils._rebuild_tensor_v2";
 //
-// A value that was memoized may be an item of several others, even of itself:
-// who follows items counts how deep it is. Read are protocols 0 to 5 as far as
-// PyTorch writes them, and what Python's own pickler makes of plain data;
-// integers have at most 64 bits. Values are at most kMostValues.
+// A memoized value may be an item of several others, even of itself; so code
+// that follows items must limit its depth. Protocols 0 to 5 are read as far as
+// PyTorch writes them, and so are plain data of Python's own pickler. Integers
+// have at most 64 bits. There are at most kMostValues values.
 //
 // Source: the comments of CPython's Lib/pickletools.py.
 //
@@ -35,23 +35,23 @@ struct PickleValue {
     kBool,
     kInteger,
     kFloat,
-    kString,  // and bytes
-    kList,    // and sets
+    kString,  // also bytes
+    kList,    // also sets
     kTuple,
     kDict,        // items: key, value, key, value …
     kGlobal,      // text: "module.name"
     kCall,        // callee with the arguments `items`; state, if one was set
-    kPersistent,  // items: what names the object
+    kPersistent,  // items: the name of the object
   };
   Kind kind = Kind::kNone;
-  int64_t integer = 0;  // of kBool, too
+  int64_t integer = 0;  // also for kBool
   double number = 0;
   std::string text;
   std::vector<const PickleValue*> items;
   const PickleValue* callee = nullptr;
   const PickleValue* state = nullptr;
 
-  // Of a dict: the value of a key that is a string; null if there is none.
+  // Returns a dict's value of a key that is a string; null if there is none.
   const PickleValue* Find(std::string_view key) const;
 };
 

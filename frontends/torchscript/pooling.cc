@@ -11,14 +11,14 @@
 namespace ember::torchscript {
 namespace {
 
-// The window of a call over the last `count` dims.
+// Reads a call's window over the last `count` dims.
 bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
                 ops::Window& window) {
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
                    static_cast<int>(count) + 2))
     return false;
   window = ops::WindowOf(c.integers("kernel_size", count));
-  // Without a stride windows lie side by side.
+  // Without a stride windows are adjacent.
   const bool has_stride =
       c.has("stride") && !(c.value("stride").is_sequence() &&
                            c.value("stride").list->items.empty());
@@ -78,8 +78,8 @@ Tensor AveragePool1(Call& c) {
                           c.flag("count_include_pad"));
 }
 
-// Element i of an axis of `out` covers [floor(i in / out), ceil((i + 1) in /
-// out)).
+// Pools an axis to `out` elements; element i is that of [floor(i in / out),
+// ceil((i + 1) in / out)).
 Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
                  bool is_mean) {
   const std::optional<int64_t> in = x.dim(axis).AsConstant();
@@ -120,7 +120,7 @@ Tensor Adapt(Call& c, size_t count, bool is_mean) {
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
                    static_cast<int>(count) + 2))
     return x;
-  // None keeps an axis as it is.
+  // None keeps the axis.
   std::vector<std::optional<int64_t>> sizes;
   const Value& given = c.value("output_size");
   if (given.is_sequence()) {
@@ -172,8 +172,8 @@ Tensor AdaptiveAveragePool(Call& c) {
 template <size_t count>
 Value AdaptiveMaxPool(Call& c) {
   const Tensor y = Adapt(c, count, false);
-  // The places of the largest elements are not computed: who reads them gets an
-  // error.
+  // The indices of the largest elements are not computed: it is an error to
+  // read them.
   return c.machine().NewTuple(
       {c.machine().NewTensor(y),
        Value::Text(Value::Kind::kConflict,

@@ -21,14 +21,14 @@ DType PromoteTypes(DType a, DType b) {
     if (narrow) return DType::kF32;
     return DTypeByteSize(a) > DTypeByteSize(b) ? a : b;
   }
-  // The only unsigned type of PyTorch is u8.
+  // PyTorch's only unsigned type is u8.
   const int widest = std::max(DTypeByteSize(a), DTypeByteSize(b));
   if (widest == 1) return DType::kI16;
   return DTypeByteSize(a) == widest ? a : b;
 }
 
 DType ResultType(Call& c, std::initializer_list<std::string_view> names) {
-  // Of tensors with dims, of those without, of numbers.
+  // The types of tensors with dims, of tensors without, and of numbers.
   std::optional<DType> types[3];
   for (const std::string_view name : names) {
     const Value& value = c.value(name);

@@ -1,12 +1,13 @@
-// PyTorch's rules for the type of a result: tensors with dims decide, then
-// tensors without, then numbers, each only if its category (boolean, integer,
-// float) is higher than what those before it decided.
+// PyTorch's rules for the type of a result. Tensors with dims decide first,
+// then tensors without dims, then numbers. Later ones only count if their
+// category (boolean, integer, float) is higher than that of the type decided
+// before.
 //
 //   const DType type = ResultType(c, {"self", "other"});
 //   return c.scalar("self", type) + c.scalar("other", type);
 //
-// Source: "torch.promote_types" and "Type promotion" of PyTorch's
-// documentation (tensor attributes).
+// Source: "torch.promote_types" and "Type promotion" of PyTorch's documentation
+// (tensor attributes).
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_PROMOTION_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_PROMOTION_H_
 
@@ -18,15 +19,16 @@
 
 namespace ember::torchscript {
 
-// Of two tensors with dims.
+// Returns the result type of two tensors with dims.
 DType PromoteTypes(DType a, DType b);
-// Of parameters that are tensors or numbers; those that are None do not count.
+// Returns the result type of parameters that are tensors or numbers; None is
+// ignored.
 DType ResultType(Call& c, std::initializer_list<std::string_view> names);
-// The same with integers and booleans as floats.
+// Like ResultType, but integers and booleans become floats.
 DType FloatResultType(Call& c, std::initializer_list<std::string_view> names);
-// Tensors in one type, as torch.cat has them.
+// Casts tensors to one type, by the rules of torch.cat.
 std::vector<Tensor> InOneType(Call& c, std::vector<Tensor> tensors);
-// x as a float: integers and booleans become f32.
+// Returns x as a float: integers and booleans become f32.
 Tensor AsFloat(const Tensor& x);
 
 }  // namespace ember::torchscript

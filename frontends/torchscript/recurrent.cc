@@ -1,4 +1,4 @@
-// LSTM, GRU and plain recurrent layers, of one step and of sequences.
+// LSTM, GRU and plain recurrent layers, for one step and for sequences.
 #include <utility>
 
 #include "frontends/ops/recurrent_layers.h"
@@ -15,7 +15,7 @@ bool CheckWeights(Call& c, const CellWeights& weights) {
          c.CheckRank("a weight", weights.hidden, 2, 2);
 }
 
-// What torch.lstm and its like are given.
+// The operands of torch.lstm and similar operators.
 struct Layers {
   Tensor x;                     // [steps, batch, in]
   std::vector<Tensor> initial;  // [layers directions, batch, H]
@@ -27,7 +27,7 @@ struct Layers {
 Value RunLayers(Call& c, CellKind kind, Layers layers) {
   const size_t directions = layers.is_bidirectional ? 2 : 1;
   const bool is_lstm = kind == CellKind::kLstm;
-  // With projections an LSTM has one weight more.
+  // An LSTM with projections has one weight more.
   const size_t plain = layers.has_biases ? 4 : 2;
   const size_t cells =
       static_cast<size_t>(std::max<int64_t>(layers.count, 0)) * directions;
@@ -105,7 +105,7 @@ Value Recurrent(Call& c) {
   return c.ok() ? RunLayers(c, kind, std::move(layers)) : Value();
 }
 
-// One step of a batch.
+// Computes one step of a batch.
 std::vector<Tensor> RunCell(Call& c, CellKind kind) {
   const Tensor x = c.tensor("input");
   const std::vector<Tensor> states = c.tensors("hx");

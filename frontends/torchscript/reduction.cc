@@ -74,7 +74,7 @@ Tensor ProductAxis(Call& c) {
   return ops::Reduce(ops::Cast(x, type), "product", {axis}, keep);
 }
 
-// Variance and mean over axes, which stay as 1.
+// Variance and mean over axes, which stay as dims of 1.
 struct Moments {
   Tensor variance, mean;
 };
@@ -89,12 +89,12 @@ Moments MomentsOf(Call& c, const Tensor& x, const std::vector<int64_t>& axes,
       count = count * x.dim(static_cast<int>(axis));
     const Tensor n =
         ops::Cast(ops::DimScalar(c.builder(), count), wide.dtype());
-    // Of one element it is 0 / 0.
+    // The variance of a single element is 0 / 0.
     variance = variance * n / ops::Maximum(n - correction, 0);
   }
   return {ops::Cast(variance, x.dtype()), ops::Cast(mean, x.dtype())};
 }
-// What a call says of axes, correction and dims that stay.
+// A call's axes, correction, and flag for keeping dims.
 struct MomentsCall {
   Tensor x;
   std::vector<int64_t> axes;
@@ -189,7 +189,8 @@ Value Aminmax(Call& c) {
               ops::Reduce(x, "maximum", axes, keep));
 }
 
-// The place of the first largest (or smallest) one; the axis stays as 1.
+// Returns the index of the first largest (or smallest) element; the axis stays
+// as 1.
 Tensor ArgExtreme(Tensor x, int axis, std::string_view mode) {
   if (x.dtype() == DType::kBool) x = ops::Cast(x, DType::kU8);
   return ops::Unsqueeze(Apply("arg_reduce", {x},
@@ -234,7 +235,7 @@ Tensor AsBool(const Tensor& x) {
   if (x.dtype() == DType::kBool) return x;
   return ops::NotEqual(x, x.Like(0));
 }
-// Of booleans, by 0 and 1.
+// Reduces booleans as 0 and 1.
 Tensor Quantify(Call& c, std::string_view combiner, bool has_axis) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -314,7 +315,7 @@ Tensor LogSumExp(Call& c) {
   if (!c.ok()) return x;
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   const Tensor most = ops::Reduce(wide, "maximum", axes, true);
-  // Of infinities only the largest one counts.
+  // An infinite maximum is not subtracted: the result is then that maximum.
   const Tensor shift = ops::Select(ops::IsInfinite(most), most.Like(0), most);
   Tensor result =
       ops::Log(ops::Reduce(ops::Exp(wide - shift), "sum", axes, true)) + shift;
@@ -343,7 +344,7 @@ Tensor LogCumSumExp(Call& c) {
          most;
 }
 
-// The k first of an axis in order, and their places.
+// Returns the first k elements of an axis in order, and their indices.
 std::vector<Tensor> TopAlong(Call& c, const Tensor& x, int axis, const Dim& k,
                              bool is_largest) {
   const bool is_bool = x.dtype() == DType::kBool;
@@ -382,7 +383,7 @@ Tensor Argsort(Call& c) {
   const Value both = SortWith(c, c.flag("descending"));
   return c.ok() ? c.machine().Read(*both.list->items[1].cell) : Tensor();
 }
-// The k-th smallest one along an axis, from 0.
+// Returns the n-th smallest element along an axis, counted from 0.
 Value NthSmallest(Call& c, const Tensor& x, int axis, const Dim& n, bool keep) {
   std::vector<Tensor> sorted =
       TopAlong(c, x, axis, n + Dim(1), /*is_largest=*/false);
@@ -399,7 +400,7 @@ Value KthValue(Call& c) {
   if (!c.CheckRank("self", x, 1)) return {};
   return NthSmallest(c, x, axis, c.dim("k") - Dim(1), c.flag("keepdim"));
 }
-// The lower one of two in the middle.
+// The median of an even number is the lower one of the two middle elements.
 Value MedianAxis(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
@@ -415,7 +416,7 @@ Tensor MedianAll(Call& c) {
                                  FloorDivide(count - Dim(1), Dim(2)), false);
   return c.ok() ? c.machine().Read(*both.list->items[0].cell) : x;
 }
-// Whether all elements are close to each other's.
+// True if an element is close to that of the other operand.
 Tensor IsClose(Call& c) {
   const DType type = ResultType(c, {"self", "other"});
   const Tensor a = c.scalar("self", type);

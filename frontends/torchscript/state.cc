@@ -16,7 +16,7 @@ uint64_t StampOf(const Value& value) {
   return value.is_tensor() ? value.cell->root->stamp : 0;
 }
 
-// Which list or dict a value is; null of others.
+// Returns the identity of a list or dict; null for other values.
 const void* ContainerOf(const Value& value) {
   if (value.is_sequence()) return value.list;
   return value.is(Kind::kDict) ? value.dict : nullptr;
@@ -93,7 +93,8 @@ ModuleState ModuleState::Of(Object& module) {
 
 std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
   std::vector<Slot> slots;
-  // Of attributes that did not change: a list or dict that did is an error.
+  // Lists and dicts that have been compared already; changes in them are
+  // errors.
   std::set<const void*> compared;
   for (const auto& [path, object] : ObjectsOf(module)) {
     for (const auto& [name, now] : object->attributes) {
@@ -117,7 +118,7 @@ std::vector<Slot> ModuleState::Changed(Object& module, Machine& machine) const {
         slot.starts_with_zeros = slot.starts_alike && old.is_known_number() &&
                                  old.known_number() == 0;
       } else if (now.is(Kind::kObject) || now.is(Kind::kFunction)) {
-        continue;  // its attributes are looked at on their own
+        continue;  // its attributes are compared on their own
       } else {
         machine.FailUnsupported(
             "attribute '" + OnOneLine(slot.name()) +

@@ -1,4 +1,5 @@
-// What a module keeps from call to call: the attributes that a method changed.
+// The state that a module keeps between calls: the attributes that a method
+// changed.
 //
 //   const ModuleState before = ModuleState::Of(*net);
 //   …                                        // runs forward
@@ -20,19 +21,19 @@
 
 namespace ember::torchscript {
 
-// An attribute that changes, and what it is after a call.
+// An attribute that changes, and facts about its value after a call.
 struct Slot {
   std::string object;  // its path in the module
   std::string attribute;
-  // A tensor of this type, or a number of this kind.
+  // The kind of the value, and its type if it is a tensor.
   Value::Kind kind = Value::Kind::kTensor;
   graph::TensorType type;
-  // A number that is the same after every call, as far as is known.
+  // True for a number that, as far as is known, is the same after every call.
   bool is_known = false;
   Value known;
-  // Before the first call: of the same type and all zeros.
+  // True if the value before the first call has the same type and is all zeros.
   bool starts_with_zeros = false;
-  // Before the first call: of the same type.
+  // True if the value before the first call has the same type.
   bool starts_alike = false;
 
   std::string name() const {
@@ -44,8 +45,9 @@ class ModuleState {
  public:
   static ModuleState Of(Object& module);
 
-  // Empty, with an error of the machine, where an attribute changed that is
-  // neither a tensor nor a number. In their order in the module.
+  // Returns the changed attributes in their order in the module. Empty, with an
+  // error of the machine, if a changed attribute is neither a tensor nor a
+  // number.
   std::vector<Slot> Changed(Object& module, Machine& machine) const;
 
  private:
@@ -53,17 +55,17 @@ class ModuleState {
     Value value;
     uint64_t stamp = 0;
   };
-  // compared: lists and dicts that are not looked at again.
+  // `compared`: lists and dicts that need not be compared again.
   bool IsChanged(const Before& before, const Value& now,
                  std::set<const void*>& compared) const;
 
   std::map<std::pair<std::string, std::string>, Before> before_;
-  // What lists and dicts held. Each is here once: they may hold one another,
-  // and be held many times.
+  // The items of lists and dicts. Each container is here once, as they may
+  // contain each other, and be contained many times.
   std::map<const void*, std::vector<Before>> items_;
 };
 
-// All objects of a module, by path.
+// Returns all objects of a module, by path.
 std::map<std::string, Object*> ObjectsOf(Object& module);
 
 }  // namespace ember::torchscript

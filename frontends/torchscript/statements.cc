@@ -1,4 +1,4 @@
-// Statements of a model's code, as far as they are decided while importing.
+// Statements of a model's code that are executed while importing.
 #include <utility>
 
 #include "base/one_line.h"
@@ -55,8 +55,8 @@ void Interpreter::Execute(const Statement& statement, Frame& frame) {
       return;
     }
     case Statement::Kind::kWith:
-      // Of the contexts that there are (no_grad and the like), none changes
-      // what a model computes.
+      // None of the existing contexts (no_grad and similar) changes the
+      // computation of a model.
       Evaluate(statement.value, frame);
       return Execute(statement.body, frame);
     case Statement::Kind::kIf:
@@ -169,7 +169,7 @@ void Interpreter::ExecuteFor(const Statement& statement, Frame& frame) {
       if (i >= static_cast<int64_t>(items.size())) return;
       Assign(statement.targets[0], items[static_cast<size_t>(i)], frame);
     }
-    if (!CountStep()) return;  // an empty body is a step, too
+    if (!CountStep()) return;  // an empty body counts as a step, too
     Execute(statement.body, frame);
   }
 }

@@ -60,7 +60,7 @@ bool IsContiguous(const StoredTensor& stored) {
   return true;
 }
 
-// Calls whose first argument is what they give.
+// True for calls that return their first argument.
 bool IsWrapper(std::string_view name) {
   return name == "torch.jit._pickle.restore_type_tag" ||
          name == "torch.jit._pickle.build_intlist" ||
@@ -70,7 +70,8 @@ bool IsWrapper(std::string_view name) {
          name == "torch._utils._rebuild_parameter";
 }
 
-// The same for tensors that have the same elements in the same places.
+// Returns a key that is equal for tensors with the same elements of the same
+// storage.
 std::string KeyOf(const StoredTensor& stored) {
   std::string key =
       std::to_string(reinterpret_cast<uintptr_t>(stored.storage.data())) + " " +
@@ -155,7 +156,7 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
   stored.dtype = dtype;
   stored.dims = std::move(dims);
   stored.strides = std::move(strides);
-  // The last element that it reaches.
+  // Find the last element that the tensor reaches.
   bool is_empty = false;
   int64_t last = offset;
   bool fits = true;
@@ -186,7 +187,7 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
 Tensor AddStored(const StoredTensor& stored, const std::string& name,
                  graph::GraphBuilder& builder) {
   const auto width = static_cast<size_t>(DTypeByteSize(stored.dtype));
-  // Axes of stride 0 are stored once, and repeated by the graph.
+  // Axes of stride 0 are stored once, and broadcast by the graph.
   std::vector<int64_t> dims = stored.dims;
   std::vector<int64_t> strides = stored.strides;
   bool is_repeated = false;
@@ -212,7 +213,8 @@ Tensor AddStored(const StoredTensor& stored, const std::string& name,
     data = aligned ? graph::ConstantData{.owner = stored.owner, .bytes = bytes}
                    : graph::ConstantData::Copy(bytes);
   } else {
-    // Strides above 0 that overlap could repeat elements without end.
+    // Overlapping strides above 0 could make a tensor of any size from a small
+    // storage.
     if (count > stored.storage.size() / width) {
       builder.Fail(UnimplementedError(
           "a tensor: expected strides under which elements do not overlap"));
@@ -247,7 +249,8 @@ Tensor AddStored(const StoredTensor& stored, const std::string& name,
 Value NewStored(const StoredTensor& stored, const std::string& name,
                 Machine& machine) {
   return machine.NewStored([stored, name, &machine] {
-    // Tied weights, and those of a second copy of the module, are one.
+    // Tied weights, and weights of a second copy of the module, are the same
+    // constant.
     Tensor& constant = machine.stored()[KeyOf(stored)];
     if (!constant) constant = AddStored(stored, name, machine.outermost());
     return constant;

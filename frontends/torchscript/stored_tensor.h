@@ -1,11 +1,12 @@
-// Tensors in PyTorch's archives: where they are, and as constants of a graph.
+// Tensors in PyTorch's archives: finds them, and adds them to a graph as
+// constants.
 //
 //   EMBER_ASSIGN_OR_RETURN(StoredTensor stored,
 //                          FindStoredTensor(zip, "net/data/", call));
 //   Value weight = NewStored(stored, "fc.weight", machine);
 //
-// Elements stay where the archive has them: they become a constant of the graph
-// when an operator reads them first. Errors are one line.
+// Elements stay in the archive: they become a constant of the graph when an
+// operator first reads them. Errors are one line.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_STORED_TENSOR_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_STORED_TENSOR_H_
 
@@ -31,24 +32,24 @@ struct StoredTensor {
   std::shared_ptr<const void> owner;
 };
 
-// A pickle that is an entry of an archive.
+// Reads a pickle that is an entry of an archive.
 StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
                                              const std::string& name);
-// Fails unless the archive, whose names all begin with the prefix, has numbers
-// of little-endian machines.
+// Fails unless the archive holds little-endian numbers. All its names begin
+// with the prefix.
 Status CheckByteOrder(const archive::ZipArchive& archive,
                       const std::string& prefix);
 
-// The value without the calls around it that only mark it.
+// Returns the value without the calls around it that only mark it.
 const PickleValue& Unwrapped(const PickleValue& value);
 bool IsTensorCall(const PickleValue& value);
-// The tensor that a call of a pickle makes, whose storage is an entry of the
-// folder: "net/data/".
+// Finds the tensor that a call of a pickle makes. Its storage is an entry of
+// the folder ("net/data/").
 StatusOr<StoredTensor> FindStoredTensor(const archive::ZipArchive& archive,
                                         std::string_view folder,
                                         const PickleValue& call);
-// A tensor whose first element is `offset` elements into an entry. Dims and
-// strides are as many, and none is below 0.
+// Returns a tensor whose first element is `offset` elements into an entry.
+// There must be as many strides as dims, and none below 0.
 StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
                                      const std::string& entry, DType dtype,
                                      std::vector<int64_t> dims,
@@ -58,8 +59,8 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
 // Adds the tensor to the graph, in its row-major order.
 Tensor AddStored(const StoredTensor& stored, const std::string& name,
                  graph::GraphBuilder& builder);
-// A tensor that is added when it is first read; one constant for all that have
-// the same elements in the same places.
+// Returns a tensor that is added to the graph when it is first read. Tensors
+// with the same elements of the same storage share a constant.
 Value NewStored(const StoredTensor& stored, const std::string& name,
                 Machine& machine);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// Binary operators by how tightly they bind, loosest first.
+// Binary operators in ascending order of precedence.
 constexpr std::array<std::array<std::string_view, 7>, 8> kOperators = {{
     {"or"},
     {"and"},
@@ -41,7 +41,8 @@ class Parser {
         std::string name = function.name;
         file.functions.emplace(std::move(name), std::move(function));
       } else {
-        // "op_version_set = 1" and imports: names are whole wherever they are.
+        // Skip "op_version_set = 1" and imports: the code always uses full
+        // names.
         while (ok() && Now().kind != Token::Kind::kLineEnd &&
                Now().kind != Token::Kind::kEnd)
           Advance();
@@ -99,7 +100,7 @@ class Parser {
     return name;
   }
 
-  // One level down; false, with an error, where it is too deep.
+  // Increases the nesting depth; false, with an error, if it is too deep.
   class Deeper {
    public:
     explicit Deeper(Parser& parser) : parser_(parser) {
@@ -129,7 +130,8 @@ class Parser {
     parent.parts.push_back(std::move(part));
   }
 
-  // Expressions with commas that are in no brackets: a tuple if there is one.
+  // Parses expressions separated by commas without brackets: a tuple if there
+  // is a comma.
   Expression ParseTupleOrOne() {
     Expression first = ParseExpression();
     if (!IsSign(",")) return first;
@@ -158,7 +160,8 @@ class Parser {
     return value;
   }
 
-  // The operator here, if it is one of this level: "", "<", "is not".
+  // Consumes an operator of this level and returns it ("<", "is not"); "" if
+  // there is none.
   std::string TakeOperator(size_t level) {
     if (Now().kind != Token::Kind::kSign && Now().kind != Token::Kind::kName)
       return "";
@@ -248,7 +251,8 @@ class Parser {
     return slice;
   }
 
-  // Up to the closing bracket, which stays: one expression or a tuple.
+  // Parses up to the closing bracket, which is not consumed: one expression or
+  // a tuple.
   Expression ParseSequence(std::string_view closing) {
     Expression tuple = Make(Kind::kTuple);
     if (IsSign(closing)) return tuple;
@@ -361,7 +365,7 @@ class Parser {
       return block;
     }
     Advance();
-    // Of a function without statements.
+    // The function has no statements.
     if (Now().kind != Token::Kind::kIndent) return block;
     const Deeper deeper(*this);
     Advance();
@@ -433,7 +437,7 @@ class Parser {
       return;
     }
     Expression first = ParseTupleOrOne();
-    if (TakeSign(":")) ParseExpression();  // the type says nothing new
+    if (TakeSign(":")) ParseExpression();  // the type is not needed
     if (!TakeSign("=")) {
       statement.kind = Statement::Kind::kExpression;
       statement.value = std::move(first);
@@ -452,7 +456,7 @@ class Parser {
     ExpectSign("(");
     while (ok() && !IsSign(")")) {
       Parameter parameter;
-      if (TakeSign("*")) {  // what follows is given by keyword
+      if (TakeSign("*")) {  // the following parameters are given by keyword
         if (!TakeSign(",")) break;
         continue;
       }
@@ -502,7 +506,7 @@ class Parser {
     const bool is_annotation = target.kind == Kind::kSubscript &&
                                target.parts[0].is_name("__annotations__") &&
                                target.parts[1].kind == Kind::kString;
-    if (is_annotation) {  // of a name that is no Python name: "0"
+    if (is_annotation) {  // the name is no Python name: "0"
       attribute.name = target.parts[1].text;
       ExpectSign("=");
       attribute.type = ParseExpression();

@@ -1,12 +1,12 @@
-// The code of a TorchScript archive: the part of Python's syntax in which
-// PyTorch writes a model's classes and functions, as trees.
+// Parses the code of a TorchScript archive: the part of Python's syntax in
+// which PyTorch writes a model's classes and functions, as trees.
 //
 //   EMBER_ASSIGN_OR_RETURN(
 //       const SourceFile file,
 //       ParseSource("def f(x: Tensor) -> Tensor:\n  return torch.relu(x)\n"));
 //   file.functions.at("f").body[0].kind == Statement::Kind::kReturn;
 //
-// Trees are at most kMostNesting deep, so that whoever walks one may recurse.
+// Trees are at most kMostNesting deep, so that code may walk them by recursion.
 // Errors are one line with the line of the text. Thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_SYNTAX_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_SYNTAX_H_
@@ -31,7 +31,7 @@ struct Expression {
     kFloat,        // number
     kString,       // text
     kBool,         // integer
-    kNone,         //
+    kNone,         // no members
     kList,         // parts
     kTuple,        // parts
     kDict,         // parts: key, value, key, value …
@@ -64,7 +64,7 @@ struct Statement {
     kIf,          // value, body, otherwise
     kWhile,       // value, body
     kFor,         // for targets[0] in value: body
-    kWith,        // with value (as targets[0]): body
+    kWith,        // "with value as targets[0]: body"; targets may be empty
     kReturn,      // value
     kPass,
     kRaise,   // value
@@ -79,7 +79,7 @@ struct Statement {
 
 struct Parameter {
   std::string name;
-  std::optional<Expression> type, standard;  // the annotation, the default
+  std::optional<Expression> type, standard;  // annotation and default
 };
 
 struct Function {
@@ -108,7 +108,7 @@ struct SourceFile {
 
 StatusOr<SourceFile> ParseSource(std::string_view text);
 
-// "List[Tensor]": an annotation as it was written.
+// Returns the text of an annotation: "List[Tensor]".
 std::string TypeText(const Expression& type);
 
 }  // namespace ember::torchscript

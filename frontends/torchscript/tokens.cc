@@ -86,7 +86,7 @@ class Tokenizer {
     if (Peek() == '\r') ++at_;
     if (Peek() == '#') SkipComment();
     if (at_ >= text_.size()) return;
-    if (Peek() == '\n') {  // an empty line says nothing about blocks
+    if (Peek() == '\n') {  // an empty line does not end a block
       ++line_;
       ++at_;
       return;
@@ -122,7 +122,7 @@ class Tokenizer {
     const auto result =
         is_float ? std::from_chars(digits.data(), end, token.number)
                  : std::from_chars(digits.data(), end, token.integer);
-    // A float beyond the range is infinite, or 0.
+    // A float beyond the range becomes infinite, or 0.
     const bool is_read =
         result.ec == std::errc() ||
         (is_float && result.ec == std::errc::result_out_of_range);
@@ -229,7 +229,7 @@ class Tokenizer {
   std::string_view text_;
   size_t at_ = 0;
   int line_ = 1;
-  int depth_ = 0;  // of brackets
+  int depth_ = 0;  // depth of brackets
   bool is_line_start_ = true;
   std::vector<size_t> indents_ = {0};
   std::string error_;

@@ -1,9 +1,9 @@
-// The tokens of TorchScript's Python: names, numbers, texts, signs, and where
-// lines and blocks begin and end.
+// Splits TorchScript's Python into tokens: names, numbers, texts, signs, and
+// the begins and ends of lines and blocks.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::vector<Token> tokens, Tokenize(text));
 //
-// Lines inside brackets are one. The last token is kEnd. Thread-safe.
+// Lines inside brackets are joined. The last token is kEnd. Thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_TOKENS_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_TOKENS_H_
 
@@ -30,7 +30,7 @@ struct Token {
   };
   Kind kind = Kind::kEnd;
   int line = 0;
-  std::string text;  // of kString, without quotes and escapes
+  std::string text;  // for kString: without quotes and escapes
   int64_t integer = 0;
   double number = 0;
 };

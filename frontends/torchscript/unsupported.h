@@ -1,4 +1,4 @@
-// What a model's code uses that is not in the operator table.
+// Finds operators in a model's code that are not in the operator table.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_UNSUPPORTED_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_UNSUPPORTED_H_
 
@@ -11,9 +11,9 @@
 
 namespace ember::torchscript {
 
-// Names of operators without a supported row, in all code that a method of a
-// module may reach: calls of methods are taken to be of any class in the module
-// that has one of the name. Sorted.
+// Returns the names of operators without a supported row, sorted, in all code
+// that a method of a module may reach. A call of a method is taken to reach the
+// method of that name in any class of the module.
 std::set<std::string> UnsupportedOperators(const Heap& heap, CodeLibrary& code,
                                            const Function& method);
 

@@ -1,12 +1,12 @@
-// What an expression of a model's code is worth while the model is imported:
-// a number, text or container that is known now, or a tensor of the graph that
-// is being built. Numbers may be expressions of open dims, and numbers and
-// booleans may also be known only when the model runs; they then are tensors
-// without dims ("dynamic").
+// The value of an expression of a model's code while the model is imported: a
+// number, text or container that is known now, or a tensor of the graph that is
+// being built. Numbers may be expressions of open dims. Numbers and booleans
+// may also be known only at run time; they are then tensors without dims
+// ("dynamic").
 //
 // Tensors, containers and objects have identity, as in PyTorch: values refer to
-// them, and all that share one see what is written. A Heap owns them.
-// Not thread-safe.
+// them, and a write is visible through all values that share one. A Heap owns
+// them. Not thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_VALUE_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_VALUE_H_
 
@@ -36,15 +36,15 @@ struct Object;
 
 struct Value {
   enum class Kind : uint8_t {
-    kUninitialized,  // of a variable that no path reads
-    kConflict,       // one thing or another, as the run decides; text says what
+    kUninitialized,  // a variable that no path reads
+    kConflict,  // one of two values that could not be merged; text describes it
     kNone,
     kBool,
     kInt,
     kFloat,
     kString,
     kDevice,
-    kFunction,  // a name in the code: text
+    kFunction,  // text: its name in the code
     kTensor,
     kList,
     kTuple,
@@ -52,7 +52,7 @@ struct Value {
     kObject,
   };
   Kind kind = Kind::kNone;
-  Dim dim;            // kInt, and 0 or 1 of kBool
+  Dim dim;            // kInt; 0 or 1 for kBool
   double number = 0;  // kFloat
   std::string text;
   Tensor dynamic;  // kBool, kInt, kFloat: i64[], f64[], bool[] where present
@@ -102,7 +102,7 @@ struct Value {
     return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat;
   }
   bool is_dynamic() const { return dynamic.present(); }
-  // A number that is known now, as a number and not as an expression.
+  // True for a number that is known now and is no expression.
   bool is_known_number() const {
     return is_number() && !is_dynamic() &&
            (kind == Kind::kFloat || dim.is_constant());
@@ -112,25 +112,25 @@ struct Value {
   }
 };
 
-// A tensor with identity. A view reads and writes another one.
+// A tensor with identity. A view reads and writes another tensor.
 struct Cell {
-  Tensor value;  // of a view: as of `stamp`
+  Tensor value;  // for a view: its value at `stamp`
   // Weights become constants of the graph when they are first read.
   std::function<Tensor()> load;
-  uint64_t stamp = 0;  // of the last write to the root that `value` is of
+  uint64_t stamp = 0;  // the last write to the root that `value` includes
   Cell* base = nullptr;
-  Cell* root = nullptr;  // itself, of what is no view
+  Cell* root = nullptr;  // the cell itself if it is no view
   std::function<Tensor(Tensor base)> read;
-  // The base's new value; absent: this view cannot be written to.
+  // Returns the base's new value; absent if this view cannot be written to.
   std::function<Tensor(Tensor base, Tensor value)> write;
-  int views = 0;  // of views of views: how many
+  int views = 0;  // length of the chain of views of views
 };
 
 struct List {
   std::vector<Value> items;
-  // Of named tuples: the names.
+  // The class of a named tuple, with the names of its fields.
   const Class* fields = nullptr;
-  // In how many regions whose run is not certain it was made.
+  // Number of regions around the code that made it.
   size_t level = 0;
 };
 
@@ -141,13 +141,13 @@ struct Dict {
 
 struct Object {
   std::string class_name;  // "__torch__.Net"
-  std::string path;        // "encoder.0": where it is in the model
+  std::string path;        // its place in the model: "encoder.0"
   const Class* type = nullptr;
   std::map<std::string, Value, std::less<>> attributes;
   size_t level = 0;
 };
 
-// Owns what values refer to, whatever refers to what.
+// Owns all objects to which values refer; these may refer to each other.
 struct Heap {
   std::deque<Cell> cells;
   std::deque<List> lists;
@@ -155,10 +155,11 @@ struct Heap {
   std::deque<Object> objects;
 };
 
-// Whether two values are one: the same object, or the same number.
+// True if two values are the same object, or the same number.
 bool IsSame(const Value& a, const Value& b);
 
-// "a tensor f32[2, N]", "an int", "None": how errors call it.
+// Returns the name of a value in errors: "a tensor f32[2, N]", "an int",
+// "None".
 std::string Describe(const Value& value);
 
 }  // namespace ember::torchscript

@@ -3,7 +3,7 @@
 namespace ember::torchscript {
 namespace {
 
-// The base with elements start, start + step … of an axis replaced.
+// Returns the base with the elements start, start + step … of an axis replaced.
 Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
                  const Dim& start, const Dim& size, int64_t step) {
   const Dim extent = base.dim(axis);
@@ -21,7 +21,8 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
       parts.push_back(ops::SliceAxis(base, axis, start + size, rest));
     return Concat(parts, axis);
   }
-  // For each element of the base: whether it is one of them, and which.
+  // For each element of the base: true if it is one of them, and its index in
+  // the part.
   const Tensor place =
       IotaVector(builder, extent, DType::kI64) - ops::DimScalar(builder, start);
   const auto width = static_cast<double>(step);

@@ -1,9 +1,9 @@
-// Views of tensors: what PyTorch gives without copying, so that writing to the
-// result writes to the operand.
+// Views of tensors: results that PyTorch returns without copying, so that
+// writing to the result writes to the operand.
 //
 //   return SlicedView(c, "self", 0, Dim(1), Dim(3), 1);   // x[1:4]
 //
-// `name` is the operator's parameter that is the tensor. Errors stick in the
+// `name` is the operator's parameter that is the tensor. Errors stay in the
 // machine.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_VIEWS_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_VIEWS_H_
@@ -17,18 +17,18 @@
 
 namespace ember::torchscript {
 
-// Fails for ranks beyond what a graph has.
+// Fails if the rank is higher than a graph allows.
 bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
 Value PermutedView(Call& c, std::string_view name,
                    const std::vector<int64_t>& order);
-// Elements start, start + step … of an axis.
+// Returns the elements start, start + step … of an axis.
 Value SlicedView(Call& c, std::string_view name, int axis, const Dim& start,
                  const Dim& size, int64_t step);
-// One slice, without its axis.
+// Returns one slice, without its axis.
 Value SelectedView(Call& c, std::string_view name, int axis, const Dim& index);
-// Repeated elements; cannot be written to.
+// Returns repeated elements. The view cannot be written to.
 Value ExpandedView(Call& c, std::string_view name, const Shape& shape);
 
 }  // namespace ember::torchscript

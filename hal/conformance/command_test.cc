@@ -36,7 +36,7 @@ TEST_F(Conformance, RefusesRangesOutsideOfBuffers) {
   }
   EXPECT_EQ(list->Copy(good, {buffer.get(), 32, 8}).code(),
             StatusCode::kInvalidArgument);
-  // What overlaps by one byte does; neighbours do not.
+  // Ranges that overlap by one byte are refused; neighbouring ones are not.
   EXPECT_EQ(list->Copy(good, {buffer.get(), 15, 16}).code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(list->Copy({buffer.get(), 15, 16}, good).code(),
@@ -66,8 +66,8 @@ TEST_F(Conformance, FillsAndCopiesInOrder) {
   }
 }
 
-// Fills and copies of any offset and length, on memory that the host may not
-// see, against the same on an array.
+// Compares fills and copies of any offset and length, on memory that the host
+// may not see, with the same operations on an array.
 TEST_F(Conformance, FillsAndCopiesAnyBytes) {
   constexpr int64_t kBytes = 200;
   EMBER_REQUIRE(probe, device().Allocate(1, MemoryKind::kHostVisible),
@@ -89,7 +89,7 @@ TEST_F(Conformance, FillsAndCopiesAnyBytes) {
   for (int round = 0; round < 10; ++round) {
     EMBER_REQUIRE(list, device().CreateCommandList(), "command lists");
     for (int command = 0; command < 40; ++command) {
-      // Short ones are the interesting ones.
+      // Short ranges find most bugs.
       const int64_t length = below(command % 4 == 0 ? kBytes : 12);
       const size_t to = static_cast<size_t>(below(2));
       const int64_t offset = below(kBytes - length + 1);
@@ -115,7 +115,7 @@ TEST_F(Conformance, FillsAndCopiesAnyBytes) {
   }
 }
 
-// Each thread makes, submits and waits for its own; the device is shared.
+// Each thread makes its own list, submits it and waits; the device is shared.
 TEST_F(Conformance, ServesThreads) {
   EMBER_REQUIRE(probe, device().Allocate(1, MemoryKind::kHostVisible),
                 "host-visible memory");
@@ -146,7 +146,8 @@ TEST_F(Conformance, ServesThreads) {
   for (const Status& outcome : statuses) EMBER_EXPECT_OK(outcome);
 }
 
-// A list may go, and what it used after it, once its submission is done.
+// A list, and then the objects that it used, may be destroyed once its
+// submission is complete.
 TEST_F(Conformance, FencesOutliveTheirLists) {
   EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kDeviceLocal),
                 "device memory");

@@ -27,7 +27,7 @@ TEST_F(Conformance, RefusesAnUnknownFormat) {
 TEST_F(Conformance, RunsEveryChunkOnce) {
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kCount = 3 * 5 * 7;
-  // The output starts where the device lets a binding start.
+  // The output starts at the first offset that the device allows for a binding.
   const int64_t shift =
       std::max<int64_t>(device().limits().binding_alignment, sizeof(uint32_t));
   EMBER_REQUIRE(in, device().Allocate(kCount * 4, MemoryKind::kHostVisible),
@@ -134,7 +134,7 @@ TEST_F(Conformance, HoldsItsLimits) {
     EXPECT_NE(status.message().find("binding 1"), std::string_view::npos)
         << status.message();
   }
-  // Where there is a limit, one more is refused when code is loaded.
+  // If there is a limit, one more is refused when code is loaded.
   for (std::string_view format : kFormats) {
     const KernelCode code(Kernel::kScale, format);
     ExecutableDefinition definition = code.definition();
@@ -190,7 +190,7 @@ TEST_F(Conformance, SubmissionsRunInOrder) {
   EMBER_EXPECT_OK(second->Dispatch(
       *executable,
       {.chunks = {kCount, 1, 1}, .bindings = back, .parameters = five}));
-  constexpr int kRuns = 20;  // of lists that are still running
+  constexpr int kRuns = 20;  // submissions of lists that are still running
   uint32_t factor = 1;
   std::vector<std::unique_ptr<Fence>> fences;
   for (int run = 0; run < kRuns; ++run) {
@@ -213,8 +213,8 @@ TEST_F(Conformance, SubmissionsRunInOrder) {
   }
 }
 
-// More dispatches than a driver will have thought of, with ranges of their own
-// and barriers that matter: each one reads what the one before wrote.
+// Records more dispatches than a driver expects, with their own ranges and
+// necessary barriers: each one reads what the previous one wrote.
 TEST_F(Conformance, ReplaysALongList) {
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kLength = 700;

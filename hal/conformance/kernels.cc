@@ -16,8 +16,8 @@ void Scale(const int64_t* parameters, void* const* buffers, int64_t chunk,
       static_cast<uint32_t>(parameters[0]);
 }
 
-// Only what every device of Vulkan 1.1 has: a parameter is read as two 32-bit
-// integers, of which the first is the lower one.
+// Uses only features of every device of Vulkan 1.1: a parameter is read as two
+// 32-bit integers, the lower one first.
 constexpr const char* kScaleText = R"(
   OpCapability Shader
   OpMemoryModel Logical GLSL450
@@ -92,7 +92,7 @@ constexpr const char* kNothingText = R"(
   OpFunctionEnd
 )";
 
-// For any GPU since sm_70.
+// Runs on any GPU since sm_70.
 constexpr const char* kScalePtx = R"(
 .version 6.3
 .target sm_70
@@ -159,7 +159,7 @@ struct Row {
   int parameter_count;
 };
 
-// In the order of Kernel.
+// Rows are in the order of Kernel.
 constexpr Row kRows[] = {
     {"scale", Scale, kScaleText, kScalePtx, ScaleOfGrid, 2, 1},
     {"nothing", Nothing, kNothingText, kNothingPtx, NothingOfGrid, 0, 0}};

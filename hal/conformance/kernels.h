@@ -1,4 +1,4 @@
-// Code for the tests, once per executable format. Each kernel has a form for
+// Code for the tests, once per executable format. Each kernel has a version for
 // every format that a driver takes.
 //
 //   KernelCode scale(Kernel::kScale, "spirv");
@@ -28,9 +28,9 @@ inline constexpr std::string_view kFormats[] = {"host-function", "spirv", "ptx",
 
 class KernelCode {
  public:
-  // format: one of kFormats.
+  // `format` is one of kFormats.
   KernelCode(Kernel kernel, std::string_view format);
-  // Good as long as this.
+  // Valid as long as this object.
   const ExecutableDefinition& definition() const { return definition_; }
 
  private:

@@ -57,7 +57,8 @@ TEST_F(Conformance, GivesTheHostAlignedZeros) {
   }
 }
 
-// Memory that was used before, of all sizes: zero again, apart from each other.
+// Allocates memory of all sizes that was used before: it must be zero again,
+// and the buffers must not overlap.
 TEST_F(Conformance, GivesTheDeviceZeros) {
   EMBER_REQUIRE(probe, device().Allocate(1, MemoryKind::kHostVisible),
                 "host-visible memory");

@@ -1,5 +1,5 @@
 // The fixture of the conformance tests: a fresh device of the driver under
-// test, and the rule that tells "unsupported" from "broken".
+// test, and the rule that distinguishes "unsupported" from "broken".
 //
 //   TEST_F(Conformance, FillsMemory) {
 //     EMBER_REQUIRE(buffer, device().Allocate(64, MemoryKind::kHostVisible),
@@ -25,28 +25,29 @@ namespace ember::hal {
 struct ConformanceOptions {
   std::string device;
   std::set<std::string> unsupported;
-  // As in DeviceOptions.
+  // The options of the same names in DeviceOptions.
   bool validate = false;
   bool separate_memory = false;
-  // This machine need not have the device: tests are then skipped.
+  // True if this machine need not have the device: tests are then skipped.
   bool may_be_missing = false;
 };
 ConformanceOptions& conformance_options();
 
 enum class Support : uint8_t { kWorks, kSkip, kWrong };
 
-// What the status of a use of `feature` means; explains itself as a test
-// failure if kWrong.
+// Interprets the status of a use of `feature`. kWrong is also reported as a
+// test failure.
 Support SupportOf(const Status& status, const std::string& feature);
 
 class Conformance : public testing::Test {
  protected:
   void SetUp() override;
   Device& device() { return *device_; }
-  // In the format that the driver takes; Unimplemented if it takes none.
+  // Loads the kernel in the format that the driver takes; Unimplemented if it
+  // takes none.
   StatusOr<std::unique_ptr<Executable>> Load(Kernel kernel);
-  // Submits a list with one copy, and waits: how the host writes and reads
-  // memory that it does not see. `bytes` are those of the whole buffer.
+  // Submit a list with one copy and wait: the host writes and reads memory that
+  // it does not see. `bytes` are those of the whole buffer.
   Status Write(Buffer& buffer, std::span<const uint8_t> bytes);
   StatusOr<std::vector<uint8_t>> Read(Buffer& buffer);
 

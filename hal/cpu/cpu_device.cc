@@ -38,7 +38,7 @@ uint8_t* Address(const BufferRange& range) {
   return static_cast<uint8_t*>(range.buffer->host_data()) + range.offset;
 }
 
-// Commands run in order, so that a barrier has nothing to do.
+// Runs commands in order, so a barrier does nothing.
 class CpuCommandList final : public CommandList {
  public:
   Status Copy(const BufferRange& source, const BufferRange& target) override {
@@ -98,7 +98,7 @@ class CpuCommandList final : public CommandList {
   std::vector<Command> commands_;
 };
 
-// Submit returns when all is done.
+// Submit returns when everything is done, so a fence is always complete.
 class CpuFence final : public Fence {
  public:
   Status Wait() override { return OkStatus(); }

@@ -19,11 +19,11 @@
 namespace ember::hal {
 
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(const DeviceOptions& options);
-// With buffers from there.
+// Allocates buffers from the given allocator.
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
     const DeviceOptions& options, const HostAllocator& allocator);
 
-// The one there is.
+// Returns the single CPU device.
 StatusOr<std::vector<DeviceDescription>> ListCpuDevices();
 
 }  // namespace ember::hal

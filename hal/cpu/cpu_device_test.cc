@@ -21,7 +21,8 @@ std::unique_ptr<Buffer> Allocate(Device& device, int64_t size) {
   return *std::move(buffer);
 }
 
-// Addresses that the process has; -1: the system does not tell.
+// Returns the size of the process's address space; -1 if the system does not
+// say.
 int64_t MappedBytes() {
   std::FILE* const file = std::fopen("/proc/self/statm", "r");
   if (file == nullptr) return -1;
@@ -48,7 +49,7 @@ TEST(CpuDeviceTest, BuffersAreZeroedAndWhole) {
   }
 }
 
-// Where files are not mapped.
+// Mapped files begin at large pages; buffers begin at another place.
 TEST(CpuDeviceTest, LargeBuffersBeginSoonAfterALargePage) {
   const std::shared_ptr<Device> device = *CreateCpuDevice({.threads = 1});
   for (const int64_t size :

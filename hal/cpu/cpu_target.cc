@@ -40,16 +40,17 @@ constexpr const char* kSystem = "darwin";
 constexpr const char* kSystem = "none";
 #endif
 
-// What target strings may ask of this architecture's processors.
+// A feature that target strings may require of this architecture's processors.
 struct Feature {
   std::string_view name;
-  // HostTarget names it; others are levels and such, which follow from those.
+  // True if HostTarget names it; the others (levels and the like) follow from
+  // those.
   bool is_named;
   bool (*is_here)();
 };
 
 #if defined(__x86_64__)
-// The builtin takes a literal only.
+// The builtin takes only a literal.
 #define EMBER_X86_FEATURE(name, is_named, builtin) \
   {name, is_named, [] { return __builtin_cpu_supports(builtin) != 0; }},
 constexpr Feature kFeatures[] = {
@@ -64,7 +65,7 @@ constexpr Feature kFeatures[] = {
                         EMBER_X86_FEATURE("avx512bf16", true, "avx512bf16")};
 #undef EMBER_X86_FEATURE
 #elif defined(__aarch64__) && defined(__linux__)
-// <asm/hwcap.h>: ASIMDDP, I8MM, SVE.
+// The bits of <asm/hwcap.h>: ASIMDDP, I8MM, SVE.
 constexpr Feature kFeatures[] = {
     {"neon", true, [] { return true; }},
     {"dotprod", true, [] { return (getauxval(AT_HWCAP) & (1ul << 20)) != 0; }},
@@ -73,7 +74,7 @@ constexpr Feature kFeatures[] = {
 #elif defined(__aarch64__)
 constexpr Feature kFeatures[] = {{"neon", true, [] { return true; }}};
 #elif defined(__arm__) && defined(__linux__)
-// <asm/hwcap.h>: NEON, VFPv4.
+// The bits of <asm/hwcap.h>: NEON, VFPv4.
 constexpr Feature kFeatures[] = {
     {"neon", true, [] { return (getauxval(AT_HWCAP) & (1ul << 12)) != 0; }},
     {"vfp4", true, [] { return (getauxval(AT_HWCAP) & (1ul << 16)) != 0; }}};
@@ -88,7 +89,7 @@ const Feature* FindFeature(std::string_view name) {
   return nullptr;
 }
 
-// Of vectors of SVE; 0: there are none.
+// Returns the bits of an SVE vector; 0 without SVE.
 int64_t SveBits() {
 #if defined(__aarch64__) && defined(__linux__)
   const Feature* const sve = FindFeature("sve");
@@ -99,8 +100,8 @@ int64_t SveBits() {
 #endif
 }
 
-// What a target says of caches and cores is for schedules: code for it runs
-// elsewhere, too.
+// True for the caches and cores of a target: they inform schedules, and the
+// code runs on other machines, too.
 bool IsDescription(std::string_view name) {
   return name == "l1" || name == "l2" || name == "l3" || name == "cores";
 }
@@ -127,7 +128,7 @@ std::string MissingFeatures(std::string_view target) {
     const std::string_view name = text.substr(0, text.find('='));
     if (IsDescription(name)) return;
     const Feature* const feature = FindFeature(name);
-    // Code for vectors of one length is wrong with another.
+    // Code for vectors of one length is wrong for another length.
     const bool has = feature != nullptr && feature->is_here() &&
                      (name != "sve" || wanted.Number("sve") == SveBits());
     if (has) return;
@@ -167,8 +168,7 @@ std::string HostTarget() {
 }
 
 std::string HostName() {
-  // Not a stream, as the C++ library's are ten times the size of this file's
-  // other code.
+  // A C++ stream would add ten times the size of this file's other code.
   std::FILE* const file = std::fopen("/proc/cpuinfo", "r");
   if (file == nullptr) return "";
   std::string name;

@@ -14,40 +14,40 @@ namespace ember::hal {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// No machine has more; systems that overcommit would say yes.
+// Largest size of a buffer. No machine has more memory, but systems that
+// overcommit would grant it.
 constexpr uint64_t kMaxBufferBytes =
     std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 
 constexpr uint64_t kLargePage = uint64_t{2} << 20;
-// Of any system; smaller ones divide it.
+// A multiple of the small page of every system.
 constexpr uint64_t kSmallPage = uint64_t{64} << 10;
-// What is left over at a block's end gets a page of its own if it fills nearly
-// all of it.
+// The end of a block gets a large page of its own if it fills nearly all of it.
 constexpr uint64_t kMostWaste = kLargePage / 8;
-// Where a buffer begins in its block, which is not where a large page does:
-// mapped files begin there, too, and tensors that have the same place in their
-// large pages may be in each other's way in a cache. ShuffleNet's steady runs
-// took 1.05 times as long.
+// Offset of a buffer in its block. It differs from the start of a large page,
+// where mapped files begin: tensors at the same place of their large pages may
+// evict each other from a cache. Without the offset ShuffleNet took 1.05 times
+// as long.
 constexpr uint64_t kBegin = 3 << 12;
 
 bool IsAligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kAlignment == 0;
 }
 
-// Zeroed memory from where a large page begins, of as few pages as the system
-// lets it have: they come in a third of the time or less, and cost fewer
-// translations of addresses, as tensors are read and written from one end to
-// the other.
+// Zeroed memory that begins at a large page and consists of as few pages as the
+// system allows. Large pages are mapped in a third of the time or less, and
+// need fewer address translations, as tensors are read and written from one end
+// to the other.
 class LargeBlock {
  public:
-  // Whether so many bytes fill a large page, or nearly.
+  // True if so many bytes fill a large page, or nearly.
   static bool Suits(int64_t bytes) {
     return static_cast<uint64_t>(bytes) + kBegin >= kLargePage - kMostWaste;
   }
-  // Null: the system has no room.
+  // Returns null if the system has no memory left.
   static void* Map(int64_t bytes) {
     const uint64_t size = SizeFor(bytes);
-    // Room to begin at a large page; what is not used of it goes back.
+    // The mapping has room to begin at a large page; the rest is unmapped.
     void* const mapped =
         mmap(nullptr, static_cast<size_t>(size + kLargePage),
              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -58,7 +58,7 @@ class LargeBlock {
     if (before > 0) munmap(mapped, static_cast<size_t>(before));
     munmap(begin + size, static_cast<size_t>(kLargePage - before));
 #ifdef MADV_HUGEPAGE
-    // A wish: small pages work as well.
+    // This is a hint: small pages work as well.
     madvise(begin, static_cast<size_t>(size / kLargePage * kLargePage),
             MADV_HUGEPAGE);
 #endif
@@ -80,7 +80,7 @@ class LargeBlock {
 
 class HostBuffer final : public Buffer {
  public:
-  // block: what calloc, LargeBlock or the allocator gave.
+  // `block` is the result of calloc, LargeBlock or the allocator.
   HostBuffer(int64_t size, void* data, void* block,
              const HostAllocator& allocator, MemoryCounter& memory)
       : Buffer(size, data),
@@ -98,7 +98,7 @@ class HostBuffer final : public Buffer {
     memory_.Give(size());
   }
 
-  // Of an allocator, which need not know what no bytes are.
+  // An allocator need not support zero bytes.
   static size_t AllocatedBytes(int64_t size) {
     return static_cast<size_t>(std::max<int64_t>(size, 1));
   }
@@ -109,7 +109,7 @@ class HostBuffer final : public Buffer {
   MemoryCounter& memory_;
 };
 
-// Zeroed.
+// Returns zeroed memory.
 void* AllocateBlock(int64_t size, const HostAllocator& allocator) {
   if (!allocator.is_set()) {
     return LargeBlock::Suits(size)
@@ -135,7 +135,7 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     return ResourceExhaustedError(
         Concat({"buffer: expected ", size, " bytes of memory, found less"}));
   }
-  // A block of its own has room to begin later; the caller's has none.
+  // Our own block has room for an offset; the caller's has none.
   if (allocator.is_set() && !IsAligned(block)) {
     allocator.release(allocator.context, block,
                       HostBuffer::AllocatedBytes(size));
@@ -146,7 +146,7 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
         "is not");
   }
   const uintptr_t address = reinterpret_cast<uintptr_t>(block);
-  // So that a session's first run need not.
+  // The pages are touched now, so that a session's first run need not do it.
   TouchPages(block, static_cast<size_t>(size));
   void* const data = reinterpret_cast<void*>(RoundUp(address, kAlignment));
   return std::unique_ptr<Buffer>(

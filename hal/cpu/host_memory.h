@@ -1,4 +1,5 @@
-// Buffers in the memory of this process, for drivers whose device is the host.
+// Makes buffers in the memory of this process, for drivers whose device is the
+// host.
 #ifndef EMBER_HAL_CPU_HOST_MEMORY_H_
 #define EMBER_HAL_CPU_HOST_MEMORY_H_
 
@@ -12,9 +13,9 @@
 
 namespace ember::hal {
 
-// Zeroed, in whole cache lines, and counted while it lives. The allocator and
-// the counter outlive it. ResourceExhausted: the counter's limit, or there is
-// no memory.
+// Returns a zeroed buffer of whole cache lines, which is counted while it
+// lives. The allocator and the counter must outlive it. ResourceExhausted if
+// the counter's limit or the memory is exceeded.
 StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     int64_t size, const HostAllocator& allocator, MemoryCounter& memory);
 

@@ -1,6 +1,5 @@
-// The host with one thread and for sessions alone, for programs that must be
-// small: no thread pool, no command lists, no kernels that ask what the
-// processor can do.
+// The host with one thread, for sessions only and for programs that must be
+// small: no thread pool, no command lists, no kernels that query the processor.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateSerialDevice({}));
@@ -17,7 +16,7 @@
 
 namespace ember::hal {
 
-// Of the options, memory_limit and host_runner count.
+// Only the options memory_limit and host_runner have an effect.
 StatusOr<std::shared_ptr<Device>> CreateSerialDevice(
     const DeviceOptions& options, const HostAllocator& allocator = {});
 

@@ -17,7 +17,7 @@ void Pause() {
 }
 
 // Long enough to bridge the gap between two dispatches, short enough not to
-// burn a core that somebody else wants.
+// keep a core busy that other programs need.
 constexpr std::chrono::microseconds kSpinTime(200);
 constexpr int kPausesPerClockRead = 32;
 
@@ -63,9 +63,9 @@ void ThreadPool::Run(int64_t chunk_count, ChunkFunction function) {
 
 void ThreadPool::RunJob(int64_t chunk_count, const ChunkFunction& function) {
   const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
-  // Closed while the fields change: a worker that is late, holds the last job's
-  // ticket and reads this job's fields must fail to claim. Release and acquire
-  // of each field order it after the closing.
+  // The ticket is closed while the fields change: a late worker that holds the
+  // last job's ticket and reads this job's fields must fail to claim a chunk.
+  // Release and acquire of each field order it after the closing.
   ticket_.store((uint64_t{job} << 32) | kClosed, std::memory_order_relaxed);
   function_.store(&function, std::memory_order_release);
   chunk_count_.store(static_cast<uint32_t>(chunk_count),

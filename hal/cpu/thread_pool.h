@@ -23,7 +23,8 @@ namespace ember::hal {
 
 class ThreadPool final : public ParallelRunner {
  public:
-  // threads: those that compute, the caller's included; 0: one per core.
+  // `threads` is the number of threads that compute, including the caller's; 0
+  // means one per core.
   explicit ThreadPool(int threads);
   ~ThreadPool() override;
   ThreadPool(const ThreadPool&) = delete;
@@ -32,17 +33,18 @@ class ThreadPool final : public ParallelRunner {
   int worker_count() const override { return worker_count_; }
   void Run(int64_t chunk_count, ChunkFunction function) override;
 
-  // How many threads sleep until there is a job.
+  // Returns the number of threads that sleep until there is a job.
   int sleepers() const { return sleepers_.load(); }
-  // How often one has gone to sleep so.
+  // Returns how often a thread has gone to sleep.
   int64_t sleeps() const { return sleeps_.load(); }
 
  private:
-  // Until condition() holds, or it has waited for long; whether it held.
+  // Spins until condition() holds or a time limit is over; returns true if it
+  // held.
   template <typename Condition>
   static bool Spin(const Condition& condition);
   void WorkerLoop(int worker);
-  // Sleeps or spins until there is a job after `seen`; its number.
+  // Sleeps or spins until there is a job after `seen`; returns its number.
   uint32_t AwaitJob(uint32_t seen);
   // Claims and runs chunks of a job until none is left.
   void RunChunks(uint32_t job, int worker);
@@ -52,12 +54,13 @@ class ThreadPool final : public ParallelRunner {
   const int worker_count_;
   std::mutex run_mutex_;  // held by the caller whose job it is
 
-  // Number of the job in the upper, next chunk in the lower half: a worker that
-  // is late cannot claim a chunk of a job that it has not read.
+  // The upper half is the number of the job, the lower half the next chunk. A
+  // late worker therefore cannot claim a chunk of a job that it has not read.
   std::atomic<uint64_t> ticket_{0};
   std::atomic<const ChunkFunction*> function_{nullptr};
   std::atomic<uint32_t> chunk_count_{0};
-  // Padding keeps what different threads write on cache lines of their own.
+  // Padding keeps variables that different threads write on separate cache
+  // lines.
   [[maybe_unused]] char padding_before_completed_[64];
   std::atomic<uint32_t> completed_{0};
   std::atomic<bool> caller_sleeps_{false};
@@ -67,7 +70,7 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<int64_t> sleeps_{0};
   std::atomic<bool> stop_{false};
 
-  std::vector<std::thread> threads_;  // last: they use what is above
+  std::vector<std::thread> threads_;  // last: the threads use the members above
 };
 
 }  // namespace ember::hal

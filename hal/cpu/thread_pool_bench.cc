@@ -1,4 +1,4 @@
-// What ThreadPool::Run costs: nanoseconds per call with as many empty chunks as
+// Measures ThreadPool::Run: nanoseconds per call with as many empty chunks as
 // workers, back to back (hot) and after pauses in which the workers went to
 // sleep (cold).
 //

@@ -1,5 +1,5 @@
-// A buffer of a CUDA device: a piece of its memory, or of pinned memory of the
-// host, which the device reaches, too.
+// A buffer of a CUDA device: a piece of its memory, or of pinned host memory,
+// which the device reaches too.
 #ifndef EMBER_HAL_CUDA_BUFFER_H_
 #define EMBER_HAL_CUDA_BUFFER_H_
 
@@ -13,8 +13,8 @@ namespace ember::hal::cuda {
 
 class CudaBuffer final : public Buffer {
  public:
-  // Takes over the piece, and the bytes that are counted. Both others must
-  // outlive the buffer.
+  // Takes ownership of the piece and of its counted bytes. Memory and counter
+  // must outlive the buffer.
   CudaBuffer(int64_t size, const MemoryPiece& piece, Memory& memory,
              MemoryCounter& counter)
       : Buffer(size, piece.host),
@@ -34,7 +34,7 @@ class CudaBuffer final : public Buffer {
   MemoryCounter& counter_;
 };
 
-// Where the device finds the range.
+// Returns the device address of the range.
 inline CUdeviceptr AddressOf(const BufferRange& range) {
   return static_cast<const CudaBuffer*>(range.buffer)->address() +
          static_cast<CUdeviceptr>(range.offset);

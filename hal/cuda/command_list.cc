@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// A graph costs more than so few commands.
+// A graph costs more than this number of commands.
 constexpr size_t kGraphCommands = 4;
 
 }  // namespace
@@ -90,7 +90,7 @@ Status CudaCommandList::Enqueue() const {
   if (submissions_ < 2 || commands_.size() < kGraphCommands)
     return EnqueueOneByOne();
   if (graph_commands_ != commands_.size()) {
-    // The old one may be running.
+    // The old graph may still be running.
     if (graph_ != nullptr && last_submission_ != nullptr)
       EMBER_RETURN_IF_ERROR(last_submission_->Wait());
     graph_commands_ = 0;
@@ -102,7 +102,7 @@ Status CudaCommandList::Enqueue() const {
       context_.cu().GraphLaunch(graph_->handle(), context_.stream()));
 }
 
-// The stream's order is stricter than that of barriers.
+// The stream runs commands in order, so barriers need no command.
 Status CudaCommandList::EnqueueOneByOne() const {
   const Functions& cu = context_.cu();
   const CUstream stream = context_.stream();

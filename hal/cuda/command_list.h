@@ -1,8 +1,8 @@
 // Command lists of a CUDA device.
 //
-// Commands are kept as they are recorded. The first submission of a list puts
-// them on the stream one by one; from the second one on a CUDA graph of them is
-// launched, which takes the host one call, and in which commands between two
+// A list keeps its commands as they are recorded. The first submission puts
+// them on the stream one by one. From the second one on a CUDA graph of them is
+// launched: that is a single call for the host, and commands between two
 // barriers may run at once. A list that grows gets a new graph.
 #ifndef EMBER_HAL_CUDA_COMMAND_LIST_H_
 #define EMBER_HAL_CUDA_COMMAND_LIST_H_
@@ -28,15 +28,16 @@ struct Command {
   CUdeviceptr source = 0;  // kCopy
   uint64_t bytes = 0;      // kCopy, kFill; never 0
   uint8_t value = 0;       // kFill
-  // kDispatch; none of the counts is 0. arguments: of bindings, then of
-  // parameters, 8 bytes each; behind them the maps.
+  // For kDispatch; none of the counts is 0. `arguments` are those of bindings,
+  // then of parameters, 8 bytes each; the maps follow.
   const CudaExecutable* executable = nullptr;
   std::array<unsigned, 3> chunks = {1, 1, 1};
   std::vector<uint64_t> arguments = {};
   std::vector<CUtensorMap> maps = {};
 };
 
-// All arguments of a dispatch, for cuLaunchKernel; good as long as the command.
+// Returns pointers to all arguments of a dispatch, for cuLaunchKernel; valid as
+// long as the command.
 std::vector<void*> PointersToArguments(const Command& command);
 
 class Graph;
@@ -65,11 +66,11 @@ class CudaCommandList final : public CommandList {
   const DeviceLimits& limits_;
   std::vector<Command> commands_;
 
-  // Submit is const for its users: the commands do not change.
+  // Submit is const for its callers: the commands do not change.
   mutable std::mutex mutex_;  // guards the rest
   mutable int64_t submissions_ = 0;
   mutable std::shared_ptr<Submission> last_submission_;
-  mutable size_t graph_commands_ = 0;  // how many the graph has
+  mutable size_t graph_commands_ = 0;  // number of commands in the graph
   mutable std::unique_ptr<Graph> graph_;
 };
 

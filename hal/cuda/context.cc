@@ -32,7 +32,8 @@ Context::~Context() {
   if (context_ == nullptr) return;
   {
     const Current current(*this);
-    // A lost context has nothing to wait for, and says so.
+    // A lost context returns an error here, which is ignored: there is nothing
+    // to wait for.
     if (current.status().ok() && stream_ != nullptr) {
       cu().StreamSynchronize(stream_);
       for (CUevent event : events_) cu().EventDestroy(event);
@@ -99,7 +100,7 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
     if (begin != nullptr) GiveEvent(begin);
     return end.status();
   }
-  // Owns the events from here on.
+  // The submission owns the events from here on.
   auto submission =
       std::make_shared<Submission>(shared_from_this(), begin, *end);
   Status status;
@@ -109,7 +110,8 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
   if (status.ok())
     status = Check("cuEventRecord", cu().EventRecord(*end, stream_));
   if (status.ok()) return submission;
-  // A part of it may be running, and nobody could wait for that.
+  // A part of the work may be running, and there is no submission to wait for
+  // it.
   cu().StreamSynchronize(stream_);
   return status;
 }

@@ -1,5 +1,5 @@
-// A device of CUDA: its primary context, one stream, and what was submitted to
-// that.
+// A device of CUDA: its primary context, one stream, and the submissions to
+// that stream.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto submission, context->Submit([&] {
 //     return context->Check("cuLaunchKernel", cu.LaunchKernel(...));
@@ -7,10 +7,10 @@
 //   EMBER_RETURN_IF_ERROR(submission->Wait());
 //
 // Submissions run in the order in which they are made. Once a call finds the
-// context lost (a kernel that faulted, a device that is gone) it stays so:
-// every later call answers with the same FailedPrecondition, nothing waits any
-// more, and what was made can be destroyed.
-// Thread-safe. Submissions keep their context alive.
+// context lost (a kernel that faulted, a device that is gone) it remains lost:
+// every later call returns the same FailedPrecondition, nothing waits any more,
+// and all objects can be destroyed. Thread-safe. Submissions keep their context
+// alive.
 #ifndef EMBER_HAL_CUDA_CONTEXT_H_
 #define EMBER_HAL_CUDA_CONTEXT_H_
 
@@ -35,8 +35,8 @@ class Submission;
 
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  // index: of the library's devices. has_times: submissions know how long they
-  // took.
+  // `index` is among the library's devices. `has_times`: submissions measure
+  // their time.
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<const Library> library, int index, bool has_times);
   // Waits for the stream.
@@ -52,13 +52,14 @@ class Context : public std::enable_shared_from_this<Context> {
   CUdevice device() const { return device_; }
   CUstream stream() const { return stream_; }
 
-  // What a call of CUDA gave, with the device's name; notes a lost context.
+  // Converts the result of a CUDA call to a status with the device's name, and
+  // notes a lost context.
   Status Check(std::string_view call, CUresult result);
-  // OK, or the error of a lost context.
+  // Returns OK, or the error of a lost context.
   Status Alive() const { return loss_.status(); }
 
-  // Makes the context the one of this thread, as long as this lives. Calls of
-  // CUDA belong behind one whose status is OK.
+  // Makes the context current on this thread for the lifetime of this object.
+  // CUDA calls need one whose status is OK.
   class Current {
    public:
     explicit Current(Context& context);
@@ -71,11 +72,10 @@ class Context : public std::enable_shared_from_this<Context> {
   };
 
   // Calls `enqueue`, which puts work on the stream, with the context current
-  // and nobody else enqueuing.
+  // and no other thread enqueuing.
   StatusOr<std::shared_ptr<Submission>> Submit(
       const std::function<Status()>& enqueue);
-  // For destructors: nothing that was enqueued runs any more that could be
-  // waited for.
+  // Waits for all enqueued work as far as that is possible, for destructors.
   void Finish();
 
  private:
@@ -93,14 +93,15 @@ class Context : public std::enable_shared_from_this<Context> {
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
 
-  std::mutex submit_mutex_;      // work that belongs together on the stream
-  std::mutex events_mutex_;      // the next line
-  std::vector<CUevent> events_;  // not in use
+  // guards work that must be contiguous on the stream
+  std::mutex submit_mutex_;
+  std::mutex events_mutex_;      // guards the next line
+  std::vector<CUevent> events_;  // unused events
 
   DeviceLoss loss_;
 };
 
-// Work on the stream up to a point.
+// Represents the work on the stream up to a point.
 class Submission {
  public:
   Submission(std::shared_ptr<Context> context, CUevent begin, CUevent end)
@@ -109,12 +110,12 @@ class Submission {
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
 
-  // Until it, and so all before it, is done.
+  // Waits until this submission, and so all before it, is complete.
   Status Wait();
   // True also if the context is lost.
   bool IsDone();
-  // How long the device took for it; Unimplemented if times are not taken.
-  // Waits.
+  // Waits, then returns the time that the device took; Unimplemented if times
+  // are not measured.
   StatusOr<double> Milliseconds();
 
  private:

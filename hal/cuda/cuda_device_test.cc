@@ -1,4 +1,4 @@
-// What the HAL's conformance suite does not see: which calls of CUDA there are.
+// Tests the calls of CUDA, which the HAL's conformance suite does not see.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -100,7 +100,7 @@ TEST(CudaDeviceTest, TimesAreTakenWhereAskedFor) {
   }
 }
 
-// Threads, their numbers, and memory of the block: dispatched as a GPU would.
+// Uses threads, their numbers, and memory of the block, as on a GPU.
 void Reverse(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
   auto* const shared = reinterpret_cast<uint32_t*>(thread->shared);
@@ -146,8 +146,8 @@ TEST(CudaDeviceTest, LaunchesBlocksOfThreads) {
     EXPECT_EQ(found[i], i / 40 * 100 + (39 - i % 40)) << i;
 }
 
-// Stores what its two maps say behind as many numbers as its parameter is. Its
-// bindings are where to, and what the maps are of.
+// Stores the contents of its two maps at the offset given by its parameter. Its
+// bindings are the output and the tensor of the maps.
 constexpr size_t kMapNumbers = 18;
 
 void StoreMaps(GridThread*, void* const* arguments) {
@@ -185,9 +185,10 @@ class TensorMapsTest : public testing::Test {
     definition_.maps = maps_;
   }
 
-  // What is wrong with a definition.
+  // Returns the error of loading the definition.
   Status Load() { return device_->LoadExecutable(definition_).status(); }
-  // What is wrong with a dispatch of extents, the tensor's bytes from `offset`.
+  // Returns the error of a dispatch with the extents, the tensor's bytes
+  // beginning at `offset`.
   Status Record(std::vector<int64_t> extents, int64_t length = 4096,
                 int64_t parameter = 0, int64_t offset = 1024) {
     if (executable_ == nullptr)
@@ -203,7 +204,7 @@ class TensorMapsTest : public testing::Test {
     return {static_cast<uint64_t*>(out_->host_data()),
             static_cast<size_t>(out_->size() / 8)};
   }
-  // Of one map.
+  // Returns the stored contents of one map.
   std::vector<uint64_t> Stored(size_t first) {
     const auto found = numbers().subspan(first, kMapNumbers);
     return {found.begin(), found.end()};
@@ -245,7 +246,7 @@ TEST_F(TensorMapsTest, AreArgumentsOfEachDispatch) {
                                    1, 0, 1, 1, 0, 1, 1, 0, 1}));
 }
 
-// Dims of the box in another order than the tensor's keep their strides.
+// Dims of a box whose order differs from the tensor's keep their strides.
 TEST_F(TensorMapsTest, HaveTheirOrderOfDims) {
   maps_[0].box = {2, 256, 64};
   maps_[0].order[0] = 1;
@@ -260,7 +261,7 @@ TEST_F(TensorMapsTest, HaveTheirOrderOfDims) {
                                               1, 0, 1}));
 }
 
-// The bytes are the command's own: encoded once, and where they were when the
+// The command owns the bytes: they are encoded once, and stay valid when the
 // list has grown.
 TEST_F(TensorMapsTest, GraphsReplayThem) {
   constexpr int kDispatches = 6;
@@ -269,7 +270,7 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
                      static_cast<int64_t>(2 * kMapNumbers) * i)
                   .ToString(),
               "OK");
-    // The first one goes to the stream, the second is a graph.
+    // The first submission uses the stream, the second one a graph.
     const int runs = i + 1 < kDispatches ? 1 : 4;
     for (int run = 0; run < runs; ++run) {
       std::ranges::fill(numbers(), 0);
@@ -286,7 +287,7 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
   EXPECT_EQ(CallsOf("cuTensorMapEncodeTiled"), 2 * kDispatches);
 }
 
-// 4 KiB is what all drivers take: 2 maps and 480 numbers of 8 bytes.
+// All drivers take 4 KiB: 2 maps and 480 numbers of 8 bytes.
 TEST_F(TensorMapsTest, RefusesMoreArgumentsThanDriversTake) {
   definition_.binding_count = 256;
   definition_.parameter_count = 225;
@@ -320,7 +321,7 @@ TEST_F(TensorMapsTest, RefusesWrongExtents) {
             who +
                 "tensor map 0: expected strides of a multiple of 16 bytes and "
                 "below 2^40, found 82");
-  // 1680 bytes, and more than there are bytes at all.
+  // One tensor of 1680 bytes, and one that is larger than memory.
   EXPECT_EQ(refusal({3, 7, 40, 9}, 1679),
             who +
                 "tensor map 0: expected a tensor within 1679 bytes of binding "

@@ -1,4 +1,4 @@
-// What goes wrong outside: no library, no device, no memory, a kernel that
+// Tests errors from outside: no library, no device, no memory, a kernel that
 // faults. Every call of CUDA is made to fail once.
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +48,7 @@ class ErrorsTest : public testing::Test {
              Concat({function, ":", call, ":", result}).c_str(), 1);
   }
 
-  // Objects that CUDA has to destroy with their context.
+  // Number of objects that CUDA had to destroy with their context.
   int64_t leaks_ = EmberEmulatedLeaks();
 };
 
@@ -81,7 +81,7 @@ TEST_F(ErrorsTest, NoDevice) {
   ExpectHas(other.message(), "expected a device below 1, found 7");
 }
 
-// Whoever wants to do without them can.
+// An environment variable turns tensor maps off.
 TEST_F(ErrorsTest, WithoutTensorMaps) {
   ::setenv("EMBER_CUDA_EMULATE", "sm_90a", 1);
   ::setenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS", "1", 1);
@@ -150,7 +150,7 @@ TEST_F(ErrorsTest, CodeThatIsNone) {
             StatusCode::kResourceExhausted);
 }
 
-// All but tensor maps works with a driver that has none.
+// A driver without tensor maps supports everything else.
 TEST_F(ErrorsTest, ADriverBeforeTensorMaps) {
   const KernelCode code(Kernel::kScale, "emulated-grid");
   const BoxMap map = {.element_bytes = 4, .dims = 1, .box = {4}};
@@ -183,7 +183,7 @@ TEST_F(ErrorsTest, ADriverBeforeTensorMaps) {
   EXPECT_EQ(numbers[2], 15u);
 }
 
-// Scales a part of a buffer, and then memory that is not there.
+// Scales a part of a buffer, and then memory that does not exist.
 TEST_F(ErrorsTest, AKernelFaults) {
   auto device = *CreateDevice("cuda-emulated", {});
   auto buffer = *device->Allocate(4096, MemoryKind::kHostVisible);
@@ -193,7 +193,7 @@ TEST_F(ErrorsTest, AKernelFaults) {
   auto list = *device->CreateCommandList();
   const BufferRange bindings[] = {{large.get(), 0, 64}, {large.get(), 0, 64}};
   const int64_t parameters[] = {3};
-  // More chunks than the buffer has elements.
+  // There are more chunks than the buffer has elements.
   ASSERT_TRUE(list->Dispatch(*executable, {.chunks = {1 << 20, 4, 1},
                                            .bindings = bindings,
                                            .parameters = parameters})
@@ -220,7 +220,7 @@ TEST_F(ErrorsTest, AKernelFaults) {
   EXPECT_TRUE(device->Allocate(64, MemoryKind::kDeviceLocal).ok());
 }
 
-// Everything that a device does, once.
+// Uses every feature of a device once.
 Status UseDevice() {
   EMBER_ASSIGN_OR_RETURN(
       auto device,
@@ -271,8 +271,8 @@ std::vector<std::string> CallNames() {
   return names;
 }
 
-// Without these the driver goes on: what destroys, queries that may be asked
-// again.
+// The driver works without these: calls that destroy, and queries that may be
+// repeated.
 bool IsOptional(const std::string& name) {
   static const std::set<std::string> names = {
       "cuCtxPopCurrent_v2", "cuDevicePrimaryCtxRelease_v2",
@@ -284,7 +284,7 @@ bool IsOptional(const std::string& name) {
   return names.contains(name);
 }
 
-// No crash, nothing left behind, an error that names the call.
+// A failing call must not crash or leak, and the error must name the call.
 TEST_F(ErrorsTest, AnyCallMayFail) {
   ASSERT_TRUE(UseDevice().ok());
   const std::vector<std::string> names = CallNames();
@@ -307,12 +307,12 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
                                      ? StatusCode::kResourceExhausted
                                      : StatusCode::kFailedPrecondition)
             << status.ToString();
-        // Calls go by their name without the version.
+        // Messages name calls without the version.
         ExpectHas(status.message(),
                   name.substr(0, name.find("_v2")).substr(0, 12));
       }
-      // Who cannot enter a context cannot destroy what is in it: CUDA does when
-      // the context ends.
+      // Code that cannot enter a context cannot destroy its objects; CUDA
+      // destroys them when the context ends.
       if (is_context) leaks_ = EmberEmulatedLeaks();
       EXPECT_EQ(EmberEmulatedLeaks(), leaks_);
       if (HasFailure()) return;

@@ -14,10 +14,10 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Of what the driver's compiler says.
+// Size of the buffer for the messages of the driver's compiler.
 constexpr size_t kLogBytes = 4096;
 
-// The first line that says something.
+// Returns the first line that is not empty.
 std::string_view FirstLine(std::string_view log) {
   const size_t begin = log.find_first_not_of(" \n\r\t");
   if (begin == std::string_view::npos) return "no reason given";
@@ -25,11 +25,11 @@ std::string_view FirstLine(std::string_view log) {
   return log.substr(0, log.find('\n'));
 }
 
-// Of what a kernel is called with, by NVIDIA's "CUDA C++ Programming Guide":
-// more takes a driver of CUDA 12.1.
+// Largest number of bytes of a kernel's arguments, by NVIDIA's "CUDA C++
+// Programming Guide"; a larger number needs a driver of CUDA 12.1.
 constexpr int64_t kMostArgumentBytes = 4096;
 
-// Pointers and numbers, then tensor maps.
+// Arguments are pointers and numbers, then tensor maps.
 Status CheckArguments(const ExecutableDefinition& definition) {
   const auto maps = static_cast<int64_t>(definition.maps.size());
   const int64_t numbers =
@@ -94,7 +94,7 @@ StatusOr<std::shared_ptr<Module>> ModuleCache::Load(
   if (found != modules_.end()) {
     if (std::shared_ptr<Module> module = found->second.lock()) return module;
   }
-  // Text ends with a zero. The copy is aligned, as the driver wants it.
+  // Text must end with a zero. The copy is aligned, as the driver requires.
   std::string copy(bytes);
   std::string log(kLogBytes, '\0');
   CUjit_option options[] = {kJitErrorLogBuffer, kJitErrorLogBufferSizeBytes};

@@ -25,7 +25,7 @@
 
 namespace ember::hal::cuda {
 
-// Unloads it. The context outlives it.
+// Unloads the module when it is destroyed. The context must outlive it.
 class Module {
  public:
   Module(Context& context, CUmodule handle)
@@ -43,24 +43,24 @@ class Module {
 
 class ModuleCache {
  public:
-  // context must outlive this and the modules.
+  // `context` must outlive this object and the modules.
   explicit ModuleCache(Context& context) : context_(context) {}
 
-  // Errors: InvalidArgument with what the driver says of the code.
+  // Errors: InvalidArgument with the driver's message about the code.
   StatusOr<std::shared_ptr<Module>> Load(std::span<const uint8_t> code);
 
  private:
   Context& context_;
   std::mutex mutex_;  // guards the next line
-  // By their bytes, those that are in use.
+  // The modules in use, keyed by their bytes.
   std::map<std::string, std::weak_ptr<Module>, std::less<>> modules_;
 };
 
 class CudaExecutable final : public Executable {
  public:
-  // Errors: Unimplemented: another format, or tensor maps where the driver has
-  // none; InvalidArgument: code that the driver does not take, or without that
-  // entry point, maps that cannot be; ResourceExhausted: a limit of the device.
+  // Errors: Unimplemented for another format, or for tensor maps if the driver
+  // has none; InvalidArgument for code that the driver refuses, a missing entry
+  // point, or impossible maps; ResourceExhausted for a limit of the device.
   static StatusOr<std::unique_ptr<CudaExecutable>> Load(
       Context& context, ModuleCache& modules,
       const ExecutableDefinition& definition);

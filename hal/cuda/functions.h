@@ -1,7 +1,7 @@
 // The part of CUDA's driver API that the driver uses: types, constants and
-// functions, one line each. Declared here after the public API, as a machine
-// that builds Ember need not have a toolkit; functions_test compares them with
-// cuda.h where there is one.
+// functions, one line each. It is declared here after the public API, because a
+// machine that builds Ember need not have a toolkit. functions_test compares it
+// with cuda.h if that is installed.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Library library, OpenLibrary());
 //   library.cu.Init(0);   // cuInit
@@ -135,14 +135,14 @@ struct CUDA_MEMCPY3D {
   size_t WidthInBytes = 0, Height = 0, Depth = 0;
 };
 
-// What a kernel needs to copy boxes of a tensor. CUDA 12 aligns it to 64 bytes,
-// CUDA 13 to 128.
+// Describes a tensor to a kernel that copies boxes of it. CUDA 12 aligns it to
+// 64 bytes, CUDA 13 to 128.
 struct alignas(128) CUtensorMap {
   uint64_t opaque[16] = {};
 };
 
-// F(name here, symbol in libcuda, parameters). All give a CUresult. The symbols
-// are those of CUDA 11.4, which later drivers keep.
+// F(name here, symbol in libcuda, parameters). All return a CUresult. The
+// symbols are those of CUDA 11.4, which later drivers keep.
 #define EMBER_CUDA_FUNCTIONS(F)                                               \
   F(Init, cuInit, (unsigned))                                                 \
   F(DriverGetVersion, cuDriverGetVersion, (int*))                             \
@@ -211,7 +211,8 @@ struct alignas(128) CUtensorMap {
   F(GraphLaunch, cuGraphLaunch, (CUgraphExec, CUstream))                      \
   F(GraphExecDestroy, cuGraphExecDestroy, (CUgraphExec))
 
-// Of newer drivers; null where the library has none. From CUDA 12.0 on.
+// Functions of newer drivers, from CUDA 12.0 on; null if the library lacks
+// them.
 #define EMBER_CUDA_OPTIONAL_FUNCTIONS(F)                                       \
   F(TensorMapEncodeTiled, cuTensorMapEncodeTiled,                              \
     (CUtensorMap*, CUtensorMapDataType, uint32_t, void*, const uint64_t*,      \

@@ -1,4 +1,4 @@
-// functions.h against CUDA's own header: a mistake is an error of this build.
+// Compares functions.h with CUDA's own header: a mistake does not compile.
 #include "hal/cuda/functions.h"
 
 #include <cuda.h>
@@ -30,7 +30,7 @@ EMBER_SAME_FIELD(CUmemPoolProps, location);
 EMBER_SAME_FIELD(CUmemPoolProps, maxSize);
 EMBER_SAME_FIELD(CUmemPoolProps, reserved);
 
-// The first form of the structure, which cuGraphAddKernelNode takes under that
+// The first version of the structure; cuGraphAddKernelNode takes it under this
 // name.
 static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) ==
               sizeof(::CUDA_KERNEL_NODE_PARAMS_v1));
@@ -120,16 +120,15 @@ EMBER_SAME_VALUE(kNotReady, CUDA_ERROR_NOT_READY);
 EMBER_SAME_VALUE(kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
 EMBER_SAME_VALUE(kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
 
-// As many parameters as the header's function has, each as large as it is
-// there. Symbols whose name stands for a newer function in the header are left
-// out.
+// True if the header's function has as many parameters, each of the same size.
+// Symbols whose name refers to a newer function in the header are left out.
 template <typename Ours, typename Theirs>
 struct AreAlike : std::false_type {};
 template <typename... Ours, typename... Theirs>
 struct AreAlike<CUresult (*)(Ours...), ::CUresult (*)(Theirs...)> {
   static constexpr bool Value() {
     if constexpr (sizeof...(Ours) == sizeof...(Theirs)) {
-      // Pointers, too: NOLINTNEXTLINE(bugprone-sizeof-expression)
+      // Pointers are compared, too. NOLINTNEXTLINE(bugprone-sizeof-expression)
       return ((sizeof(Ours) == sizeof(Theirs)) && ...);
     } else {
       return false;

@@ -64,8 +64,8 @@ class Builder {
   }
 
  private:
-  // What comes depends on one node, or there would be an edge from each command
-  // to each one behind the barrier.
+  // Later nodes depend on one node; otherwise there would be an edge from each
+  // command to each one after the barrier.
   Status Barrier() {
     if (since_.empty()) return OkStatus();
     before_ = std::move(since_);
@@ -91,7 +91,7 @@ class Builder {
 std::vector<void*> PointersToArguments(const Command& command) {
   std::vector<void*> pointers;
   pointers.reserve(command.arguments.size() + command.maps.size());
-  // CUDA reads them, though its types do not say so.
+  // CUDA only reads them, although its types do not say so.
   for (const uint64_t& argument : command.arguments)
     pointers.push_back(const_cast<uint64_t*>(&argument));
   for (const CUtensorMap& map : command.maps)

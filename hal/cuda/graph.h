@@ -19,7 +19,7 @@ namespace ember::hal::cuda {
 
 class Graph {
  public:
-  // The context is current, and outlives the graph.
+  // The context must be current, and outlive the graph.
   static StatusOr<std::unique_ptr<Graph>> Create(
       Context& context, std::span<const Command> commands);
   ~Graph();

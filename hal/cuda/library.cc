@@ -12,9 +12,9 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Of a library whose functions are known.
+// Initialises a library whose functions are known.
 StatusOr<std::shared_ptr<const Library>> Start(Library library) {
-  // As an older driver, to compare with, or to do without them.
+  // The variable makes the driver look like an older one.
   const char* const without = std::getenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS");
   if (without != nullptr && *without != '\0')
     library.cu.TensorMapEncodeTiled = nullptr;

@@ -25,13 +25,13 @@ inline constexpr int kOldestDriver = 11040;
 
 struct Library {
   Functions cu;
-  // Kernels are code of this process, format "emulated-grid".
+  // True if kernels are code of this process, format "emulated-grid".
   bool is_emulated = false;
   int driver_version = 0;
   int device_count = 0;  // at least 1
 };
 
-// "11.4" of 11040.
+// Formats a version: "11.4" for 11040.
 std::string VersionText(int version);
 
 StatusOr<std::shared_ptr<const Library>> OpenLibrary();

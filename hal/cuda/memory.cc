@@ -7,7 +7,8 @@
 
 namespace ember::hal::cuda {
 
-// Freed with its last piece, but one that stays for the next.
+// A block is freed with its last piece, except one that is kept for later
+// pieces.
 struct PinnedBlock {
   PinnedBlock(Context& context_of_it, uint64_t size)
       : context(context_of_it), bytes(size), free(size) {}
@@ -28,7 +29,7 @@ namespace {
 
 constexpr uint64_t kAlignment = 64;  // Buffer::host_data()
 constexpr uint64_t kBlockBytes = uint64_t{16} << 20;
-// A piece of more than a quarter of a block gets its own.
+// A piece larger than a quarter of a block gets its own block.
 constexpr uint64_t kLargestShare = kBlockBytes / 4;
 
 }  // namespace
@@ -45,7 +46,7 @@ StatusOr<std::unique_ptr<Memory>> Memory::Create(Context& context) {
   EMBER_RETURN_IF_ERROR(context.Check(
       "cuMemPoolCreate", context.cu().MemPoolCreate(&pool, &properties)));
   memory->pool_ = pool;
-  // The pool keeps what is free instead of giving it back at each wait.
+  // The pool keeps free memory instead of returning it at each wait.
   uint64_t threshold = UINT64_MAX;
   EMBER_RETURN_IF_ERROR(context.Check(
       "cuMemPoolSetAttribute", context.cu().MemPoolSetAttribute(

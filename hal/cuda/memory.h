@@ -1,16 +1,17 @@
-// Memory of a CUDA device, and pinned memory of the host that it reaches.
+// Memory of a CUDA device, and pinned host memory that it reaches.
 //
 //   EMBER_ASSIGN_OR_RETURN(const MemoryPiece piece,
 //                          memory.Allocate(bytes, MemoryKind::kDeviceLocal));
 //   …
 //   memory.Free(piece);
 //
-// Device memory comes from a pool of CUDA's, in the order of the stream: what
-// was freed may be given out again while work that used it still runs, as later
-// work waits for that. Where a device has no pools, each piece is an allocation
-// of its own. Pinned memory is slow to get, so small pieces share blocks.
+// Device memory comes from a pool of CUDA, in the order of the stream. Freed
+// memory may be allocated again while work that used it still runs, because
+// later work waits for that. If a device has no pools, each piece is an
+// allocation of its own. Pinned memory is slow to allocate, so small pieces
+// share blocks.
 //
-// Errors: ResourceExhausted, with the bytes asked for. Thread-safe.
+// Errors: ResourceExhausted, with the requested bytes. Thread-safe.
 #ifndef EMBER_HAL_CUDA_MEMORY_H_
 #define EMBER_HAL_CUDA_MEMORY_H_
 
@@ -30,20 +31,20 @@ struct PinnedBlock;
 struct MemoryPiece {
   CUdeviceptr address = 0;  // a multiple of 64
   uint64_t bytes = 0;
-  uint8_t* host = nullptr;  // of pinned memory
+  uint8_t* host = nullptr;  // only for pinned memory
   PinnedBlock* block = nullptr;
 };
 
 class Memory {
  public:
-  // context must outlive this.
+  // `context` must outlive this object.
   static StatusOr<std::unique_ptr<Memory>> Create(Context& context);
   // All pieces must be free.
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // Of device memory at least 1 byte; contents: anything.
+  // Device memory has at least 1 byte; its contents are arbitrary.
   StatusOr<MemoryPiece> Allocate(uint64_t bytes, MemoryKind kind);
   void Free(const MemoryPiece& piece);
 

@@ -8,23 +8,25 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Of what a kernel is called with, 4 KiB: numbers of 8 bytes, half of which are
-// left to bindings. With tensor maps there is room for fewer (executable.cc).
+// Limits from the 4 KiB of a kernel's arguments: numbers of 8 bytes, half of
+// which are for bindings. Tensor maps leave room for fewer (executable.cc).
 constexpr int kMostBindings = 256;
 constexpr int kMostParameters = 256;
-// Of 128 bytes each.
+// A map has 128 bytes.
 constexpr int kMostMaps = 16;
-// Kernels load vectors of up to so many bytes.
+// Kernels load vectors of up to this number of bytes.
 constexpr int64_t kBindingAlignment = 16;
-// The oldest that LLVM's and NVIDIA's compilers of today make code for.
+// The oldest architecture for which today's compilers of LLVM and NVIDIA make
+// code.
 constexpr int kOldestMajor = 7;
-// Of those whose kernels copy boxes of tensors.
+// The first architecture whose kernels copy boxes of tensors.
 constexpr int kFirstMajorWithBoxes = 9;
 
 }  // namespace
 
 std::string DeviceProperties::Target() const {
-  // Code for sm_90a runs on devices of 9.0 alone, but has all they can do.
+  // Code for sm_90a runs only on devices of 9.0, and may use all their
+  // features.
   const bool has_own_code = major == 9 && minor == 0;
   return Concat(
       {"sm_", major, minor, has_own_code ? "a" : "",

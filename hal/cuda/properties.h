@@ -1,17 +1,18 @@
-// What a CUDA device is and can do, as its target string and the HAL's limits
-// say it.
+// The properties of a CUDA device, as its target string and the HAL's limits
+// give them.
 //
 //   EMBER_ASSIGN_OR_RETURN(const DeviceProperties properties,
 //                          QueryProperties(cu, device, false));
 //   properties.Target();   // "sm_80+subgroup32+shared166912+invocations1024+…"
 //
-// A target is the architecture ("sm_90a" of compute capability 9.0, whose own
-// instructions code may use), then "+emulated" of the emulated grid, then four
+// A target is the architecture ("sm_90a" for compute capability 9.0, whose own
+// instructions code may use), then "+emulated" for the emulated grid, then four
 // values: subgroupN (threads of a warp), sharedN (most bytes of a block's
 // memory), invocationsN (most threads of a block), processorsN
-// (multiprocessors); and "+tensor_maps" where dispatches may take such (compute
-// capability 9.0, a driver of CUDA 12). Code may be made for a target with
-// "+tf32" behind that (JitOptions::allow_tf32), which no device tells. A value.
+// (multiprocessors). It ends with "+tensor_maps" if dispatches may take such
+// (compute capability 9.0, a driver of CUDA 12). Code may be made for a target
+// with an additional "+tf32" (JitOptions::allow_tf32), which no device reports.
+// A value.
 #ifndef EMBER_HAL_CUDA_PROPERTIES_H_
 #define EMBER_HAL_CUDA_PROPERTIES_H_
 
@@ -37,7 +38,8 @@ struct DeviceProperties {
   int64_t block_threads = 1024;
   int64_t block_dims[3] = {1024, 1024, 64};
   int64_t grid_dims[3] = {2147483647, 65535, 65535};
-  // Of a block; above static_shared_bytes only where code asks for it.
+  // Largest memory of a block; only code that asks for it gets more than
+  // static_shared_bytes.
   int64_t shared_bytes = 48 << 10;
   int64_t static_shared_bytes = 48 << 10;
 
@@ -45,7 +47,8 @@ struct DeviceProperties {
   DeviceLimits Limits() const;
 };
 
-// Errors: NotFound where the device is too old or lacks what the driver needs.
+// Errors: NotFound if the device is too old or lacks a feature that the driver
+// needs.
 StatusOr<DeviceProperties> QueryProperties(const Functions& cu, CUdevice device,
                                            bool is_emulated);
 

@@ -11,7 +11,7 @@ struct Row {
   StatusCode code;
 };
 
-// FailedPrecondition: the context is lost. Others that a driver may give are
+// FailedPrecondition means that the context is lost. Results without a row are
 // Internal.
 constexpr Row kRows[] = {
     {kInvalidValue, "CUDA_ERROR_INVALID_VALUE", StatusCode::kInternal},

@@ -1,4 +1,4 @@
-// What a call of CUDA failed with, as a status.
+// Converts the result of a CUDA call to a status.
 //
 //   EMBER_RETURN_IF_ERROR(ResultStatus("cuInit", cu.Init(0)));
 #ifndef EMBER_HAL_CUDA_RESULT_H_
@@ -25,16 +25,16 @@ inline constexpr CUresult kNotReady = 600;
 inline constexpr CUresult kIllegalAddress = 700;
 inline constexpr CUresult kLaunchFailed = 719;
 
-// "CUDA_ERROR_OUT_OF_MEMORY"; "CUresult 12345" of one that is not known here.
+// Returns "CUDA_ERROR_OUT_OF_MEMORY"; "CUresult 12345" for an unknown result.
 std::string ResultName(CUresult result);
 
-// Whether the context is lost for good: a kernel that faulted, a device that is
-// gone. All later calls of CUDA with that context fail, too.
+// True if the context is lost for good: a kernel faulted, or the device is
+// gone. All later CUDA calls with that context fail, too.
 bool IsLost(CUresult result);
 
-// OK for success. ResourceExhausted: memory or a limit; NotFound: no device or
-// a driver that is too old; InvalidArgument: code that the driver does not
-// take; FailedPrecondition: IsLost; Internal: anything else.
+// Returns OK for success. ResourceExhausted: memory or a limit; NotFound: no
+// device or a driver that is too old; InvalidArgument: code that the driver
+// refuses; FailedPrecondition: IsLost; Internal: anything else.
 Status ResultStatus(std::string_view call, CUresult result);
 
 }  // namespace ember::hal::cuda

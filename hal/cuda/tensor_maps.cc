@@ -10,12 +10,12 @@
 namespace ember::hal::cuda {
 namespace {
 
-// As cuTensorMapEncodeTiled asks for it.
-constexpr int64_t kAlignment = 16;  // of addresses, strides, rows of a box
+// Requirements of cuTensorMapEncodeTiled.
+constexpr int64_t kAlignment = 16;  // for addresses, strides and rows of a box
 constexpr int64_t kMostExtent = int64_t{1} << 32;
 constexpr int64_t kMostStride = (int64_t{1} << 40) - 1;
 constexpr int64_t kMostBox = 256;
-constexpr int64_t kSwizzledBytes = 128;  // of a row of a box, at most
+constexpr int64_t kSwizzledBytes = 128;  // largest row of a swizzled box
 
 Status Refuse(size_t map, std::string_view expected, int64_t found) {
   return InvalidArgumentError(
@@ -68,21 +68,22 @@ CUtensorMapDataType TypeOf(int element_bytes) {
   }
 }
 
-// The arguments of a call, of which CUDA wants the innermost dim first. Its
-// documentation has strides that grow from dim to dim; others are in use
-// (FlashAttention 3 has maps of rows, heads and batches in that order, whose
-// heads are inside of the rows).
+// The arguments of a call; CUDA takes the innermost dim first. Its
+// documentation has strides that grow from dim to dim, but others are in use
+// (FlashAttention 3 has maps of rows, heads and batches in that order, with
+// heads inside of rows).
 struct Geometry {
   std::array<uint64_t, BoxMap::kMostDims> extents = {};
-  std::array<uint64_t, BoxMap::kMostDims> strides = {};  // but the innermost's
+  // without the innermost dim's
+  std::array<uint64_t, BoxMap::kMostDims> strides = {};
   std::array<uint32_t, BoxMap::kMostDims> box = {};
 };
 
 StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
                               const BufferRange& binding,
                               std::span<const int64_t> extents) {
-  std::array<uint64_t, BoxMap::kMostDims> strides = {};  // by dim
-  int64_t bytes = map.element_bytes;  // of all dims that are further inside
+  std::array<uint64_t, BoxMap::kMostDims> strides = {};  // one per dim
+  int64_t bytes = map.element_bytes;  // bytes of all dims further inside
   for (int dim = map.dims - 1; dim >= 0; --dim) {
     const int64_t extent = extents[static_cast<size_t>(dim)];
     if (extent < 1 || extent > kMostExtent)
@@ -92,7 +93,7 @@ StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
       return Refuse(number, "strides of a multiple of 16 bytes and below 2^40",
                     bytes);
     strides[dim] = static_cast<uint64_t>(bytes);
-    // Also keeps the product from overflowing.
+    // This also keeps the product from overflowing.
     if (extent > binding.length / bytes) {
       return InvalidArgumentError(Concat(
           {"tensor map ", number, ": expected a tensor within ", binding.length,

@@ -1,14 +1,14 @@
-// Tensor maps of a dispatch (BoxMap of hal/executable.h): what is checked of
-// them, and CUDA's bytes.
+// Checks the tensor maps of a dispatch (BoxMap of hal/executable.h) and encodes
+// CUDA's bytes for them.
 //
 //   EMBER_RETURN_IF_ERROR(CheckMaps(maps, binding_count));   // once
 //   EMBER_ASSIGN_OR_RETURN(
 //       std::vector<CUtensorMap> encoded,
 //       EncodeMaps(context, maps, bindings, map_extents));   // each dispatch
 //
-// Errors: InvalidArgument, with the number of the map, for what CUDA's driver
-// would refuse without a word, or for a tensor that is not within its binding.
-// Thread-safe.
+// Errors: InvalidArgument, with the number of the map, for a map that CUDA's
+// driver would refuse without a message, or for a tensor that is not within its
+// binding. Thread-safe.
 #ifndef EMBER_HAL_CUDA_TENSOR_MAPS_H_
 #define EMBER_HAL_CUDA_TENSOR_MAPS_H_
 
@@ -23,11 +23,11 @@
 
 namespace ember::hal::cuda {
 
-// What does not depend on a dispatch.
+// Checks everything that does not depend on a dispatch.
 Status CheckMaps(std::span<const BoxMap> maps, int binding_count);
 
-// Of maps that were checked, with as many extents as they have dims. The
-// context has cuTensorMapEncodeTiled.
+// Encodes maps that were checked, with as many extents as they have dims. The
+// context must have cuTensorMapEncodeTiled.
 StatusOr<std::vector<CUtensorMap>> EncodeMaps(
     Context& context, std::span<const BoxMap> maps,
     std::span<const BufferRange> bindings, std::span<const int64_t> extents);

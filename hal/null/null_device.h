@@ -1,6 +1,6 @@
 // The null driver: accepts everything that a device without memory and code can
-// accept, counts it, and does nothing. It is the skeleton that a new driver
-// starts from; see README.md here.
+// accept, counts it, and does nothing. A new driver starts from this skeleton;
+// see README.md here.
 //
 // Memory has no host address. Executables are Unimplemented, as no code could
 // run.

@@ -9,7 +9,7 @@ namespace ember::hal::vulkan {
 StatusOr<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(
     Context& context, DeviceMemory& memory, int64_t size, MemoryKind kind,
     bool shows_host) {
-  // A VkBuffer has at least a byte; fills are of multiples of 4.
+  // A VkBuffer has at least one byte; fills need multiples of 4.
   constexpr uint64_t kUnit = 4;
   const uint64_t bytes = std::max<uint64_t>(
       (static_cast<uint64_t>(size) + kUnit - 1) & ~(kUnit - 1), kUnit);
@@ -48,7 +48,7 @@ StatusOr<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(
 
 VulkanBuffer::~VulkanBuffer() {
   context_.Finish(zeroing_);
-  handle_ = OwnedBuffer();  // before its memory
+  handle_ = OwnedBuffer();  // destroyed before its memory
   memory_.Free(piece_);
   if (counter_ != nullptr)
     counter_->Give(size(), /*is_hidden=*/host_data() == nullptr);

@@ -15,8 +15,8 @@ namespace ember::hal::vulkan {
 
 class VulkanBuffer final : public Buffer {
  public:
-  // Not zeroed, and not counted. shows_host: whether host_data() may be given.
-  // All arguments must outlive the buffer.
+  // Makes a buffer that is neither zeroed nor counted. `shows_host`: true if
+  // host_data() may be used. All arguments must outlive the buffer.
   static StatusOr<std::unique_ptr<VulkanBuffer>> Create(Context& context,
                                                         DeviceMemory& memory,
                                                         int64_t size,
@@ -26,9 +26,9 @@ class VulkanBuffer final : public Buffer {
 
   VkBuffer handle() const { return handle_.get(); }
 
-  // From now on its bytes count, and are given back when it is destroyed.
+  // Counts its bytes from now on, until it is destroyed.
   void CountIn(MemoryCounter& counter) { counter_ = &counter; }
-  // The submission that zeroes it: it is waited for before it is destroyed.
+  // Sets the submission that zeroes it. The destructor waits for it.
   void set_zeroing(uint64_t submission) { zeroing_ = submission; }
 
  private:

@@ -15,7 +15,7 @@ constexpr VkAccessFlags kWrites =
 constexpr VkAccessFlags kAccesses =
     kWrites | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
-// What was submitted or recorded before, and its writes, come first.
+// Makes all earlier commands finish, and their writes visible, first.
 void RecordBarrier(const Context& context, VkCommandBuffer commands,
                    VkPipelineStageFlags stage, VkAccessFlags access) {
   const VkMemoryBarrier barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -131,7 +131,7 @@ Status VulkanCommandList::Copy(const BufferRange& source,
   return OkStatus();
 }
 
-// vkCmdFillBuffer takes multiples of 4; the bytes around those are copied.
+// vkCmdFillBuffer takes multiples of 4; the bytes before and after are copied.
 Status VulkanCommandList::Fill(const BufferRange& target, uint8_t value) {
   EMBER_RETURN_IF_ERROR(CheckRange("target of a fill", target));
   EMBER_ASSIGN_OR_RETURN(const VkCommandBuffer commands, Open());
@@ -178,7 +178,7 @@ Status VulkanCommandList::Dispatch(const Executable& executable,
     bindings.reserve(arguments.bindings.size());
     for (const BufferRange& range : arguments.bindings) {
       const VkFormat format = code.texel_formats()[bindings.size()];
-      // Vulkan has no empty ranges; nothing is read from this one.
+      // Vulkan has no empty ranges; the kernel reads nothing from this one.
       const bool is_empty = range.length == 0;
       DescriptorSets::Binding& binding = bindings.emplace_back();
       binding.buffer = {

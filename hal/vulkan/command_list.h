@@ -1,9 +1,9 @@
 // Command lists of a Vulkan device.
 //
-// Commands go straight into a VkCommandBuffer. The first one of a list starts
-// with a barrier behind all earlier submissions, each ends with one before the
-// host. A list that is recorded further after it was submitted gets one more
-// command buffer; all of them are submitted together.
+// Commands are recorded directly into a VkCommandBuffer. The first command of a
+// list starts with a barrier after all earlier submissions; the list ends with
+// a barrier before the host. If a list is recorded further after a submission,
+// it gets one more command buffer; all of them are submitted together.
 #ifndef EMBER_HAL_VULKAN_COMMAND_LIST_H_
 #define EMBER_HAL_VULKAN_COMMAND_LIST_H_
 
@@ -22,8 +22,8 @@
 
 namespace ember::hal::vulkan {
 
-// Bytes that commands read, made once per device: fills of a few bytes are
-// copies from here.
+// A buffer with bytes that commands read, made once per device: fills of a few
+// bytes are copies from it.
 class FillBytes {
  public:
   static StatusOr<std::unique_ptr<FillBytes>> Create(Context& context,
@@ -31,7 +31,7 @@ class FillBytes {
   static constexpr int64_t kMostBytes = 3;
 
   VkBuffer buffer() const { return buffer_->handle(); }
-  // Where kMostBytes of that value are.
+  // Returns the offset of kMostBytes bytes of that value.
   static VkDeviceSize OffsetOf(uint8_t value) {
     return VkDeviceSize{4} * value;
   }
@@ -55,7 +55,7 @@ class VulkanCommandList final : public CommandList {
                   const DispatchArguments& arguments) override;
   Status Barrier() override;
 
-  // The submission's number. Thread-safe.
+  // Returns the number of the submission. Thread-safe.
   StatusOr<uint64_t> Submit() const;
 
  private:
@@ -66,7 +66,7 @@ class VulkanCommandList final : public CommandList {
         fill_bytes_(fill_bytes),
         sets_(context) {}
 
-  // The command buffer to record into; starts one if none is open.
+  // Returns the command buffer to record into; starts one if none is open.
   StatusOr<VkCommandBuffer> Open();
   Status Close() const;
   void CopyRegion(VkCommandBuffer commands, VkBuffer source,
@@ -80,15 +80,16 @@ class VulkanCommandList final : public CommandList {
   const DeviceLimits& limits_;
   const FillBytes& fill_bytes_;
   OwnedCommandPool pool_;
-  std::vector<OwnedBufferView> views_;  // before the sets that name them
+  std::vector<OwnedBufferView> views_;  // made before the sets that name them
   DescriptorSets sets_;
 
-  // Submit is const for its users: the commands do not change.
+  // Submit is const for its callers: the commands do not change.
   mutable std::mutex mutex_;      // guards the rest
   mutable bool is_open_ = false;  // the last one is being recorded
-  mutable Status problem_;        // it could not be ended: the list is lost
+  // a command buffer could not be ended: the list is lost
+  mutable Status problem_;
   mutable uint64_t last_submission_ = 0;
-  std::vector<VkCommandBuffer> buffers_;  // the pool's
+  std::vector<VkCommandBuffer> buffers_;  // owned by the pool
 };
 
 }  // namespace ember::hal::vulkan

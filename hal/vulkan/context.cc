@@ -7,7 +7,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// How soon a thread that waits sees that another found the device lost.
+// Interval after which a waiting thread checks if another thread found the
+// device lost.
 constexpr uint64_t kWaitSliceNs = 100'000'000;
 
 }  // namespace
@@ -57,7 +58,8 @@ StatusOr<std::shared_ptr<Context>> Context::Create(
 
 Context::~Context() {
   if (device_ == VK_NULL_HANDLE || vk_.DestroyDevice == nullptr) return;
-  // A lost device has nothing to wait for, and says so.
+  // A lost device returns an error here, which is ignored: there is nothing to
+  // wait for.
   vk_.DeviceWaitIdle(device_);
   vk_.DestroySemaphore(device_, timeline_, nullptr);
   vk_.DestroyDevice(device_, nullptr);
@@ -118,7 +120,7 @@ Status Context::Wait(uint64_t number) {
 
 void Context::Finish(uint64_t number) {
   if (Wait(number).ok()) return;
-  // At once if the device is lost indeed.
+  // This returns at once if the device is lost.
   const std::lock_guard<std::mutex> lock(submit_mutex_);
   vk_.DeviceWaitIdle(device_);
 }

@@ -1,13 +1,12 @@
-// A device of Vulkan, its one queue, and the timeline that numbers what was
-// submitted to it.
+// A device of Vulkan, its single queue, and the timeline that numbers its
+// submissions.
 //
 //   EMBER_ASSIGN_OR_RETURN(const uint64_t number, context->Submit(buffers));
 //   EMBER_RETURN_IF_ERROR(context->Wait(number));
 //
 // Submissions are numbered 1, 2, …, in the order in which they run. Once a call
-// finds the device lost it stays so: every later one answers with the same
-// FailedPrecondition, nothing waits any more, and what was made can be
-// destroyed.
+// finds the device lost it remains lost: every later call returns the same
+// FailedPrecondition, nothing waits any more, and all objects can be destroyed.
 // Thread-safe.
 #ifndef EMBER_HAL_VULKAN_CONTEXT_H_
 #define EMBER_HAL_VULKAN_CONTEXT_H_
@@ -30,7 +29,7 @@ namespace ember::hal::vulkan {
 
 class Context {
  public:
-  // index: into instance->devices().
+  // `index` is an index into instance->devices().
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<Instance> instance, size_t index);
   // Waits for the queue.
@@ -45,19 +44,20 @@ class Context {
     return physical_.properties().limits;
   }
 
-  // What a Vulkan call gave, with the device's name; notes a lost device.
+  // Converts the result of a Vulkan call to a status with the device's name,
+  // and notes a lost device.
   Status Check(std::string_view call, VkResult result);
-  // OK, or the error of a lost device.
+  // Returns OK, or the error of a lost device.
   Status Alive() const { return loss_.status(); }
 
-  // The number of the submission, which runs after all earlier ones have
-  // started: what must wait for them needs a barrier in the command buffers.
+  // Returns the number of the submission. It starts after all earlier ones have
+  // started; if it must wait for their end, the command buffers need a barrier.
   StatusOr<uint64_t> Submit(std::span<const VkCommandBuffer> buffers);
-  // Until the submission, and so all before it, is done. 0: nothing to wait
-  // for.
+  // Waits until the submission, and so all before it, is complete. 0 means that
+  // there is nothing to wait for.
   Status Wait(uint64_t number);
   bool IsDone(uint64_t number);
-  // For destructors: Wait, and whatever it says, nothing is running any more
+  // Waits and ignores errors, for destructors. Afterwards nothing is running
   // that could be waited for.
   void Finish(uint64_t number);
 
@@ -67,14 +67,14 @@ class Context {
   void NoteDone(uint64_t number);
 
   const std::shared_ptr<Instance> instance_;
-  const PhysicalDevice& physical_;  // the instance's
+  const PhysicalDevice& physical_;  // owned by the instance
   DeviceFunctions vk_;
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
-  std::atomic<uint64_t> done_{0};  // at least that is
+  std::atomic<uint64_t> done_{0};  // a lower bound of the completed submissions
 
-  std::mutex submit_mutex_;  // the queue, and the next line
+  std::mutex submit_mutex_;  // guards the queue and the next line
   uint64_t submitted_ = 0;
 
   DeviceLoss loss_;

@@ -25,14 +25,15 @@ std::string_view NameOf(ComponentType type) {
     case ComponentType::kUnsigned32:
       return "i32";
   }
-  return "";  // others that the device lists
+  return "";  // other products that the device lists
 }
 
 bool IsByte(ComponentType type) {
   return type == ComponentType::kSigned8 || type == ComponentType::kUnsigned8;
 }
 
-// Of what products of these factors are added up in.
+// True if the type of the sum is one in which products of these factors are
+// accumulated.
 bool IsSumOf(const CooperativeMatrixProperties& p) {
   if (IsByte(p.AType) && IsByte(p.BType)) {
     const bool is_unsigned = p.AType == ComponentType::kUnsigned8 &&

@@ -1,15 +1,15 @@
-// VK_KHR_cooperative_matrix, which is younger than the headers of Debian 12:
-// names and values are those of Vulkan's registry (vk.xml). And how a target
-// names the products of matrices that a device has:
+// Declares VK_KHR_cooperative_matrix, which is newer than the headers of Debian
+// 12; names and values are those of Vulkan's registry (vk.xml). Also names the
+// matrix products of a device in its target:
 //
 //   16x16x16:f16:f16:f32    rows x columns x depth : types of the factors : of
 //                           the sum
 //
-// Only those that the invocations of a subgroup compute together, that wrap and
-// round as ever (no saturating accumulation), of types that the compiler has:
-// f16 in f16 or f32, bytes in i32. A sum of integers counts as unsigned exactly
-// where both factors are u8 (the bits are the same); a device that lists
-// another sign for it only is taken not to have the product.
+// Only products are named that the invocations of a subgroup compute together,
+// that wrap and round normally (no saturating accumulation), and whose types
+// the compiler has: f16 in f16 or f32, bytes in i32. A sum of integers must be
+// unsigned exactly if both factors are u8 (the bits are the same). A device
+// that lists another sign is treated as if it had no such product.
 #ifndef EMBER_HAL_VULKAN_COOPERATIVE_MATRIX_H_
 #define EMBER_HAL_VULKAN_COOPERATIVE_MATRIX_H_
 
@@ -59,11 +59,11 @@ struct CooperativeMatrixProperties {
   int32_t scope = kSubgroupScope;
 };
 
-// The name of a product; empty for those that are not named.
+// Returns the name of a product; empty if it has none.
 std::string NameOf(const CooperativeMatrixProperties& properties);
 
-// What a device with the extension lists, in its order, each once. Nothing
-// where it does not answer.
+// Returns the products that a device with the extension lists, in its order,
+// each once; nothing if the query fails.
 std::vector<std::string> MatrixProducts(const InstanceFunctions& vk,
                                         VkPhysicalDevice device);
 

@@ -5,7 +5,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Lists of one dispatch are as common as those of a whole model.
+// Lists of one dispatch are as common as lists of a whole model, so pools start
+// small.
 constexpr uint32_t kFirstSets = 4;
 constexpr uint32_t kMostSets = 256;
 constexpr uint32_t kDescriptorsPerSet = 4;
@@ -15,7 +16,7 @@ constexpr uint32_t kDescriptorsPerSet = 4;
 Status DescriptorSets::AddPool(uint32_t descriptors) {
   const uint32_t sets =
       std::min(kMostSets, kFirstSets << std::min<size_t>(pools_.size(), 8));
-  // Of either kind as many as there may be.
+  // Each kind of descriptor may fill the whole pool.
   const uint32_t count = std::max(sets * kDescriptorsPerSet, descriptors);
   const VkDescriptorPoolSize sizes[] = {
       {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = count},

@@ -1,9 +1,10 @@
-// Descriptor sets of one command list, from pools that grow with it.
+// Allocates the descriptor sets of one command list from pools that grow with
+// it.
 //
 //   EMBER_ASSIGN_OR_RETURN(VkDescriptorSet set,
 //                          sets.Make(layout, buffer_infos));
 //
-// Sets live as long as this. Thread-compatible.
+// Sets live as long as this object. Thread-compatible.
 #ifndef EMBER_HAL_VULKAN_DESCRIPTOR_SETS_H_
 #define EMBER_HAL_VULKAN_DESCRIPTOR_SETS_H_
 
@@ -18,7 +19,7 @@ namespace ember::hal::vulkan {
 
 class DescriptorSets {
  public:
-  // context must outlive this.
+  // `context` must outlive this object.
   explicit DescriptorSets(Context& context) : context_(context) {}
 
   // A storage buffer, or one that is viewed as texels.
@@ -26,7 +27,8 @@ class DescriptorSets {
     VkDescriptorBufferInfo buffer;
     VkBufferView view = VK_NULL_HANDLE;  // null: a storage buffer
   };
-  // layout: of bindings 0 … bindings.size() - 1. Views must outlive the set.
+  // `layout` has the bindings 0 … bindings.size() - 1. Views must outlive the
+  // set.
   StatusOr<VkDescriptorSet> Make(VkDescriptorSetLayout layout,
                                  std::span<const Binding> bindings);
 
@@ -35,7 +37,7 @@ class DescriptorSets {
 
   Context& context_;
   std::vector<OwnedDescriptorPool> pools_;
-  // In the last pool.
+  // Free entries of the last pool.
   uint32_t free_sets_ = 0, free_descriptors_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// What goes wrong outside: no library, no driver, no device, no memory, a
-// device that is lost. Every call of Vulkan that can fail is made to fail once.
+// Tests errors from outside: no library, no driver, no device, no memory, a
+// lost device. Every Vulkan call that can fail is made to fail once.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -64,7 +64,7 @@ class ErrorsTest : public testing::Test {
                  .c_str(),
              1);
   }
-  // Of the next device; there is to be none.
+  // Returns the error of creating a device, which must fail.
   static std::string CreationError(StatusCode code) {
     const Status status = CreateDevice("vulkan", {}).status();
     EXPECT_EQ(status.code(), code) << status.ToString();
@@ -109,7 +109,7 @@ TEST_F(ErrorsTest, NoDevice) {
 }
 
 TEST_F(ErrorsTest, NoMemory) {
-  // The first is the driver's own.
+  // The first allocation is the driver's own.
   SetFault("vkAllocateMemory", 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
   EMBER_VULKAN_DEVICE(device, {});
   constexpr int64_t kBytes = 10'000'000;
@@ -131,7 +131,7 @@ TEST_F(ErrorsTest, MoreThanThereIs) {
   EXPECT_EQ(device->memory_statistics().live_bytes, 0);
 }
 
-// Once lost, always lost: although the library is well again.
+// A lost device stays lost, although the library works again.
 void ExpectLost(Device& device, const CommandList& list) {
   const KernelCode code(Kernel::kScale, "spirv");
   for (const Status& status :
@@ -158,7 +158,7 @@ TEST_F(ErrorsTest, LostWhenSubmitted) {
   EXPECT_EQ(lost.status().code(), StatusCode::kFailedPrecondition);
   ExpectHas(lost.status().message(), "vkQueueSubmit gave VK_ERROR_DEVICE_LOST");
   ExpectLost(*device, *list);
-  // What was done before is done.
+  // Work that was complete before the loss stays complete.
   EXPECT_TRUE((*fence)->Wait().ok());
   EXPECT_EQ(static_cast<const uint8_t*>(buffer->host_data())[0], 7);
   EMBER_VULKAN_DEVICE(another, {});
@@ -181,7 +181,7 @@ TEST_F(ErrorsTest, LostWhileWaiting) {
   ExpectLost(*device, *list);
 }
 
-// Everything that a device does, once.
+// Uses every feature of a device once.
 Status UseDevice(const DeviceOptions& options) {
   EMBER_ASSIGN_OR_RETURN(auto device, CreateDevice("vulkan", options));
   EMBER_ASSIGN_OR_RETURN(auto in,
@@ -196,7 +196,8 @@ Status UseDevice(const DeviceOptions& options) {
   const TexelKernel texels;
   EMBER_ASSIGN_OR_RETURN(auto reader,
                          device->LoadExecutable(texels.definition()));
-  // Behind what it uses: it waits for its submissions when it goes.
+  // The list is made after the objects that it uses: its destructor waits for
+  // its submissions.
   EMBER_ASSIGN_OR_RETURN(auto list, device->CreateCommandList());
   EMBER_RETURN_IF_ERROR(list->Fill({in.get(), 0, 4095}, 1));
   EMBER_RETURN_IF_ERROR(list->Barrier());
@@ -222,14 +223,14 @@ Status UseDevice(const DeviceOptions& options) {
   return InternalError("wrong bytes");
 }
 
-// Without these the driver goes on: a cache, a query that may be asked again,
-// extensions that need not be there, a wait before the end.
+// The driver works without these: a cache, a query that may be repeated,
+// optional extensions, a wait before the end.
 const std::set<std::string_view> kOptional = {
     "vkCreatePipelineCache", "vkDeviceWaitIdle",
     "vkEnumerateDeviceExtensionProperties", "vkGetPipelineCacheData",
     "vkGetSemaphoreCounterValue"};
 
-// Validation says if something is not destroyed, or used after it failed.
+// Validation reports objects that are not destroyed, or used after a failure.
 TEST_F(ErrorsTest, AnyCallMayFail) {
   auto* const faulty_function =
       FaultyFunction<decltype(EmberFaultyFunction)>("EmberFaultyFunction");
@@ -246,7 +247,8 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
     const std::string function = faulty_function(i);
     int64_t call = 1;
     for (bool is_hit = true; is_hit; ++call) {
-      // Both ways the first time, then by turns: it takes a while.
+      // The first call gets both errors, later calls alternate, because each
+      // case takes a while.
       for (VkResult result :
            {VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY}) {
         if (call > 1 && (call % 2 == 0) == (result == VK_ERROR_DEVICE_LOST))

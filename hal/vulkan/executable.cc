@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kParameterBytes = 8;
 
-// The version of SPIR-V that the device takes.
+// Returns the newest version of SPIR-V that the device takes.
 uint32_t NewestSpirv(const FeatureSet& features) {
   return features.version() >= VK_API_VERSION_1_3 ? 0x00010600 : 0x00010500;
 }
@@ -53,7 +53,8 @@ Status CheckModule(const PhysicalDevice& device, const SpirvModule& module) {
   return OkStatus();
 }
 
-// Devices with subgroups of several sizes choose one per pipeline, unless told.
+// Devices with subgroups of several sizes choose a size per pipeline unless it
+// is fixed.
 bool WantsFixedSubgroups(const FeatureSet& features,
                          const SpirvModule& module) {
   return features.v13.subgroupSizeControl != VK_FALSE &&
@@ -63,7 +64,7 @@ bool WantsFixedSubgroups(const FeatureSet& features,
              static_cast<uint32_t>(spv::Capability::GroupNonUniform));
 }
 
-// A product of matrices is computed by whole subgroups.
+// A matrix product needs full subgroups.
 bool WantsFullSubgroups(const FeatureSet& features, const SpirvModule& module) {
   const uint32_t size = features.p11.subgroupSize;
   return module.Declares(kCooperativeMatrixCapability) &&
@@ -150,7 +151,7 @@ StatusOr<std::unique_ptr<VulkanExecutable>> VulkanExecutable::Load(
   }
   if (Status status = CheckCounts(limits, definition); !status.ok())
     return status.WithContext(name);
-  // A copy: bytes need not be aligned.
+  // The code is copied, because its bytes need not be aligned.
   std::vector<uint32_t> words(definition.code.size() / 4);
   if (words.size() * 4 != definition.code.size()) {
     return InvalidArgumentError(

@@ -1,4 +1,5 @@
-// An executable of format "spirv" (hal/executable.h) as a compute pipeline.
+// Makes a compute pipeline of an executable of format "spirv"
+// (hal/executable.h).
 #ifndef EMBER_HAL_VULKAN_EXECUTABLE_H_
 #define EMBER_HAL_VULKAN_EXECUTABLE_H_
 
@@ -16,19 +17,20 @@ namespace ember::hal::vulkan {
 
 class VulkanExecutable final : public Executable {
  public:
-  // cache: of pipelines, or null. context must outlive the executable.
-  // Errors: Unimplemented: another format; InvalidArgument: no such module, or
-  // it needs a capability that the device lacks; ResourceExhausted: a limit.
+  // `cache` is a cache of pipelines, or null. `context` must outlive the
+  // executable. Errors: Unimplemented for another format; InvalidArgument if it
+  // is no such module or needs a capability that the device lacks;
+  // ResourceExhausted for a limit.
   static StatusOr<std::unique_ptr<VulkanExecutable>> Load(
       Context& context, VkPipelineCache cache, const DeviceLimits& limits,
       const ExecutableDefinition& definition);
 
   VkPipeline pipeline() const { return pipeline_.get(); }
   VkPipelineLayout layout() const { return layout_.get(); }
-  // Null without bindings.
+  // Null if there are no bindings.
   VkDescriptorSetLayout set_layout() const { return set_layout_.get(); }
-  // Of each binding: as what its range is viewed; VK_FORMAT_UNDEFINED: it is a
-  // storage buffer.
+  // The format of the texel buffer view of each binding; VK_FORMAT_UNDEFINED
+  // for a storage buffer.
   const std::vector<VkFormat>& texel_formats() const { return texel_formats_; }
 
  private:

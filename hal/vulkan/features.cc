@@ -22,7 +22,7 @@ constexpr std::array<uint32_t, 4> Needs(
           static_cast<uint32_t>(c), static_cast<uint32_t>(d)};
 }
 
-// A bit that has to be switched on; then one that is only read.
+// A bit that must be enabled; then one that is only read.
 #define EMBER_BIT(path) \
   [](FeatureSet& set) -> VkBool32& { return set.path; }, nullptr
 #define EMBER_PROPERTY(expression) \
@@ -35,7 +35,7 @@ bool HasSubgroup(const FeatureSet& set, VkSubgroupFeatureFlagBits operations) {
 
 using spv::Capability;
 
-// In the order in which a target lists them.
+// Rows are in the order in which a target lists them.
 constexpr Feature kFeatures[] = {
     {"cpu",
      EMBER_PROPERTY(set.properties.properties.deviceType ==
@@ -128,7 +128,7 @@ bool HasExtension(const InstanceFunctions& vk, VkPhysicalDevice device,
       VK_SUCCESS)
     return false;
   std::vector<VkExtensionProperties> extensions(count);
-  // One that comes or goes meanwhile is not missed.
+  // An extension that appears or disappears meanwhile does not matter.
   if (vk.EnumerateDeviceExtensionProperties(device, nullptr, &count,
                                             extensions.data()) < 0)
     return false;
@@ -173,7 +173,7 @@ void FeatureSet::Query(const InstanceFunctions& vk, VkPhysicalDevice device) {
   vk.GetPhysicalDeviceFeatures2(device, &core);
   vk.GetPhysicalDeviceProperties2(device, &properties);
   if (has_13) return;
-  // One place for what is in the core since.
+  // Features that are in the core now are kept in one place.
   v13.shaderIntegerDotProduct = dot.shaderIntegerDotProduct;
 #define EMBER_COPY(property) p13.property = dot_properties.property
   EMBER_COPY(integerDotProduct4x8BitPackedSignedAccelerated);
@@ -191,12 +191,12 @@ const void* FeatureSet::Request(const FeatureSet& available) {
     if (feature.bit != nullptr && feature.IsIn(available))
       feature.bit(*this) = VK_TRUE;
   }
-  // Every device of version 1.2 has it; fences need it.
+  // Every device of version 1.2 has timeline semaphores; fences need them.
   v12.timelineSemaphore = VK_TRUE;
   v13.subgroupSizeControl = available.v13.subgroupSizeControl;
   v13.computeFullSubgroups = available.v13.computeFullSubgroups;
-  // Modules of the other memory model have atomics of this scope, which is a
-  // feature where this one is on.
+  // Modules of the other memory model have atomics of device scope, which need
+  // this feature if it is enabled.
   v12.vulkanMemoryModelDeviceScope = available.v12.vulkanMemoryModelDeviceScope;
   dot.shaderIntegerDotProduct = v13.shaderIntegerDotProduct;
   if (has_dot) extensions_[extension_count_++] = kDotExtension;
@@ -217,7 +217,7 @@ bool FeatureSet::HasMatrices() const {
 }
 
 std::string FeatureSet::Target() const {
-  // Newer versions have what 1.3 has, and nothing of theirs is used.
+  // Newer versions include 1.3, and none of their own features is used.
   std::string target =
       version() >= VK_API_VERSION_1_3 ? "vulkan1.3" : "vulkan1.2";
   for (const Feature& feature : kFeatures) {
@@ -230,10 +230,9 @@ std::string FeatureSet::Target() const {
   target += Concat({"+subgroup", p11.subgroupSize, "+shared",
                     limits().maxComputeSharedMemorySize, "+invocations",
                     limits().maxComputeWorkGroupInvocations});
-  // Mesa's llvmpipe leaves loops after so many iterations of all loops of an
-  // invocation, and goes on as if nothing had happened.
-  // It loads from storage buffers lane by lane, each with its own branch; from
-  // texel buffers all lanes at once.
+  // Mesa's llvmpipe silently ends loops after a number of iterations of all
+  // loops of an invocation. It loads from storage buffers lane by lane, each
+  // with its own branch; from texel buffers it loads all lanes at once.
   if (p12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE) {
     target +=
         Concat({"+iterations65535+texels", limits().maxTexelBufferElements});

@@ -1,19 +1,19 @@
-// What code for a Vulkan device may use: one table, from which features are
-// switched on when a device is made, its target string is printed, and the
-// capabilities of SPIR-V modules are checked.
+// The features that code for a Vulkan device may use, in one table. It says
+// which features are enabled when a device is made, prints the target string,
+// and checks the capabilities of SPIR-V modules.
 //
 //   FeatureSet features;
 //   features.Query(vk, physical_device);
 //   features.Target();   // "vulkan1.3+cpu+f16+f64+int64+…+shared32768+…"
 //
 // A target is "vulkanMAJOR.MINOR", then the names of kFeatures that the device
-// has, then, where `matrix` and what that needs is among them, the products of
-// matrices (matrix16x16x16:f16:f16:f32; cooperative_matrix.h), then three
-// values: subgroupN (invocations of a subgroup; it is that size
-// wherever a module uses subgroups), sharedN (bytes of a workgroup's memory),
-// invocationsN (most in a workgroup); and, where code may not loop as it likes,
-// iterationsN (of all loops of an invocation); and, where loads from texel
-// buffers are much faster than from storage buffers, texelsN (the most of one).
+// has. If `matrix` and its requirements are among them, the matrix products
+// follow (matrix16x16x16:f16:f16:f32; cooperative_matrix.h). Then come three
+// values: subgroupN (invocations of a subgroup, which has that size wherever a
+// module uses subgroups), sharedN (bytes of a workgroup's memory), invocationsN
+// (largest workgroup). If the driver ends loops, iterationsN limits the
+// iterations of all loops of an invocation. If loads from texel buffers are
+// much faster than from storage buffers, texelsN is the largest texel buffer.
 #ifndef EMBER_HAL_VULKAN_FEATURES_H_
 #define EMBER_HAL_VULKAN_FEATURES_H_
 
@@ -29,29 +29,29 @@
 
 namespace ember::hal::vulkan {
 
-// Vulkan's structures of features and properties, as one object. Not copied:
-// they point to each other.
+// Vulkan's structures of features and properties, as one object. It cannot be
+// copied, because the structures point to each other.
 class FeatureSet {
  public:
   FeatureSet() = default;
   FeatureSet(const FeatureSet&) = delete;
   FeatureSet& operator=(const FeatureSet&) = delete;
 
-  // What the device has; of version 1.2 at least.
+  // Reads the features of a device, which is of version 1.2 at least.
   void Query(const InstanceFunctions& vk, VkPhysicalDevice device);
-  // What to switch on, for VkDeviceCreateInfo::pNext: the rows of kFeatures
-  // that `available` has, and what the driver itself needs. The extensions go
-  // with it. Both live as long as this.
+  // Returns the features to enable, for VkDeviceCreateInfo::pNext: the rows of
+  // kFeatures that `available` has, and the driver's own needs. The extensions
+  // belong to it. Both live as long as this object.
   const void* Request(const FeatureSet& available);
   std::span<const char* const> extensions() const {
     return {extensions_.data(), extension_count_};
   }
 
   std::string Target() const;
-  // Whether modules may multiply matrices: they use Vulkan's memory model, and
+  // True if modules may multiply matrices: they use Vulkan's memory model, and
   // subgroups are full and of one size.
   bool HasMatrices() const;
-  // Whether pipelines may be told to have full subgroups of the target's size.
+  // True if a pipeline can require full subgroups of the target's size.
   bool FixesSubgroups() const;
 
   VkPhysicalDeviceFeatures2 core = {
@@ -64,8 +64,8 @@ class FeatureSet {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
   CooperativeMatrixFeatures matrix;
   std::vector<std::string> matrix_products;
-  // Of devices of version 1.2; what they say is in v13, too, but not asked for
-  // there.
+  // For devices of version 1.2. The values are also copied to v13, but not
+  // requested there.
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
 
@@ -86,7 +86,7 @@ class FeatureSet {
   }
 
  private:
-  // Joins the structures that a device of this version, with these extensions,
+  // Links the structures that a device of this version, with these extensions,
   // knows.
   void Chain(uint32_t version, bool has_dot, bool has_matrix);
 
@@ -95,11 +95,11 @@ class FeatureSet {
 };
 
 struct Feature {
-  std::string_view name;  // in the target
-  // Vulkan's bit, or null for a property: it is there without being asked for.
+  std::string_view name;  // the name in a target
+  // Vulkan's bit, or null for a property, which need not be enabled.
   VkBool32& (*bit)(FeatureSet&);
   bool (*property)(const FeatureSet&);
-  // SPIR-V's capabilities that need it; 0: none.
+  // SPIR-V capabilities that need it; 0 ends the list.
   std::array<uint32_t, 4> capabilities;
   std::string_view doc;
 
@@ -108,9 +108,9 @@ struct Feature {
 
 std::span<const Feature> AllFeatures();
 
-// Whether modules for the device may declare the capability. Those that need
-// nothing (Shader, Matrix, SampledBuffer, GroupNonUniform) and rows of the
-// table that it has.
+// True if modules for the device may declare the capability: those without
+// requirements (Shader, Matrix, SampledBuffer, GroupNonUniform) and the rows of
+// the table that it has.
 bool HasCapability(const FeatureSet& set, uint32_t capability);
 
 }  // namespace ember::hal::vulkan

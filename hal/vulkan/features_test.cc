@@ -18,7 +18,7 @@ TEST(FeaturesTest, EachRowIsOneThing) {
         << feature.name;
     EXPECT_FALSE(feature.IsIn(set)) << feature.name;
     if (feature.bit == nullptr) continue;
-    feature.bit(set) = VK_TRUE;  // no two rows have one bit
+    feature.bit(set) = VK_TRUE;  // no two rows share a bit
     EXPECT_TRUE(feature.IsIn(set)) << feature.name;
     feature.bit(set) = VK_FALSE;
   }
@@ -45,7 +45,8 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   FeatureSet available;
   available.properties.properties.apiVersion = VK_API_VERSION_1_3;
   available.v12.shaderInt8 = VK_TRUE;
-  available.v12.bufferDeviceAddressCaptureReplay = VK_TRUE;  // not ours
+  // the driver does not use it
+  available.v12.bufferDeviceAddressCaptureReplay = VK_TRUE;
   FeatureSet wanted;
   EXPECT_EQ(wanted.Request(available), &wanted.core);
   EXPECT_EQ(wanted.v12.shaderInt8, VK_TRUE);
@@ -53,7 +54,7 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   EXPECT_EQ(wanted.v12.shaderFloat16, VK_FALSE);
   EXPECT_EQ(wanted.v12.bufferDeviceAddressCaptureReplay, VK_FALSE);
   EXPECT_TRUE(wanted.extensions().empty());
-  // Structures that this version knows, and no others.
+  // The chain holds exactly the structures that this version knows.
   EXPECT_EQ(wanted.v12.pNext, &wanted.v13);
   EXPECT_EQ(wanted.v13.pNext, nullptr);
 
@@ -66,7 +67,7 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   EXPECT_STREQ(older.extensions()[0], "VK_KHR_cooperative_matrix");
 }
 
-// In the core of 1.3, an extension of 1.2.
+// Dot products are in the core of 1.3 and an extension of 1.2.
 TEST(FeaturesTest, DotProductsAreAnExtensionOfOlderVersions) {
   FeatureSet available;
   available.v13.shaderIntegerDotProduct = VK_TRUE;
@@ -124,7 +125,7 @@ TEST(FeaturesTest, ProductsOfMatricesAreNamed) {
             "16x8x32:i8:u8:i32");
   EXPECT_EQ(NameOf(Product(kUnsigned8, kUnsigned8, kUnsigned32)),
             "16x8x32:u8:u8:i32");
-  // What code would say of the signs would not be what the device lists.
+  // The signs in the code would differ from those that the device lists.
   EXPECT_EQ(NameOf(Product(kUnsigned8, kUnsigned8, kSigned32)), "");
   EXPECT_EQ(NameOf(Product(kSigned8, kSigned8, kUnsigned32)), "");
   EXPECT_EQ(NameOf(Product(kFloat32, kFloat32, kFloat32)), "");
@@ -138,7 +139,7 @@ TEST(FeaturesTest, ProductsOfMatricesAreNamed) {
   other.saturatingAccumulation = VK_TRUE;
   EXPECT_EQ(NameOf(other), "");
   other = Product(kSigned8, kSigned8, kSigned32);
-  other.scope = 2;  // of a workgroup
+  other.scope = 2;  // workgroup scope
   EXPECT_EQ(NameOf(other), "");
 }
 

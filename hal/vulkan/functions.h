@@ -1,11 +1,12 @@
-// The Vulkan functions that the driver calls, one line each. Headers come
-// without prototypes, so that what is not in these tables does not link.
+// The Vulkan functions that the driver calls, one line each. Headers are
+// included without prototypes, so a function that is not in these tables does
+// not link.
 //
 //   StatusOr<Library> library = Library::Open();
 //   library->vk.CreateInstance(...);
 //
-// Values; the pointers are good as long as the instance or device they were
-// asked for.
+// Values; the pointers are valid as long as the instance or device from which
+// they come.
 #ifndef EMBER_HAL_VULKAN_FUNCTIONS_H_
 #define EMBER_HAL_VULKAN_FUNCTIONS_H_
 
@@ -14,7 +15,7 @@
 #endif
 #include <vulkan/vulkan.h>
 
-// Known before there is an instance.
+// Functions that exist before there is an instance.
 #define EMBER_VULKAN_GLOBAL_FUNCTIONS(F)  \
   F(CreateInstance)                       \
   F(EnumerateInstanceExtensionProperties) \
@@ -33,7 +34,7 @@
   F(GetPhysicalDeviceProperties2)          \
   F(GetPhysicalDeviceQueueFamilyProperties)
 
-// There only if the instance has VK_EXT_debug_utils.
+// Functions that exist only if the instance has VK_EXT_debug_utils.
 #define EMBER_VULKAN_DEBUG_FUNCTIONS(F) \
   F(CreateDebugUtilsMessengerEXT)       \
   F(DestroyDebugUtilsMessengerEXT)
@@ -96,8 +97,8 @@ struct GlobalFunctions {
 struct InstanceFunctions {
   EMBER_VULKAN_INSTANCE_FUNCTIONS(EMBER_VULKAN_MEMBER)
   EMBER_VULKAN_DEBUG_FUNCTIONS(EMBER_VULKAN_MEMBER)
-  // Of an extension that headers may not know (cooperative_matrix.h, which has
-  // its type); null where the loader and all drivers do not.
+  // Belongs to an extension that headers may not know (cooperative_matrix.h
+  // declares its type); null if the loader and all drivers lack it.
   PFN_vkVoidFunction GetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 };
 

@@ -64,7 +64,7 @@ StatusOr<bool> LayerHasSettings(const GlobalFunctions& vk) {
                      });
 }
 
-// Smaller comes first.
+// A smaller rank comes first.
 int Rank(VkPhysicalDeviceType type) {
   switch (type) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
@@ -80,8 +80,8 @@ int Rank(VkPhysicalDeviceType type) {
   }
 }
 
-// A family that computes; one that does not draw, where there is one, is not in
-// the way of what the screen shows.
+// Returns a queue family that computes, preferably one that does not draw, so
+// that it does not delay the screen.
 std::optional<uint32_t> FindQueueFamily(const InstanceFunctions& vk,
                                         VkPhysicalDevice device) {
   uint32_t count = 0;
@@ -97,7 +97,7 @@ std::optional<uint32_t> FindQueueFamily(const InstanceFunctions& vk,
   return found;
 }
 
-// The device, or why it is of no use.
+// Returns the device, or the reason why it cannot be used.
 StatusOr<PhysicalDevice> Inspect(const InstanceFunctions& vk,
                                  VkPhysicalDevice handle) {
   VkPhysicalDeviceProperties properties;
@@ -149,15 +149,15 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
       .pApplicationName = "Ember",
       .pEngineName = "Ember",
       .apiVersion = VK_API_VERSION_1_3};
-  // Messages about the instance itself; the messenger below has the others.
+  // This messenger reports on the instance itself; the one below reports on
+  // everything else.
   VkDebugUtilsMessengerCreateInfoEXT messages = MessengerInfo();
   bool has_settings = false;
   if (validate) {
     EMBER_ASSIGN_OR_RETURN(has_settings, LayerHasSettings(global));
   }
   if (has_settings) messages.pNext = SettingsOfValidation();
-  // Barriers that are missing are messages too, although a device may have done
-  // without.
+  // Missing barriers are reported too, even if this device works without them.
   constexpr VkValidationFeatureEnableEXT kMore[] = {
       VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
   const VkValidationFeaturesEXT checks = {
@@ -209,7 +209,7 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
 Instance::~Instance() {
   if (messenger_ != VK_NULL_HANDLE)
     vk_.DestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
-  // Null if the functions could not be loaded: then there is no way.
+  // The function is null if the functions could not be loaded.
   if (handle_ != VK_NULL_HANDLE && vk_.DestroyInstance != nullptr)
     vk_.DestroyInstance(handle_, nullptr);
 }

@@ -22,13 +22,13 @@
 
 namespace ember::hal::vulkan {
 
-// What a device tells of itself before anything is made on it.
+// Properties of a device that are known before it is opened.
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   std::unique_ptr<FeatureSet> features;
   VkPhysicalDeviceMemoryProperties memory = {};
   MemoryPlan memory_plan;
-  uint32_t queue_family = 0;  // one that computes
+  uint32_t queue_family = 0;  // a family that computes
 
   const VkPhysicalDeviceProperties& properties() const {
     return features->properties.properties;
@@ -38,15 +38,15 @@ struct PhysicalDevice {
 
 class Instance {
  public:
-  // validate: through VK_LAYER_KHRONOS_validation; see validation.h. Also if
-  // the environment variable EMBER_VULKAN_VALIDATION is set and not empty.
+  // `validate` enables VK_LAYER_KHRONOS_validation (validation.h), and so does
+  // a nonempty environment variable EMBER_VULKAN_VALIDATION.
   static StatusOr<std::shared_ptr<Instance>> Create(bool validate);
   ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
-  // At least one: discrete devices, then integrated, virtual ones, CPUs,
-  // others; of one kind in the loader's order.
+  // Returns at least one device: discrete ones, then integrated, virtual ones,
+  // CPUs, others; those of one kind in the loader's order.
   const std::vector<PhysicalDevice>& devices() const { return devices_; }
   const InstanceFunctions& vk() const { return vk_; }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kHostAlignment = 64;  // Buffer::host_data()
 constexpr uint64_t kBlockBytes = uint64_t{16} << 20;
-// A buffer of more than a quarter of a block gets its own.
+// A buffer larger than a quarter of a block gets its own block.
 constexpr uint64_t kSmallPart = 4;
 
 }  // namespace
@@ -117,7 +117,7 @@ StatusOr<MemoryPiece> DeviceMemory::Allocate(
     StatusOr<MemoryPiece> piece = AllocateIn(type, requirements);
     if (piece.ok()) return piece;
     problem = piece.status();
-    // Another heap may have room; another error stays.
+    // Another heap may have room; any other error is final.
     if (problem.code() != StatusCode::kResourceExhausted) break;
   }
   return problem.WithContext(
@@ -129,8 +129,8 @@ void DeviceMemory::Free(const MemoryPiece& piece) {
   MemoryBlock& block = *piece.block;
   block.free.Give(piece.offset, piece.bytes);
   if (!block.free.is_all_free()) return;
-  // One empty block of small buffers stays, so that a program that makes and
-  // drops a buffer again and again does not ask the driver each time.
+  // One empty block of small buffers is kept, so that a program that repeatedly
+  // makes and drops a buffer does not ask the driver each time.
   const uint64_t block_bytes = BlockBytes(block.type);
   const auto is_empty_spare = [&](const std::unique_ptr<MemoryBlock>& other) {
     return other.get() != &block && other->type == block.type &&

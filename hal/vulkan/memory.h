@@ -28,13 +28,15 @@ struct MemoryPiece {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  uint8_t* mapped = nullptr;  // of the piece; null if the host cannot see it
+  // address of the piece; null if the host cannot see it
+  uint8_t* mapped = nullptr;
   MemoryBlock* block = nullptr;
 };
 
 class DeviceMemory {
  public:
-  // context must outlive this. Host addresses of pieces are multiples of 64.
+  // `context` must outlive this object. Host addresses of pieces are multiples
+  // of 64.
   explicit DeviceMemory(Context& context);
   // All pieces must be free.
   ~DeviceMemory();
@@ -43,10 +45,10 @@ class DeviceMemory {
                                  MemoryKind kind);
   void Free(const MemoryPiece& piece);
 
-  // Most bytes of one buffer.
+  // Returns the largest number of bytes of one buffer.
   uint64_t max_buffer_bytes() const { return max_buffer_bytes_; }
 
-  // Of the driver, for tests: VkDeviceMemory objects.
+  // Returns the number of the driver's VkDeviceMemory objects, for tests.
   int64_t block_count() const;
 
  private:

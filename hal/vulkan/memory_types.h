@@ -1,4 +1,5 @@
-// Which of a device's memory types are for what, from the list that it reports.
+// Chooses the purpose of each of a device's memory types, from the list that it
+// reports.
 //
 //   MemoryPlan plan = PlanMemory(properties, VK_PHYSICAL_DEVICE_TYPE_CPU);
 //   plan.shares_memory;                     // true: one memory for both
@@ -18,9 +19,9 @@
 namespace ember::hal::vulkan {
 
 struct MemoryPlan {
-  // Memory that the host sees is as good for the device as any.
+  // True if memory that the host sees is as good for the device as any.
   bool shares_memory = false;
-  // Numbers of memory types, best first; never empty on a device that keeps to
+  // Numbers of memory types, best first; never empty on a device that follows
   // the specification.
   std::vector<uint32_t> host_visible, device_local;
 
@@ -32,7 +33,7 @@ struct MemoryPlan {
 MemoryPlan PlanMemory(const VkPhysicalDeviceMemoryProperties& memory,
                       VkPhysicalDeviceType type);
 
-// Of the largest heap that is near the device.
+// Returns the bytes of the largest device-local heap.
 int64_t DeviceMemoryBytes(const VkPhysicalDeviceMemoryProperties& memory);
 
 }  // namespace ember::hal::vulkan

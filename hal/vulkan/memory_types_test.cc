@@ -1,4 +1,5 @@
-// Memory as devices report it: what is chosen for which kind.
+// Checks the types that are chosen for each kind of memory, on lists that
+// devices report.
 #include "hal/vulkan/memory_types.h"
 
 #include <initializer_list>
@@ -59,8 +60,8 @@ TEST(MemoryTypesTest, Discrete) {
   }
 }
 
-// A part of the machine's memory is set aside for the device: all of it is the
-// same, and what the host has cached serves both best.
+// A part of the machine's memory is reserved for the device. All of it is
+// equally fast, and memory that the host caches serves both best.
 TEST(MemoryTypesTest, IntegratedWithAPartOfItsOwn) {
   const auto memory =
       Memory({{8 * kGiB, 0}, {kGiB / 2, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT}},

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::string_view kSuffix = ".pipelines";
 
-// In front of the driver's bytes in a file. Drivers trust those bytes as they
-// trust their own memory; whether others could have written the file is
-// PrivateFolder's care, whether it is whole is this one's.
+// The header before the driver's bytes in a file. Drivers trust those bytes
+// like their own memory. PrivateFolder makes sure that no other user wrote the
+// file; this header makes sure that it is complete.
 struct FileHeader {
   char magic[8] = {'E', 'M', 'B', 'E', 'R', 'V', 'P', '1'};
-  uint64_t hash = 0;  // of what follows
+  uint64_t hash = 0;  // hash of the bytes after the header
 };
 
 std::string FileName(const VkPhysicalDeviceProperties& properties) {
@@ -30,7 +30,7 @@ std::string FileName(const VkPhysicalDeviceProperties& properties) {
   return name.append(kSuffix);
 }
 
-// The driver's bytes in a file, or nothing.
+// Returns the driver's bytes in a file, or nothing.
 std::string Unpack(const VkPhysicalDeviceProperties& properties,
                    std::string_view file) {
   FileHeader header;
@@ -40,7 +40,7 @@ std::string Unpack(const VkPhysicalDeviceProperties& properties,
   if (std::memcmp(header.magic, FileHeader().magic, sizeof header.magic) != 0 ||
       header.hash != HashString(contents))
     return "";
-  // The driver compares these too; not all have always done so.
+  // The driver compares these too, but some drivers have not.
   VkPipelineCacheHeaderVersionOne version;
   if (contents.size() < sizeof version) return "";
   std::memcpy(&version, contents.data(), sizeof version);
@@ -106,14 +106,14 @@ void PipelineCache::Save() {
     return;
   FileHeader header;
   std::string file(sizeof header + size, '\0');
-  // VK_INCOMPLETE: another thread has added something, and the rest is good.
+  // VK_INCOMPLETE: another thread has added something; the rest is valid.
   if (get(context_.device(), cache_.get(), &size, &file[sizeof header]) < 0)
     return;
   file.resize(sizeof header + size);
   header.hash = HashString(std::string_view(file).substr(sizeof header));
   if (header.hash == saved_hash_) return;
   std::memcpy(file.data(), &header, sizeof header);
-  // Too large to be kept: the next process starts anew.
+  // A file that is too large is removed: the next process starts without it.
   if (static_cast<int64_t>(file.size()) > kMostBytes) {
     folder_->Remove(file_name_);
     return;

@@ -1,13 +1,14 @@
-// What the driver made of executables, kept for later processes: one file per
+// Keeps the driver's compiled executables for later processes: one file per
 // kind of device and version of its driver (pipelineCacheUUID).
 //
 //   PipelineCache cache(context, "/home/me/.cache/ember/kernels");
 //   … vk.CreateComputePipelines(device, cache.handle(), …) …
 //   cache.NoteUse();
 //
-// Written beside and renamed, now and then (NoteUse) and when destroyed. A file
-// that is damaged, from elsewhere or not this user's is as none; a cache that
-// cannot be kept costs time, and is no error. Thread-safe.
+// The file is written under a temporary name and renamed, from time to time
+// (NoteUse) and in the destructor. A file that is damaged, from another driver
+// or not this user's is ignored. A cache that cannot be kept costs time and is
+// no error. Thread-safe.
 #ifndef EMBER_HAL_VULKAN_PIPELINE_CACHE_H_
 #define EMBER_HAL_VULKAN_PIPELINE_CACHE_H_
 
@@ -23,19 +24,20 @@ namespace ember::hal::vulkan {
 
 class PipelineCache {
  public:
-  // folder: of all drivers; this one makes "vulkan" in it. Empty: in memory
-  // only. context must outlive this.
+  // `folder` is shared by all drivers; this one makes "vulkan" in it. If it is
+  // empty, the cache is in memory only. `context` must outlive this object.
   PipelineCache(Context& context, const std::string& folder);
   ~PipelineCache();
 
-  // Null if the driver would not make one.
+  // Returns null if the driver made no cache.
   VkPipelineCache handle() const { return cache_.get(); }
 
-  // A pipeline was made with it. Saves after 1, 2, 4, … of them: a process that
-  // is ended loses at most half.
+  // Notes that a pipeline was made with it. Saves after 1, 2, 4, … pipelines,
+  // so that a process that is killed loses at most half.
   void NoteUse();
 
-  // All files of the folder; those used last longest ago are removed beyond it.
+  // Largest size of all files of the folder; beyond it the files that were not
+  // used for the longest time are removed.
   static constexpr int64_t kMostBytes = int64_t{128} << 20;
 
  private:
@@ -49,7 +51,7 @@ class PipelineCache {
   OwnedPipelineCache cache_;
 
   std::mutex mutex_;         // guards what follows
-  uint64_t saved_hash_ = 0;  // of what is in the file
+  uint64_t saved_hash_ = 0;  // hash of the file's contents
   int64_t uses_ = 0;
 };
 

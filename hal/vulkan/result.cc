@@ -5,7 +5,7 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Drivers may return results of extensions: anything else is Internal.
+// Drivers may return results of extensions; results without a row are Internal.
 struct Row {
   VkResult result;
   std::string_view name;

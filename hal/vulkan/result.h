@@ -1,4 +1,4 @@
-// What a Vulkan call failed with, as a status.
+// Converts the result of a Vulkan call to a status.
 //
 //   EMBER_RETURN_IF_ERROR(
 //       ResultStatus("vkCreateInstance", vk.CreateInstance(...)));
@@ -13,12 +13,12 @@
 
 namespace ember::hal::vulkan {
 
-// "VK_ERROR_DEVICE_LOST"; "VkResult -7" of one that is not known here.
+// Returns "VK_ERROR_DEVICE_LOST"; "VkResult -7" for an unknown result.
 std::string ResultName(VkResult result);
 
-// OK for VK_SUCCESS and other results that are no errors. ResourceExhausted:
-// memory or a limit; NotFound: no driver, layer or extension;
-// FailedPrecondition: a lost device; Internal: anything else.
+// Returns OK for VK_SUCCESS and other results that are no errors.
+// ResourceExhausted: memory or a limit; NotFound: no driver, layer or
+// extension; FailedPrecondition: a lost device; Internal: anything else.
 Status ResultStatus(std::string_view call, VkResult result);
 
 }  // namespace ember::hal::vulkan

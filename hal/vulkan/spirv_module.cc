@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kHeaderWords = 5;
 
-// The text that starts at the first word: up to a zero byte, which is within
-// the words. None otherwise.
+// Returns the text that starts at the first word, up to a zero byte within the
+// words; none if there is no zero byte.
 std::optional<std::string_view> Text(std::span<const uint32_t> words) {
   const char* const begin = reinterpret_cast<const char*>(words.data());
   const void* const end = std::memchr(begin, 0, words.size() * 4);
@@ -23,13 +23,14 @@ std::optional<std::string_view> Text(std::span<const uint32_t> words) {
       begin, static_cast<size_t>(static_cast<const char*>(end) - begin));
 }
 
-// What tells which variables of an entry point are texel buffers.
+// The declarations that show which variables of an entry point are texel
+// buffers.
 struct Declarations {
-  std::map<uint32_t, uint32_t> formats;   // of image types
-  std::map<uint32_t, uint32_t> pointees;  // of types of pointers to images
+  std::map<uint32_t, uint32_t> formats;   // keyed by image type
+  std::map<uint32_t, uint32_t> pointees;  // keyed by pointer type
   std::map<uint32_t, uint32_t> images;    // types of variables
-  std::map<uint32_t, uint32_t> bindings;  // of variables
-  std::span<const uint32_t> interface;    // of the entry point
+  std::map<uint32_t, uint32_t> bindings;  // by variable
+  std::span<const uint32_t> interface;    // interface of the entry point
 
   void Note(spv::Op op, std::span<const uint32_t> operands) {
     constexpr auto kConstant =

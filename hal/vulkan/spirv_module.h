@@ -1,7 +1,7 @@
-// What the driver has to know of a SPIR-V module before it hands it on. Vulkan
-// leaves undefined what happens to a module that is not valid; this finds code
-// that is no SPIR-V, is cut off, lacks its entry point, or needs what the
-// device does not have. It is no validator: modules come from our compiler.
+// Inspects a SPIR-V module before the driver passes it to Vulkan, whose
+// behaviour is undefined for invalid modules. Finds code that is no SPIR-V, is
+// cut off, lacks its entry point, or needs features that the device does not
+// have. It is no validator: modules come from our compiler.
 //
 //   EMBER_ASSIGN_OR_RETURN(const SpirvModule module,
 //                          InspectSpirv(words, "main"));
@@ -21,24 +21,24 @@ namespace ember::hal::vulkan {
 struct SpirvModule {
   uint32_t version = 0;  // 0x00010500: 1.5
   std::vector<uint32_t> capabilities;
-  // Bindings of the entry point that are texel buffers (of modules from SPIR-V
-  // 1.4 on, whose entry points list all variables), in no order, and what
-  // the module says of their format (spv::ImageFormat). All others are storage
-  // buffers.
+  // Bindings of the entry point that are texel buffers, in no order, and their
+  // format in the module (spv::ImageFormat). They are known for modules from
+  // SPIR-V 1.4 on, whose entry points list all variables. All others are
+  // storage buffers.
   struct TexelBuffer {
     uint32_t binding = 0;
     uint32_t format = 0;
   };
   std::vector<TexelBuffer> texel_buffers;
-  // Invocations of a workgroup of the entry point; zeros where the module
-  // leaves them to constants (LocalSizeId).
+  // Size of a workgroup of the entry point; zeros if the module takes it from
+  // constants (LocalSizeId).
   std::array<uint32_t, 3> workgroup = {};
 
   bool Declares(uint32_t capability) const;
 };
 
-// InvalidArgument: no module of this machine's byte order, or no compute shader
-// of that name in it.
+// Returns InvalidArgument if it is no module of this machine's byte order, or
+// has no compute shader of that name.
 StatusOr<SpirvModule> InspectSpirv(std::span<const uint32_t> words,
                                    std::string_view entry_point);
 

@@ -48,8 +48,8 @@ TEST(SpirvModuleTest, SaysWhatIsWrong) {
                 std::to_string(good.size()));
 }
 
-// Cut off anywhere, or with any word changed: a module or an error, and nothing
-// is read that is not there (ASan looks).
+// A module that is cut off anywhere, or has any word changed, gives a module or
+// an error, and no read out of bounds (ASan checks).
 TEST(SpirvModuleTest, DamageIsHarmless) {
   const std::vector<uint32_t> good = ScaleWords();
   int refused = 0;

@@ -41,9 +41,10 @@ struct LayerSettings {
   const LayerSetting* pSettings = nullptr;
 };
 
-// For an instance's pNext, where the layer has kLayerSettingsExtension: that
-// the layer looks for missing barriers between dispatches, too, which layers
-// since 1.3.290 do only if they are told. Lives as long as the process.
+// Returns settings for an instance's pNext if the layer has
+// kLayerSettingsExtension. They make it look for missing barriers between
+// dispatches, which layers since 1.3.290 do only on request. Lives as long as
+// the process.
 const LayerSettings* SettingsOfValidation();
 
 }  // namespace ember::hal::vulkan

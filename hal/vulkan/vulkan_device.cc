@@ -160,7 +160,8 @@ class VulkanDevice final : public Device {
   ParallelRunner* runner_ = nullptr;
 
   std::mutex zeroings_mutex_;
-  std::deque<Zeroing> zeroings_;  // those that may be running, and the list
+  std::deque<Zeroing>
+      zeroings_;  // submissions that may be running, with their lists
 };
 
 }  // namespace

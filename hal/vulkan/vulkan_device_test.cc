@@ -1,5 +1,5 @@
-// What the conformance suite cannot know: Vulkan's own limits, modules that are
-// refused, the pipeline cache. Under the validation layer.
+// Tests what the conformance suite does not know: Vulkan's own limits, refused
+// modules, the pipeline cache. Runs under the validation layer.
 #include "hal/vulkan/vulkan_device.h"
 
 #include <algorithm>

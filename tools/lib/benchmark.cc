@@ -32,7 +32,8 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-// See BenchmarkOptions::turns. False: there are no more.
+// Waits until the process may call (see BenchmarkOptions::turns). False if it
+// has made its last call.
 StatusOr<bool> WaitForTurn(int file) {
   char byte = 0;
   ssize_t count = write(file, &byte, 1);
@@ -47,14 +48,14 @@ StatusOr<bool> WaitForTurn(int file) {
       std::to_string(file) + ": " + std::strerror(errno));
 }
 
-// Calls a session, and remembers how long each call took.
+// Calls a session and records how long each call took.
 class Caller {
  public:
   Caller(vm::Session& session, const std::vector<vm::Tensor>& inputs,
          int64_t turns)
       : session_(session), inputs_(inputs), turns_(static_cast<int>(turns)) {}
 
-  // False, and not called: there are no more turns.
+  // False, without a call, if the process has made its last call.
   StatusOr<bool> Call() {
     if (turns_ >= 0) {
       EMBER_ASSIGN_OR_RETURN(const bool is_next, WaitForTurn(turns_));
@@ -80,7 +81,8 @@ class Caller {
   const std::vector<vm::Tensor>& inputs_;
   std::vector<vm::Tensor> results_;
   const int turns_;
-  // The caller's and the device's: those that compile come with the first job.
+  // Counts the calling thread and the device's threads. Compiling threads start
+  // only with the first job, so they are not among them.
   const ThreadWaits threads_;
   std::vector<double> times_;
   std::vector<double> waits_;

@@ -1,11 +1,11 @@
-// Measures one model in one configuration, in a process of its own, so that
-// memory and caches of one measurement do not show in the next.
+// Measures one model in one configuration. Each measurement has its own
+// process, so that memory and caches of one do not affect the next.
 //
 //   EMBER_ASSIGN_OR_RETURN(Measurement m,
 //                          MeasureInChild({.model = "resnet50.vmfb",
 //                                          .threads = 1}));
 //
-// Call it while the process has one thread only (it forks).
+// Call MeasureInChild while the process has only one thread, as it forks.
 #ifndef EMBER_TOOLS_LIB_BENCHMARK_H_
 #define EMBER_TOOLS_LIB_BENCHMARK_H_
 
@@ -26,10 +26,10 @@ namespace ember::tools {
 struct BenchmarkOptions {
   std::string model;
   std::string device = "cpu";
-  std::string tier = "auto";  // tools/lib/tier.h
-  std::string jit = "auto";   // AddJitFlag
-  jit::CacheOptions cache;    // no folder: none
-  std::string schedules;      // tools/lib/tier.h: a folder with some
+  std::string tier = "auto";  // see tools/lib/tier.h
+  std::string jit = "auto";   // see AddJitFlag
+  jit::CacheOptions cache;    // without a folder there is no cache
+  std::string schedules;      // a folder with schedules; see tools/lib/tier.h
   RoundingFlags rounding;
   KernelCheckFlags checks;
   NativeFlags native;
@@ -38,51 +38,61 @@ struct BenchmarkOptions {
   LimitFlags limits;
   std::vector<NamedShape> shapes;
   std::vector<std::string>
-      inputs;  // tools/lib/tensor_spec.h; the others are random
-  // Calls that are not measured: so many, and more, no longer than so many
-  // seconds, until every dispatch has the kernel that it will have.
+      // Specifications (tools/lib/tensor_spec.h); inputs not given are random.
+      inputs;
+  // Calls before the measured ones: at least `warmup`, and then more until
+  // every dispatch has its final kernel, but for at most `settle_seconds`.
   int64_t warmup = 5;
   double settle_seconds = 60;
-  int64_t runs = 30;    // at most
-  double seconds = 10;  // no new run after that long, but at least three runs
-  int64_t cancels = 0;  // runs to cancel behind those (cancel_latency.h)
-  // A file descriptor, to which a byte is written before each call, which waits
-  // for one from there: who started several processes lets them call in turns.
-  // At its end no further call is made. Negative: none.
+  int64_t runs = 30;  // largest number of measured runs
+  // No run begins after this time, except for the first three.
+  double seconds = 10;
+  // Runs to cancel after the measured ones (cancel_latency.h).
+  int64_t cancels = 0;
+  // A file descriptor by which another process decides when this one calls:
+  // before each call a byte is written to it, and the call waits for a byte
+  // from it. After end of file no further call is made. Negative: there is
+  // none.
   int64_t turns = -1;
 };
 
 struct Measurement {
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
   double load_ms =
-      0;  // the file, for .onnx compiling it, and making the session
+      // Time to read the file, to compile it unless it is a module, and to make
+      // the session.
+      0;
   double first_ms = 0;  // load_ms and the first run
-  double rss_mb = 0;    // when done
+  double rss_mb = 0;    // resident memory after the last run
   double peak_mb = 0;
   int64_t runs = 0;
-  std::string tier_mix;  // of the measured calls; what runs side by side
-  // On a device that is not the host: of a measured run, submissions, commands
-  // in them, and milliseconds of the calling thread's CPU time before they were
-  // submitted; and what Placement::Text says, empty: all ran on the device.
+  // The tiers of the measured calls, and which dispatches ran side by side.
+  std::string tier_mix;
+  // Only on a device that is not the host: submissions of a measured run, their
+  // commands, and milliseconds of CPU time of the calling thread before the
+  // work was submitted. `on_host` is Placement::Text, or empty if all ran on
+  // the device.
   bool is_on_device = false;
   double submissions = 0, commands = 0, host_ms = 0;
   std::string on_host;
 
-  CancelLatency cancel;  // if cancels were asked for
+  CancelLatency cancel;  // only if cancels were asked for
 
-  // The life of the process. Every call from the first on, up to a million.
+  // Latency of every call of the process from the first one on, up to a
+  // million.
   std::vector<double> calls_ms;
-  // Of each, how long the session's threads waited for a core (thread_waits.h).
+  // For each of these calls, how long the session's threads waited for a core
+  // (thread_waits.h).
   std::vector<double> waits_ms;
-  int64_t warmup_calls = 0;  // of them, before those that are measured
-  bool is_settled = false;   // when those began
+  int64_t warmup_calls = 0;  // number of calls before the measured ones
+  bool is_settled = false;   // at the first measured call
   double compile_ms = 0;
   int64_t kernels = 0;
-  int64_t kernels_loaded = 0;  // of them, from the cache on disk
+  int64_t kernels_loaded = 0;  // kernels from the cache on disk
 };
 
 StatusOr<Measurement> Measure(const BenchmarkOptions& options);
-// A crash of the child is an error too.
+// Like Measure, in a child process. A crash of the child is an error, too.
 StatusOr<Measurement> MeasureInChild(const BenchmarkOptions& options);
 
 }  // namespace ember::tools

@@ -31,8 +31,8 @@ void BindSymbols(const vm::TensorSignature& signature,
   }
 }
 
-// The extents of an input that was not given. --shape says them, for this input
-// or another one with the same symbol.
+// Returns the extents of an input that was not given: those that --shape gives
+// for it or for another input with the same symbol, else 1.
 std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
                                 const Symbols& symbols) {
   std::vector<int64_t> dims;
@@ -45,8 +45,8 @@ std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
   return dims;
 }
 
-// Takes the bytes of an input that nobody gives from those that are left; an
-// error if they are more.
+// Subtracts the bytes of an input that is not given from `left`. Error: the
+// input needs more bytes than are left.
 Status TakeMemory(const vm::TensorSignature& signature,
                   const std::vector<int64_t>& dims, int64_t& left) {
   constexpr int64_t kBytesOfString = 64;
@@ -90,7 +90,8 @@ Status BindShapes(const vm::Module& module,
                          BindNames(module, "input", names));
   for (size_t i = 0; i < shapes.size(); ++i) {
     const vm::TensorSignature& signature = module.inputs()[numbers[i]];
-    // Of a sequence: the rank of its elements, which the import has used.
+    // The shape of a sequence only gives the rank of its elements, which the
+    // import has used already.
     if (PartCount(module.inputs(), numbers[i]) > 1) continue;
     bool fits = signature.dims.size() == shapes[i].dims.size();
     for (size_t d = 0; fits && d < signature.dims.size(); ++d) {
@@ -108,11 +109,11 @@ Status BindShapes(const vm::Module& module,
   return OkStatus();
 }
 
-// "[NAME=]@x.pb"; such a file may hold more than a tensor.
+// Splits "[NAME=]@x.pb". Such a file may hold more than one tensor.
 std::optional<NamedPath> ProtoPath(const std::string& spec) {
   const StatusOr<NamedPath> path = ParsePathSpec(spec);
   if (!path.ok() || !path->path.ends_with(".pb")) return std::nullopt;
-  // "x=2x3xf32=@x.pb" is raw data.
+  // "x=2x3xf32=@x.pb" is a file of raw data, not a tensor proto.
   if (path->name && (path->name->find('=') != std::string::npos ||
                      ParseTensorType(*path->name))) {
     return std::nullopt;

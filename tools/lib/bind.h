@@ -1,12 +1,12 @@
-// Brings the tensors of a command line to a module's inputs and results, by
+// Assigns the tensors of a command line to a module's inputs and results, by
 // name or in order.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::vector<vm::Tensor> inputs,
 //                          BindInputs(*module, {"x=@x.npy"}, {}, random));
 //
-// What the model leaves open ("N") takes its value from --shape, from the other
-// inputs, or is 1. Errors: unknown or doubled names, too many values; one line
-// with the names there are.
+// A dim that the model leaves open ("N") takes its value from --shape, else
+// from the other inputs, else it is 1. Errors: unknown or repeated names, too
+// many values; one line that lists the names that exist.
 #ifndef EMBER_TOOLS_LIB_BIND_H_
 #define EMBER_TOOLS_LIB_BIND_H_
 
@@ -21,31 +21,33 @@
 
 namespace ember::tools {
 
-// One tensor per input; those not given are random, or zeros if they are state.
-// Types are checked when the session runs. limits: of what is made so, which
-// may be as much as --max-memory says, strings with 64 bytes for each.
+// Returns one tensor per input. Inputs that are not given are random, or zeros
+// if they are state. `limits` bounds the memory of tensors that are made here
+// by --max-memory, with 64 bytes for each string. Types are checked when the
+// session runs.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random,
     const LimitFlags& limits = {});
 
-// Adds zeros for inputs behind those given that are state before the first run
-// (frontends::kStateType).
+// Appends zeros for the inputs after the given ones that are the state before
+// the first run (frontends::kStateType).
 Status AddInitialState(const vm::Module& module,
                        std::vector<vm::Tensor>& inputs);
 
 struct NumberedTensor {
-  size_t number;  // of the input or result
+  size_t number;  // number of the input or result
   vm::Tensor tensor;
 };
-// The tensors that specifications give, with what each belongs to. A .pb file
-// of a sequence or optional gives all tensors that stand for it (onnx_data.h).
+// Reads the tensors that specifications give, each with the number of the input
+// or result that it belongs to. A .pb file with a sequence or optional gives
+// all tensors of that value (onnx_data.h).
 StatusOr<std::vector<NumberedTensor>> ReadTensors(
     const vm::Module& module, std::string_view what,
     const std::vector<std::string>& specs, RandomTensors& random);
 
-// For each name (nullopt: the next in order) the number of an input or result.
-// `what`: "input".
+// Returns the number of an input or result for each name; nullopt is the next
+// one in order. `what` is "input" or "result", for errors.
 StatusOr<std::vector<size_t>> BindNames(
     const vm::Module& module, std::string_view what,
     const std::vector<std::optional<std::string>>& names);

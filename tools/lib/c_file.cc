@@ -13,8 +13,9 @@
 namespace ember::tools {
 namespace {
 
-// As PointerTableRow and NativeTableHeader have it. Bytes are written as
-// numbers of 64 bits, of which a compiler reads a megabyte in a second.
+// The declarations are those of PointerTableRow and NativeTableHeader. Bytes
+// are written as 64-bit numbers, of which a C compiler reads a megabyte in a
+// second.
 constexpr std::string_view kDeclarations = R"(
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "expected a processor that stores the lowest byte of a number first"
@@ -50,7 +51,7 @@ std::string NumberText(uint64_t number) {
   return text;
 }
 
-// At least one number, as C has no empty arrays.
+// Writes at least one number, as C has no empty arrays.
 std::string ArrayText(std::string_view name, std::span<const uint8_t> bytes) {
   constexpr size_t kPerLine = 6;
   std::string text =
@@ -74,7 +75,8 @@ std::string ByteList(const Bytes& bytes) {
   return "{" + text + "}";
 }
 
-// Nobody but the table calls them, so that a program may link several files.
+// Only the table in the same file calls the functions. They are static, so that
+// a program may link several such files.
 std::string FunctionDeclarations(const Prejitted& section) {
   std::string text;
   for (const std::string& name : section.function_names) {

@@ -1,9 +1,9 @@
-// Kernels as one file of C: their functions (jit/c), and the table that a
-// program hands to module_add_kernels (vm/format/native_table.h, version 2).
+// Writes kernels as one C file: their functions (jit/c), and the table that a
+// program passes to module_add_kernels (vm/format/native_table.h, version 2).
 //
 //   WriteFileAtomically("kernels.c", CFileText(identity, made, "my_kernels"));
 //
-// The file needs nothing but a compiler of C11 and its headers. Thread-safe.
+// The file only needs a C11 compiler and its headers. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_C_FILE_H_
 #define EMBER_TOOLS_LIB_C_FILE_H_
 
@@ -14,7 +14,7 @@
 
 namespace ember::tools {
 
-// section: of target c11. symbol: of the table, a name of C.
+// `section` must be of target c11. `symbol` is the C name of the table.
 std::string CFileText(const vm::ModuleIdentity& module,
                       const Prejitted& section, const std::string& symbol);
 

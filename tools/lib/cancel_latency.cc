@@ -31,7 +31,7 @@ StatusOr<CancelLatency> MeasureCancel(vm::Session& session,
   for (int64_t i = 0; i < count; ++i) {
     const auto delay = std::chrono::duration_cast<Clock::duration>(
         Milliseconds(moment(random)));
-    // The thread is there before the run begins.
+    // The cancelling thread starts before the run begins.
     std::promise<Clock::time_point> begins;
     Clock::time_point cancelled;
     std::thread canceller(
@@ -50,7 +50,7 @@ StatusOr<CancelLatency> MeasureCancel(vm::Session& session,
       return status;
     }
   }
-  // A session can be used again.
+  // Checks that the session can still be used.
   EMBER_RETURN_IF_ERROR(session.Run(inputs, &results));
   CancelLatency latency;
   latency.cancelled = static_cast<int64_t>(latencies.size());

@@ -1,11 +1,11 @@
-// How long a run goes on after Cancel.
+// Measures how long a run continues after Cancel.
 //
 //   EMBER_ASSIGN_OR_RETURN(const CancelLatency latency,
 //                          MeasureCancel(*session, inputs, 200, 1));
 //
-// Each time a run begins, and another thread cancels it at a random moment of
-// the time that a run takes. A measurement: nothing is asserted. Of a session
-// that has had its first run, on the calling thread.
+// Another thread cancels each run at a random moment within the time that a run
+// takes. This is a measurement: nothing is asserted. The session must have had
+// its first run. Runs on the calling thread.
 #ifndef EMBER_TOOLS_LIB_CANCEL_LATENCY_H_
 #define EMBER_TOOLS_LIB_CANCEL_LATENCY_H_
 
@@ -19,13 +19,13 @@
 namespace ember::tools {
 
 struct CancelLatency {
-  int64_t cancelled = 0;  // runs that Cancel ended; the others were done before
-  // From the call of Cancel to the end of Run; 0 if none was cancelled.
+  int64_t cancelled = 0;  // runs that Cancel ended; the others had ended before
+  // Time from the call of Cancel to the end of Run; 0 if no run was cancelled.
   double median_ms = 0, worst_ms = 0;
 };
 
-// `seed` decides the moments. Errors: those of a run, but for kCancelled, and
-// of one more run at the end.
+// `seed` decides the moments. Errors: those of a run, except kCancelled, and
+// those of one more run at the end.
 StatusOr<CancelLatency> MeasureCancel(vm::Session& session,
                                       std::span<const vm::Tensor> inputs,
                                       int64_t count, uint64_t seed);

@@ -11,7 +11,8 @@
 namespace ember::tools {
 namespace {
 
-// The pipe carries the status code as one byte, then the answer or the message.
+// The child writes the status code as one byte to the pipe, then the answer or
+// the message.
 [[noreturn]] void RunChild(const std::function<StatusOr<std::string>()>& work,
                            unsigned timeout, int pipe_end) {
   alarm(timeout);
@@ -26,7 +27,8 @@ namespace {
     written += static_cast<size_t>(count);
   }
   std::fflush(nullptr);
-  // Destructors of the parent's globals are not the child's to run.
+  // _exit skips the destructors of the parent's globals, which the child must
+  // not run.
   _exit(0);
 }
 
@@ -49,7 +51,8 @@ StatusOr<std::string> RunInChild(
   int ends[2];
   if (pipe(ends) != 0)
     return InternalError(std::string("pipe: ") + std::strerror(errno));
-  std::fflush(nullptr);  // or the child would print it again
+  // Otherwise the child would print what is buffered a second time.
+  std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0)
     return InternalError(std::string("fork: ") + std::strerror(errno));

@@ -1,12 +1,11 @@
-// Runs a function in a child process and brings its answer back.
+// Runs a function in a child process and returns its answer.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::string answer,
 //                          RunInChild([] { return Work(); }, 60));
 //
 // For measurements that must not disturb each other, and for work that may
-// crash or hang. The caller must have one thread only. Errors of the function
-// come back as they are; a crash, a timeout and an unexpected end are
-// kInternal.
+// crash or hang. The caller must have only one thread. Errors: those of the
+// function; kInternal for a crash, a timeout or an unexpected end.
 #ifndef EMBER_TOOLS_LIB_CHILD_H_
 #define EMBER_TOOLS_LIB_CHILD_H_
 
@@ -17,7 +16,7 @@
 
 namespace ember::tools {
 
-// timeout_seconds: 0 for none.
+// timeout_seconds = 0: there is no timeout.
 StatusOr<std::string> RunInChild(
     const std::function<StatusOr<std::string>()>& work,
     unsigned timeout_seconds);

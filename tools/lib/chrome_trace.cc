@@ -10,7 +10,7 @@
 namespace ember::tools {
 namespace {
 
-// Nanoseconds as microseconds, the format's unit, with all digits.
+// Prints nanoseconds as microseconds, the unit of the format, with all digits.
 std::string Microseconds(int64_t ns) {
   char buffer[40];
   std::snprintf(buffer, sizeof(buffer), "%lld.%03lld",

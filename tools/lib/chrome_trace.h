@@ -1,4 +1,4 @@
-// Events for chrome://tracing and ui.perfetto.dev.
+// Writes events for chrome://tracing and ui.perfetto.dev.
 //
 //   std::string json = ChromeTrace(
 //       "resnet50", {{.name = "conv1", .begin_ns = 0, .end_ns = 900}});
@@ -22,7 +22,7 @@ struct ChromeTraceEvent {
       details;  // shown when the event is selected
 };
 
-// Times are shown from the first event on; threads are numbered in order of
+// Times are relative to the first event. Threads are numbered in order of
 // appearance.
 std::string ChromeTrace(std::string_view process,
                         std::span<const ChromeTraceEvent> events);

@@ -10,8 +10,8 @@
 namespace ember::tools {
 namespace {
 
-// Distance of two floats; 0 for equal infinities and NaNs, infinity where only
-// one is such.
+// Returns the distance of two floats: 0 for equal infinities and for two NaNs,
+// infinity if only one of them is infinite or NaN.
 double Distance(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   const double distance = std::abs(got - want);
@@ -21,7 +21,7 @@ double Distance(double got, double want) {
 
 bool Within(double distance, double want, const Tolerance& tolerance) {
   if (distance == 0) return true;
-  // An infinite `want` would allow everything.
+  // An infinite `want` would make the tolerance infinite.
   return std::isfinite(want) &&
          distance <= tolerance.atol + tolerance.rtol * std::abs(want);
 }
@@ -69,7 +69,8 @@ Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
               (steps > 0 && distance <= static_cast<double>(steps));
       if (!equal)
         distance =
-            std::max(distance, 1.0);  // 64-bit numbers may round to the same
+            // Large 64-bit integers that differ may round to the same double.
+            std::max(distance, 1.0);
     }
     result.max_absolute = std::max(result.max_absolute, distance);
     if (std::abs(want_element) > tolerance.atol) {

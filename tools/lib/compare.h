@@ -19,46 +19,49 @@ namespace ember::tools {
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-5;
-  // By how much integers of 8 and 16 bits, as quantized values are, may be off.
-  // Wider ones (indices, counts, sums) are exact whatever this says.
+  // Largest difference that is allowed for integers of 8 and 16 bits, which may
+  // be quantized values. Wider integers (indices, counts, sums) must always be
+  // equal.
   int64_t integer_steps = 0;
-  // Floats narrower than f32 may be apart by TierTolerance of their type at
-  // least: of two that round alike, one unit in the last place is more than
-  // rtol.
+  // Floats narrower than f32 may differ by at least the TierTolerance of their
+  // type: if two computations round differently, the difference of one unit in
+  // the last place is more than `rtol`.
   bool allows_rounding = false;
 };
 
-// The integer_steps that a tolerance's note in the corpus' manifest allows:
-// "quantised: one step may differ", "uint8 pixels: at most 1 off". These are
-// outputs of an engine that multiplies quantized values by the quotient of
-// their scales where ONNX's definition divides, so that ties fall elsewhere.
+// Returns the integer_steps that the note of a tolerance in the corpus'
+// manifest allows: "quantised: one step may differ", "uint8 pixels: at most 1
+// off". Such outputs come from an engine that multiplies quantized values by
+// the quotient of their scales, where ONNX's definition divides, so that ties
+// round differently.
 int64_t IntegerStepsOfNote(std::string_view note);
 
 struct Comparison {
   bool equal = true;
-  std::string message;      // empty if equal; one line
-  int64_t differences = 0;  // elements out of tolerance
-  double max_absolute = 0;  // of all finite elements; infinite if one side only
-                            // is NaN or infinite
+  std::string message;      // one line; empty if the tensors are equal
+  int64_t differences = 0;  // number of elements out of tolerance
+  // Over all finite elements; infinite if only one side is NaN or infinite.
+  double max_absolute = 0;
   double max_relative = 0;  // |got - want| / |want| where |want| > atol
 };
 
 Comparison Compare(const vm::Tensor& got, const vm::Tensor& want,
                    const Tolerance& tolerance);
 
-// Results of one dispatch on the same operands by two tiers: exact for
-// integers, bools and strings; floats may be apart by
+// Compares the results of one dispatch on the same operands by two tiers.
+// Integers, bools and strings must be equal; floats may differ by
 //
 //   factor * TierTolerance(type) * (|want| + size / 10)
 //
-// where size is the largest finite |want| of the elements that are not equal
-// (sums that cancel are as wrong as their terms are large; fill values, such as
-// a mask's -3e38, are equal and so do not count).
+// where `size` is the largest finite |want| of the elements that are not equal.
+// A sum that cancels is as wrong as its terms are large, so `size` is part of
+// the bound. Fill values, such as a mask's -3e38, are equal and so do not
+// count.
 Comparison CompareTiers(const vm::Tensor& got, const vm::Tensor& want,
                         double factor = 1);
-// f64 1e-9, f32 1e-4, f16 4e-3, bf16 3e-2, f8e4m3fn 0.25, f8e5m2 0.5: some
-// hundred units in the last place of the sums, and a few of those that are
-// rounded to a narrow type.
+// Returns f64 1e-9, f32 1e-4, f16 4e-3, bf16 3e-2, f8e4m3fn 0.25, f8e5m2 0.5.
+// That is some hundred units in the last place of a sum, or a few units for
+// sums that are rounded to a narrow type.
 double TierTolerance(DType type);
 
 }  // namespace ember::tools

@@ -38,7 +38,7 @@ TEST(CompareTest, ToleranceIsAbsolutePlusRelative) {
           .equal);
 }
 
-// 1 and the next number of f16 above are 2^-10 apart.
+// 1 and the next larger f16 are 2^-10 apart.
 TEST(CompareTest, NarrowFloatsMayRoundDifferently) {
   vm::Tensor a = *vm::Tensor::Allocate(DType::kF16, {1});
   vm::Tensor b = *vm::Tensor::Allocate(DType::kF16, {1});
@@ -85,13 +85,14 @@ bool IsOneOff(DType type, const Tolerance& tolerance) {
 }
 
 TEST(CompareTest, TiersAreApartRelativeToTheSizeOfWhatDiffers) {
-  // 1e-4 * (1000 + 100) for the first, 1e-4 * 100 where sums cancelled.
+  // Allowed are 1e-4 * (1000 + 100) for the first element, and 1e-4 * 100 for a
+  // sum that cancelled.
   EXPECT_TRUE(CompareTiers(Floats({1000.1f, 0.009f}), Floats({1000, 0})).equal);
   EXPECT_FALSE(
       CompareTiers(Floats({1000.1f, 0.011f}), Floats({1000, 0})).equal);
   EXPECT_TRUE(
       CompareTiers(Floats({1000.1f, 0.011f}), Floats({1000, 0}), 2).equal);
-  // A fill value that is equal hides nothing, nor does an infinity.
+  // Neither a fill value that is equal nor an infinity hides a difference.
   EXPECT_FALSE(
       CompareTiers(Floats({-3e38f, 1.01f}), Floats({-3e38f, 1})).equal);
   EXPECT_FALSE(

@@ -13,22 +13,23 @@
 namespace ember::tools {
 namespace {
 
-// Written where nothing can be allocated any more.
+// The message is made beforehand, as nothing can be allocated when it is
+// written.
 std::string& MemoryMessage() {
   static auto* const kMessage = new std::string;
   return *kMessage;
 }
 
 [[noreturn]] void End(const std::string& message) {
-  // What becomes of the write changes nothing.
+  // The process ends with the same status if the write fails.
   if (write(STDERR_FILENO, message.data(), message.size()) < 0) _exit(1);
   _exit(1);
 }
 
 void MemoryIsOver() { End(MemoryMessage()); }
 
-// Private memory of this process that can be written, as RLIMIT_DATA counts it;
-// 0 where /proc does not say.
+// Bytes of private writable memory of this process, as RLIMIT_DATA counts them;
+// 0 if /proc does not say.
 int64_t DataBytes() {
   std::FILE* const file = std::fopen("/proc/self/statm", "re");
   if (file == nullptr) return 0;
@@ -68,7 +69,7 @@ StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
   std::unique_ptr<CompileLimits> limits(new CompileLimits);
   MemoryMessage() = Prefix(path) + std::to_string(bytes) +
                     " bytes more (--max-memory), found more\n";
-  // First: a thread takes memory for its stack.
+  // The thread is started before memory is limited, as its stack takes memory.
   if (options.max_seconds > 0) {
     char seconds[32];
     std::snprintf(seconds, sizeof(seconds), "%g", options.max_seconds);
@@ -85,7 +86,7 @@ void CompileLimits::LimitMemory(int64_t bytes) {
   rlimit limit = former_;
   const auto most =
       static_cast<rlim_t>(bytes) + static_cast<rlim_t>(DataBytes());
-  // A limit from outside stays where it is lower.
+  // A lower limit that was set from outside stays in force.
   if (limit.rlim_cur == RLIM_INFINITY || most < limit.rlim_cur)
     limit.rlim_cur = most;
   if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
@@ -96,7 +97,7 @@ void CompileLimits::LimitMemory(int64_t bytes) {
 void CompileLimits::LimitTime(double seconds, std::string message) {
   watch_ = std::thread([this, seconds, message = std::move(message)] {
     std::unique_lock lock(mutex_);
-    // Of what a clock cannot hold there is no end either.
+    // A time that a clock cannot hold is no limit either.
     constexpr double kMostSeconds = 1e9;
     if (seconds > kMostSeconds) return;
     const auto end = std::chrono::steady_clock::now() +

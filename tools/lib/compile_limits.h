@@ -1,4 +1,4 @@
-// What importing and compiling a model may take.
+// Limits the memory and time that importing and compiling a model may take.
 //
 //   {
 //     EMBER_ASSIGN_OR_RETURN(const auto limits,
@@ -6,18 +6,19 @@
 //     … import, compile
 //   }
 //
-// Importers and passes allocate everywhere and have no place that all their
-// work goes through, so it is the process that is limited: until the object is
-// gone, the process may take max_memory bytes more than it had (RLIMIT_DATA:
-// private memory that can be written), and max_seconds may pass. What is over
-// ends the process with status 1 and one line that names file, limit and flag:
+// Importers and passes allocate everywhere, and no single place sees all their
+// work. So the process is limited: until the object is destroyed, the process
+// may take max_memory bytes more than it had (RLIMIT_DATA: private writable
+// memory), and max_seconds may pass. Exceeding a limit ends the process with
+// status 1 and one line that names file, limit and flag:
 //
 //   vm-compile: model.onnx: expected compiling to take at most 1000000 bytes
 //   more (--max-memory), found more
 //
-// For tools, whose process is the user's command. One at a time; threads may
-// allocate meanwhile, and count. Under AddressSanitizer and ThreadSanitizer,
-// whose own tables would count, memory is not limited.
+// For tools, whose process is the user's command. There may be one object at a
+// time. Other threads may allocate meanwhile, and their memory counts. Under
+// AddressSanitizer and ThreadSanitizer memory is not limited, as their own
+// tables would count.
 #ifndef EMBER_TOOLS_LIB_COMPILE_LIMITS_H_
 #define EMBER_TOOLS_LIB_COMPILE_LIMITS_H_
 
@@ -37,9 +38,9 @@ namespace ember::tools {
 
 class CompileLimits {
  public:
-  // Of max_memory and max_seconds, with the defaults of sessions: the memory of
-  // the machine or control group, no time. `path` is what the line names.
-  // Errors: those of SetLimits.
+  // Applies max_memory and max_seconds. The defaults are those of sessions: the
+  // memory of the machine or control group, and no limit of time. `path` is the
+  // file that the line names. Errors: those of SetLimits.
   static StatusOr<std::unique_ptr<CompileLimits>> Start(
       const LimitFlags& flags, const std::string& path);
   ~CompileLimits();

@@ -16,7 +16,7 @@ class CompileLimitsDeathTest : public ::testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// Volatile, so that the allocation is not left out.
+// The pointer is volatile, so that the compiler keeps the allocation.
 void Allocate(size_t bytes) {
   char* volatile memory = new char[bytes];
   memory[0] = 1;
@@ -38,7 +38,7 @@ TEST_F(CompileLimitsDeathTest, Memory) {
       "\\(--max-memory\\), found more\n");
 }
 
-// As it comes in many pieces.
+// Memory is allocated in many small pieces, as importers do.
 TEST_F(CompileLimitsDeathTest, MemoryOfManyPieces) {
   if (!CompileLimits::LimitsMemory()) GTEST_SKIP() << "a sanitizer's tables";
   EXPECT_EXIT(
@@ -76,7 +76,7 @@ TEST(CompileLimits, EndWithTheObject) {
 
 TEST(CompileLimits, Errors) {
   EXPECT_FALSE(CompileLimits::Start({.max_memory = "x"}, "a.onnx").ok());
-  // Less than the stack of the thread that watches the time.
+  // The limit is less than the stack of the thread that watches the time.
   EXPECT_TRUE(
       CompileLimits::Start({.max_memory = "1M", .max_seconds = 1000}, "a.onnx")
           .ok());

@@ -9,12 +9,13 @@
 namespace ember::tools {
 namespace {
 
-// Made before the signal: a handler cannot.
+// The message is made before the signal arrives, as a handler cannot make one.
 char message[256];
 size_t message_size = 0;
 
 void OnBus(int signal, siginfo_t* info, void*) {
-  // Memory of a mapping that the file no longer has; anything else is a bug.
+  // BUS_ADRERR means that memory of a mapping is no longer in the file. Any
+  // other code is a bug.
   if (info->si_code != BUS_ADRERR) {
     ::signal(signal, SIG_DFL);
     ::raise(signal);

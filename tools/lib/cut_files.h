@@ -1,11 +1,12 @@
-// Models are mapped, not read. Where another program cuts such a file off while
-// a tool uses it, the system ends the tool with SIGBUS; with this it says why:
+// Reports a mapped file that another program truncates while the tool uses it.
+// Models are mapped, not read, so the system then ends the tool with SIGBUS.
+// With this call it prints the reason and ends with status 1:
 //
 //   ReportCutFiles("vm-run");
 //   // vm-run: a file that it reads was cut off meanwhile, or could not be read
 //
-// and ends with status 1. For programs only: a library leaves the signals of
-// its host alone. Once per process, before there are other threads.
+// For programs only: a library must leave the signals of its host alone. Call
+// it once per process, before there are other threads.
 #ifndef EMBER_TOOLS_LIB_CUT_FILES_H_
 #define EMBER_TOOLS_LIB_CUT_FILES_H_
 

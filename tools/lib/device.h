@@ -1,4 +1,4 @@
-// The device that a command line asks for.
+// Opens the device that a command line asks for.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          OpenDevice("vulkan:1", 2));
@@ -16,13 +16,13 @@
 
 namespace ember::tools {
 
-// threads = 0: one per core. cache_folder: as in hal::DeviceOptions. Errors
-// name the drivers there are.
+// threads = 0: one per core. `cache_folder` is as in hal::DeviceOptions. Errors
+// name the drivers that exist.
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, int64_t threads,
     const std::string& cache_folder = "");
 
-// For each driver its devices, or why it has none:
+// Lists the devices of each driver, or the reason why it has none:
 //   vulkan: GPUs, and CPUs with lavapipe, through Vulkan 1.2 or newer: SPIR-V
 //     vulkan:0   llvmpipe (LLVM 15.0.6, 256 bits), 15.6 GB
 //                vulkan1.3+f16+f64+…

@@ -1,5 +1,5 @@
-// One call of a dispatch, set aside: its operands as tensors, to run it again
-// in another way and compare.
+// Keeps the operands of one call of a dispatch as tensors, to run the call
+// again in another way and compare.
 //
 //   EMBER_ASSIGN_OR_RETURN(CallOperands copy,
 //                          CallOperands::Copy(dispatch, call, {}));
@@ -34,34 +34,36 @@ using tensor::ParametersText;
 
 struct CallOperands {
   std::vector<vm::Tensor> inputs, outputs;
-  // Per output: the number of the input that it shares memory with in the call
-  // (it is computed in place), or -1.
+  // For each output, the number of the input whose memory it shares in the call
+  // (the output is computed in place), or -1.
   std::vector<int> shared;
 
   static StatusOr<CallOperands> Borrow(const tensor::Dispatch& dispatch,
                                        const vm::KernelCall& call);
-  // Memory of their own, outputs with the contents that they have (what a
-  // dispatch does not write stays). Constant inputs, which nothing writes, are
-  // borrowed; constant_inputs: as in KernelRequest, may be empty.
+  // Copies the operands into memory of their own. Outputs are copied with their
+  // contents, as elements that the dispatch does not write stay as they are.
+  // Constant inputs, which the dispatch never writes, are borrowed;
+  // `constant_inputs` is as in KernelRequest and may be empty.
   static StatusOr<CallOperands> Copy(const tensor::Dispatch& dispatch,
                                      const vm::KernelCall& call,
                                      const std::vector<bool>& constant_inputs);
-  // Zeroed outputs for the inputs. Fails where the inputs are not what the
-  // dispatch declares for the parameters.
+  // Makes zeroed outputs for the inputs. Error: the inputs are not those that
+  // the dispatch declares for the parameters.
   static StatusOr<CallOperands> ForInputs(const tensor::Dispatch& dispatch,
                                           std::span<const int64_t> parameters,
                                           std::vector<vm::Tensor> inputs);
 
-  // Computed in place again: outputs that share an input's memory in the call
-  // share it here. For operands with memory of their own.
+  // Makes outputs share an input's memory where they share it in the call, so
+  // that they are computed in place again. For operands with memory of their
+  // own.
   void Share(std::span<const int> with);
 
-  // As KernelCall wants them.
+  // Pointers to the operands, in the form of KernelCall::buffers.
   std::vector<void*> Buffers() const;
 };
 
 StatusOr<vm::Tensor> CopyOf(const vm::Tensor& tensor);
-// Of elements: shapes must agree.
+// Copies the elements. Both tensors must have the same shape.
 void CopyElements(const vm::Tensor& from, vm::Tensor& to);
 
 Status RunTierZero(const tensor::Dispatch& dispatch,
@@ -72,17 +74,17 @@ struct CallOutcome {
   const Status& status;
   const std::vector<vm::Tensor>& outputs;
 };
-// One line about the first output that differs (CompareTiers says what that
-// means), or about an error that only one side has; nothing if there is none.
-// Two errors are equal.
+// Returns one line about the first output that differs (as CompareTiers defines
+// it) or about an error that only one side has; nullopt if there is none. Two
+// errors count as equal.
 std::optional<std::string> DifferenceOf(const tensor::Dispatch& dispatch,
                                         const CallOutcome& got,
                                         const CallOutcome& want,
                                         double factor = 1);
 
-// The number of an input that a kernel wrote to although no output shares its
-// memory. before: a copy; inputs that it borrows from `after` are not looked
-// at.
+// Returns the number of an input that a kernel wrote to although no output
+// shares its memory. `before` is a copy; inputs that it borrows from `after`
+// are not checked.
 std::optional<size_t> ChangedInput(const CallOperands& before,
                                    const CallOperands& after);
 

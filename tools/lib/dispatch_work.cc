@@ -15,7 +15,7 @@ using tensor::Opcode;
 using tensor::Register;
 using tensor::Update;
 
-// Bit i: the value depends on axis i of the stage.
+// Bit i is set if the value depends on axis i of the stage.
 using AxisSet = uint32_t;
 
 bool IsOperation(const Instruction& instruction) {
@@ -94,7 +94,7 @@ class StageWork {
     for (size_t i = 0; i < extents_.size(); ++i) {
       if ((axes >> i & 1) != 0) points *= static_cast<double>(extents_[i]);
     }
-    // An empty reduction does nothing, whatever its body depends on.
+    // An empty reduction computes nothing, whatever axes its body depends on.
     const bool is_empty = std::ranges::find(extents_, 0) != extents_.end();
     return is_empty ? 0 : points;
   }
@@ -106,8 +106,8 @@ class StageWork {
     return points;
   }
 
-  // Operations for the value and what it is made of, but for what was counted
-  // before and the indices of loads.
+  // Counts the operations for the value and for its operands. Not counted are
+  // values that were counted before, and the indices of loads.
   double Visit(Register root) {
     double count = 0;
     std::vector<Register> stack = {root};
@@ -132,7 +132,7 @@ class StageWork {
   const tensor::Stage& stage_;
   std::vector<int64_t> extents_;
   AxisSet all_ = 0;
-  std::vector<AxisSet> sets_;  // of the stage's registers
+  std::vector<AxisSet> sets_;  // for each register of the stage
   std::vector<bool> visited_ = std::vector<bool>(stage_.end - stage_.begin);
 };
 

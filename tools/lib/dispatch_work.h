@@ -1,14 +1,14 @@
-// What a dispatch must do at least, for given parameters: operations and
-// memory traffic, to compare its time with the machine's limits.
+// Counts the work that a dispatch must do at least for given parameters:
+// operations and memory traffic, to compare its time with the machine's limits.
 //
 //   EMBER_ASSIGN_OR_RETURN(DispatchWork work, WorkOf(dispatch, parameters));
 //   // work.operations == 2 * m * n * k for a product of matrices
 //
-// Counted is what the tensor expressions say: each arithmetic instruction (a
-// transcendental function, too) and each step of a reduction is one operation,
-// done once for every point of the axes that it depends on; index arithmetic,
-// casts and copies are none. Of inputs and outputs, what is read or written
-// counts once; temporaries do not.
+// The tensor expressions are counted. Each arithmetic instruction (a
+// transcendental function, too) and each step of a reduction is one operation
+// for every point of the axes that it depends on. Index arithmetic, casts and
+// copies are not counted. An element of an input or output that is read or
+// written counts once; temporaries do not count.
 #ifndef EMBER_TOOLS_LIB_DISPATCH_WORK_H_
 #define EMBER_TOOLS_LIB_DISPATCH_WORK_H_
 
@@ -24,12 +24,12 @@ namespace ember::tools {
 struct DispatchWork {
   double operations = 0;
   double bytes = 0;
-  double points = 0;  // of all stages
-  // Its last result, and its largest reduction: "1x28x28x8xf32, sum of 9".
+  double points = 0;  // summed over all stages
+  // The last result and the largest reduction: "1x28x28x8xf32, sum of 9".
   std::string text;
 };
 
-// Errors: parameters that the dispatch cannot have.
+// Error: the dispatch cannot have these parameters.
 StatusOr<DispatchWork> WorkOf(const tensor::Dispatch& dispatch,
                               std::span<const int64_t> parameters);
 

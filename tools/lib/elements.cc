@@ -34,7 +34,8 @@ std::string Shortest(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// Letters of all languages as they are; what would break the line escaped.
+// Quotes a text. Letters of all languages stay as they are; characters that
+// would break the line are escaped.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

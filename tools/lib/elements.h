@@ -1,5 +1,5 @@
-// One element of a tensor of any type, by flat index: for code where clarity
-// matters more than speed.
+// Accesses one element of a tensor of any type by its flat index: for code
+// where clarity matters more than speed.
 //
 //   double x = FloatElement(tensor, i);   // integers and bools too, rounded if
 //                                         // they must be
@@ -18,20 +18,22 @@
 namespace ember::tools {
 
 double FloatElement(const vm::Tensor& tensor, int64_t index);
-// Of integer and bool tensors; u64 as its bits.
+// For integer and bool tensors. u64 is returned as its bits.
 int64_t IntegerElement(const vm::Tensor& tensor, int64_t index);
-// Rounded to the tensor's type; it must be a float type.
+// Rounds the value to the tensor's type, which must be a float type.
 void SetFloatElement(vm::Tensor& tensor, int64_t index, double value);
-// Cut to the tensor's type, which must be an integer type or bool.
+// Truncates the value to the tensor's type, which must be an integer type or
+// bool.
 void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value);
 
-// The shortest text that reads back as the same element ("0.1", "-3", "true");
-// strings in quotes.
+// Returns the shortest text that reads back as the same element ("0.1", "-3",
+// "true"). Strings are in quotes.
 std::string ElementText(const vm::Tensor& tensor, int64_t index);
-// Reads text into an element. Errors: not a number, or out of the type's range.
+// Reads text into an element. Errors: the text is not a number, or out of the
+// type's range.
 Status ParseElement(std::string_view text, vm::Tensor& tensor, int64_t index);
 
-// "[0, 3, 1]" of a flat index; "[]" for a scalar.
+// Returns the index of an element as text, "[0, 3, 1]"; "[]" for a scalar.
 std::string IndexText(std::span<const int64_t> dims, int64_t flat_index);
 
 }  // namespace ember::tools

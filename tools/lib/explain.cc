@@ -14,7 +14,7 @@
 namespace ember::tools {
 namespace {
 
-// Milliseconds of each site's calls.
+// Returns milliseconds of each call, by site.
 std::vector<std::vector<double>> TimesBySite(const vm::Session& session) {
   std::vector<std::vector<double>> times(session.module().sites().size());
   for (const vm::TraceEvent& event : session.trace()) {
@@ -24,7 +24,7 @@ std::vector<std::vector<double>> TimesBySite(const vm::Session& session) {
   return times;
 }
 
-// "2", "0: declined-reason", "0: no kernel yet".
+// Returns "2", "0: declined-reason" or "0: no kernel yet".
 std::string TierText(const vm::SiteProfile& site, const vm::Tiering* tiering,
                      uint32_t group) {
   std::string text = std::to_string(site.tier);
@@ -40,7 +40,7 @@ std::string TierText(const vm::SiteProfile& site, const vm::Tiering* tiering,
 }  // namespace
 
 std::string ReasonName(const std::string& reason) {
-  // What declined may have put words in front.
+  // The component that declined may have put words before the reason's name.
   for (const std::string_view name : {
 #define EMBER_ROW(name, text, doc) std::string_view(text),
            EMBER_FOR_EACH_DECLINE_REASON(EMBER_ROW)

@@ -1,13 +1,14 @@
-// What --explain prints: for each dispatch that ran, what it computes, which
-// tier ran it or why no kernel did, and how near to the machine's limits it is.
+// Prints the table of --explain: for each dispatch that ran, what it computes,
+// which tier ran it or why there was no kernel, and how near to the machine's
+// limits it is.
 //
 //   std::string text = ExplainText(*session, tier.tiering.get(),
 //                                  MeasureMachineLimits(threads));
 //
 // The session must have been made with SessionOptions::trace. The roofline is
-// the larger of operations / peak and bytes / read rate (of a working set of
-// that size: tools/lib/peak.h); the table gives its share of the median time,
-// and which of the two it was.
+// the larger of operations / peak and bytes / read rate, for a working set of
+// that size (tools/lib/peak.h). The table gives the roofline's share of the
+// median time, and which of the two it was.
 #ifndef EMBER_TOOLS_LIB_EXPLAIN_H_
 #define EMBER_TOOLS_LIB_EXPLAIN_H_
 
@@ -19,17 +20,17 @@
 
 namespace ember::tools {
 
-// tiering: null at tier 0.
+// `tiering` is null at tier 0.
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
                         const MachineLimits& limits);
-// On a device that is not the host, whose limits are not known: rates instead
-// of shares, and where each dispatch ran.
+// For a device that is not the host, whose limits are not known: the table has
+// rates instead of shares, and where each dispatch ran.
 std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
                               const std::string& device);
 
-// The row of jit/decline_reasons.h that a reason names ("float-remainder"),
-// else its beginning.
+// Returns the row of jit/decline_reasons.h that a reason names
+// ("float-remainder"), or else the reason's beginning.
 std::string ReasonName(const std::string& reason);
 
 }  // namespace ember::tools

@@ -38,7 +38,8 @@ TEST(ExplainTest, WorkAndBoundsOfEachDispatch) {
   const auto module = *vm::Module::FromDefinition(vm::SampleNamed("static"));
   const std::string text = Explain(module, nullptr);
   EXPECT_THAT(text, HasSubstr("GFLOP/s of f32 multiply-adds; reads of 64 KiB"));
-  // 24 operations; 4 * (6 + 6 + 4) bytes: more time than the operations take.
+  // The dispatch has 24 operations and reads and writes 4 * (6 + 6 + 4) bytes,
+  // which take more time than the operations.
   EXPECT_THAT(text, HasSubstr("| memory |  0.00 | 0.000 | 0    | gemm      | "
                               "2x2xf32, sum of 3 | Gemm_0 + Relu_1 |"));
   EXPECT_THAT(text, HasSubstr("| bias_relu | 2x2xf32 "));

@@ -22,7 +22,7 @@ Status Malformed(const std::string& flag, std::string_view expected,
                               ", found '" + found + "'");
 }
 
-// How many edits turn one text into the other.
+// Returns the number of edits between two texts.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -293,8 +293,9 @@ int RunTool(int argc, char** argv, Flags& flags,
     try {
       status = body();
     } catch (const std::bad_alloc&) {
-      // It went through code that is built without exceptions and so has
-      // released nothing, locks included: there is no way but out.
+      // The exception passed through code that is built without exceptions,
+      // which has released nothing, locks included. The process cannot
+      // continue.
       std::fflush(stdout);
       std::fprintf(stderr, "%s: out of memory\n", flags.tool().c_str());
       _exit(1);
@@ -302,7 +303,8 @@ int RunTool(int argc, char** argv, Flags& flags,
   }
   std::fflush(stdout);
   if (status.ok()) return 0;
-  // Names in files and of files may be made to move a terminal's cursor.
+  // A file's name, or a name in it, may hold characters that move a terminal's
+  // cursor.
   std::fprintf(stderr, "%s: %s\n", flags.tool().c_str(),
                OnOneLine(status.message()).c_str());
   return parsed ? 1 : 2;

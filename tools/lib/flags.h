@@ -1,5 +1,6 @@
-// The command line of a tool: declares flags, parses them, prints help. Flags
-// are spelled with dashes and may be repeated, which absl::flags cannot do.
+// Declares the flags of a tool, parses its command line and prints its help.
+// Flags are spelled with dashes and may be repeated, which absl::flags cannot
+// do.
 //
 //   std::string output;
 //   std::vector<std::string> shapes, models;
@@ -12,10 +13,10 @@
 //   flags.Example("vm-compile resnet50.onnx -o resnet50.vmfb");
 //   return RunTool(argc, argv, flags, [&] { return Compile(...); });
 //
-// --name=value and --name value are the same; a flag of one letter may have one
-// dash; a bool flag stands alone (--profile) or has =true or =false; "--" ends
-// the flags. --help is there for every tool. Errors: one line that names the
-// flag, what was expected and what was found. Not thread-safe.
+// --name=value and --name value are the same. A flag of one letter may have one
+// dash. A bool flag has no value (--profile) or has =true or =false. "--" ends
+// the flags. Every tool has --help. Errors: one line that names the flag, what
+// was expected and what was found. Not thread-safe.
 #ifndef EMBER_TOOLS_LIB_FLAGS_H_
 #define EMBER_TOOLS_LIB_FLAGS_H_
 
@@ -31,10 +32,10 @@ namespace ember::tools {
 
 class Flags {
  public:
-  // usage: what follows the tool's name.
+  // `usage` is the text after the tool's name.
   Flags(std::string tool, std::string usage, std::string summary);
 
-  // Values that are not flags: at least `minimum`, at most `maximum` of them.
+  // Declares values that are not flags: at least `minimum`, at most `maximum`.
   void Positional(std::string name, size_t minimum, size_t maximum,
                   std::vector<std::string>* values);
   // The value that the variable has when Add is called is the default, and
@@ -47,17 +48,17 @@ class Flags {
            std::string doc);
   void Add(std::string name, std::string* value, std::string placeholder,
            std::string doc);
-  // --name alone stands for --name=`alone`; without it the variable is as it
-  // was.
+  // --name without a value means --name=`alone`. Without the flag the variable
+  // stays unchanged.
   void AddOptional(std::string name, std::string* value,
                    std::string placeholder, std::string alone, std::string doc);
   // Each use adds a value.
   void Add(std::string name, std::vector<std::string>* values,
            std::string placeholder, std::string doc);
-  // A bool that asks for something else than the usual work: positional values
-  // are not needed then.
+  // Declares a bool that asks for something other than the tool's usual work.
+  // Positional values are not required with it.
   void AddStandalone(std::string name, bool* value, std::string doc);
-  // Only these values are accepted.
+  // Accepts only these values.
   void AddChoice(std::string name, std::string* value,
                  const std::vector<std::string>& choices, std::string doc);
   void Example(std::string command);
@@ -71,7 +72,8 @@ class Flags {
  private:
   struct Flag {
     std::string name, placeholder, doc, default_text;
-    std::string alone;  // the value if there is none; empty: one is needed
+    // The value of a flag without one; empty: the flag needs a value.
+    std::string alone;
     bool is_optional = false;  // --help shows [=placeholder]
     std::function<Status(const std::string&)> set;
 
@@ -94,11 +96,11 @@ class Flags {
   bool help_ = false;
 };
 
-// A tool's main: parses, prints help or runs `body`, and prints an error as
-// "tool: message". Gives 0; 1 when the work failed; 2 when the command line is
-// wrong. Mapped files that are cut off are reported (tools/lib/cut_files.h).
-// Where operator new fails on this thread it says "tool: out of memory"
-// and ends the process with status 1.
+// The main function of a tool: parses, prints help or runs `body`, and prints
+// an error as "tool: message". Returns 0; 1 if the work failed; 2 if the
+// command line is wrong. A mapped file that is truncated is reported
+// (tools/lib/cut_files.h). If operator new fails on this thread, prints "tool:
+// out of memory" and ends the process with status 1.
 int RunTool(int argc, char** argv, Flags& flags,
             const std::function<Status()>& body);
 

@@ -38,8 +38,9 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-// prefix + "0.pb" and so on, until there is none; what the module takes several
-// tensors for is one file. `left_out`: numbers of files that are not read.
+// Reads prefix + "0.pb" and so on, until there is no such file. A value that
+// the module takes as several tensors is one file. `left_out` holds numbers of
+// files that are not read.
 StatusOr<std::vector<vm::Tensor>> ReadTensors(
     const std::string& prefix, std::span<const vm::TensorSignature> signatures,
     const std::set<size_t>& left_out) {
@@ -62,7 +63,7 @@ StatusOr<std::vector<vm::Tensor>> ReadTensors(
   }
 }
 
-// known: numbers of inputs whose values the module was compiled for.
+// `known` holds numbers of inputs whose values the module was compiled for.
 StatusOr<DataSet> ReadDataSet(const std::string& folder,
                               const vm::Module& module,
                               const std::set<size_t>& known) {
@@ -77,7 +78,7 @@ StatusOr<DataSet> ReadDataSet(const std::string& folder,
   return set;
 }
 
-// Whether a result is the state for the next run.
+// True if a result is the state for the next run.
 bool IsState(const vm::Module& module, size_t result) {
   return module.results()[result].logical_type == frontends::kStateType;
 }
@@ -88,8 +89,8 @@ class GoldenRunner {
       : golden_(golden), options_(options) {}
 
   StatusOr<GoldenResult> Run() {
-    // First, so that an unsupported operator is not hidden behind an
-    // unsupported type of the data.
+    // The model is opened before any data is read, so that an unsupported type
+    // of the data does not hide an unsupported operator.
     if (const Status status = Open({});
         status.code() == StatusCode::kUnimplemented &&
         status.message().find("unsupported operator") !=
@@ -110,7 +111,7 @@ class GoldenRunner {
   }
 
  private:
-  // Of the session that ends.
+  // Adds up the calls of the session that ends.
   void CountCalls() {
     if (session_ == nullptr) return;
     const Placement placement = PlacementOf(session_->Profile());
@@ -152,9 +153,10 @@ class GoldenRunner {
     return OkStatus();
   }
 
-  // Input names are not known before a model is open; data sets are in the
-  // order of inputs, so that the graph tells them. with_values: integers and
-  // booleans without dims are given, too, as a model may decide by them.
+  // Opens the model with the shapes of a data set. Input names are not known
+  // before a model is open; data sets are in the order of inputs, so the names
+  // come from the graph. with_values: integers and booleans without dims are
+  // given as values, too, as a model may branch on them.
   Status OpenPinned(const std::string& folder, bool with_values = false) {
     known_.clear();
     EMBER_ASSIGN_OR_RETURN(
@@ -186,8 +188,8 @@ class GoldenRunner {
     if (session_ == nullptr || pinned_) {
       Status status = pinned_ ? OpenPinned(folder, has_values_) : Open({});
       if (!status.ok() && !pinned_) {
-        // The first error says why shapes cannot stay open; the second, if any,
-        // why even this fails.
+        // If pinning fails, too, the first error is the one to report: it says
+        // why shapes cannot stay open.
         const Status open_error = status;
         status = OpenPinned(folder);
         if (status.ok()) {
@@ -209,12 +211,12 @@ class GoldenRunner {
     std::vector<vm::Tensor> results;
     Status status = session_->Run(set.inputs, &results);
     if (!status.ok() && !pinned_) {
-      // Open dims that were taken to be equal are not in this data set: one of
-      // them may be a 1 that broadcasts.
+      // Dims that the compiler took to be equal are not equal in this data set:
+      // one of them may be a 1 that broadcasts.
       if (const Status again = OpenPinned(folder); again.ok()) {
         pinned_ = true;
         result_.note = "shapes pinned";
-        // The parts of a sequence depend on its pins.
+        // The pins decide which tensors a sequence consists of.
         EMBER_ASSIGN_OR_RETURN(set,
                                ReadDataSet(folder, session_->module(), known_));
         CarryState(set.inputs);
@@ -228,7 +230,7 @@ class GoldenRunner {
     return OkStatus();
   }
 
-  // The state that the set before left, as inputs, which are the last ones.
+  // Copies the state that the previous set left to the last inputs.
   void CarryState(std::vector<vm::Tensor>& inputs) const {
     if (!golden_.carries_state) return;
     size_t result = last_results_.size();
@@ -239,7 +241,8 @@ class GoldenRunner {
 
   void Check(const DataSet& set, const std::string& name,
              const std::vector<vm::Tensor>& results) {
-    // State that the model keeps comes last, and is not recorded.
+    // State that the model keeps is at the end of the results. It is not
+    // recorded.
     size_t count = results.size();
     while (count > set.outputs.size() && IsState(session_->module(), count - 1))
       --count;
@@ -301,7 +304,7 @@ class GoldenRunner {
 std::string GoldenResult::Serialize() const {
   std::ostringstream text;
   text.precision(9);
-  // Infinity is not read back by a stream.
+  // A stream cannot read an infinity back.
   text << passed << ' ' << std::min(max_absolute, 1e300) << ' '
        << std::min(max_relative, 1e300) << ' ' << milliseconds << ' ' << calls
        << ' ' << device_calls << ' ' << kernel_calls << ' ' << note;

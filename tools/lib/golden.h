@@ -1,10 +1,10 @@
-// One model against recorded data sets, each a folder with input_0.pb … and
-// output_0.pb … (ONNX TensorProtos).
+// Compares one model with recorded data sets. Each set is a folder with
+// input_0.pb … and output_0.pb … (ONNX TensorProtos).
 //
 //   EMBER_ASSIGN_OR_RETURN(GoldenResult result, RunGolden(golden, {}));
 //
-// Errors: what keeps the model from running at all. Results that differ are no
-// error but not passed.
+// Errors: the model cannot run at all. Results that differ are not an error;
+// the result is then not `passed`.
 #ifndef EMBER_TOOLS_LIB_GOLDEN_H_
 #define EMBER_TOOLS_LIB_GOLDEN_H_
 
@@ -28,9 +28,9 @@ struct GoldenCase {
   std::string model;
   std::vector<std::string> data_sets;
   Tolerance tolerance;
-  std::string entry = "";  // LoadOptions::entry
-  // The sets are runs of one model that keeps state, in their order; else each
-  // starts with the state that a model starts with.
+  std::string entry = "";  // see LoadOptions::entry
+  // True: the sets are consecutive runs of one model that keeps state. False:
+  // each set starts with the model's initial state.
   bool carries_state = false;
 };
 
@@ -39,14 +39,14 @@ struct GoldenResult {
   double max_absolute = 0;  // over all outputs of all sets
   double max_relative = 0;
   double milliseconds =
-      0;  // median of a few runs of the first set, after a warm-up
-  // Calls of dispatches in all runs, and how many of them ran on a device that
-  // is not the host.
+      0;  // median of a few runs of the first set after a warm-up
+  // Number of calls of dispatches in all runs, and how many of them a device
+  // that is not the host ran.
   int64_t calls = 0, device_calls = 0;
-  int64_t kernel_calls = 0;  // of calls, those that ran compiled code
+  int64_t kernel_calls = 0;  // number of calls that ran compiled code
   std::string note;  // the first difference, or how the model was compiled
 
-  // One line for a pipe.
+  // Writes the result as one line, for a pipe.
   std::string Serialize() const;
   static StatusOr<GoldenResult> Parse(const std::string& text);
 };
@@ -59,19 +59,19 @@ struct PreparedModule {
 struct GoldenOptions {
   int64_t threads = 1;
   std::string device = "cpu";
-  std::string tier = "auto";  // tools/lib/tier.h
+  std::string tier = "auto";  // see tools/lib/tier.h
   KernelCheckFlags checks;    // a kernel that is wrong fails the case
-  double seconds = 1;         // for the timed runs: 3 to 200
-  // Instead of a tier: asked for a kernel before each dispatch runs first.
+  double seconds = 1;  // time for the timed runs, of which there are 3 to 200
+  // Used instead of a tier: asked for a kernel before each dispatch first runs.
   std::shared_ptr<vm::KernelProvider> provider;
-  // Instead of a tier: what runs of a model once it is compiled. Its errors are
-  // the case's.
+  // Used instead of a tier: returns what runs in place of a compiled model. Its
+  // errors are errors of the case.
   std::function<StatusOr<PreparedModule>(
       const std::shared_ptr<const vm::Module>&)>
       prepare;
 };
 
-// A model whose shapes must be known to compile is compiled again for the
+// If a model only compiles with known shapes, it is compiled again for the
 // shapes of each data set.
 StatusOr<GoldenResult> RunGolden(const GoldenCase& golden,
                                  const GoldenOptions& options);

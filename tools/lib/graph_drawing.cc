@@ -11,7 +11,7 @@ namespace {
 // --- text
 // ----------------------------------------------------------------------------------------
 
-// Lines of a node's box.
+// Returns the lines of text in a node's box.
 std::vector<std::string> Label(const GraphNode& node) {
   std::vector<std::string> lines = {Shortened(node.name, 40)};
   if (!node.type.empty()) lines.push_back(Shortened(node.type, 44));
@@ -67,8 +67,8 @@ std::string XmlText(const std::string& text) {
 // --- layout
 // --------------------------------------------------------------------------------------
 
-// Mean position of a node's neighbours in the other row, or its own where it
-// has none there.
+// Returns the mean position of a node's neighbours in the other row, or `own`
+// if it has none there.
 double Barycenter(size_t node, double own,
                   const std::vector<std::vector<size_t>>& neighbours,
                   const std::vector<double>& position) {
@@ -91,7 +91,8 @@ void OrderRow(std::vector<size_t>& row,
       [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t i = 0; i < row.size(); ++i) {
     row[i] = keyed[i].second;
-    // Centred, so that rows of different lengths can be compared.
+    // Positions are relative to the middle of the row, so that rows of
+    // different lengths can be compared.
     position[row[i]] =
         static_cast<double>(i) - 0.5 * static_cast<double>(row.size() - 1);
   }
@@ -101,7 +102,7 @@ void OrderRow(std::vector<size_t>& row,
 // -----------------------------------------------------------------------------------------
 
 constexpr int kBoxWidth = 300, kLineHeight = 15, kGapX = 30, kGapY = 36;
-// Edges that pass boxes by need room at the sides.
+// The margin has room for edges that go around boxes.
 constexpr int kMarginX = 80, kMarginY = 20;
 
 struct Box {
@@ -135,8 +136,8 @@ std::vector<Box> PlaceBoxes(const ModuleGraph& graph, const GraphLayout& layout,
 std::string SvgEdge(const GraphEdge& edge, const Box& from, const Box& to) {
   const int x1 = from.x + kBoxWidth / 2, y1 = from.y + from.height;
   const int x2 = to.x + kBoxWidth / 2, y2 = to.y;
-  // An edge across several rows bows out, so as not to run behind the boxes in
-  // between.
+  // An edge across several rows is bent outwards, so that it does not run
+  // behind the boxes in between.
   const int bow = y2 - y1 > 2 * kGapY && x1 == x2 ? kBoxWidth * 3 / 4 + 30 : 0;
   const int reach = std::max(kGapY, (y2 - y1) / 3);
   char text[256];
@@ -176,7 +177,7 @@ GraphLayout LayOut(const ModuleGraph& graph) {
   const size_t count = graph.nodes.size();
   layout.row.resize(count);
   std::vector<std::vector<size_t>> above(count), below(count);
-  // Nodes are in the program's order, so that edges lead forward.
+  // Nodes are in the program's order, so every edge leads to a later node.
   std::vector<GraphEdge> edges = graph.edges;
   std::stable_sort(
       edges.begin(), edges.end(),

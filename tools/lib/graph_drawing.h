@@ -1,5 +1,5 @@
-// A module's graph for viewers: Graphviz dot, SVG (laid out here; no other
-// program is needed), and an ONNX file that Netron opens.
+// Draws a module's graph for viewers: as Graphviz dot, as SVG (laid out here,
+// without another program), and as an ONNX file that Netron opens.
 //
 //   std::string svg = PrintSvg(MakeModuleGraph(module));
 #ifndef EMBER_TOOLS_LIB_GRAPH_DRAWING_H_
@@ -15,9 +15,8 @@ namespace ember::tools {
 std::string PrintDot(const ModuleGraph& graph);
 std::string PrintSvg(const ModuleGraph& graph);
 
-// Where each node stands: rows from inputs to results (an edge always leads to
-// a later row), in each row from left to right in an order that keeps edges
-// short.
+// The position of each node. Rows lead from inputs to results: an edge always
+// leads to a later row. The order within a row keeps edges short.
 struct GraphLayout {
   std::vector<size_t> row;                // by node
   std::vector<std::vector<size_t>> rows;  // nodes, left to right

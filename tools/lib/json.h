@@ -1,4 +1,4 @@
-// The little JSON that the tools write.
+// Writes the little JSON that the tools need.
 //
 //   JsonString("a\"b") == "\"a\\\"b\""
 #ifndef EMBER_TOOLS_LIB_JSON_H_
@@ -9,8 +9,8 @@
 
 namespace ember::tools {
 
-// Quoted and escaped; bytes that are not ASCII pass through (UTF-8 stays
-// UTF-8).
+// Quotes and escapes a text. Bytes that are not ASCII stay as they are, so
+// UTF-8 stays UTF-8.
 std::string JsonString(std::string_view text);
 
 }  // namespace ember::tools

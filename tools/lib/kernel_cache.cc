@@ -22,7 +22,7 @@ jit::CacheOptions CacheOptionsOf(const KernelCacheFlags& flags) {
   if (flags.is_off) return {};
   jit::CacheOptions options = jit::DefaultCacheOptions();
   if (!flags.folder.empty()) options.folder = UserPath(flags.folder);
-  constexpr double kMost = 1e9;  // far from what overflows
+  constexpr double kMost = 1e9;  // far below what overflows the product
   options.max_bytes =
       static_cast<int64_t>(std::clamp(flags.megabytes, 0.0, kMost) * 1e6);
   return options;

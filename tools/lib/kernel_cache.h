@@ -1,4 +1,4 @@
-// The flags of the kernel cache on disk.
+// Declares the flags of the kernel cache on disk.
 //
 //   KernelCacheFlags cache;
 //   AddKernelCacheFlags(flags, &cache);

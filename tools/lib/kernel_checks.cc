@@ -12,7 +12,7 @@
 namespace ember::tools {
 namespace {
 
-// Borrows the call's memory.
+// Makes the repro of a call. It borrows the call's memory.
 StatusOr<Repro> ReproOf(const vm::ComparedCall& call,
                         const std::string& difference) {
   EMBER_ASSIGN_OR_RETURN(
@@ -25,7 +25,7 @@ StatusOr<Repro> ReproOf(const vm::ComparedCall& call,
   repro.target = std::string(call.target);
   repro.threads = call.threads;
   repro.parameters.assign(call.parameters.begin(), call.parameters.end());
-  // Tiering asks for kernels of tier 2 with the parameters.
+  // Tiering requests kernels of tier 2 for the parameters of a call.
   repro.is_specialised = repro.tier >= 2 && !repro.parameters.empty();
   repro.constant_inputs = call.constant_inputs;
   repro.shared.assign(call.shared.begin(), call.shared.end());

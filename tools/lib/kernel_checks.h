@@ -1,5 +1,5 @@
-// The live oracle on a command line: which first calls of kernels are checked,
-// and the folder that replays one which was wrong.
+// Declares the flags that check the first calls of kernels, and makes an oracle
+// that writes a folder to replay each wrong one.
 //
 //   KernelCheckFlags checks;
 //   AddKernelCheckFlags(flags, &checks);
@@ -17,22 +17,23 @@
 namespace ember::tools {
 
 struct KernelCheckFlags {
-  std::string when = "auto";  // "auto": with --tier=auto; "on", "off"
-  // Gets a folder for each kernel that is wrong. Empty: none is written.
+  std::string when = "auto";  // "on", "off"; "auto": only with --tier=auto
+  // Folder that gets a folder for each wrong kernel. Empty: none is written.
   std::string folder = "ember-shadow";
 };
 
 // `values` must outlive the parsing.
 void AddKernelCheckFlags(Flags& flags, KernelCheckFlags* values);
 
-// Whether kernels of a tier (OpenTier's name) are checked.
+// True if kernels of a tier (by its name in OpenTier) are checked.
 bool ChecksKernels(const KernelCheckFlags& flags, const std::string& tier);
 
-// One that writes a folder (tools/lib/repro.h) and a line to stderr for each
-// kernel that is wrong.
+// Makes an oracle that writes a folder (tools/lib/repro.h) and a line to stderr
+// for each wrong kernel.
 std::shared_ptr<jit::Oracle> NewOracle(const std::string& folder);
 
-// For people, below a profile: what was checked. Empty if nothing was.
+// Says for people what was checked, to print below a profile. Empty if nothing
+// was checked.
 std::string OracleText(const jit::OracleTotals& totals);
 
 }  // namespace ember::tools

@@ -7,7 +7,8 @@
 namespace ember::tools {
 namespace {
 
-// "3.5G" with steps of `step` from letter to letter; "none": -1.
+// Parses "3.5G"; each of the letters k, M, G, T, P multiplies by one more
+// `step`. "none" is -1.
 StatusOr<int64_t> ParseAmount(const std::string& flag, const std::string& text,
                               double step) {
   constexpr std::string_view kLetters = "kMGTP";

@@ -1,4 +1,4 @@
-// The flags of what a session takes at most, and compiling a model
+// Declares the flags that limit a session and the compilation of a model
 // (tools/lib/compile_limits.h).
 //
 //   LimitFlags limits;
@@ -16,7 +16,7 @@
 
 namespace ember::tools {
 
-// Empty, 0: the session's defaults.
+// An empty text or 0 means the session's default.
 struct LimitFlags {
   std::string max_memory, max_work, max_steps;
   double max_seconds = 0;
@@ -25,7 +25,8 @@ struct LimitFlags {
 // `values` must outlive the parsing.
 void AddLimitFlags(Flags& flags, LimitFlags* values);
 
-// For tools that run nothing: --max-memory and --max-seconds of compiling.
+// For tools that run nothing: declares --max-memory and --max-seconds for
+// compiling.
 void AddCompileLimitFlags(Flags& flags, LimitFlags* values);
 
 // Errors name the flag, what was expected and what was found.

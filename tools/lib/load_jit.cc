@@ -13,8 +13,9 @@ using NewJitFunction = bool (*)(const jit::JitOptions* options,
                                 std::shared_ptr<jit::Jit>* jit,
                                 std::string* error);
 
-// In a folder around this program's file: jit/libember_jit.so as it is built,
-// lib/ember/libember_jit.so as it is installed.
+// Looks for the library in the folders around this program's file: as
+// jit/libember_jit.so, where it is built, or lib/ember/libember_jit.so, where
+// it is installed.
 std::filesystem::path FindLibrary() {
   std::error_code error;
   std::filesystem::path folder =
@@ -34,7 +35,7 @@ StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options) {
   const std::filesystem::path path = FindLibrary();
   if (path.empty())
     return NotFoundError("jit/libember_jit.so is not beside this program");
-  // Stays loaded: kernels live in it.
+  // The library stays loaded, as kernels live in it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return NotFoundError(dlerror());
   const auto make =

@@ -1,4 +1,4 @@
-// The JIT's shared library, jit/libember_jit.so in a folder around this
+// Loads the JIT's shared library, jit/libember_jit.so in a folder around this
 // program.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<jit::Jit> jit,
@@ -13,9 +13,9 @@
 
 namespace ember::tools {
 
-// The library stays loaded: kernels live in it. A kernel cache that cannot be
-// used is reported on stderr, once. Errors: it is not there, or what compiles
-// is not.
+// The library stays loaded, as kernels live in it. A kernel cache that cannot
+// be used is reported on stderr, once. Errors: the JIT's library or the
+// compiler that it needs is missing.
 StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options);
 
 }  // namespace ember::tools

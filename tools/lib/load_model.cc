@@ -49,7 +49,7 @@ Status NotAModel(const std::string& path, std::string_view contents) {
                               DescribeContents(contents));
 }
 
-// The file that the user means, who may name a folder.
+// Returns the model file that the user means. The user may name a folder.
 std::string ModelPath(const std::string& path) {
   return frontends::FileOfModel(UserPath(path));
 }
@@ -75,7 +75,7 @@ StatusOr<const frontends::Format*> FormatOfFile(const std::string& path) {
                               "), found a compiled module");
 }
 
-// Errors begin with the file as the user named it, once.
+// Makes an error begin with the file as the user named it, once.
 Status Named(const std::string& path, const Status& status) {
   if (status.ok()) return status;
   std::string_view message = status.message();
@@ -90,8 +90,8 @@ Status Named(const std::string& path, const Status& status) {
   return Status(status.code(), path + ": " + std::string(message));
 }
 
-// The dims of the value are pins: the model may declare others, and its symbols
-// stand for the same extents elsewhere.
+// Makes an input a constant. The dims of the value are pins: the model may
+// declare symbols instead, which have the same extents elsewhere.
 Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   const std::string name = value.name.value_or("");
   const vm::Tensor& tensor = value.tensor;
@@ -112,8 +112,8 @@ Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   return OkStatus();
 }
 
-// Pins the dims of inputs without a rank to those of their values. What is
-// wrong with a value is said when it is bound.
+// Pins the dims of inputs without a rank to those of their values. An invalid
+// value is ignored here and reported when it is bound.
 Status PinUnranked(const std::string& path, const frontends::Format& format,
                    const std::vector<std::string>& specs,
                    frontends::ImportOptions& import) {
@@ -130,7 +130,7 @@ Status PinUnranked(const std::string& path, const frontends::Format& format,
   for (const std::string& spec : specs) {
     const StatusOr<NamedTensor> value = ReadTensorSpec(spec, random);
     if (!value.ok()) continue;
-    // Without a name: the next in order.
+    // A value without a name is for the next input in order.
     std::string name = value->name.value_or("");
     for (size_t i = 0; !value->name && name.empty() && i < inputs.size(); ++i) {
       if (!taken.contains(inputs[i].name)) name = inputs[i].name;
@@ -149,8 +149,8 @@ ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
   if (contents.starts_with(kModuleMagic)) return {.is_module = true};
   if (const frontends::Format* format = frontends::FindFormat(contents))
     return {.format = format};
-  // Damaged in the first bytes, perhaps: the reader of that kind says what is
-  // wrong.
+  // The first bytes may be damaged. The reader of the kind that the name
+  // suggests then says what is wrong.
   if (!DescribeContents(contents).starts_with("something else")) return {};
   return {.is_module = path.ends_with(".vmfb"),
           .format = frontends::FindFormatByName(path)};

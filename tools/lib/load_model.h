@@ -1,11 +1,11 @@
-// Loads what a user names as a model: a compiled module, or a model of one of
+// Loads the model that a user names: a compiled module, or a model in one of
 // the formats of frontends/formats.h, which is compiled in memory.
 //
 //   EMBER_ASSIGN_OR_RETURN(LoadedModel model, LoadModel("resnet50.onnx", {}));
 //   vm::Session::Create(model.module, ...);
 //
-// What a file is is told from its contents. Errors are one line that begins
-// with the file's name.
+// The kind of a file is recognised by its contents. Errors are one line that
+// begins with the file's name.
 #ifndef EMBER_TOOLS_LIB_LOAD_MODEL_H_
 #define EMBER_TOOLS_LIB_LOAD_MODEL_H_
 
@@ -24,51 +24,53 @@
 
 namespace ember::tools {
 
-// What a file is: a compiled module, a model of a format, or neither.
+// The kind of a file: a compiled module, a model of a format, or neither.
 struct ModelFileKind {
   bool is_module = false;
   const frontends::Format* format = nullptr;
 };
 
-// By the contents; the name only decides for files that could be anything.
+// Recognises the kind by the contents. The name only decides for files whose
+// contents fit any kind.
 ModelFileKind SniffModelFile(std::string_view contents, std::string_view path);
-// "an ELF program", "a ZIP archive (PyTorch, Keras?)": for error messages.
+// Describes contents for error messages: "an ELF program", "a ZIP archive
+// (PyTorch, Keras?)".
 std::string DescribeContents(std::string_view contents);
 
 struct LoadOptions {
-  // All of a model that is compiled here:
+  // All of these are for models that are compiled here:
   std::vector<NamedShape> shapes;   // pins dims of inputs
   std::vector<NamedTensor> values;  // inputs that become constants, by name
-  // Of --input (tensor_spec.h): an input of which the model does not even give
-  // the rank has the dims of the value that it will be given.
+  // Specifications of --input (tensor_spec.h). If the model does not give an
+  // input's rank, the input gets the dims of its value.
   std::vector<std::string> inputs;
-  std::string entry;  // frontends::ImportOptions::entry
-  // Its progress is told of the import, too.
+  std::string entry;  // see frontends::ImportOptions::entry
+  // `compile.progress` reports the import, too.
   compiler::CompileOptions compile;
 };
 
-// Paths are as the user typed them (tools/lib/paths.h).
+// Imports a model. Paths are as the user typed them (tools/lib/paths.h).
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options);
-// Names of the inputs in the model's order; the model need not be one that can
-// be imported.
+// Returns the names of the inputs in the model's order, also for a model that
+// cannot be imported.
 StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
                                                    const LoadOptions& options);
 
 struct LoadedModel {
   std::shared_ptr<const vm::Module> module;
-  double load_ms = 0;  // compiling included
+  double load_ms = 0;  // includes compiling
   bool compiled_here = false;
 };
 
 StatusOr<LoadedModel> LoadModel(const std::string& path,
                                 const LoadOptions& options);
 
-// No module.
+// Error: the file is a module.
 StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
                                             const LoadOptions& options);
-// As LoadModel, for tools that look at the parts of a module rather than run
-// it.
+// Like LoadModel, for tools that print or change parts of a module instead of
+// running it.
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options);
 

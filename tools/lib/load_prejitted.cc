@@ -15,7 +15,7 @@
 namespace ember::tools {
 namespace {
 
-// Removed with the last user of the name; a mapping of it stays.
+// Removes the file at the end; a mapping of the file stays valid.
 class TemporaryFile {
  public:
   TemporaryFile()
@@ -31,10 +31,10 @@ class TemporaryFile {
   std::string path_;
 };
 
-// What the file's sections should come to on this machine.
+// The result that is expected when the file is loaded on this machine.
 struct Expected {
-  std::set<std::string> refused;  // the targets that this machine lacks
-  size_t kernels = 0;             // for the others
+  std::set<std::string> refused;  // targets that this machine does not support
+  size_t kernels = 0;             // number of kernels for the other targets
 };
 
 bool IsExpected(const std::string& refused_line, const Expected& expected) {

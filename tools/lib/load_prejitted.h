@@ -1,11 +1,11 @@
-// A model as a user gets it who loads what vm-prejit wrote: kernels for named
-// processors in the file, none made here.
+// Loads a model as a user does who has a file from vm-prejit: kernels for named
+// processors are in the file, and none is compiled here.
 //
 //   EMBER_ASSIGN_OR_RETURN(const PrejittedModule made,
 //                          LoadPrejitted(module, {host}));
 //   vm::Session::Create(made.module, {..., .tiering = made.tiering});
 //
-// Links LLVM. Thread-safe.
+// Depends on LLVM. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_LOAD_PREJITTED_H_
 #define EMBER_TOOLS_LIB_LOAD_PREJITTED_H_
 
@@ -21,14 +21,15 @@ namespace ember::tools {
 
 struct PrejittedModule {
   std::shared_ptr<const vm::Module> module;
-  std::shared_ptr<vm::Tiering> tiering;  // tier 0 where there is no kernel
+  // Runs tier 0 for dispatches without a kernel.
+  std::shared_ptr<vm::Tiering> tiering;
 };
 
 // Makes kernels for each target, writes them with the module to a temporary
-// file, loads that and installs what is for this machine. Errors: LLVM has no
-// back end for a target; the file cannot be written; Internal where the file
-// or one of its kernels for this machine is refused, or they are not all
-// installed, with the reason.
+// file, loads that file and installs the kernels for this machine. Errors: LLVM
+// has no back end for a target; the file cannot be written; kInternal with the
+// reason if the file or one of its kernels for this machine is refused, or if
+// not all of them are installed.
 StatusOr<PrejittedModule> LoadPrejitted(
     const std::shared_ptr<const vm::Module>& module,
     std::span<const jit::CompileTarget> targets);

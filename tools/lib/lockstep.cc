@@ -10,7 +10,7 @@
 
 namespace ember::tools {
 
-// Stands for both sides of one dispatch and its parameters.
+// Runs one dispatch for one tuple of parameters on both sides.
 class LockstepKernel final : public vm::HostKernel {
  public:
   LockstepKernel(const vm::KernelRequest& request,
@@ -25,7 +25,7 @@ class LockstepKernel final : public vm::HostKernel {
                                        side->declined);
       }
     }
-    // Was for making the kernels only.
+    // The constants were only valid while the kernels were made.
     request_.constant_data.clear();
   }
 
@@ -42,7 +42,7 @@ class LockstepKernel final : public vm::HostKernel {
     ++report.calls;
     if (a_.kernel == nullptr && b_.kernel == nullptr)
       return a_.Run(dispatch, call);
-    // Before side a computes in place.
+    // The copy is made before side a runs, as side a may compute in place.
     EMBER_ASSIGN_OR_RETURN(
         CallOperands copy,
         CallOperands::Copy(dispatch, call, request_.constant_inputs));

@@ -1,15 +1,15 @@
-// Runs a module with two tiers beside each other: every dispatch by both on the
-// same operands, so that a difference is the dispatch's own, not what came
-// before it.
+// Runs a module on two sides in lockstep: every dispatch runs on both sides
+// with the same operands. So a difference is caused by the dispatch itself, not
+// by an earlier one.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto lockstep, Lockstep::Create(module, options));
 //   EMBER_ASSIGN_OR_RETURN(auto results_a, lockstep->Run(inputs));
 //   EMBER_ASSIGN_OR_RETURN(auto results_b, lockstep->RunB(inputs));
 //   const LockstepReport& report = lockstep->report();
 //
-// The program goes on with side a's results. Dispatches that both sides
-// interpret are run once. Not thread-safe. Errors: those of the session; a
-// kernel's error that tier 0 does not give is a difference.
+// The program continues with side a's results. Dispatches that both sides
+// interpret are run once. Not thread-safe. Errors: those of the session. An
+// error of a kernel that tier 0 does not return is a difference.
 #ifndef EMBER_TOOLS_LIB_LOCKSTEP_H_
 #define EMBER_TOOLS_LIB_LOCKSTEP_H_
 
@@ -31,29 +31,33 @@ namespace ember::tools {
 
 // A call of a dispatch whose results differ.
 struct DispatchDifference {
-  int64_t call = 0;  // the first dispatch that ran is 1
+  // Number of the call; the first dispatch that ran has number 1.
+  int64_t call = 0;
   std::string dispatch;
-  std::string origin;      // the model's nodes
+  std::string origin;      // nodes of the model
   std::string parameters;  // "N=1"
-  std::string difference;  // "%y[0, 3]: got 1.5, want …": got is b, want is a
+  // "%y[0, 3]: got 1.5, want …": got is side b, want is side a
+  std::string difference;
 };
 
 struct LockstepReport {
   int64_t calls = 0;
   int64_t compared = 0;
   int64_t differing = 0;
-  // In order of execution, the first of each dispatch and parameters.
+  // The first difference of each dispatch and tuple of parameters, in order of
+  // execution.
   std::vector<DispatchDifference> differences;
-  // "@name: reason" where side a or b wanted a kernel and has none.
+  // "@name: reason" for each kernel that side a or b wanted but did not get.
   std::set<std::string> declined;
 };
 
 struct LockstepOptions {
   std::shared_ptr<hal::Device> device;
   Side a, b;
-  std::shared_ptr<jit::Jit> jit;  // threads = 0; null if both are tier 0
-  double factor = 1;              // of CompareTiers
-  LimitFlags limits;              // of each session
+  // Must have threads = 0; null if both sides are tier 0.
+  std::shared_ptr<jit::Jit> jit;
+  double factor = 1;  // see CompareTiers
+  LimitFlags limits;  // apply to each session
 };
 
 class Lockstep {
@@ -61,10 +65,10 @@ class Lockstep {
   static StatusOr<std::unique_ptr<Lockstep>> Create(
       std::shared_ptr<const vm::Module> module, LockstepOptions options);
 
-  // Side a's results.
+  // Returns side a's results.
   StatusOr<std::vector<vm::Tensor>> Run(std::span<const vm::Tensor> inputs);
-  // Side b's, alone from input to result. Kernels are those of Run, or on a
-  // device such ones.
+  // Returns the results of side b alone, from inputs to results. It uses the
+  // kernels of Run, or kernels like them if side b is a device.
   StatusOr<std::vector<vm::Tensor>> RunB(std::span<const vm::Tensor> inputs);
 
   const LockstepReport& report() const { return state_->report; }
@@ -77,16 +81,18 @@ class Lockstep {
     std::shared_ptr<const vm::Module> module;
     bool only_b = false;
     LockstepReport report;
-    std::set<std::string> seen;  // dispatches and parameters that differ
+    // Dispatches and parameters with a recorded difference.
+    std::set<std::string> seen;
   };
 
   Lockstep() = default;
   std::shared_ptr<State> state_ = std::make_shared<State>();
   std::unique_ptr<vm::Session> session_;
-  std::unique_ptr<vm::Session> session_b_;  // on its device; else null
+  // On side b's device; null if that is the host.
+  std::unique_ptr<vm::Session> session_b_;
 };
 
-// The model's nodes that a dispatch of the module is made of.
+// Returns the nodes of the model that a dispatch of the module computes.
 std::string OriginOf(const vm::ModuleDefinition& module,
                      const tensor::Dispatch& dispatch);
 

@@ -1,4 +1,4 @@
-// What vm-diff is made of, with kernels that are wrong where a test says.
+// Tests the lockstep of vm-diff with kernels that are wrong where a test says.
 #include "tools/lib/lockstep.h"
 
 #include "gmock/gmock.h"
@@ -16,7 +16,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Right kernels, but for one dispatch's, and none for another.
+// Makes correct kernels, except a wrong one for the dispatch `wrong` and none
+// for the dispatch `declined`.
 class FakeJit : public jit::Jit {
  public:
   void RequestKernel(const vm::KernelRequest& request,
@@ -84,7 +85,7 @@ TEST_F(LockstepTest, EqualSides) {
   EXPECT_THAT(jit_->requests[0].parameters, ElementsAre(1));
 }
 
-// The second dispatch gets what side a's first one gave.
+// The second dispatch gets the result of side a's first one on both sides.
 TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   jit_->wrong = "gemm";
   const auto lockstep = Start(0, 1);
@@ -102,7 +103,7 @@ TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   EXPECT_THAT(jit_->requests[0].parameters, IsEmpty()) << "tier 1: all shapes";
 }
 
-// Its operand is overwritten by side a before side b runs.
+// Side a overwrites the operand of the dispatch before side b runs.
 TEST_F(LockstepTest, DispatchesInPlace) {
   jit_->wrong = "bias_relu";
   const auto lockstep = Start(0, 2);
@@ -123,7 +124,8 @@ TEST_F(LockstepTest, WhatIsNotCompiledIsNotCompared) {
   EXPECT_THAT(lockstep->report().declined, ElementsAre("@bias_relu: no luck"));
 }
 
-// Another numbering of dispatches, one more of them, another constant.
+// The other module numbers its dispatches differently, has one more of them,
+// and has another constant.
 TEST_F(LockstepTest, ModulesByTheDispatchesThatTheyShare) {
   std::string text(kGemmReluModule);
   const auto replace = [&text](std::string_view from, std::string_view to) {

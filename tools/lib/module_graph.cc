@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kUnknownEnd = std::numeric_limits<int64_t>::max();
 
-// A part of a piece of memory; the piece is an arena, an allocation, an input
-// or a constant.
+// A range of one piece of memory, which is an arena, an allocation, an input or
+// a constant.
 struct Region {
   size_t memory = 0;
   int64_t begin = 0;
@@ -90,7 +90,7 @@ class GraphMaker {
         constants_[registers_[instruction.a].memory] = instruction.b;
         break;
       case Opcode::kArena:
-        // Every arena instruction gives the same memory.
+        // All arena instructions return the same memory.
         if (!arena_) arena_ = NewMemory();
         registers_[instruction.a] = *arena_;
         break;
@@ -127,7 +127,7 @@ class GraphMaker {
     }
   }
 
-  // Unknown unless both operands are known.
+  // Returns the result, or nullopt unless both operands are known.
   std::optional<int64_t> Arithmetic(
       const vm::ProgramInstruction& instruction) const {
     const std::optional<int64_t> b = integers_[instruction.b],
@@ -148,8 +148,8 @@ class GraphMaker {
     Region region = registers_[instruction.b];
     region.begin += instruction.immediate;
     const std::optional<int64_t> length = integers_[instruction.c];
-    // Memory of unknown length is taken to be the place where it begins: other
-    // views of the same memory that begin elsewhere are other tensors.
+    // A region of unknown length is represented by its first byte: views of the
+    // same memory that begin elsewhere count as other tensors.
     region.end = region.begin + (length ? *length : 1);
     return region;
   }
@@ -181,7 +181,7 @@ class GraphMaker {
     }
   }
 
-  // Of a library function or another program.
+  // Adds the node of a call of a library function or of another program.
   void VisitCall(const vm::Program& program,
                  const vm::ProgramInstruction& instruction,
                  std::string_view name) {
@@ -227,8 +227,8 @@ class GraphMaker {
       graph_.edges.push_back({source, node, type});
   }
 
-  // Later reads see this write where it is, and what was there before around
-  // it.
+  // Records a write. It replaces earlier writes in its region and keeps the
+  // parts of them around the region.
   void Overwrite(const Region& region, size_t node) {
     std::vector<Write> kept;
     for (const Write& write : writes_[region.memory]) {
@@ -252,7 +252,7 @@ class GraphMaker {
   std::optional<Region> arena_;
   size_t memory_count_ = 0;
   std::map<size_t, std::vector<Write>> writes_;  // by memory
-  std::map<size_t, size_t> constants_;           // memory → constant
+  std::map<size_t, size_t> constants_;           // constant by memory
 };
 
 }  // namespace

@@ -1,13 +1,13 @@
-// The entry program of a module as a picture shows it: inputs, dispatches,
-// library calls and results, with an edge wherever one reads memory that
-// another wrote.
+// Builds the graph of a module's entry program for pictures: inputs,
+// dispatches, library calls and results, with an edge from a node that writes
+// memory to each node that reads it.
 //
 //   ModuleGraph graph = MakeModuleGraph(module);
 //   std::string dot = PrintDot(graph);
 //
 // Memory is followed through views of the arena: a read depends on the last
-// writes that overlap it. Branches are taken as straight code, which shows each
-// dispatch once.
+// writes that overlap it. Branches are treated as straight code, so each
+// dispatch appears once.
 #ifndef EMBER_TOOLS_LIB_MODULE_GRAPH_H_
 #define EMBER_TOOLS_LIB_MODULE_GRAPH_H_
 
@@ -21,18 +21,18 @@
 namespace ember::tools {
 
 struct GraphEdge {
-  size_t from = 0, to = 0;  // nodes
-  std::string type;         // of what is read: "f32[N, 8, 28, 28]"
+  size_t from = 0, to = 0;  // numbers of nodes
+  std::string type;  // type of the data that is read: "f32[N, 8, 28, 28]"
 };
 
 struct GraphNode {
   enum class Kind { kInput, kDispatch, kLibraryCall, kResult };
   Kind kind = Kind::kDispatch;
-  std::string name;    // of the input, dispatch, function or result
-  std::string type;    // of an input, a result, or what a dispatch writes
-  std::string origin;  // the model's nodes
+  std::string name;    // name of the input, dispatch, function or result
+  std::string type;    // type of an input, a result, or a dispatch's output
+  std::string origin;  // nodes of the model
   int64_t dispatch = -1;
-  std::vector<size_t> constants;  // read directly
+  std::vector<size_t> constants;  // constants that the node reads directly
 };
 
 struct ModuleGraph {
@@ -43,8 +43,8 @@ struct ModuleGraph {
 
 ModuleGraph MakeModuleGraph(const vm::ModuleDefinition& module);
 
-// "f32[N, 8]" of a buffer of a dispatch; "?" for extents that are not a number
-// or a parameter.
+// Returns the type of a dispatch's buffer, "f32[N, 8]". An extent that is
+// neither a number nor a parameter is "?".
 std::string BufferTypeText(const tensor::Dispatch& dispatch,
                            const tensor::Buffer& buffer);
 

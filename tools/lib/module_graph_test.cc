@@ -9,9 +9,9 @@
 namespace ember::tools {
 namespace {
 
-// x → @a → arena 0..16; x → @b → arena 64..80; both → @join → arena 128; the
-// arena's first bytes are written again by @a from the join, and that is the
-// result.
+// x → @a → arena 0..16; x → @b → arena 64..80; both → @join → arena 128. Then
+// @a writes the arena's first bytes again, from the output of @join, and those
+// are the result.
 ModuleGraph Example() {
   StatusOr<vm::ModuleDefinition> module = vm::ParseModule(R"(
 module "by hand" from "example"
@@ -72,7 +72,7 @@ TEST(ModuleGraphTest, LayoutPutsReadersBelowWriters) {
   size_t placed = 0;
   for (const std::vector<size_t>& row : layout.rows) placed += row.size();
   EXPECT_EQ(placed, graph.nodes.size());
-  EXPECT_EQ(layout.rows[1].size(), 2u);  // a and b beside each other
+  EXPECT_EQ(layout.rows[1].size(), 2u);  // a and b are in the same row
 }
 
 TEST(ModuleGraphTest, DrawingsHoldEveryNodeAndAreEscaped) {

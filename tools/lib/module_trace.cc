@@ -73,7 +73,7 @@ class TracingProvider final : public vm::KernelProvider {
   std::vector<TracedCall>* const calls_;
 };
 
-// The dispatch's name without "d12_", and its nodes.
+// Identifies a dispatch by its name without "d12_" and by its nodes.
 std::string KeyOf(const TracedCall& call) {
   std::string_view name = call.dispatch;
   size_t digits = 1;
@@ -84,7 +84,8 @@ std::string KeyOf(const TracedCall& call) {
   return std::string(name) + "\n" + call.origin;
 }
 
-// The first result that differs, as DifferenceOf says it.
+// Describes the first result that differs, in the form of
+// tools/lib/dispatch_call.h's DifferenceOf.
 std::string DifferenceOf(const TracedCall& got, const TracedCall& want,
                          const Tolerance& tolerance) {
   if (got.outputs.size() != want.outputs.size()) {

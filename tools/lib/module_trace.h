@@ -1,13 +1,14 @@
-// The results of every dispatch of a module while it runs, to compare two
+// Records the results of every dispatch while a module runs, to compare two
 // modules of one model by the dispatches that they have in common.
 //
 //   EMBER_ASSIGN_OR_RETURN(ModuleTrace a, ModuleTrace::Record(one, ...));
 //   EMBER_ASSIGN_OR_RETURN(ModuleTrace b, ModuleTrace::Record(other, ...));
 //   TraceComparison c = CompareTraces(b, a, {.rtol = 1e-3, .atol = 1e-5});
 //
-// Dispatches correspond if they have the same name but for the number in front
-// (d3_conv_maximum), the same nodes of the model and the same number of runs
-// before. Keeps copies of all results: as much memory as they take together.
+// Two dispatches correspond if they have the same name apart from the number at
+// its beginning (d3_conv_maximum), the same nodes of the model and the same
+// number of earlier runs. A trace keeps copies of all results, and needs memory
+// for all of them.
 #ifndef EMBER_TOOLS_LIB_MODULE_TRACE_H_
 #define EMBER_TOOLS_LIB_MODULE_TRACE_H_
 
@@ -39,7 +40,8 @@ struct ModuleTrace {
   std::vector<TracedCall> calls;  // in order of execution
   std::vector<vm::Tensor> results;
 
-  // Runs the module once. jit: with threads = 0; may be null for tier 0.
+  // Runs the module once. `jit` must have threads = 0; it may be null for tier
+  // 0.
   static StatusOr<ModuleTrace> Record(
       const std::shared_ptr<const vm::Module>& module, const Side& side,
       std::shared_ptr<jit::Jit> jit, std::shared_ptr<hal::Device> device,
@@ -48,9 +50,10 @@ struct ModuleTrace {
 
 struct TraceComparison {
   int64_t compared = 0;
-  int64_t without_partner = 0;  // of both traces
+  int64_t without_partner = 0;  // calls in both traces together
   int64_t differing = 0;
-  // In the order of `got`, the first of each dispatch and parameters.
+  // The first difference of each dispatch and tuple of parameters, in the order
+  // of `got`.
   std::vector<DispatchDifference> differences;
 };
 

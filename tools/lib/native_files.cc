@@ -21,12 +21,13 @@
 namespace ember::tools {
 namespace {
 
-// Of a processor: the name in target texts, and what files of each platform
-// need to know of it; null where the platform has none of it.
+// A kind of processor: its name in target texts, and what the files of each
+// platform say about it. A triple is null if the platform has no such
+// processor.
 struct Processor {
   std::string_view name;
   vm::ElfMachine machine;
-  const char* triples[4];  // by the number of the platform
+  const char* triples[4];  // indexed by the number of the platform
 };
 constexpr const char* kPlatforms[] = {"elf", "ios", "ios-simulator", "macos"};
 constexpr Processor kProcessors[] = {
@@ -68,14 +69,15 @@ std::string_view FileName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// The path with another ending.
+// Returns the path with `ending` replaced by `other`.
 std::string WithEnding(std::string path, std::string_view ending,
                        std::string_view other) {
   if (path.ends_with(ending)) path.resize(path.size() - ending.size());
   return path + std::string(other);
 }
 
-// "my-model.o": "ember_kernels_my_model".
+// Returns the name of the table for a file: "ember_kernels_my_model" for
+// "my-model.o".
 std::string SymbolOf(std::string_view path, std::string_view ending) {
   std::string name = WithEnding(std::string(FileName(path)), ending, "");
   for (char& c : name) {
@@ -121,7 +123,7 @@ std::string HeaderText(const std::string& symbol, std::string_view object,
          symbol + ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-// The file, and the header that declares its symbol.
+// Writes the file and the header that declares its symbol.
 Status WriteWithHeader(const std::string& contents, std::string_view ending,
                        const std::string& symbol,
                        const vm::ModuleDefinition& module,

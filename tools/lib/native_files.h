@@ -1,10 +1,10 @@
-// Kernels in files of their own: shared objects, object files and files of C
-// with a header, overlays.
+// Writes kernels to files of their own: shared objects, object files or C files
+// with a header, and overlays.
 //
 //   EMBER_RETURN_IF_ERROR(WriteNativeLibrary(
 //       *module, sections, {.kind = LibraryKind::kShared}, "libmodel.so"));
 //
-// Links LLVM. Paths are as the user typed them. Thread-safe.
+// Depends on LLVM. Paths are as the user typed them. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_NATIVE_FILES_H_
 #define EMBER_TOOLS_LIB_NATIVE_FILES_H_
 
@@ -19,33 +19,35 @@ namespace ember::tools {
 
 enum class LibraryKind {
   kShared,  // a shared object, for dlopen or a linker
-  kStatic,  // an object file, and a C header beside it
-  kC,       // a file of C, and a header beside it
+  kStatic,  // an object file and its C header
+  kC,       // a C file and its header
 };
 
 struct LibraryOptions {
   LibraryKind kind = LibraryKind::kShared;
-  // Whose files: one of PlatformNames. Others than "elf" for kStatic only.
+  // The platform whose files are written: one of PlatformNames. Platforms other
+  // than "elf" require kStatic.
   std::string platform = "elf";
-  // Of the table; empty: "ember_kernels" in shared objects, and
-  // "ember_kernels_" with the file's name in others, of which a program may
-  // have several.
+  // Name of the table's symbol. Empty: "ember_kernels" in shared objects, and
+  // "ember_kernels_" with the file's name in other files, as a program may link
+  // several of these.
   std::string symbol;
 };
 
-// "elf", "ios", "ios-simulator", "macos".
+// Returns "elf", "ios", "ios-simulator", "macos".
 std::vector<std::string> PlatformNames();
 
-// All for one kind of processor. Prints what it wrote. Errors: targets of
-// several kinds, a platform that has no such processor, a symbol that C does
-// not take, no kernels at all. kC: of one section, which is of target c11.
+// Writes the sections, which must all be for one kind of processor, and prints
+// which files it wrote. For kC there must be one section, of target c11.
+// Errors: targets of several kinds, a platform without such a processor, a
+// symbol that is not a C name, no kernels at all.
 Status WriteNativeLibrary(const vm::ModuleDefinition& module,
                           const std::vector<Prejitted>& sections,
                           const LibraryOptions& options,
                           const std::string& path);
 
-// Where the overlay of a target belongs, beside the module: "model.vmfb",
-// "x86-64-v4+vnni": "model.x86-64-v4+vnni.vmfb-overlay".
+// Returns the path of a target's overlay, in the folder of the module:
+// "model.vmfb", "x86-64-v4+vnni" give "model.x86-64-v4+vnni.vmfb-overlay".
 std::string OverlayPath(const std::string& module_path,
                         const std::string& target_name);
 Status WriteOverlay(const vm::ModuleDefinition& module, Prejitted made,

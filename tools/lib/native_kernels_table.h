@@ -1,4 +1,4 @@
-// The native kernels that a module carries, as a table for people.
+// Prints the native kernels that a module carries, as a table for people.
 //
 //   std::fputs(NativeKernelsTable(definition).c_str(), stdout);
 //
@@ -12,11 +12,12 @@
 
 namespace ember::tools {
 
-// For each target a line with its bytes and what of it this machine lacks, and
-// a row for each kernel: dispatch, bytes of code and of packed constants,
-// phases (of the prologue and of calls), which parameters it is for, and which
-// of its inputs it was made for as constants. Of a section that cannot be read,
-// why. Before them the profile that the module carries, if it does.
+// Begins with the module's profile, if there is one. For each target there is a
+// line with its bytes and the features that this machine lacks. Then comes a
+// row for each kernel: dispatch, bytes of code and of packed constants, phases
+// (of the prologue and of calls), the parameters that it is for, and the inputs
+// that it takes as constants. For a section that cannot be read there is the
+// reason.
 std::string NativeKernelsTable(const vm::ModuleDefinition& module);
 
 }  // namespace ember::tools

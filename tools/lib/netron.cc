@@ -34,8 +34,8 @@ void SetType(const vm::Program& program, const vm::TensorSignature& signature,
   }
 }
 
-// Every node writes one value of its own, named by its number; inputs and
-// results keep their names.
+// Returns the name of the one value that a node writes: an input's own name, or
+// "%" and the node's number.
 std::string ValueName(const ModuleGraph& graph, size_t node) {
   if (graph.nodes[node].kind == GraphNode::Kind::kInput)
     return graph.nodes[node].name;
@@ -77,7 +77,7 @@ void AddConstant(const vm::ModuleDefinition& module, size_t number,
   tensor.set_name(ConstantName(module, number));
   tensor.set_data_type(onnx::DTypeToOnnx(constant.type));
   for (const int64_t dim : constant.dims) tensor.add_dims(dim);
-  // A picture has no use for the values.
+  // The values are left out, as a picture does not show them.
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
   onnx::StringStringEntryProto& location = *tensor.add_external_data();
   location.set_key("location");

@@ -1,6 +1,6 @@
-// A module as an ONNX file for Netron (netron.app): one node per dispatch in
-// the domain "ember", with its text as an attribute; constants as tensors
-// without values.
+// Writes a module as an ONNX file for Netron (netron.app): one node per
+// dispatch, in the domain "ember", with its text as an attribute; constants are
+// tensors without values.
 //
 //   WriteFileAtomically("model.netron.onnx", PrintNetron(module));
 #ifndef EMBER_TOOLS_LIB_NETRON_H_

@@ -30,7 +30,7 @@ Status Malformed(std::string_view name, std::string_view expected,
                               std::string(found));
 }
 
-// The text after 'key': in the header, which is a Python dict literal.
+// Returns the text after 'key': in the header, which is a Python dict literal.
 std::optional<std::string_view> HeaderValue(std::string_view header,
                                             std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "':";
@@ -124,8 +124,8 @@ StatusOr<vm::Tensor> ParseNpy(std::string_view contents,
     return Malformed(name, "C order (numpy.ascontiguousarray makes it)",
                      "Fortran order");
   }
-  // Compared before allocating, so that a header cannot ask for more than the
-  // file holds.
+  // The sizes are compared before memory is allocated, so that a header cannot
+  // ask for more than the file holds.
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, vm::TensorByteSize(type, dims));
   if (static_cast<int64_t>(data.size()) != bytes) {
     return Malformed(name,
@@ -161,7 +161,7 @@ StatusOr<std::string> SerializeNpy(const vm::Tensor& tensor) {
   if (tensor.dims.size() > 1) header.resize(header.size() - 2);
   if (tensor.dims.size() == 1) header.pop_back();
   header += "), }";
-  // Data starts at a multiple of 64 bytes.
+  // The data must start at a multiple of 64 bytes.
   header.append(63 - (kMagic.size() + 4 + header.size()) % 64, ' ');
   header += '\n';
   std::string contents(kMagic);

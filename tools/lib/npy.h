@@ -1,11 +1,11 @@
-// NumPy's .npy files, versions 1 to 3, C order, little endian or single bytes.
+// Reads and writes NumPy's .npy files, versions 1 to 3, in C order, little
+// endian or single bytes.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::Tensor x, ReadNpy("x.npy"));
 //   EMBER_RETURN_IF_ERROR(WriteNpy("y.npy", y));
 //
-// NumPy has no bf16 and no floats of 8 bits: they are written as f32, which
-// holds every value.
-// Errors name the file, what was expected and what was found.
+// NumPy has no bf16 and no 8-bit floats: they are written as f32, which holds
+// all their values. Errors name the file, what was expected and what was found.
 #ifndef EMBER_TOOLS_LIB_NPY_H_
 #define EMBER_TOOLS_LIB_NPY_H_
 
@@ -17,13 +17,13 @@
 
 namespace ember::tools {
 
-// Whether NumPy has the type; what it has not is written as f32.
+// True if NumPy has the type. Other types are written as f32.
 bool IsNpyType(DType type);
 
 StatusOr<vm::Tensor> ReadNpy(const std::string& path);
 Status WriteNpy(const std::string& path, const vm::Tensor& tensor);
 
-// The contents of a file; `name` for errors.
+// Parses the contents of a file. `name` is for errors.
 StatusOr<vm::Tensor> ParseNpy(std::string_view contents, std::string_view name);
 StatusOr<std::string> SerializeNpy(const vm::Tensor& tensor);
 

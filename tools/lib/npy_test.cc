@@ -109,8 +109,8 @@ TEST(NpyTest, ErrorsAreOneLine) {
             "no 'descr'");
 }
 
-// Whatever is cut off or flipped: an error or a tensor, never a crash (run
-// under asan too).
+// A file that is truncated or has flipped bits gives an error or a tensor,
+// never a crash (run under asan too).
 TEST(NpyTest, SurvivesDamage) {
   RandomTensors random(2);
   const std::string file = *SerializeNpy(*random.Next(DType::kF32, {3, 5}));

@@ -12,14 +12,15 @@
 namespace ember::tools {
 namespace {
 
-// Numbers of SequenceProto::elem_type and OptionalProto::elem_type.
+// Values of SequenceProto::elem_type and OptionalProto::elem_type.
 constexpr int kNothing = 0, kTensor = 1;
 
-// What a file holds, whatever its message.
+// The contents of a file, for every kind of message.
 struct Value {
   bool is_sequence = false;
   bool present = true;
-  std::vector<onnx::TensorBytes> elements;  // one, if no sequence
+  // One element unless it is a sequence.
+  std::vector<onnx::TensorBytes> elements;
 };
 
 StatusOr<onnx::TensorBytes> Decode(const onnx::TensorProto& proto) {
@@ -41,8 +42,8 @@ Status AddElements(const onnx::SequenceProto& sequence, Value& value) {
   return OkStatus();
 }
 
-// The messages do not name themselves: a tensor has a data type and data, a
-// sequence's second field is the kind of its elements.
+// A message does not name its own type. A tensor has a data type and data; the
+// second field of a sequence is the kind of its elements.
 StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
   Value value;
   onnx::TensorProto tensor;
@@ -88,7 +89,8 @@ StatusOr<vm::Tensor> MakeTensor(DType type, std::vector<int64_t> dims) {
   return vm::Tensor::Allocate(type, std::move(dims));
 }
 
-// The elements of all, one after the other; of size 0 if there are none.
+// Returns the elements of all tensors, one after the other; a tensor of size 0
+// if there are none.
 StatusOr<vm::Tensor> JoinElements(const Value& value, DType type,
                                   bool strings) {
   if (strings) {
@@ -110,7 +112,8 @@ StatusOr<vm::Tensor> JoinElements(const Value& value, DType type,
   return data;
 }
 
-// data and dims of the elements, rows of dims filled up with -1.
+// Returns the data of the elements and their dims; rows of dims are padded with
+// -1.
 StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value,
                                          const vm::TensorSignature& signature,
                                          int64_t rank) {
@@ -143,8 +146,8 @@ StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value,
   return std::vector<vm::Tensor>{std::move(data), std::move(dims)};
 }
 
-// Whether the first two are the values and the keys of a map, or of a sequence
-// of maps.
+// True if the first two parts are the values and the keys of a map, or of a
+// sequence of maps.
 bool HasKeys(std::span<const vm::TensorSignature> parts) {
   if (parts.size() < 2 || parts[0].dims.empty()) return false;
   const vm::TensorSignature& keys = parts[1];

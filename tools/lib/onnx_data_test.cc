@@ -39,7 +39,7 @@ void SetFloats(const std::vector<float>& values, onnx::TensorProto& tensor) {
   for (float value : values) tensor.add_float_data(value);
 }
 
-// {"b": first, "a": second}, in this order.
+// Makes {"b": first, "a": second}, in this order.
 void SetMap(float first, float second, onnx::MapProto& map) {
   map.set_key_type(onnx::TensorProto::STRING);
   map.add_string_keys("b");
@@ -98,7 +98,8 @@ TEST(OnnxData, MapWithATensorForEachValue) {
               HasSubstr("expected keys that are integers, found strings"));
 }
 
-// Two results that only look alike by name.
+// The names look like those of a map's values and keys, but these are two
+// independent results.
 TEST(OnnxData, KeysOfAnotherSizeAreAResultOfTheirOwn) {
   EXPECT_EQ(PartCount(
                 std::vector<vm::TensorSignature>{

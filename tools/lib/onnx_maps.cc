@@ -14,7 +14,7 @@ namespace {
 
 using onnx::TensorBytes;
 
-// Elements of any type, one after the other.
+// A list of elements of any type.
 class Elements {
  public:
   explicit Elements(const TensorBytes& like) : like_(like) {}
@@ -33,7 +33,7 @@ class Elements {
     return like_.is_strings() ? strings_.size() : bytes_.size() / width();
   }
 
-  // The elements at `order`, as a vector.
+  // Returns the elements with the indices `order`, as a vector.
   TensorBytes At(const std::vector<size_t>& order) const {
     TensorBytes result;
     result.dtype = like_.dtype;
@@ -85,7 +85,7 @@ TensorBytes IntegerKeys(const std::vector<int64_t>& keys) {
   return result;
 }
 
-// Sorts the keys and gives the places where they were.
+// Sorts the keys and returns their former indices.
 template <typename Key>
 StatusOr<std::vector<size_t>> SortKeys(std::vector<Key>& keys) {
   std::vector<size_t> order(keys.size());
@@ -97,7 +97,7 @@ StatusOr<std::vector<size_t>> SortKeys(std::vector<Key>& keys) {
   return order;
 }
 
-// Writers make a tensor of all values, or one of each.
+// Some writers make one tensor of all values, others one tensor for each value.
 StatusOr<MapTensors> Decode(const onnx::MapProto& map) {
   const bool strings = map.string_keys_size() > 0;
   std::vector<std::string> texts(map.string_keys().begin(),

@@ -1,10 +1,11 @@
-// Maps of ONNX data files as two tensors, their keys in ascending order.
+// Reads maps of ONNX data files as two tensors, with the keys in ascending
+// order.
 //
 //   EMBER_ASSIGN_OR_RETURN(MapTensors map, ParseMap(bytes));
 //   // {"b": 2.0, "a": 1.0}: map.values is f32[2] = 1, 2; map.keys "a", "b"
 //
-// Errors: bytes that are no map, keys that occur twice, values that are not one
-// number or string per key. Thread-safe.
+// Errors: the bytes are no map, a key occurs twice, or there is not one number
+// or string per key. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_ONNX_MAPS_H_
 #define EMBER_TOOLS_LIB_ONNX_MAPS_H_
 
@@ -20,10 +21,11 @@ struct MapTensors {
   onnx::TensorBytes keys;  // [n], of type i64 or strings
 };
 
-// A serialized MapProto: values [n].
+// Parses a serialized MapProto. The values have the shape [n].
 StatusOr<MapTensors> ParseMap(const std::string& bytes);
 
-// A serialized SequenceProto of maps, all with the same keys: values [maps, n].
+// Parses a serialized SequenceProto of maps that all have the same keys. The
+// values have the shape [maps, n].
 StatusOr<MapTensors> ParseMapSequence(const std::string& bytes);
 
 }  // namespace ember::tools

@@ -1,5 +1,5 @@
-// Paths as the user typed them. `bazel run` starts a tool in another folder and
-// says in an environment variable where the user is.
+// Resolves paths as the user typed them. `bazel run` starts a tool in another
+// folder, and an environment variable says where the user is.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::string text, ReadFile(UserPath("model.onnx")));
 #ifndef EMBER_TOOLS_LIB_PATHS_H_

@@ -17,9 +17,9 @@
 namespace ember::tools {
 namespace {
 
-// Each of these does kSteps steps of as many independent chains of
-// multiply-adds as hide the latency, gives the number of operations, and stores
-// a value that depends on all of them.
+// Each of these functions runs kSteps steps of independent chains of
+// multiply-adds, with enough chains to hide the latency. It returns the number
+// of operations, and stores a value that depends on all of them.
 constexpr int64_t kSteps = 20000;
 constexpr int kChains = 16;
 
@@ -41,7 +41,7 @@ __attribute__((target("avx512f"))) int64_t RunAvx512(float* sink) {
 }
 
 __attribute__((target("avx2,fma"))) int64_t RunAvx2(float* sink) {
-  // Sixteen registers in all: twelve chains leave room for the constants.
+  // There are sixteen registers: twelve chains leave room for the constants.
   constexpr int kFewer = 12;
   __m256 chains[kFewer];
   for (int i = 0; i < kFewer; ++i)
@@ -80,7 +80,7 @@ int64_t RunOnce(float* sink) {
   return RunPlain(sink);
 }
 
-// Reads all elements once; gives something that depends on them.
+// Reads all elements once and returns a value that depends on them.
 constexpr size_t kLanes = 64;
 
 #if defined(__x86_64__)
@@ -113,8 +113,9 @@ float ReadOnce(std::span<const float> data) {
 
 using Clock = std::chrono::steady_clock;
 
-// The best of many short stretches: what the processor can do, not what is left
-// over by others. run: does some work, gives how much.
+// Returns the best rate of many short measurements: the rate of the processor
+// itself, not the share that other programs leave. `run` does some work and
+// returns its amount.
 template <typename Run>
 double BestRate(Clock::time_point stop, const Run& run) {
   double best = 0;
@@ -127,7 +128,7 @@ double BestRate(Clock::time_point stop, const Run& run) {
   return best;
 }
 
-// Sum of the threads' best rates, in 10^9 a second.
+// Returns the sum of the threads' best rates, in 10^9 per second.
 template <typename Run>
 double BestOfThreads(int threads, double seconds, const Run& run) {
   const auto stop = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -168,7 +169,7 @@ double MeasureReadRate(int threads, int64_t bytes, double seconds) {
   std::atomic<float> sink{0};
   return BestOfThreads(threads, seconds, [&](size_t thread) {
     const std::span<const float> own(data.data() + thread * part, part);
-    // Long enough for the clock.
+    // The data is read several times, so that the clock can measure it.
     const size_t times = std::max<size_t>(1, (size_t{1} << 18) / part);
     float sum = 0;
     for (size_t i = 0; i < times; ++i) sum += ReadOnce(own);
@@ -212,7 +213,8 @@ MachineLimits MeasureMachineLimits(int threads) {
   limits.gflops = MeasureFmaPeak(threads, 0.15);
   for (int64_t bytes = 1 << 16; bytes <= 1 << 28; bytes <<= 2) {
     limits.reads.push_back({bytes, MeasureReadRate(threads, bytes, 0.05)});
-    // A larger set is not read faster; what measures so was disturbed.
+    // A larger set cannot be read faster. If one was, the smaller one's
+    // measurement was disturbed.
     for (size_t i = limits.reads.size() - 1; i-- > 0;) {
       limits.reads[i].gigabytes_per_second =
           std::max(limits.reads[i].gigabytes_per_second,

@@ -1,13 +1,13 @@
-// The machine's limits that kernels are measured against: multiply-adds of f32
-// in registers, and reading memory.
+// Measures the limits of the machine that kernels are compared with: f32
+// multiply-adds in registers, and reads of memory.
 //
 //   double gflops = MeasureFmaPeak(2, 0.2);   // two threads, for 0.2 s
 //   MachineLimits limits = MeasureMachineLimits(2);
 //   double gigabytes_per_second = limits.ReadRateFor(1 << 20);
 //
-// An FMA counts as two operations. Uses the widest vectors that this processor
-// and this file know (AVX-512, AVX2; elsewhere what the compiler makes of a
-// plain loop, which may stay below the peak).
+// An FMA counts as two operations. The widest vectors are used that this
+// processor and this file support: AVX-512 or AVX2. Elsewhere the compiler
+// vectorises a plain loop, which may stay below the peak.
 #ifndef EMBER_TOOLS_LIB_PEAK_H_
 #define EMBER_TOOLS_LIB_PEAK_H_
 
@@ -17,23 +17,25 @@
 
 namespace ember::tools {
 
-// In 10^9 operations per second, all threads together.
+// Returns 10^9 operations per second, of all threads together.
 double MeasureFmaPeak(int threads, double seconds);
-// Reading `bytes` of memory again and again, each thread its part, in 10^9
-// bytes per second.
+// Reads `bytes` of memory again and again, each thread its part, and returns
+// 10^9 bytes per second.
 double MeasureReadRate(int threads, int64_t bytes, double seconds);
 
 struct MachineLimits {
   struct ReadRate {
-    int64_t bytes = 0;  // that were read again and again
+    int64_t bytes = 0;  // size of the memory that was read
     double gigabytes_per_second = 0;
   };
   int threads = 1;
   double gflops = 0;
-  // From small to large: first- and second-level caches, shared ones, memory.
+  // Ordered from small to large: first- and second-level caches, shared caches,
+  // memory.
   std::vector<ReadRate> reads;
 
-  // Of a working set of so many bytes, between the measured ones.
+  // Returns the rate for a working set of `bytes`, interpolated between the
+  // measured sizes.
   double ReadRateFor(double bytes) const;
   // "two threads: 190 GFLOP/s of f32; reads of 64 kB at 300 GB/s, …".
   std::string Text() const;

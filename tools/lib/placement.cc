@@ -13,7 +13,7 @@
 namespace ember::tools {
 namespace {
 
-// What an instruction is for people: "dispatch @conv", "call top_k",
+// Returns an instruction's name for people: "dispatch @conv", "call top_k",
 // "load_integer".
 std::string NameOf(const vm::ModuleDefinition& module,
                    const vm::ProgramInstruction& instruction) {
@@ -26,7 +26,7 @@ std::string NameOf(const vm::ModuleDefinition& module,
   return text;
 }
 
-// Why the host ran a dispatch.
+// Returns the reason why the host ran a dispatch.
 std::string ReasonOf(const vm::HostWork& work, const vm::Tiering* tiering,
                      const vm::DispatchSite* site) {
   if (!work.reason.empty()) return work.reason;

@@ -1,5 +1,5 @@
-// Where the dispatches of a session ran, for people: what a run on a device
-// leaves to the host, why, and what that costs.
+// Describes where the dispatches of a session ran, for people: the work that a
+// run on a device leaves to the host, the reason and the cost.
 //
 //   const Placement placement = PlacementOf(session->Profile());
 //   if (placement.on_host > 0) Complain(placement.Text("vulkan"));
@@ -16,10 +16,10 @@
 
 namespace ember::tools {
 
-// Of the dispatches of a program that ran (its sites).
+// Counts the dispatches of a program that ran, by their sites.
 struct Placement {
   int64_t dispatches = 0;
-  int64_t on_host = 0;  // of them, those with a call that the host ran
+  int64_t on_host = 0;  // dispatches with a call that the host ran
   int64_t calls = 0;
   int64_t device_calls = 0;
 
@@ -31,17 +31,18 @@ struct Placement {
 
 Placement PlacementOf(std::span<const vm::SiteProfile> sites);
 
-// For --explain: submissions and commands of a run; what the host did between,
-// the reason, and the bytes that went to and fro. The session must not have
-// been made with profile or trace, which change all this. tiering: null at tier
-// 0.
+// Prints a part of --explain: submissions and commands of a run, the work that
+// the host did between them, the reason, and the bytes that were copied to and
+// from the device. The session must have been made without profile and trace,
+// which change all of this. `tiering` is null at tier 0.
 std::string PlacementText(const vm::Session& session,
                           const vm::Tiering* tiering,
                           const std::string& device);
 
-// For --explain: the most memory that the device's buffers took, beside what
-// the session's plan and the module's constants are. What is more than those
-// are inputs and results, packed constants and what kernels need besides.
+// Prints a part of --explain: the largest memory that the device's buffers
+// took, together with the memory of the session's plan and of the module's
+// constants. The rest is inputs and results, packed constants and memory that
+// kernels need.
 std::string DeviceMemoryText(const vm::Session& session,
                              const hal::MemoryStatistics& statistics,
                              const std::string& device);

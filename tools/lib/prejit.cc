@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kTier = 2;
 
-// Sites with the same dispatch and constants, of whichever program.
+// True if kernels were made for a site with the same dispatch and constants, in
+// whichever program.
 bool IsMade(
     const std::vector<std::pair<uint32_t, const vm::DispatchSite*>>& made,
     const vm::DispatchSite& site) {
@@ -49,7 +50,8 @@ class Prejitter {
       return compiler.status().WithContext("target " + target_.name);
     compiler_ = *std::move(compiler);
     if (options_.packed_weights != PackedWeights::kNone) {
-      // Where this machine has no back end, loaders pack.
+      // Packing needs a back end for this machine. Without one, weights are
+      // packed when the kernels are loaded.
       auto packer = jit::NewLlvmCompiler();
       if (packer.ok()) packer_ = *std::move(packer);
     }
@@ -71,8 +73,8 @@ class Prejitter {
   }
 
  private:
-  // Text goes to a compiler, beside the images. Equal kernels have functions of
-  // one name.
+  // Moves the C text of a kernel out of its image, for a C compiler. Equal
+  // kernels have functions of the same name, which are taken once.
   void TakeFunctions(vm::KernelCode& code) {
     if (code.format != vm::KernelFormat::kCSource) return;
     bool is_new = false;
@@ -90,7 +92,7 @@ class Prejitter {
     code.owner = nullptr;
   }
 
-  // For all shapes, and those of the profile.
+  // Makes kernels for all shapes and for the shapes of the profile.
   void MakeKernels(const vm::DispatchSite& site, vm::KernelRequest request) {
     request.target = target_.target;
     request.tier = kTier;
@@ -123,7 +125,8 @@ class Prejitter {
     }
     row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
     const int64_t packed_bytes = BytesOf(packed.buffers);
-    // Reading more from a disk takes longer than making it of less.
+    // Reading so many more bytes from a disk takes longer than packing the
+    // weights.
     constexpr int64_t kMostGrowth = 2;
     if (options_.packed_weights == PackedWeights::kAuto &&
         packed_bytes > kMostGrowth * BytesOf(request.constant_data)) {
@@ -140,7 +143,7 @@ class Prejitter {
   const jit::CompileTarget& target_;
   const PrejitOptions& options_;
   std::unique_ptr<jit::ObjectCompiler> compiler_;
-  std::unique_ptr<jit::Compiler> packer_;  // null: nothing is packed
+  std::unique_ptr<jit::Compiler> packer_;  // null: no weights are packed
   std::vector<vm::NativeKernel> kernels_;
   std::set<std::string> function_names_;
   Prejitted result_;

@@ -1,4 +1,4 @@
-// Kernels for a module, made before it is shipped: one native section per
+// Makes kernels for a module before it is shipped: one native section per
 // target.
 //
 //   EMBER_ASSIGN_OR_RETURN(const jit::CompileTarget target,
@@ -6,7 +6,7 @@
 //   EMBER_ASSIGN_OR_RETURN(Prejitted made, Prejit(module, target, {}));
 //   definition.natives.push_back(SectionOf(std::move(made)));
 //
-// Links LLVM. Thread-safe.
+// Depends on LLVM. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_PREJIT_H_
 #define EMBER_TOOLS_LIB_PREJIT_H_
 
@@ -23,58 +23,62 @@
 
 namespace ember::tools {
 
-// Constants that kernels want in a layout of their own: which are put beside
-// the kernels in that layout, rather than packed when the kernels are loaded.
+// Chooses the constants that are stored in the kernels' own layout, in addition
+// to the kernels. The others are packed when the kernels are loaded.
 enum class PackedWeights {
-  kAuto,  // of kernels where they take no more than twice what they are made of
-  kAll,   // transformed filters of convolutions, too, which take several times
+  // Packed constants that are at most twice as large as the original ones.
+  kAuto,
+  // All, also transformed filters of convolutions, which are several times as
+  // large.
+  kAll,
   kNone
 };
 
 struct PrejitOptions {
-  // Kernels round as the interpreter does, but for the order of sums.
+  // True: kernels round as the interpreter does, except for the order of sums.
   bool is_exact = false;
   PackedWeights packed_weights = PackedWeights::kAuto;
-  // What has been seen to be hot (HotPart): kernels for nothing else, and
-  // beside those for all shapes some for the shapes that came up. Null: for
-  // everything, for all shapes. Used during the call.
+  // The dispatches that were hot in a profile (HotPart). Only they get kernels:
+  // one for all shapes, and one for each shape of the profile. Null: every
+  // dispatch gets a kernel for all shapes. Used during the call.
   const std::vector<vm::DispatchProfile>* profile = nullptr;
 };
 
-// A kernel, or a dispatch that gets none, with the constants of one or more
-// sites.
+// Describes a kernel, or a dispatch without one, for the constants of one or
+// more sites.
 struct PrejitRow {
   std::string dispatch;
-  std::vector<int64_t> shape;  // of the parameters; empty: for all
+  // Values of the parameters; empty: for all shapes.
+  std::vector<int64_t> shape;
   int64_t code_bytes = 0;
   int64_t packed_bytes = 0;
   size_t phases = 0;
-  std::string declined;  // why there is no kernel; empty: there is one
+  std::string declined;  // reason why there is no kernel; empty if there is one
 };
 
 struct Prejitted {
-  std::string target;  // what the code needs (base/target_text.h)
+  std::string target;  // features that the code needs (base/target_text.h)
   vm::NativeBytes bytes;
-  // Of target c11, whose `bytes` have no code: the functions that kernels name,
-  // as text (jit/c/source.h), and their names.
+  // Only for target c11, whose `bytes` have no code: the functions that the
+  // kernels name, as text (jit/c/source.h), and the functions' names.
   std::string functions;
   std::vector<std::string> function_names;
   std::vector<PrejitRow> rows;
   size_t kernels = 0;
-  size_t cold = 0;  // dispatches that the profile left out
+  size_t cold = 0;  // number of dispatches that the profile left out
   double ms = 0;
 };
 
-// Kernels of tier 2. Errors: LLVM has no back end for the target. What a
-// dispatch is declined for is in its row.
+// Makes kernels of tier 2. Error: LLVM has no back end for the target. If a
+// dispatch is declined, its row has the reason.
 StatusOr<Prejitted> Prejit(const std::shared_ptr<const vm::Module>& module,
                            const jit::CompileTarget& target,
                            const PrejitOptions& options);
 
 vm::NativeSection SectionOf(Prejitted made);
 
-// The hottest dispatches that together took `percent` of the time, with the
-// shapes of each that took a hundredth of its own, at most 8.
+// Returns the hottest dispatches that together took `percent` of the time. Each
+// has at most 8 shapes: those that took at least a hundredth of its time.
 std::vector<vm::DispatchProfile> HotPart(
     const std::vector<vm::DispatchProfile>& profile, double percent);
 

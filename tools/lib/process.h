@@ -1,4 +1,4 @@
-// What a benchmark says about its own process.
+// Reports facts about a benchmark's own process.
 //
 //   double megabytes = ResidentMegabytes();
 //   std::string id = BuildId();   // "3f2a9c01b4d7": changes whenever the
@@ -11,8 +11,9 @@
 namespace ember::tools {
 
 double ResidentMegabytes();      // now
-double PeakResidentMegabytes();  // the most so far
-std::string BuildId();  // the linker's, shortened; "unknown" without one
+double PeakResidentMegabytes();  // the largest value so far
+// The linker's build ID, shortened; "unknown" without one.
+std::string BuildId();
 
 }  // namespace ember::tools
 

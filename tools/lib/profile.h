@@ -1,4 +1,5 @@
-// What --profile prints: the dispatches of a session by the time they took.
+// Prints the table of --profile: the dispatches of a session, ordered by the
+// time that they took.
 //
 //   std::fputs(ProfileText(session->Profile(), 40).c_str(), stdout);
 #ifndef EMBER_TOOLS_LIB_PROFILE_H_
@@ -12,16 +13,16 @@
 
 namespace ember::tools {
 
-// A table of at most `rows` dispatches and a line with the total. Sites that
-// run the same dispatch are one row. device: of the session if it is not the
-// host, for a column that tells where they ran; else empty.
+// Returns a table of at most `rows` dispatches and a line with the total. Sites
+// that run the same dispatch are one row. `device` is the session's device, for
+// a column that says where dispatches ran; empty for the host.
 std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
                         const std::string& device = "");
 
-// "vulkan", "cpu", or how often on the device: "vulkan 75%".
+// Returns "vulkan" or "cpu", or the share of calls on the device: "vulkan 75%".
 std::string WhereText(const vm::SiteProfile& site, const std::string& device);
 
-// How many calls ran in which tier: "tier 0 100%".
+// Returns the share of calls in each tier: "tier 0 100%".
 std::string TierMix(std::span<const vm::SiteProfile> sites);
 
 }  // namespace ember::tools

@@ -1,4 +1,4 @@
-// The key that a user trusts.
+// Reads the key that a user trusts.
 //
 //   EMBER_ASSIGN_OR_RETURN(Ed25519Key key, ReadPublicKey("release.public"));
 //
@@ -15,10 +15,12 @@
 
 namespace ember::tools {
 
-// Of a file as vm-keygen writes it; the path is as the user typed it.
+// Reads a file that `vm-sign --make-keys` has written. The path is as the user
+// typed it.
 StatusOr<Ed25519Key> ReadPublicKey(const std::string& path);
 
-// `count` bytes as two hexadecimal digits each, and a line's end; and back.
+// Writes `count` bytes as two hexadecimal digits each and an end of line;
+// ParseHexLine reads them back.
 std::string HexLine(const unsigned char* bytes, size_t count);
 StatusOr<std::vector<uint8_t>> ParseHexLine(std::string_view text,
                                             size_t count);

@@ -4,15 +4,15 @@
 
 namespace ember::tools {
 
-// The multiplication by an odd number spreads small seeds over the state; zero
-// would stay zero.
+// Multiplying by an odd number spreads small seeds over the state. A state of
+// zero would stay zero.
 RandomTensors::RandomTensors(uint64_t seed)
     : state_(0x9e3779b9u ^
              static_cast<uint32_t>((seed * 0x9e3779b97f4a7c15u) >> 32)) {
   if (state_ == 0) state_ = 1;
 }
 
-// xorshift32.
+// The generator is xorshift32.
 double RandomTensors::Uniform() {
   state_ ^= state_ << 13;
   state_ ^= state_ >> 17;

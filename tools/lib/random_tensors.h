@@ -1,12 +1,13 @@
-// Inputs from a seed: floats in [-1, 1), integers and bools 0 or 1.
+// Makes random inputs from a seed: floats in [-1, 1), integers and bools 0 or
+// 1.
 //
 //   RandomTensors random(0);
 //   EMBER_ASSIGN_OR_RETURN(vm::Tensor x,
 //                          random.Next(DType::kF32, {1, 3, 224, 224}));
 //
-// The same seed gives the same sequence of tensors on every machine. Seed 0
-// gives what ONNX Runtime is fed by the project's comparison script, so that
-// results can be compared. Not thread-safe.
+// The same seed gives the same sequence of tensors on every machine. With seed
+// 0 they are the inputs that the project's comparison script feeds to ONNX
+// Runtime, so that results can be compared. Not thread-safe.
 #ifndef EMBER_TOOLS_LIB_RANDOM_TENSORS_H_
 #define EMBER_TOOLS_LIB_RANDOM_TENSORS_H_
 

@@ -14,10 +14,10 @@
 namespace ember::tools {
 namespace {
 
-// The evaluator of nests takes some hundred nanoseconds a point.
+// The evaluator of loop nests takes some hundred nanoseconds per point.
 constexpr double kMostPoints = 2e7;
 
-// Keeps the text of what is compiled.
+// Keeps the schedule and loop nest of the kernel that is compiled.
 class TextKeeper final : public jit::KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -42,7 +42,8 @@ StatusOr<CallOperands> NewOperands(const Repro& repro) {
                                  std::move(inputs));
 }
 
-// The nest that the kernel was made from, by the definition of nests.
+// Evaluates the loop nest that the kernel was made from, and says whether the
+// nest or the code made from it is wrong.
 StatusOr<std::string> Blame(const Repro& repro, const std::string& nest_text,
                             const std::vector<vm::Tensor>& want) {
   EMBER_ASSIGN_OR_RETURN(const DispatchWork work,
@@ -68,11 +69,11 @@ StatusOr<std::string> Blame(const Repro& repro, const std::string& nest_text,
 }
 
 struct KernelRun {
-  std::string difference;  // from tier 0; "" if there is none
+  std::string difference;  // difference from tier 0; "" if there is none
   jit::KernelText text;
 };
 
-// schedule_folder: "" for the schedule that this build chooses.
+// schedule_folder = "": the schedule that this build chooses.
 StatusOr<KernelRun> RunKernel(const Repro& repro,
                               const std::string& schedule_folder,
                               hal::Device& device, const Status& want,

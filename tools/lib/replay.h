@@ -1,10 +1,10 @@
-// Runs the call of a repro folder again: tier 0 and a kernel made by this
-// build.
+// Runs the call of a repro folder again, by tier 0 and by a kernel that this
+// build makes.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Replay replay, ReplayRepro(repro, folder, *device));
 //   std::fputs(replay.Text().c_str(), stdout);
 //
-// Errors: no JIT, or no kernel for the dispatch.
+// Errors: there is no JIT, or no kernel for the dispatch.
 #ifndef EMBER_TOOLS_LIB_REPLAY_H_
 #define EMBER_TOOLS_LIB_REPLAY_H_
 
@@ -17,21 +17,22 @@
 namespace ember::tools {
 
 struct Replay {
-  // "" where there is none; else one line.
-  std::string difference;     // of the kernel from tier 0
-  std::string from_recorded;  // of tier 0 from the folder's results
-  // The kernel has the schedule of the folder, as that which this build chooses
-  // is another and makes no difference.
+  // Each is one line, or "" if there is no difference.
+  std::string difference;     // the kernel's results differ from tier 0's
+  std::string from_recorded;  // tier 0's results differ from the folder's
+  // True if the kernel was made with the folder's schedule: this build chooses
+  // another schedule, and with that one there is no difference.
   bool has_recorded_schedule = false;
-  std::string recorded_problem;  // why that could not be tried; one line
-  // Which step is to blame, as the evaluator of loop nests sees it, or why it
-  // was not asked; "" if nothing differs.
+  // One line: why the folder's schedule could not be tried.
+  std::string recorded_problem;
+  // Says which step is wrong according to the evaluator of loop nests, or why
+  // the evaluator did not run; "" if nothing differs.
   std::string blame;
 
   std::string Text() const;
 };
 
-// folder: where the repro was read from.
+// `folder` is where the repro was read from.
 StatusOr<Replay> ReplayRepro(const Repro& repro, const std::string& folder,
                              hal::Device& device);
 

@@ -68,7 +68,7 @@ std::vector<T> Values(const std::string& text) {
   return values;
 }
 
-// What NumPy has no type for was written as f32.
+// Reads a tensor. A type that NumPy does not have was written as f32.
 StatusOr<vm::Tensor> ReadOf(const std::string& path, DType type) {
   EMBER_ASSIGN_OR_RETURN(vm::Tensor read, ReadNpy(path));
   if (IsNpyType(type) || read.type != DType::kF32) return read;
@@ -164,7 +164,7 @@ StatusOr<Repro> ReadRepro(const std::string& folder) {
                buffer.type));
     list.push_back(std::move(tensor));
   }
-  // Not known for every kernel.
+  // The schedule is not known for every kernel.
   const StatusOr<std::string> schedule =
       ReadFile(folder + "/" + repro.dispatch.name + ".schedule");
   if (schedule.ok()) repro.schedule = *schedule;

@@ -1,5 +1,5 @@
-// A folder with one call of a dispatch on which a kernel was wrong: all that is
-// needed to look into it elsewhere, and to run it again.
+// Writes and reads a folder with one call of a dispatch on which a kernel was
+// wrong. It has all that is needed to examine and repeat the call elsewhere.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::string folder, NewReproFolder("shadow", name));
 //   EMBER_RETURN_IF_ERROR(WriteRepro(repro, folder));
@@ -13,7 +13,7 @@
 //   NAME.schedule, NAME.loops       what the kernel was made from, by the name
 //                                   of the dispatch (JitOptions::schedule_folder)
 //
-// Errors: files that cannot be read or written, or are not what they should be.
+// Errors: a file cannot be read or written, or has unexpected contents.
 #ifndef EMBER_TOOLS_LIB_REPRO_H_
 #define EMBER_TOOLS_LIB_REPRO_H_
 
@@ -35,25 +35,25 @@ struct Repro {
   int tier = 2;
   std::string target;
   int threads = 1;
-  std::vector<int64_t> parameters;  // of the call
-  // The kernel was made for these parameters, not for all.
+  std::vector<int64_t> parameters;  // values of the call
+  // True if the kernel was made for these parameters only.
   bool is_specialised = false;
   std::vector<bool> constant_inputs;
-  std::vector<int> shared;  // CallOperands::shared
+  std::vector<int> shared;  // see CallOperands::shared
   std::vector<vm::Tensor> inputs, want;
-  std::vector<vm::Tensor> got;  // empty if the kernel gave an error
+  std::vector<vm::Tensor> got;  // empty if the kernel returned an error
   std::string schedule, nest;   // empty if not known
 };
 
-// Makes PARENT/NAME, or PARENT/NAME.2 and so on if that exists.
+// Makes the folder PARENT/NAME, or PARENT/NAME.2 and so on if that exists.
 StatusOr<std::string> NewReproFolder(const std::string& parent,
                                      std::string_view name);
-// The README's command replays `folder` as it is written here.
+// The command in the README replays `folder` by the path that is given here.
 Status WriteRepro(const Repro& repro, const std::string& folder);
 StatusOr<Repro> ReadRepro(const std::string& folder);
 
-// The request that gave the kernel, for this machine's target. Refers to the
-// repro.
+// Returns the request that the kernel was made for, with this machine's target.
+// It refers to the repro.
 vm::KernelRequest RequestOf(const Repro& repro, std::string_view target);
 
 }  // namespace ember::tools

@@ -11,9 +11,10 @@
 namespace ember::tools {
 namespace {
 
-// Memory of the device for one operand, and where the host reaches it.
+// Device memory of one operand, and memory that the host can access.
 struct DeviceOperand {
-  std::unique_ptr<hal::Buffer> visible, local;  // local: null if shared
+  // `local` is null if the memory is shared with the host
+  std::unique_ptr<hal::Buffer> visible, local;
   hal::Buffer* buffer() const {
     return local != nullptr ? local.get() : visible.get();
   }
@@ -21,7 +22,7 @@ struct DeviceOperand {
 
 StatusOr<DeviceOperand> Upload(hal::Device& device, const vm::Tensor& tensor,
                                hal::CommandList& list) {
-  // An empty operand needs memory to be bound, too.
+  // Even an empty operand needs memory, as a binding needs a buffer.
   const int64_t bytes = std::max<int64_t>(tensor.byte_size, 4);
   DeviceOperand operand;
   EMBER_ASSIGN_OR_RETURN(operand.visible,
@@ -48,7 +49,7 @@ Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::CommandList> list,
                          device.CreateCommandList());
   std::vector<DeviceOperand> memory;
-  std::vector<size_t> owner;  // of each buffer: whose memory it has
+  std::vector<size_t> owner;  // for each buffer: index in `memory`
   for (const vm::Tensor& input : operands.inputs) {
     owner.push_back(memory.size());
     EMBER_ASSIGN_OR_RETURN(DeviceOperand operand, Upload(device, input, *list));
@@ -62,7 +63,8 @@ Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
       continue;
     }
     owner.push_back(memory.size());
-    // What a dispatch does not write stays.
+    // The outputs are copied, too: elements that the dispatch does not write
+    // stay as they are.
     EMBER_ASSIGN_OR_RETURN(DeviceOperand operand,
                            Upload(device, operands.outputs[i], *list));
     memory.push_back(std::move(operand));

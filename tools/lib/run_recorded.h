@@ -1,11 +1,11 @@
-// Runs one call of a recorded kernel on operands of the host: for tools that
+// Runs one call of a recorded kernel on operands in host memory: for tools that
 // compare.
 //
 //   Status status = RunRecorded(*device, *kernel, dispatch, call);
 //
-// Operands are copied to memory of the device, results back; outputs that share
-// an input's memory in the call share it there. Errors: those of the device and
-// of recording; a failed check.
+// Operands are copied to device memory and results back. Outputs that share an
+// input's memory in the call share it there, too. Errors: those of the device
+// and of recording; a failed check.
 #ifndef EMBER_TOOLS_LIB_RUN_RECORDED_H_
 #define EMBER_TOOLS_LIB_RUN_RECORDED_H_
 

@@ -12,7 +12,7 @@
 
 namespace ember::tools {
 
-// What all checks found. Thread-safe.
+// Collects the findings of all checks. Thread-safe.
 class ShadowRecord {
  public:
   void CountCall(bool is_first_of_kernel) {
@@ -42,7 +42,7 @@ class ShadowRecord {
     return count;
   }
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   int64_t kernels_ = 0, calls_ = 0, unchecked_ = 0;
   std::vector<ShadowFinding> findings_;
 };
@@ -61,7 +61,7 @@ class ShadowKernel final : public vm::HostKernel {
         slot_(slot),
         text_(std::move(text)),
         kernel_(std::move(kernel)) {
-    // Only the kernel's making may use it.
+    // The constants are only valid while the kernel is made.
     request_.constant_data.clear();
   }
 
@@ -72,7 +72,7 @@ class ShadowKernel final : public vm::HostKernel {
   std::string Describe() const override { return kernel_->Describe(); }
 
   Status Run(const vm::KernelCall& call) const override {
-    // A call that was under way in another session when it was withdrawn.
+    // Another session may have withdrawn the kernel after this call began.
     if (is_withdrawn_.load()) {
       return RunTierZero(*request_.dispatch, call.parameters, call.buffers,
                          call.runner);
@@ -82,7 +82,7 @@ class ShadowKernel final : public vm::HostKernel {
   }
 
  private:
-  // Whether this call of the tuple is one to check.
+  // True if this call of the tuple of parameters must be checked.
   bool TakeTurn(std::span<const int64_t> parameters) const {
     if (options_.runs == 0) return true;
     std::lock_guard<std::mutex> lock(mutex_);
@@ -106,7 +106,7 @@ class ShadowKernel final : public vm::HostKernel {
     const Status want =
         RunTierZero(dispatch, call.parameters, copy.Buffers(), call.runner);
     const Status got = vm::RunOnHost(*kernel_, call);
-    // Of a run that was stopped, there is nothing to compare.
+    // The results of a run that was stopped cannot be compared.
     const Interrupt* const interrupt = call.runner.interrupt();
     if (interrupt != nullptr && interrupt->ShouldStop())
       return interrupt->status();
@@ -119,7 +119,7 @@ class ShadowKernel final : public vm::HostKernel {
           "its input %" + dispatch.buffers[*changed].name + " was changed";
     }
     if (!difference) return got;
-    // Once, whoever finds it first.
+    // The first call that finds a difference withdraws the kernel.
     if (!is_withdrawn_.exchange(true))
       Withdraw(call, *difference, got.ok(), real, copy);
     if (changed) CopyElements(copy.inputs[*changed], real.inputs[*changed]);
@@ -187,7 +187,7 @@ class ShadowKernel final : public vm::HostKernel {
   const std::unique_ptr<vm::Kernel> kernel_;
   mutable std::atomic<bool> is_withdrawn_{false};
   mutable std::atomic<bool> is_checked_{false};
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   mutable std::map<std::vector<int64_t>, int64_t> turns_;
 };
 

@@ -1,5 +1,5 @@
-// Shadow mode: runs tier 0 beside each new kernel on the real operands, and
-// withdraws a kernel that differs.
+// Shadow mode: runs tier 0 in addition to each new kernel on the real operands,
+// and withdraws a kernel whose results differ.
 //
 //   ShadowOptions options{.folder = "shadow"};
 //   auto shadow = std::make_shared<Shadow>(options);
@@ -8,14 +8,14 @@
 //   std::fputs(shadow->Text().c_str(), stdout);
 //
 // The first calls of each kernel with each tuple of parameters are checked;
-// CompareTiers says what counts as different. Once a kernel differs, the call
-// gives tier 0's results, the slot withdraws the kernel (the reason is a row of
-// jit/decline_reasons.h, and what it found), no session uses it any more, and a
-// folder is written that replays the call (tools/lib/repro.h). Checked calls
-// take as long as tier 0 and the kernel together, and memory for a second copy
-// of the operands; without that memory a call is not checked.
+// CompareTiers defines which results differ. When a kernel differs, the call
+// returns tier 0's results, and the slot withdraws the kernel: the reason is a
+// row of jit/decline_reasons.h with the difference. No session uses the kernel
+// any more, and a folder is written that replays the call (tools/lib/repro.h).
+// A checked call takes the time of tier 0 and of the kernel, and memory for a
+// second copy of the operands; without that memory the call is not checked.
 //
-// Thread-safe. Kernels keep what they need of it alive.
+// Thread-safe. Kernels keep alive the parts of the object that they need.
 #ifndef EMBER_TOOLS_LIB_SHADOW_H_
 #define EMBER_TOOLS_LIB_SHADOW_H_
 
@@ -30,9 +30,11 @@
 namespace ember::tools {
 
 struct ShadowOptions {
-  // Gets a folder for each kernel that differs. Empty: none is written.
+  // Folder that gets a folder for each kernel that differs. Empty: none is
+  // written.
   std::string folder;
-  // Calls of a kernel that are checked, for each tuple of parameters; 0: all.
+  // Number of calls of a kernel that are checked for each tuple of parameters;
+  // 0: all.
   int64_t runs = 3;
 };
 
@@ -40,7 +42,7 @@ struct ShadowFinding {
   std::string dispatch;
   int tier = 0;
   std::string difference;  // one line
-  std::string folder;      // "" if there is none, and why:
+  std::string folder;      // "" if none was written, for this reason:
   Status folder_status;
 };
 
@@ -56,7 +58,7 @@ class Shadow final : public jit::KernelWrapper {
   std::vector<ShadowFinding> findings() const;
   int64_t checked_kernels() const;
   int64_t checked_calls() const;
-  // For people: a line that counts, and one per finding.
+  // Returns text for people: a line with the counts, and one for each finding.
   std::string Text() const;
 
  private:

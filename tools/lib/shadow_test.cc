@@ -31,7 +31,8 @@ class FailingKernel : public InterpretingKernel {
   }
 };
 
-// Compiles at once: the right kernel, or what a test puts in its place.
+// Compiles at once: the correct kernel, or the one that a test provides
+// instead.
 class TestProvider : public vm::KernelProvider {
  public:
   using Make = std::function<std::unique_ptr<vm::Kernel>(
@@ -93,7 +94,7 @@ class ShadowTest : public testing::Test {
         module_, {.device = *hal::CreateCpuDevice({.threads = 1}),
                   .tiering = std::move(tiering)});
   }
-  // For rows of (first, 1, 2).
+  // Runs on `rows` rows of (first, 1, 2).
   static std::vector<float> Run(vm::Session& session, float first,
                                 int64_t rows = 1) {
     const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {rows, 3});
@@ -158,7 +159,7 @@ TEST_F(ShadowTest, AWrongKernelIsWithdrawnAndItsCallWritten) {
   EXPECT_THAT(repro->parameters, ElementsAre(1));
   EXPECT_THAT(repro->constant_inputs, ElementsAre(false, true));
   EXPECT_THAT(repro->shared, ElementsAre(0));
-  // The operand as it was before the output overwrote it.
+  // The repro has the operand as it was before the output overwrote it.
   EXPECT_THAT(repro->inputs[0].elements<float>(), ElementsAre(0.5f, 0.5f));
   EXPECT_THAT(repro->want[0].elements<float>(), ElementsAre(0.625f, 0));
   EXPECT_EQ(repro->schedule, "the schedule");

@@ -18,7 +18,8 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-// Of an item, so that the line fits a narrow terminal.
+// Largest number of characters of an item that are shown, so that the line fits
+// a narrow terminal.
 constexpr size_t kItemWidth = 40;
 
 class Bar final : public Progress {
@@ -30,7 +31,7 @@ class Bar final : public Progress {
   }
 
   bool Report(const ProgressEvent& event) override {
-    // As often as an eye sees.
+    // Milliseconds between two updates: about as fast as an eye can follow.
     constexpr double kBetween = 50;
     const double now = MillisecondsSince(start_);
     if (now < next_ms_) return true;
@@ -39,7 +40,7 @@ class Bar final : public Progress {
     std::string line = "\r" + std::string(event.stage) + "  ";
     line += std::to_string(event.done);
     if (event.total > 0) line += "/" + std::to_string(event.total);
-    // Names are the model's.
+    // The item's name comes from the model, so it may have control characters.
     line += "  " + OnOneLine(event.item).substr(0, kItemWidth) + "\033[K";
     Write(line);
     return true;

@@ -1,4 +1,4 @@
-// What long work tells (base/progress.h), shown on stderr while it goes on.
+// Shows the progress of long work (base/progress.h) on stderr while it runs.
 //
 //   std::string how = "auto";
 //   AddProgressFlag(flags, &how);
@@ -8,9 +8,9 @@
 //
 //   compile  12/18  fold-constants
 //
-// "bar" is one line that is written again and again, and gone at the end;
-// "json" a line per step, {"stage": …, "item": …, "done": …, "total": …,
-// "ms": …}, for programs; "off" nothing. "auto" is a bar where stderr is a
+// "bar" is one line that is rewritten again and again and removed at the end.
+// "json" is a line per step for programs, {"stage": …, "item": …, "done": …,
+// "total": …, "ms": …}. "off" shows nothing. "auto" is a bar if stderr is a
 // terminal, for work that takes longer than half a second. For one thread.
 #ifndef EMBER_TOOLS_LIB_SHOW_PROGRESS_H_
 #define EMBER_TOOLS_LIB_SHOW_PROGRESS_H_
@@ -27,7 +27,7 @@ namespace ember::tools {
 // `how` must outlive the parsing.
 void AddProgressFlag(Flags& flags, std::string* how);
 
-// Null for "off", and for "auto" where nobody looks.
+// Returns null for "off", and for "auto" if `file` is not a terminal.
 std::unique_ptr<Progress> ShowProgress(const std::string& how,
                                        std::FILE* file = stderr);
 

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-// What is written for two steps, and at the end.
+// Returns the text that is written for two steps and at the end.
 std::string Shown(const std::string& how) {
   std::FILE* const file = std::tmpfile();
   {
@@ -49,7 +49,7 @@ TEST(ShowProgress, BarIsOneLineAndGoneAtTheEnd) {
 
 TEST(ShowProgress, NothingWhereNobodyLooks) {
   EXPECT_EQ(Shown("off"), "");
-  EXPECT_EQ(Shown("auto"), "");  // a file is no terminal
+  EXPECT_EQ(Shown("auto"), "");  // a file is not a terminal
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One of the two things that vm-diff compares: a tier on a device.
+// One of the two sides that vm-diff compares: a tier on a device.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Side side, ParseSide("--b", "tier:2"));
 //   const SideKernel kernel = MakeSideKernel(side, jit.get(), request);
@@ -22,7 +22,7 @@ namespace ember::tools {
 struct Side {
   std::string device = "cpu";
   int tier = 0;
-  // The device if it is not the host, set by who opens it.
+  // The opened device, set by the caller that opens it; null for the host.
   std::shared_ptr<hal::Device> opened;
 
   std::string Text() const {
@@ -31,29 +31,30 @@ struct Side {
   }
 };
 
-// "tier:N", "device:NAME", "device:NAME:INDEX", or a tier and a device with a
-// comma; the tier is 0, of other devices than cpu 2. Errors name the flag, and
-// the tiers and devices there are.
+// Parses "tier:N", "device:NAME", "device:NAME:INDEX", or a tier and a device
+// with a comma between them. Without a tier it is 0, or 2 for devices other
+// than cpu. Errors name the flag, and the tiers and devices that exist.
 StatusOr<Side> ParseSide(std::string_view flag, std::string_view text);
 
-// How a side runs one dispatch.
+// Runs one dispatch on a side.
 struct SideKernel {
   std::shared_ptr<vm::KernelSlot> slot;  // owns the kernel
-  const vm::Kernel* kernel = nullptr;    // null: tier 0
-  std::string declined;  // why there is no kernel although the tier wants one
-  std::shared_ptr<hal::Device> device;  // that records the kernel
+  const vm::Kernel* kernel = nullptr;    // null at tier 0
+  // Reason why there is no kernel although the tier wants one.
+  std::string declined;
+  std::shared_ptr<hal::Device> device;  // the device that records the kernel
 
   Status Run(const tensor::Dispatch& dispatch,
              const vm::KernelCall& call) const;
 };
 
-// Asks the provider for a kernel of each dispatch and tuple of parameters
-// before it runs first; the provider must answer at once.
+// Requests a kernel from the provider before a dispatch first runs with a tuple
+// of parameters. The provider must answer at once.
 std::shared_ptr<vm::Tiering> EagerTiering(
     std::shared_ptr<const vm::Module> module,
     std::shared_ptr<vm::KernelProvider> provider);
 
-// Compiles. jit: with threads = 0; null for tier 0.
+// Compiles the kernel. `jit` must have threads = 0; it is null for tier 0.
 SideKernel MakeSideKernel(const Side& side, jit::Jit* jit,
                           const vm::KernelRequest& request);
 

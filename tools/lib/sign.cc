@@ -25,7 +25,7 @@ Status Start() {
   return InternalError("libsodium: expected it to start, found it does not");
 }
 
-// A new file with these rights.
+// Writes a new file with these permissions.
 Status WriteNew(const std::string& path, mode_t mode, const std::string& text) {
   const int file =
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -44,7 +44,8 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// The file with room for a signature at its end, which the header tells of.
+// Returns the file with room for a signature at its end, and its header
+// updated.
 StatusOr<std::string> MakeRoom(std::string file) {
   EMBER_ASSIGN_OR_RETURN(vm::ContainerHeader header,
                          vm::ReadContainerHeader(BytesOf(file), true));
@@ -69,7 +70,7 @@ StatusOr<Sha512Digest> DigestOfModule(const std::string& file) {
 }
 
 StatusOr<Sha512Digest> DigestOfOverlay(const std::string& file) {
-  // What is signed is looked at as bytes, so that they need not be aligned.
+  // The digest only reads bytes, so the overlay need not be aligned.
   EMBER_ASSIGN_OR_RETURN(const vm::Overlay overlay,
                          vm::ReadOverlay(BytesOf(file), nullptr));
   return vm::SignedDigest(overlay);

@@ -1,4 +1,4 @@
-// Keys for native code, and signatures of modules with them (Ed25519, by
+// Makes keys for native code, and signs modules with them (Ed25519, by
 // libsodium).
 //
 //   EMBER_RETURN_IF_ERROR(MakeKeys("release"));    // release.secret, .public
@@ -18,12 +18,12 @@
 
 namespace ember::tools {
 
-// NAME.public, and NAME.secret, which only its owner may read. Fails if there
-// is one already.
+// Writes NAME.public, and NAME.secret, which only its owner may read. Error:
+// one of the files exists.
 Status MakeKeys(const std::string& name);
 
-// Writes the module, or overlay, to `output` with a signature in the place of
-// any before.
+// Writes the module or overlay to `output`, with a signature that replaces any
+// earlier one.
 Status SignModule(const std::string& module, const std::string& secret_file,
                   const std::string& output);
 

@@ -1,5 +1,5 @@
-// Quantiles as ort_bench.mjs computes them, so that both sides of a comparison
-// mean the same.
+// Computes quantiles as ort_bench.mjs does, so that both sides of a comparison
+// have the same definition.
 //
 //   Quantiles times(std::move(milliseconds));   // times.At(0.5) is the median
 #ifndef EMBER_TOOLS_LIB_STATISTICS_H_
@@ -19,7 +19,7 @@ class Quantiles {
     EMBER_CHECK(!values_.empty()) << "quantiles of nothing";
     std::sort(values_.begin(), values_.end());
   }
-  // The value with that share of the values below it.
+  // Returns the value that this share of the values is below.
   double At(double share) const {
     const auto index =
         static_cast<size_t>(share * static_cast<double>(values_.size()));

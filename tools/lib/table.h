@@ -1,5 +1,5 @@
-// A table of results, as Markdown (columns aligned, so that it reads well in a
-// terminal too), JSON (an array of objects) or CSV.
+// Prints a table of results as Markdown (columns aligned, so that it is
+// readable in a terminal, too), JSON (an array of objects) or CSV.
 //
 //   Table table({"model", "median_ms"});
 //   table.AddRow({"resnet50", Cell(36.31, 2)});
@@ -24,7 +24,8 @@ struct Cell {
   Cell(const char* value) : Cell(std::string(value)) {}
   Cell(int64_t value)
       : text(std::to_string(value)), present(true), is_number(true) {}
-  // Digits after the point; not finite: nothing.
+  // `digits` is the number of digits after the point. A value that is not
+  // finite is an empty cell.
   Cell(double value, int digits);
 
   std::string text;
@@ -33,14 +34,14 @@ struct Cell {
 };
 
 enum class TableFormat { kMarkdown, kJson, kCsv };
-// "md", "json", "csv".
+// Parses "md", "json" or "csv".
 StatusOr<TableFormat> ParseTableFormat(std::string_view text);
 
 class Table {
  public:
   explicit Table(std::vector<std::string> columns)
       : columns_(std::move(columns)) {}
-  // As many cells as columns.
+  // Must have as many cells as there are columns.
   void AddRow(std::vector<Cell> cells);
   std::string Print(TableFormat format) const;
 

@@ -25,7 +25,7 @@ TEST(TableTest, Markdown) {
             "| x,\"y\"    |         – | two lines |\n");
 }
 
-// Names in models may hold what terminals act on.
+// Names in models may have control characters, on which terminals act.
 TEST(TableTest, MarkdownHasNoControlCharacters) {
   Table table({"node"});
   table.AddRow({"a\x1b[31m\nb"});

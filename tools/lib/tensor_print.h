@@ -1,4 +1,4 @@
-// A tensor for people.
+// Prints a tensor for people.
 //
 //   DescribeTensor(x)   "2x3xf32, from -1 to 2.5, mean 0.4: 1 -1 2.5 …"
 //   PrintTensor(x)      every element, rows in brackets
@@ -11,7 +11,8 @@
 
 namespace ember::tools {
 
-// One line: type, range, mean, the first elements, and how many are not finite.
+// Returns one line: type, range, mean, the first elements, and the number of
+// elements that are not finite.
 std::string DescribeTensor(const vm::Tensor& tensor);
 // "2x2xf32 = [[1, 2],\n [3, 4]]".
 std::string PrintTensor(const vm::Tensor& tensor);

@@ -49,7 +49,8 @@ StatusOr<vm::Tensor> ReadRaw(const std::string& path, const TensorType& type) {
   return tensor;
 }
 
-// Parts between commas; a backslash takes what follows as it is.
+// Splits the text at commas. A backslash makes the next character a literal
+// one.
 std::vector<std::string> SplitStrings(std::string_view text) {
   std::vector<std::string> parts(1);
   for (size_t i = 0; i < text.size(); ++i) {
@@ -69,7 +70,7 @@ StatusOr<vm::Tensor> ReadStrings(std::string_view text,
                          vm::TensorByteSize(DType::kI64, type.dims));
   const auto count = static_cast<size_t>(bytes / DTypeByteSize(DType::kI64));
   std::vector<std::string> strings = SplitStrings(text);
-  // One for all; no text at all is the empty string, or nothing.
+  // One string fills the tensor. No text is one empty string.
   if (strings.size() == 1) {
     constexpr size_t kMostRepeated = size_t{1} << 24;
     if (count > kMostRepeated)
@@ -99,7 +100,7 @@ StatusOr<vm::Tensor> ReadValues(std::string_view text, const TensorType& type) {
   return tensor;
 }
 
-// Numbers, as strings.
+// The strings are random numbers as text.
 StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
                                    RandomTensors& random) {
   EMBER_ASSIGN_OR_RETURN(const vm::Tensor numbers,
@@ -195,7 +196,7 @@ StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
   }
   StatusOr<vm::Tensor> tensor = ReadUnnamed(rest, random);
   if (!tensor.ok()) {
-    // A list of values may be long.
+    // A list of values may be long, so an error shows only its beginning.
     const std::string shown(
         spec.size() > 200 ? std::string(spec.substr(0, 200)) + "…" : spec);
     return tensor.status().WithContext("'" + shown + "'");

@@ -1,4 +1,4 @@
-// Tensors as given on the command line:
+// Parses tensors as they are given on the command line:
 //
 //   2x3xf32=1,2,3,4,5,6    the elements; one value alone fills the tensor; a
 //                          scalar is f32=1
@@ -8,12 +8,12 @@
 //
 //   2xstring=a,b           strings; \, and \\ for a comma and a backslash
 //
-// each with NAME= in front to say which input (or output) it is:
+// Each may begin with NAME=, which says which input (or output) it is:
 // --input=mask=1x128xi64=1
 //
-// A name that itself looks like a type ("f32") cannot be given; leave the name
-// out then. Errors: one line that names the specification, what was expected
-// and what was found.
+// A name that looks like a type ("f32") cannot be given; leave the name out
+// then. Errors: one line that names the specification, what was expected and
+// what was found.
 #ifndef EMBER_TOOLS_LIB_TENSOR_SPEC_H_
 #define EMBER_TOOLS_LIB_TENSOR_SPEC_H_
 
@@ -36,18 +36,19 @@ struct NamedTensor {
 StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
                                      RandomTensors& random);
 
-// Of a file by its ending: .npy or .pb.
+// Reads a file by its extension: .npy or .pb.
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
-// .npy, .pb (ONNX TensorProto) or, with any other ending, raw elements.
+// Writes .npy, .pb (ONNX TensorProto) or, with any other extension, raw
+// elements.
 Status WriteTensorFile(const std::string& path, std::string_view name,
                        const vm::Tensor& tensor);
 
 struct TensorType {
   DType type = DType::kF32;
   std::vector<int64_t> dims;
-  bool strings = false;  // "string"; type is i64 then
+  bool strings = false;  // true for "string"; `type` is then i64
 };
-// "2x3xf32"; nullopt when the text is not of that form.
+// Parses "2x3xf32"; nullopt if the text does not have this form.
 std::optional<TensorType> ParseTensorType(std::string_view text);
 
 // Strings are random numbers as text.
@@ -58,16 +59,16 @@ struct NamedPath {
   std::optional<std::string> name;
   std::string path;
 };
-// "[NAME=]@path".
+// Parses "[NAME=]@path".
 StatusOr<NamedPath> ParsePathSpec(std::string_view spec);
 
 struct NamedShape {
   std::string name;
   std::vector<std::optional<int64_t>> dims;
 };
-// "NAME=1x3x224x224"; "?" leaves a dim as it is; "NAME=" is a scalar.
+// Parses "NAME=1x3x224x224". "?" leaves a dim as it is; "NAME=" is a scalar.
 StatusOr<NamedShape> ParseShapeSpec(std::string_view spec);
-// All --shape flags of a command line; errors say that it is one of these.
+// Parses all --shape flags of a command line. Errors name the flag.
 StatusOr<std::vector<NamedShape>> ParseShapeFlags(
     const std::vector<std::string>& specs);
 

@@ -1,12 +1,12 @@
-// How long threads that could run wait for a core, because another thread of
-// this machine has it: what a program in the background costs, without what the
-// rest of the world does to times.
+// Measures how long threads that could run wait for a core because another
+// thread of this machine has it. That is the cost of programs in the
+// background, without other effects on times.
 //
 //   const ThreadWaits waits;  // of the threads that exist
 //   const double before = waits.milliseconds();
 //
-// Linux's schedstat; 0 where the kernel does not tell. What a hypervisor takes
-// from the whole machine is not in it.
+// Reads Linux's schedstat; 0 if the kernel does not provide it. Time that a
+// hypervisor takes from the whole machine is not included.
 #ifndef EMBER_TOOLS_LIB_THREAD_WAITS_H_
 #define EMBER_TOOLS_LIB_THREAD_WAITS_H_
 
@@ -18,8 +18,8 @@ namespace ember::tools {
 class ThreadWaits {
  public:
   ThreadWaits();
-  // Since the threads began, their sum: a call that they work for is later by
-  // no more than this grows.
+  // Returns the sum of the threads' waits since they began. A call that the
+  // threads work for is delayed by at most the growth of this sum.
   double milliseconds() const;
 
  private:

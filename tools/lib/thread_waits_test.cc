@@ -23,19 +23,20 @@ TEST(ThreadWaits, OfThreadsThatShareACore) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
   const double before = waits.milliseconds();
   const auto begin = std::chrono::steady_clock::now();
-  // Inherits the core.
+  // The new thread inherits the affinity to one core.
   std::atomic<bool> stops{false};
   std::thread other([&] {
     while (!stops) {
     }
   });
-  // The other one gets its turn while this one would go on.
+  // This thread waits whenever the other thread has the core.
   while (waits.milliseconds() - before < 20) {
   }
   stops = true;
   other.join();
   const double waited = waits.milliseconds() - before;
-  // Of this thread only, not of the one that came later.
+  // Only this thread's waits count, not those of the thread that was started
+  // later.
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - begin;
   EXPECT_LE(waited, elapsed.count());

@@ -23,7 +23,7 @@ namespace {
 
 Tier* kept_tier = nullptr;  // never deleted
 
-// "name (1.25x)": how much slower its kernel was.
+// Returns "name (1.25x)" with the ratio of the kernel's time to tier 0's.
 std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
   char ratio[32];
   std::snprintf(
@@ -33,7 +33,7 @@ std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
   return name + ratio;
 }
 
-// "reason: dispatch, dispatch, …", a line for each reason.
+// Returns "reason: dispatch, dispatch, …", a line for each reason.
 std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   constexpr size_t kMostNames = 12;
   const std::string slower(
@@ -65,10 +65,10 @@ std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   return text;
 }
 
-// The table of a shared object, which stays loaded.
+// Returns the table of a shared object. The object stays loaded.
 StatusOr<const void*> LoadTable(const std::string& file,
                                 const vm::Module& module) {
-  // Not looked for in the system's folders.
+  // A path with a slash keeps dlopen from searching the system's folders.
   std::string path = UserPath(file);
   if (path.find('/') == std::string::npos) path = "./" + path;
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -89,7 +89,7 @@ StatusOr<const void*> LoadTable(const std::string& file,
   return table;
 }
 
-// is_beside: calls go on while kernels are compiled.
+// is_beside: kernels are compiled while calls run.
 vm::CompilePlace PlaceOf(const std::string& jit, bool is_beside) {
   if (jit == "worker") return vm::CompilePlace::kWorker;
   return jit == "auto" && is_beside ? vm::CompilePlace::kWorkerIfThere
@@ -155,10 +155,11 @@ StatusOr<Tier> OpenTier(
   }
   if (name == "auto" && device.is_host()) {
     vm::Tiering::Options policy;
-    // A wrapper takes time that is not the kernel's.
+    // A wrapper's own time makes a kernel look slow.
     policy.keeps_slow_kernels = options.wrapper != nullptr;
     policy.checks_kernels = tier.oracle != nullptr;
-    // A few on machines where sessions rarely use all cores.
+    // Several threads compile only on machines with so many cores that sessions
+    // rarely use all of them.
     constexpr unsigned kMostThreads = 4;
     options.threads = static_cast<int>(
         std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMostThreads));
@@ -244,7 +245,7 @@ Status UseNativeKernels(const NativeFlags& flags,
   tier.native = report.Text();
   for (const std::string& line : problems)
     std::fprintf(stderr, "%s\n", line.c_str());
-  // What is not for this machine is worth a word only if nothing is.
+  // Refused sections are only reported if no kernel can be used.
   if (report.kernels > 0) return OkStatus();
   std::fprintf(stderr, "%s\n", tier.native.c_str());
   for (const std::string& line : report.refused)

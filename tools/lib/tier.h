@@ -1,15 +1,16 @@
-// The tier that a command line asks for.
+// Opens the tier that a command line asks for.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Tier tier,
 //                          OpenTier("2", *device, model.module, ""));
 //   vm::Session::Create(model.module, {..., .tiering = tier.tiering});
 //
-// "0": the interpreter. "1", "2": each dispatch is compiled before it runs
-// first, quickly or with everything (for the parameters that it has); what
-// cannot be compiled stays with the interpreter. "auto": the interpreter, while
-// a thread beside it compiles what turns out to be hot (vm/runtime/tiering.h);
-// kernels that are slower than the interpreter are not used. On a device that
-// is not the host "auto" is "2": nobody is served by half a model elsewhere.
+// "0" is the interpreter. With "1" and "2" each dispatch is compiled before it
+// first runs: "1" compiles quickly, "2" with all optimisations and for the
+// parameters of the call. Dispatches that cannot be compiled are interpreted.
+// "auto" interprets while another thread compiles the hot dispatches
+// (vm/runtime/tiering.h); kernels that are slower than the interpreter are not
+// used. On a device that is not the host "auto" is "2", as running half a model
+// elsewhere is of no use.
 #ifndef EMBER_TOOLS_LIB_TIER_H_
 #define EMBER_TOOLS_LIB_TIER_H_
 
@@ -27,7 +28,8 @@
 
 namespace ember::tools {
 
-// How kernels may round where the interpreter does not: as in JitOptions.
+// Permission for kernels to round differently from the interpreter, as in
+// JitOptions.
 struct RoundingFlags {
   bool exact_schedules = false;
   bool allow_tf32 = false;
@@ -35,24 +37,24 @@ struct RoundingFlags {
 // Declares --exact-schedules and --allow-tf32. `values` must outlive the
 // parsing.
 void AddRoundingFlags(Flags& flags, RoundingFlags* values);
-// --allow-tf32 alone.
+// Declares --allow-tf32 alone.
 void AddTf32Flag(Flags& flags, bool* value);
 
 struct Tier {
   std::shared_ptr<vm::Tiering> tiering;  // null for "0" without native kernels
   std::shared_ptr<jit::Jit> jit;         // null for "0"
   std::shared_ptr<jit::Oracle> oracle;   // null where kernels are not checked
-  std::string native;  // what UseNativeKernels did, one line; empty: nothing
+  // One line about what UseNativeKernels did; empty: nothing.
+  std::string native;
 };
 
-// wrapper: JitOptions::wrapper; with one, "auto" uses slow kernels, too, and
-// no kernel is checked but by the wrapper.
-// checks: of the first call of each kernel; on devices that are not the host
-// there are none.
-// jit: AddJitFlag.
-// cache: no folder: kernels are kept for the process only. One that cannot be
-// used is reported on stderr. Errors: an unknown name; "1" and "2": no JIT
-// beside this program, or LLVM's library is missing.
+// Opens a tier by its name. wrapper: JitOptions::wrapper. With one, "auto" uses
+// slow kernels, too, and only the wrapper checks kernels. checks: applies to
+// the first call of each kernel. On devices that are not the host kernels are
+// not checked. jit: see AddJitFlag. cache: without a folder, kernels are kept
+// for the process only. A cache that cannot be used is reported on stderr.
+// Errors: an unknown name; for "1" and "2", no JIT library near this program,
+// or no LLVM library.
 StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
                         std::shared_ptr<const vm::Module> module,
                         const std::string& dump_folder,
@@ -65,39 +67,40 @@ StatusOr<Tier> OpenTier(const std::string& name, const hal::Device& device,
 // Declares --jit, which says where kernels are compiled. `value` must outlive
 // the parsing.
 void AddJitFlag(Flags& flags, std::string* value);
-// Whose native kernels may run.
+// Says which native kernels may run.
 struct NativeFlags {
-  bool is_allowed = false;  // any module's
-  std::string key;          // those that this key signed; a file, or empty
-  std::string library;      // those in this shared object
+  bool is_allowed = false;  // any module's kernels
+  std::string key;      // file of the key that must have signed them; or empty
+  std::string library;  // shared object with kernels; or empty
 };
 // Declares --allow-native, --key and --native-library. `values` must outlive
 // the parsing.
 void AddNativeFlags(Flags& flags, NativeFlags* values);
 
-// Of a module with native kernels (vm-prejit), in it or in overlays beside the
-// file `path` that it is from: with permission, puts them in
-// the tier's place for the dispatches that they are of, at tier 0, too, which
-// then runs the others. They are used as they are: not checked, not timed
-// beside tier 0. Without permission the module runs portable, and stderr says
-// so once. On a device that is not the host those that are for it are used, and
-// no library. Errors: a key that cannot be read, a library that cannot be
-// loaded, or has no kernels of this module for this machine.
+// Uses the native kernels (vm-prejit) of a module, which are in the module or
+// in overlays next to its file `path`. With permission they run their
+// dispatches instead of the tier; at tier 0, the interpreter runs the others.
+// They are neither checked nor compared with tier 0's time. Without permission
+// the module runs without them, and stderr says so once. On a device that is
+// not the host only kernels for that device are used, and no library. Errors: a
+// key that cannot be read; a library that cannot be loaded or has no kernels of
+// this module for this machine.
 Status UseNativeKernels(const NativeFlags& flags,
                         const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module,
                         const std::string& path, Tier& tier);
-// For the one tier of a process: it is not closed before the process ends, and
-// EndProcess, the last call of main, does not wait for kernels that are being
-// compiled. (A thread that runs LLVM must not outlive LLVM's globals, which
-// returning from main destroys.)
+// Keeps the one tier of a process until the process ends. EndProcess, the last
+// call of main, does not wait for kernels that are being compiled. (A thread
+// that runs LLVM must not outlive LLVM's globals, which returning from main
+// destroys.)
 const Tier& KeepTier(Tier tier);
 int EndProcess(int exit_status);
-// Whether the name is one of them, before anything is loaded.
+// Error unless the name is that of a tier. Loads nothing.
 Status CheckTier(const std::string& name);
 
-// For people, below a profile: what compiling took in all, what was checked,
-// and the dispatches without a kernel by reason. Empty at tier 0.
+// Returns text for people, to print below a profile: the cost of compiling,
+// what was checked, and the dispatches without a kernel by reason. Empty at
+// tier 0.
 std::string JitText(const Tier& tier, const vm::Module& module);
 
 }  // namespace ember::tools

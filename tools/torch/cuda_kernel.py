@@ -25,7 +25,8 @@ TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i8
          "i64": torch.int64,
          "f8e4m3fn": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-CLOCK_RATE, SHARED_OPTIN = 13, 97  # CUdevice_attribute: kHz; bytes of a block
+# CUdevice_attribute: clock in kHz; largest shared memory of a block in bytes
+CLOCK_RATE, SHARED_OPTIN = 13, 97
 
 
 class Declined(Exception):
@@ -38,7 +39,7 @@ _cuda = None
 def driver():
     global _cuda
     if _cuda is None:
-        torch.zeros(1, device="cuda")  # makes the context
+        torch.zeros(1, device="cuda")  # creates the context
         _cuda = ctypes.CDLL("libcuda.so.1")
     return _cuda
 
@@ -109,7 +110,7 @@ class Kernel:
         for number, buffer in enumerate(self.buffers):
             if buffer["scope"] in ("input", "output"):
                 tensor = next(given if buffer["scope"] == "input" else made)
-                # Axes that lie together may have become one.
+                # The compiler may have merged adjacent axes into one.
                 if tensor.numel() != math.prod(buffer["extents"]) or tensor.dtype != TYPES[buffer["type"]] \
                         or not tensor.is_contiguous():
                     raise ValueError(f"%{buffer['name']}: expected contiguous {buffer['type']}{buffer['extents']}, "
@@ -120,7 +121,7 @@ class Kernel:
         for function, phase in self.phases:
             values = [tensors[number].data_ptr() for number in phase["bindings"]]
             values += [self.record.data_ptr()] if phase["checks"] else []
-            values.append(0)  # the first task
+            values.append(0)  # number of the first task
             words = (ctypes.c_uint64 * len(values))(*values)
             places = [ctypes.addressof(words) + 8 * i for i in range(len(values))]
             maps = [self.tensor_map(tensors, phase["bindings"][box["binding"]], box) for box in phase["boxes"]]

@@ -1,4 +1,5 @@
-// Runs on a thread of the session's own, and what ends or watches a run.
+// Tests runs on the session's own thread, and the functions that end or watch a
+// run.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -9,7 +10,7 @@
 namespace ember::vm {
 namespace {
 
-// Runs until it is stopped, where steps have no limit.
+// A program that runs until it is stopped, if steps have no limit.
 ModuleDefinition Endless() {
   return ParseSample(R"(
 module "by hand" from "endless"
@@ -148,8 +149,7 @@ TEST(AsyncTest, OneRunAtATime) {
   Api().fence_release(fence);
 }
 
-// It ends the run, and the fence still tells.
-// Nor does a run on one thread begin while one goes on on another.
+// While a run is in progress on one thread, no other thread can begin one.
 TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
   const LoadedModule module(Endless());
   EmberSessionOptions options = EndlessOptions();
@@ -158,7 +158,7 @@ TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
   ASSERT_EQ(SetX(session, kX, {1}), EMBER_OK);
   std::atomic<EmberStatus> status = EMBER_OK;
   std::thread other([&] { status = Api().session_run(session); });
-  // Until it has begun.
+  // Waits until the run has begun.
   EmberSessionInfo info = {};
   info.struct_size = sizeof(info);
   while (Api().session_info(session, &info) == EMBER_OK && status == EMBER_OK)
@@ -170,7 +170,7 @@ TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
   Api().session_cancel(session);
   other.join();
   EXPECT_EQ(status, EMBER_CANCELLED);
-  // What was cancelled is over.
+  // The cancellation does not affect the next run.
   EXPECT_EQ(Api().session_set_max_seconds(session, 0.01), EMBER_OK);
   EXPECT_EQ(Api().session_run(session), EMBER_RESOURCE_EXHAUSTED);
 }
@@ -221,8 +221,8 @@ TEST(ProgressTest, CountsDispatches) {
   EXPECT_EQ(expected, 3);
 }
 
-// Each with sessions of its own on shared modules, while others cancel and
-// watch; for TSan.
+// Each thread has sessions of its own on shared modules, while other threads
+// cancel and watch. For TSan.
 TEST(ThreadsTest, EightThreads) {
   const LoadedModule module(SampleNamed("static"));
   const LoadedModule endless(Endless());

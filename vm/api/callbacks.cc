@@ -8,7 +8,8 @@
 namespace ember::api {
 namespace {
 
-// So that a later version may append to what the application fills.
+// Checks the size of a struct that the application fills, so that a later
+// version may append fields.
 Status CheckSize(const char* what, size_t size, size_t expected) {
   if (size >= expected) return OkStatus();
   return InvalidArgumentError(
@@ -22,7 +23,7 @@ Status CheckFunction(const char* what, bool is_there) {
                               ": expected functions, found NULL");
 }
 
-// The application's threads.
+// Runs chunks on the application's threads.
 class GivenRunner final : public ParallelRunner {
  public:
   explicit GivenRunner(const EmberThreadPool& pool) : pool_(pool) {}

@@ -1,5 +1,5 @@
-// What an application gives: its logger, threads and memory, and whom to tell
-// of progress, as the runtime knows them.
+// Adapters that give the runtime the application's logger, threads, memory and
+// progress callback.
 //
 // Thread-safe.
 #ifndef EMBER_VM_API_CALLBACKS_H_
@@ -18,15 +18,16 @@ namespace ember::api {
 
 class Logger {
  public:
-  // Tells nobody.
+  // A logger that drops its lines.
   Logger() = default;
   // given may be null.
   static StatusOr<Logger> Of(const EmberLogger* given);
 
-  // Names of a stranger's module may have line feeds; the line has none.
+  // Logs the line with its line feeds escaped: names in an untrusted module may
+  // contain some.
   void Log(EmberLogLevel level, std::string_view line) const;
-  // Of an error its message; of OK nothing. The status itself, which has to
-  // live as long as what is done with that.
+  // Logs the message if status is an error. Returns status itself, which must
+  // outlive the returned reference.
   const Status& Note(const Status& status) const;
 
  private:
@@ -37,7 +38,7 @@ class Logger {
 // Null if given is null.
 StatusOr<std::unique_ptr<Progress>> ProgressOf(const EmberProgress* given);
 
-// Without functions if given is null.
+// An allocator without functions if given is null.
 StatusOr<HostAllocator> AllocatorOf(const EmberAllocator* given);
 
 // Null if given is null.

@@ -7,7 +7,7 @@
 #include "base/one_line.h"
 #include "vm/api/handles.h"
 
-// The header's numbers are ours.
+// The header's numbers equal the runtime's.
 #define EMBER_SAME(theirs, ours) \
   static_assert(static_cast<int>(theirs) == static_cast<int>(ours))
 EMBER_SAME(EMBER_INVALID_ARGUMENT, ember::StatusCode::kInvalidArgument);
@@ -50,12 +50,12 @@ constexpr EmberApi kApi = {
     SessionSetInput,
     SessionRun,
     SessionResult,
-    // Version 2.
+    // Added by version 2.
     InputLogicalType,
     ResultLogicalType,
-    // Version 3.
+    // Added by version 3.
     SessionCancel,
-    // Version 4.
+    // Added by version 4.
     ModuleLoadReader,
     InputDim,
     ResultDim,
@@ -77,22 +77,23 @@ constexpr EmberApi kApi = {
     SessionTraceEvent,
     SessionProfileReset,
     SessionNativeKernels,
-    // Version 5.
+    // Added by version 5.
     ModuleAddKernels,
     ModuleAddOverlay,
-    // Version 6.
+    // Added by version 6.
     ModuleMetadataCount,
     ModuleMetadataKey,
     ModuleMetadataValue,
     ModuleMetadata,
-    // Version 7.
+    // Added by version 7.
     ModuleLoad,
 };
 
 }  // namespace
 
 EmberStatus Report(const Status& status) {
-  // Of a stranger's module, in which names may be anything.
+  // The message may contain names of an untrusted module, so its line feeds are
+  // escaped.
   if (!status.ok()) last_error = OnOneLine(status.message());
   return static_cast<EmberStatus>(status.code());
 }

@@ -1,4 +1,4 @@
-// The C API for C++17: handles that release themselves, results as spans.
+// The C API for C++17: handles that release themselves, and results as spans.
 //
 //   ember::Module module = ember::Module::Load("model.vmfb").value();
 //   ember::Session session = ember::Session::Create(module).value();
@@ -7,15 +7,17 @@
 //   session.Run().value();
 //   for (float p : session.Get<float>(0).value()) printf("%f\n", p);
 //
-// Header only; it needs ember.h and a library of version 7 or later.
-// What can fail gives a Result: ok(), status(), message(), value(). value() of
-// an error throws ember::Error; where exceptions are off, or with
-// EMBER_NO_EXCEPTIONS defined, it prints the message and aborts, so ask ok()
-// first there.
+// The wrapper is header-only. It needs ember.h and a library of version 7 or
+// later.
 //
-// Ownership, threads and errors are those of the functions of ember.h that the
-// members are named after. All names are in ember::api_v7, so that the header
-// can be used beside the runtime's own.
+// Functions that can fail return a Result: ok(), status(), message(), value().
+// value() of an error throws ember::Error. Without exceptions, or if
+// EMBER_NO_EXCEPTIONS is defined, it prints the message and aborts, so call
+// ok() first there.
+//
+// Ownership, threads and errors: members follow the rules of the functions of
+// ember.h that they are named after. All names are in ember::api_v7, so that a
+// program can use this header together with the runtime's own headers.
 #ifndef EMBER_VM_API_EMBER_HPP_
 #define EMBER_VM_API_EMBER_HPP_
 
@@ -32,7 +34,7 @@
 #include <utility>
 #include <vector>
 
-#include "ember.h"  // beside this file, here and where it is installed
+#include "ember.h"  // in the same folder, in the source tree and installed
 
 #if !defined(EMBER_NO_EXCEPTIONS) && defined(__cpp_exceptions)
 #define EMBER_HAS_EXCEPTIONS 1
@@ -44,8 +46,8 @@
 namespace ember {
 inline namespace api_v7 {
 
-// The library's table. Ends the process if the library is older than this
-// header.
+// Returns the library's table. Ends the process if the library is older than
+// this header.
 inline const EmberApi& Api() {
   static const EmberApi* const api = ember_get_api(7);
   if (api == nullptr) {
@@ -77,7 +79,7 @@ class Error : public std::runtime_error {
 #endif
 }
 
-// A value, or why there is none.
+// A value, or a status and the message of an error.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -117,7 +119,8 @@ class [[nodiscard]] Result<void> {
   Result() = default;
   Result(EmberStatus status, std::string message)
       : status_(status), message_(std::move(message)) {}
-  // Of a function of the table, on its thread.
+  // Makes a result from the status of a function of the table. Call it on the
+  // same thread, because error_message() is per thread.
   static Result Of(EmberStatus status) {
     return status == EMBER_OK ? Result()
                               : Result(status, Api().error_message());
@@ -135,7 +138,7 @@ class [[nodiscard]] Result<void> {
   std::string message_;
 };
 
-// A part of memory that lies elsewhere; C++20's std::span in small.
+// A view of memory that something else owns; a small std::span of C++20.
 template <typename T>
 class Span {
  public:
@@ -143,7 +146,7 @@ class Span {
   constexpr Span(T* data, size_t size) : data_(data), size_(size) {}
   template <size_t n>
   constexpr Span(T (&array)[n]) : data_(array), size_(n) {}
-  // std::vector, std::array and the like.
+  // From std::vector, std::array and similar containers.
   template <typename Container,
             typename = std::enable_if_t<
                 !std::is_same_v<std::decay_t<Container>, Span> &&
@@ -164,7 +167,8 @@ class Span {
   size_t size_ = 0;
 };
 
-// The type of elements in C++. F16 and BF16 have none: use their bits.
+// The EmberType of a C++ type. F16, BF16 and the 8-bit floats have no C++ type:
+// make an EmberTensor of their bits.
 template <typename T>
 constexpr EmberType TypeOf() {
   if constexpr (std::is_same_v<T, bool>) return EMBER_BOOL;
@@ -180,7 +184,8 @@ constexpr EmberType TypeOf() {
   if constexpr (std::is_same_v<T, double>) return EMBER_F64;
 }
 
-// Elements for an input, which stay where they are, as dims do.
+// A tensor for an input. Neither elements nor dims are copied; both must stay
+// valid.
 template <typename T>
 EmberTensor View(Span<const T> elements, Span<const int64_t> dims) {
   return {TypeOf<T>(), static_cast<int32_t>(dims.size()), dims.data(),
@@ -199,7 +204,7 @@ struct FenceReleaser {
   void operator()(EmberFence* fence) const { Api().fence_release(fence); }
 };
 
-// With the struct's size, for the caller to fill.
+// Returns options with struct_size set, for the caller to fill.
 inline EmberModuleOptions ModuleOptions() {
   EmberModuleOptions options = {};
   options.struct_size = sizeof(options);
@@ -222,7 +227,7 @@ class Module {
         Api().module_load_memory(bytes.data(), bytes.size(), &module);
     return Made(status, module);
   }
-  // report(event): false stops it.
+  // Loads with progress. report(event) returns false to stop loading.
   static Result<Module> Load(
       EmberModuleOptions options,
       const std::function<bool(const EmberProgressEvent&)>& report) {
@@ -238,7 +243,7 @@ class Module {
     const EmberStatus status = Api().module_load(&options, &module);
     return Made(status, module);
   }
-  // read(offset, buffer, size) as EmberReader::read.
+  // Loads through read(offset, buffer, size); see EmberReader::read.
   static Result<Module> Load(
       uint64_t size,
       const std::function<int64_t(uint64_t, void*, size_t)>& read) {
@@ -256,11 +261,12 @@ class Module {
     return Made(status, module);
   }
 
-  // Kernels that the program has linked or loaded, before the first session.
+  // Adds kernels that the program has linked or loaded. Call it before the
+  // first session is created.
   Result<void> AddKernels(const EmberKernels* kernels) {
     return Result<void>::Of(Api().module_add_kernels(get(), kernels));
   }
-  // Kernels in a file of their own; sessions need permission for them.
+  // Adds kernels in a file of their own. Sessions need permission for them.
   Result<void> AddOverlay(const char* path) {
     return Result<void>::Of(Api().module_add_overlay(get(), path));
   }
@@ -278,8 +284,9 @@ class Module {
     const EmberStatus status = Api().module_result_info(get(), index, &info);
     return Told(status, info);
   }
-  // What the model's maker wrote beside it: texts by ascending keys, which live
-  // as long as the module. Null: there is none of the key.
+  // Metadata of the model: the text of a key, or all texts in ascending order
+  // of their keys. Texts live as long as the module. Null if the key is
+  // missing.
   const char* metadata(const char* key) const {
     return Api().module_metadata(get(), key);
   }
@@ -291,7 +298,8 @@ class Module {
                            Api().module_metadata_value(get(), i));
     return entries;
   }
-  // Of result `index` for inputs of these shapes; -1: depends on the data.
+  // The shape of result `index` for inputs of these shapes; -1: the extent
+  // depends on the data.
   Result<std::vector<int64_t>> ResultShape(
       const std::vector<std::vector<int64_t>>& inputs, int32_t index) const {
     const Result<EmberTensorInfo> info = result_info(index);
@@ -299,7 +307,7 @@ class Module {
     std::vector<EmberShape> shapes;
     for (const std::vector<int64_t>& dims : inputs)
       shapes.push_back({static_cast<int32_t>(dims.size()), dims.data()});
-    // One more, as a scalar's dims still need a place.
+    // One more element, so that data() is not null for a scalar.
     std::vector<int64_t> dims(static_cast<size_t>(info.value().rank) + 1);
     const EmberStatus status = Api().module_result_shape(
         get(), shapes.data(), static_cast<int32_t>(shapes.size()), index,
@@ -343,7 +351,8 @@ class Elements {
 
 class Fence {
  public:
-  // Without end, or for some seconds: EMBER_NOT_READY.
+  // Waits for the run, at most `seconds` seconds; negative: without limit.
+  // EMBER_NOT_READY if the time is over.
   Result<void> Wait(double seconds = -1) {
     const EmberStatus status = Api().fence_wait(handle_.get(), seconds);
     if (status == EMBER_NOT_READY) return {status, "the run is not over"};
@@ -359,7 +368,7 @@ class Fence {
   std::unique_ptr<EmberFence, FenceReleaser> handle_;
 };
 
-// With the struct's size, for the caller to fill.
+// Returns options with struct_size set, for the caller to fill.
 inline EmberSessionOptions SessionOptions() {
   EmberSessionOptions options = {};
   options.struct_size = sizeof(options);
@@ -393,7 +402,8 @@ class Session {
     return Result<void>::Of(
         Api().session_set_input_strings(get(), index, &tensor));
   }
-  // Empty: in the session's memory again.
+  // Makes runs write the result to `elements`. Empty: to the session's memory
+  // again.
   template <typename T>
   Result<void> SetOutput(int32_t index, Span<T> elements) {
     return Result<void>::Of(Api().session_set_output(

@@ -112,7 +112,8 @@ void TestReader(const char* path) {
 
 }  // namespace
 
-// What fails ends it: NOLINTNEXTLINE(bugprone-exception-escape)
+// An uncaught exception ends the test.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const ember::Module module = ember::Module::Load(argv[1]).value();

@@ -56,7 +56,7 @@ static void TestInfo(const EmberModule* module) {
 }
 
 static void TestRun(EmberSession* session) {
-  /* Unaligned on purpose. */
+  /* Deliberately unaligned. */
   static char memory[64];
   const float x[6] = {1, 2, 3, -1, 0, 1};
   const float expected[4] = {0, 6.25f, 0, 1.75f};
@@ -92,7 +92,7 @@ static void TestRun(EmberSession* session) {
   EXPECT(ember->session_set_input(session, 1, &tensor) == EMBER_NOT_FOUND);
 }
 
-/* Of a module whose first input is f8e4m3fn in bytes and whose results are
+/* Tests a module whose first input is f8e4m3fn in bytes and whose results are
  * strings. */
 static void TestLogicalTypes(const char* path) {
   EmberModule* module = NULL;
@@ -141,8 +141,8 @@ static void TestLimits(EmberModule* module) {
   EXPECT(RunOnce(session) == EMBER_RESOURCE_EXHAUSTED);
   EXPECT(strstr(ember->error_message(), "(--max-seconds)") != NULL);
   ember->session_release(session);
-  /* As written by a program of version 2, behind whose options anything may
-   * lie. */
+  /* The options of a program built for version 2: arbitrary bytes may follow
+   * them. */
   options.struct_size = offsetof(EmberSessionOptions, work_limit);
   EXPECT(ember->session_create(module, &options, &session) == EMBER_OK);
   ember->session_cancel(session); /* nothing runs */

@@ -1,4 +1,4 @@
-// What sessions can be given and asked: readers, shapes, places for results,
+// Tests options and queries of sessions: readers, shapes, places for results,
 // memory, threads, loggers, tiers, profiles.
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@ namespace {
 struct Asset {
   const std::vector<uint8_t>* bytes;
   size_t piece;
-  size_t end;  // of what can be read
+  size_t end;  // offset at which reads end
   int reads = 0;
 };
 
@@ -56,7 +56,7 @@ TEST(ReaderTest, SaysWhatIsMissing) {
             "module_load_reader: expected up to 50 bytes at 150, found that "
             "the reader gave 0");
   EXPECT_EQ(module, nullptr);
-  // A file that ends where its reader says: not a whole module.
+  // The file ends before the module does, at the size that the reader reports.
   asset.end = 200;
   EXPECT_EQ(Api().module_load_reader(&reader, &module), EMBER_DATA_LOSS);
   reader.size = UINT64_MAX;
@@ -69,7 +69,7 @@ TEST(ReaderTest, SaysWhatIsMissing) {
   EXPECT_EQ(Api().module_load_reader(nullptr, &module), EMBER_INVALID_ARGUMENT);
 }
 
-// A file may have one long name, and say at a million places that it means it.
+// A file can hold one long name and refer to it from a million dims.
 TEST(ShapesTest, LongNamesOfDimsAreNotCopied) {
   const std::string name(1000, 'N');
   const LoadedModule module(
@@ -135,7 +135,7 @@ TEST(OutputTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(RunStatic(session), EMBER_INVALID_ARGUMENT);
   EXPECT_EQ(LastError(),
             "place of result 'z:0': expected 16 bytes for 2x2xf32, found 12");
-  // The input lies in it.
+  // The input overlaps the place for the result.
   ASSERT_EQ(Api().session_set_output(session, 0, place.data(), 48), EMBER_OK);
   ASSERT_EQ(SetX(session, place.data() + 6, {2, 3}), EMBER_OK);
   EXPECT_EQ(Api().session_run(session), EMBER_INVALID_ARGUMENT);
@@ -160,7 +160,7 @@ TEST(OutputTest, RefusesWhatDoesNotFit) {
             "result 'sum'");
 }
 
-// Memory that may run out at a given allocation.
+// An allocator that can fail at a chosen allocation.
 struct Heap {
   std::atomic<int64_t> live{0};
   std::atomic<int> allocations{0};
@@ -182,7 +182,7 @@ void HeapRelease(void* context, void* memory, size_t size) {
   std::free(memory);
 }
 
-// Makes a session, runs it twice with an unaligned input, releases it.
+// Creates a session, runs it twice with an unaligned input, and releases it.
 EmberStatus Use(const LoadedModule& module, const EmberAllocator& allocator,
                 std::vector<float>* result) {
   EmberSessionOptions options = Options(2);
@@ -243,7 +243,7 @@ TEST(AllocatorTest, EachAllocationMayFail) {
   }
 }
 
-// A session goes on after memory ran out in a run.
+// A session can run again after a run that had no memory.
 TEST(AllocatorTest, ARunAfterOneWithoutMemory) {
   const LoadedModule module(SampleNamed("static"));
   Heap heap;
@@ -266,7 +266,7 @@ TEST(AllocatorTest, ARunAfterOneWithoutMemory) {
   EXPECT_EQ(Result(session), kZ);
 }
 
-// Where it would not have room for what is written behind.
+// Refuses unaligned memory.
 TEST(AllocatorTest, RefusesMemoryThatIsNotAligned) {
   const LoadedModule module(SampleNamed("static"));
   Heap heap;
@@ -304,7 +304,7 @@ TEST(AllocatorTest, RefusesHalfAnAllocator) {
   EXPECT_EQ(NewSession(module, options).status(), EMBER_INVALID_ARGUMENT);
 }
 
-// Threads of the application's, one per worker.
+// A thread pool of the application, with one thread per worker.
 struct Pool {
   std::atomic<int64_t> chunks{0};
   std::atomic<int> runs{0};
@@ -326,7 +326,7 @@ void RunOnPool(void* context, int64_t chunk_count, EmberChunk chunk,
 }
 
 TEST(ThreadPoolTest, ChunksRunOnTheCallersThreads) {
-  // Large enough to be cut.
+  // The computation is large enough to be split into chunks.
   const LoadedModule module(ParseSample(R"(
 module "by hand" from "large"
 dispatch @scale(%x: f32[400000]) -> (%y: f32[400000]) {
@@ -393,8 +393,8 @@ struct Message {
   std::string text;
 };
 
-// A stranger's module names its inputs as it likes: nobody who keeps a log may
-// find a line in it that is the module's.
+// An untrusted module chooses the names of its inputs. They must not be able to
+// add a line to a log.
 TEST(LoggerTest, NamesOfAModuleAddNoLines) {
   ModuleDefinition definition = SampleNamed("static");
   definition.programs[0].inputs[0].name = "x\n2 a line of its own\x1b[2J";

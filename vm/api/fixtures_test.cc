@@ -1,6 +1,6 @@
-// Modules that were written once, by the compiler and the writer of their time:
-// whatever the format becomes, these load, and give what they gave. Never write
-// them anew; add those of a new format beside them.
+// Loads and runs modules that the compiler and the writer of earlier versions
+// wrote. Whatever the format becomes, these modules load and give the same
+// results. Never write them anew; add new files for a new format.
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -15,14 +15,14 @@ const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
 struct Fixture {
   const char* name;
-  // Weighted sums of each result's elements; none: it has strings, which this
-  // library lacks.
+  // Weighted sum of each result's elements. Empty if the module has strings,
+  // which this library lacks.
   std::vector<double> sums;
-  // What the module keeps under "labels"; null: it has no metadata.
+  // The module's metadata under "labels"; null if it has no metadata.
   const char* labels = nullptr;
 };
 
-// Format 1, of November 2026.
+// Modules of format 1, from November 2026.
 const Fixture kFixtures[] = {
     {"calls", {6, 19, 8, 5}},
     {"digits", {21.9693083}},
@@ -30,7 +30,7 @@ const Fixture kFixtures[] = {
     {"shapes", {2.5, 1, 4, 2}},
     {"static", {10.875}},
     {"strings", {}},
-    // 1.5: metadata.
+    // A module of format 1.5, which added metadata.
     {"metadata", {10.875}, "cat\ndog"},
     // Signed, with kernels for x86-64-v2, aarch64 and armv7+neon.
     {"digits_native", {21.9693083}},
@@ -61,7 +61,8 @@ size_t SizeOf(EmberType type) {
   return 0;
 }
 
-// Elements 0, 0.25, … 1.5, 0, …; 2 in each byte or integer of others.
+// The values are 0, 0.25, … 1.5, 0, … for floats, and 2 in each byte or integer
+// of other types.
 std::vector<uint8_t> MakeElements(EmberType type, size_t count) {
   std::vector<uint8_t> bytes(count * SizeOf(type));
   for (size_t i = 0; i < count; ++i) {
@@ -81,7 +82,7 @@ double Sum(const EmberTensor& tensor) {
   const size_t count = tensor.byte_size / SizeOf(tensor.type);
   double sum = 0;
   for (size_t i = 0; i < count; ++i) {
-    // Places count.
+    // The weight depends on the place, so that swapped elements change the sum.
     const double weight = 1 + static_cast<double>(i % 11);
     sum += weight * (tensor.type == EMBER_F32
                          ? static_cast<const float*>(tensor.data)[i]

@@ -1,4 +1,5 @@
-// What the handles of the C API point to, and what its functions share.
+// The structs behind the handles of the C API, and helpers that its functions
+// share.
 #ifndef EMBER_VM_API_HANDLES_H_
 #define EMBER_VM_API_HANDLES_H_
 
@@ -33,38 +34,39 @@ struct TensorInfo {
   std::string name;
   EmberType type = EMBER_F32;
   std::vector<int64_t> dims;
-  // Empty: the name of the dim's symbol, which is not copied, as the file may
-  // name a long one many times.
+  // One text per dim. Empty: the name of the dim's symbol. That name is not
+  // copied, because a file may use a long name many times.
   std::vector<std::string> dim_texts;
   bool is_string = false;
 };
 
-// Kernels and counters.
+// Kernels and counters that sessions share.
 struct SharedKernels {
   std::shared_ptr<vm::Tiering> tiering;  // null: tier 0 alone
   EmberTier tier = EMBER_TIER_INTERPRETER;
-  std::string native_text;  // of session_native_kernels
+  std::string native_text;  // text of session_native_kernels
   bool is_made = false;
 };
 
-// Which native code of the module a session may run: none, any, or what a key
-// signed.
+// The native code of the module that a session may run: none, any, or only code
+// that a key signed.
 struct Permission {
   enum Kind : uint8_t { kNone, kAny, kSigned };
   Kind kind = kNone;
-  Ed25519Key key = {};  // of kSigned
+  Ed25519Key key = {};  // used with kSigned
 
   auto operator<=>(const Permission&) const = default;
 };
 
-// Keeps the message for the calling thread.
+// Keeps the message for the calling thread and returns the status.
 EmberStatus Report(const Status& status);
 const char* ErrorMessage();
 
 Status NullError(std::string_view function);
 Status CheckIndex(std::string_view what, int64_t index, size_t count);
 
-// As far as both know the struct, whose first field is its size.
+// Copies the fields that fit the caller's struct_size, the first field of *to.
+// That field itself stays.
 template <typename Struct>
 void Fill(const Struct& from, Struct* to) {
   const size_t size = std::min(to->struct_size, sizeof(Struct));
@@ -80,19 +82,19 @@ struct EmberModule {
   std::shared_ptr<const ember::vm::Module> module;
   std::vector<ember::api::TensorInfo> inputs;
   std::vector<ember::api::TensorInfo> results;
-  std::mutex mutex;  // guards what follows
-  // Before the first session; then they stay as they are.
+  std::mutex mutex;  // guards the fields below
+  // Kernels added before the first session; constant afterwards.
   std::vector<const void*> tables;
   std::vector<ember::vm::Overlay> overlays;
   bool has_sessions = false;
-  // What sessions on the host share, by tier, and by what native code they may
-  // run: those that may not must not see it.
+  // Kernels that sessions on the host share, by tier and by permission: a
+  // session must not see native code that it may not run.
   std::map<ember::api::Permission, ember::api::SharedKernels>
       kernels[EMBER_TIER_AUTO + 1];
 };
 
 struct EmberSession {
-  // What was given, before what uses it.
+  // The caller's objects come first, because the session below uses them.
   ember::api::Logger logger;
   std::unique_ptr<ember::ParallelRunner> runner;  // null: the device's own
   std::atomic<bool> cancels{false};
@@ -108,26 +110,26 @@ struct EmberSession {
   bool has_results = false;
   std::vector<ember::vm::ResultPlace> places;
   std::vector<ember::vm::SiteProfile> profile;
-  // Of session_result_strings, by result.
+  // Strings of session_result_strings, by result.
   std::vector<std::vector<EmberString>> strings;
   std::atomic<int64_t> expected_dispatches{0};
 
-  std::mutex mutex;  // guards what follows, and cancels
+  std::mutex mutex;  // guards the fields below, and cancels
   bool is_running = false;
   bool is_closing = false;
-  // Of runs on a thread of their own.
+  // The thread of asynchronous runs.
   std::optional<ember::api::RunThread> thread;
 
-  // An error while a run goes on, on whatever thread.
+  // An error while a run is in progress on any thread.
   ember::Status CheckIdle();
-  // The same, and that one goes on from now on.
+  // Like CheckIdle, but also marks a run as in progress.
   ember::Status BeginRun();
-  // Between the two.
+  // Called between BeginRun and EndRun.
   ember::Status Run();
   void EndRun();
 };
 
-// The functions of the table, by file.
+// The functions of the table, grouped by file.
 namespace ember::api {
 
 // module.cc

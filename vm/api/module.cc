@@ -1,4 +1,4 @@
-// Modules: loading them, and what they declare.
+// Modules: loading them, and the queries of their declarations.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -43,7 +43,7 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   const vm::ResultExtents extents = vm::DescribeResults(*result->module);
   for (size_t i = 0; i < extents.size(); ++i) {
     for (size_t d = 0; d < extents[i].size(); ++d) {
-      // Else the symbol says as much.
+      // For "?" the symbol's name says the same.
       if (extents[i][d].text != "?")
         result->results[i].dim_texts[d] = extents[i][d].text;
     }
@@ -52,7 +52,7 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   return OkStatus();
 }
 
-// A reader is asked for parts of this size, so that it can be stopped between.
+// Bytes of one read of a reader. Loading can be stopped between two reads.
 constexpr size_t kPart = size_t{1} << 22;
 
 StatusOr<std::shared_ptr<const Module>> Read(const EmberReader& reader,
@@ -145,7 +145,7 @@ const vm::MetadataEntry* FindEntry(const EmberModule* module, int32_t index) {
   return at < entries.size() ? &entries[at] : nullptr;
 }
 
-// signatures: those that the infos are of, of the program's inputs or results.
+// signatures: the program's inputs or results, the same that infos describes.
 const char* DimText(const std::vector<TensorInfo>& infos,
                     const vm::Program& program,
                     std::span<const TensorSignature> signatures, int32_t index,

@@ -1,4 +1,4 @@
-// Kernels for a module that are not in its file.
+// Adding kernels to a module that are not in its file.
 #include <utility>
 
 #include "vm/api/handles.h"
@@ -8,7 +8,7 @@
 namespace ember::api {
 namespace {
 
-// The module's mutex is held.
+// The caller holds the module's mutex.
 Status CheckHasNoSessions(const EmberModule& module) {
   if (!module.has_sessions) return OkStatus();
   return FailedPreconditionError(

@@ -29,7 +29,7 @@ StatusOr<std::string> FindLibrary(const std::string& name,
 }
 
 StatusOr<void*> LoadSymbol(const std::string& path, const char* symbol) {
-  // Stays loaded: what comes from it lives in it.
+  // The library is never unloaded: objects that it created may still exist.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char* error = library == nullptr ? dlerror() : nullptr;
   if (library == nullptr)

@@ -1,4 +1,4 @@
-// Libraries that are loaded where they are found, by name.
+// Finds optional libraries by name and loads them.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::string path,
 //                          FindLibrary("libember_jit.so", ""));
@@ -14,15 +14,15 @@
 
 namespace ember::api {
 
-// Its path in `folder`; if that is empty: in the folder of the file that this
-// function was linked into, in "ember" in it, and in "../ember" and
-// "../lib/ember" from it.
-// Neither environment nor working folder are asked. NotFound with the places.
+// Returns the library's path in `folder`. If folder is empty, looks in the
+// folder of the file that this function was linked into, in its subfolder
+// "ember", and in "../ember" and "../lib/ember" relative to it. The environment
+// and the working folder are not used. NotFound lists the places.
 StatusOr<std::string> FindLibrary(const std::string& name,
                                   const std::string& folder);
 
-// The library stays loaded. NotFound with what the loader says, of a library of
-// another version, too.
+// Returns the address of a symbol of the library, which stays loaded. NotFound
+// has the loader's message, also for a library of another version.
 StatusOr<void*> LoadSymbol(const std::string& path, const char* symbol);
 
 }  // namespace ember::api

@@ -1,9 +1,10 @@
-// What a library of the C API can do beyond the interpreter on the host: chosen
-// when it is linked, by one of the three implementations of these functions.
+// The parts of the C API that differ between its libraries: what they can do
+// beyond the interpreter on the host. The linker chooses one of the
+// implementations of these functions.
 //
 //   :ember_smallest  parts_smallest.cc: one thread, the smallest interpreter, no
 //                 library functions, no strings; for small programs that
-//                 bring kernels for what has to be fast
+//                 bring kernels for the dispatches that must be fast
 //   :ember        parts_host.cc: the host, tier 0, no strings; loads nothing
 //   :ember_full   parts_full.cc: all drivers of hal/drivers.h, and the optional
 //                 libraries libember_jit.so and libember_strings.so, which are
@@ -28,29 +29,31 @@
 
 namespace ember::api {
 
-// The host's.
+// Opens the host as a device.
 StatusOr<std::shared_ptr<hal::Device>> OpenHost(
     const hal::DeviceOptions& options, const HostAllocator& allocator);
-// What sessions begin with: the interpreter and the library of functions.
+// Returns the options that every session starts from: the interpreter and the
+// library of functions.
 vm::SessionOptions FirstOptions();
-// Of a device that is not the host's.
+// Opens a device other than the host.
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, const hal::DeviceOptions& options);
-// Of sessions on it.
+// Returns the support for sessions on such a device.
 vm::DeviceSupportFactory DeviceSupport();
-// Puts kernels of files there. Null where there are no such devices.
+// Returns the function that loads kernels of files onto a device. Null if the
+// library has no devices.
 vm::DeviceLauncher KernelLauncher();
-// All that OpenDevice could open, and the host's.
+// Lists the host and all devices that OpenDevice could open.
 std::vector<hal::DeviceDescription> ListDevices();
 
-// folder: of the library; empty: the usual places. NotFound where there is
-// none.
+// Loads libember_strings.so from `folder`; empty: from the usual places.
+// NotFound if it is not there.
 StatusOr<vm::StringSupportFactory> FindStrings(const std::string& folder);
 
-// Who compiles kernels: loads the library at once if options.threads is 0, else
-// with the first request, in a thread of its own; what goes wrong then is why
-// requests are declined. NotFound where there is no library. message: as that
-// of a NewKernelProviderFunction.
+// Returns the provider that compiles kernels. If options.threads is 0, the
+// library is loaded at once. Otherwise the first request loads it in a thread
+// of its own, and a failure to load it is the reason why requests are declined.
+// NotFound if there is no library. message: see NewKernelProviderFunction.
 StatusOr<std::shared_ptr<vm::KernelProvider>> FindKernels(
     const std::string& folder, const vm::KernelLibraryOptions& options,
     std::string* message);

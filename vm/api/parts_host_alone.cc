@@ -1,4 +1,5 @@
-// What a library cannot do that is for the host alone and loads nothing.
+// The parts that a library for the host alone lacks: devices, strings and
+// kernels.
 #include "vm/api/parts.h"
 
 namespace ember::api {

@@ -9,7 +9,8 @@ StatusOr<std::shared_ptr<hal::Device>> OpenHost(
   return hal::CreateSerialDevice(options, allocator);
 }
 
-// Designated: what is not named here would be linked by its default.
+// Every field with a costly default is named here: an unnamed one would link
+// its default.
 vm::SessionOptions FirstOptions() {
   return vm::SessionOptions{.interpreter = &vm::PointwiseInterpreter(),
                             .library = nullptr};

@@ -1,4 +1,4 @@
-// Sessions: what each dispatch took.
+// Sessions: the profile and the trace of their dispatches.
 #include <algorithm>
 
 #include "vm/api/handles.h"

@@ -1,5 +1,5 @@
-// Progress of loading a module and of making a session, through the C API, and
-// stopping both at each of their steps.
+// Tests the progress of loading a module and of creating a session through the
+// C API, and stops both at each step.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -105,7 +105,7 @@ TEST(ProgressTest, LoadingIsStoppedAtAnyStep) {
 
 struct Memory {
   std::vector<uint8_t> bytes;
-  size_t most = 0;  // that were asked for at once
+  size_t most = 0;  // largest number of bytes requested at once
 };
 
 EmberReader ReaderOf(Memory& memory) {
@@ -181,7 +181,7 @@ TEST(ProgressTest, ConstantsAreCompared) {
                                       2 * definition.dispatches.size() +
                                       2 * definition.programs.size());
   EXPECT_EQ(whole.steps().back().done + 1, whole.steps().back().total);
-  // The last constant's data, wherever it is.
+  // Finds the last constant's data in the file.
   const std::span<const uint8_t> data = definition.constants.back().data;
   const auto place =
       std::search(bytes.begin(), bytes.end(), data.begin(), data.end());

@@ -13,7 +13,8 @@ void Fence::Signal(Status status) {
 }
 
 const Status* Fence::Wait(double seconds) {
-  // As much as a clock counts.
+  // A wait of this many seconds or more has no limit, because the clock could
+  // not represent its end.
   constexpr double kMostSeconds = 1e9;
   std::unique_lock<std::mutex> lock(mutex_);
   const auto ends = [this] { return is_signalled_; };
@@ -42,7 +43,7 @@ RunThread::~RunThread() {
 
 Status RunThread::Start(Job job, std::shared_ptr<Fence> fence) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // Not std::thread, which ends the process where there is none.
+  // std::thread would end the process if it could not create a thread.
   if (!has_thread_ && pthread_create(&thread_, nullptr, Main, this) != 0) {
     return ResourceExhaustedError(
         "run: expected one more thread, found that the system has none");

@@ -1,10 +1,10 @@
-// The thread on which a session runs without its caller, and fences.
+// The thread of a session's asynchronous runs, and fences.
 //
 //   RunThread thread;
 //   EMBER_RETURN_IF_ERROR(thread.Start(job, fence));
 //   fence->Wait(-1);
 //
-// Thread-safe but for the destructor, which waits for the job that runs.
+// Thread-safe except for the destructor, which waits for the job in progress.
 #ifndef EMBER_VM_API_RUN_THREAD_H_
 #define EMBER_VM_API_RUN_THREAD_H_
 
@@ -22,7 +22,8 @@ namespace ember::api {
 class Fence {
  public:
   void Signal(Status status);
-  // Null: not within that time. seconds negative: without end.
+  // Waits for the job's status. Null if the time is over first; negative
+  // seconds: without limit.
   const Status* Wait(double seconds);
   bool is_signalled() const;
 
@@ -30,16 +31,16 @@ class Fence {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_signalled_ = false;
-  Status status_;  // does not change once signalled
+  Status status_;  // constant once signalled
 };
 
 class RunThread {
  public:
-  // Gives what the fence says.
+  // Returns the status for the fence.
   using Job = std::function<Status()>;
 
   RunThread() = default;
-  // Waits for the job that runs, which must start no other.
+  // Waits for the job in progress, which must not start another one.
   ~RunThread();
   RunThread(const RunThread&) = delete;
   RunThread& operator=(const RunThread&) = delete;
@@ -52,9 +53,9 @@ class RunThread {
   static void* Main(void* self);
   void Work();
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;
-  Job job_;  // empty: none waits
+  Job job_;  // empty: no job is waiting
   std::shared_ptr<Fence> fence_;
   bool stops_ = false;
   bool has_thread_ = false;

@@ -160,7 +160,7 @@ Status GetStrings(EmberSession& session, int32_t index,
   return OkStatus();
 }
 
-// Of a function that may fail.
+// Logs an error and keeps its message.
 EmberStatus Tell(const EmberSession& session, const Status& status) {
   return Report(session.logger.Note(status));
 }

@@ -1,4 +1,4 @@
-// Sessions: runs on a thread of their own, and what ends or watches a run.
+// Sessions: asynchronous runs, and the functions that end or watch a run.
 #include <string>
 #include <utility>
 
@@ -12,7 +12,7 @@ struct EmberFence {
 namespace ember::api {
 namespace {
 
-// On the session's thread.
+// Runs the session and calls `done`, on the session's thread.
 Status RunAndTell(EmberSession& session, EmberRunDone done, void* context) {
   Status status = session.Run();
   session.EndRun();
@@ -24,7 +24,7 @@ Status RunAndTell(EmberSession& session, EmberRunDone done, void* context) {
   return status;
 }
 
-// Of a run that has begun.
+// Starts the job of a run for which BeginRun succeeded.
 Status Start(EmberSession& session, EmberRunDone done, void* context,
              std::shared_ptr<Fence> fence) {
   const std::lock_guard<std::mutex> lock(session.mutex);
@@ -77,7 +77,8 @@ void FenceRelease(EmberFence* fence) { delete fence; }
 void SessionCancel(EmberSession* session) {
   if (session == nullptr) return;
   const std::lock_guard<std::mutex> lock(session->mutex);
-  // A run that its thread has not begun.
+  // The flag cancels a run that has been started but that its thread has not
+  // begun.
   if (session->is_running) session->cancels = true;
   session->session->Cancel();
 }

@@ -1,4 +1,4 @@
-// Sessions: what they are made of.
+// Sessions: creating them from options.
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -71,7 +71,7 @@ StatusOr<std::shared_ptr<hal::Device>> OpenSessionDevice(
   return OpenDevice(name, device_options);
 }
 
-// in_background: no caller waits.
+// in_background: true if no caller waits for the kernels.
 vm::CompilePlace PlaceOf(int32_t compile_in, bool in_background) {
   using Place = vm::CompilePlace;
   if (compile_in == EMBER_COMPILE_IN_WORKER) return Place::kWorker;
@@ -80,8 +80,8 @@ vm::CompilePlace PlaceOf(int32_t compile_in, bool in_background) {
              : Place::kThread;
 }
 
-// Null where AUTO finds no JIT and can do without: on the host, or with kernels
-// of files, so far as it may run some.
+// Null if AUTO finds no JIT and can run without one: on the host, or with
+// kernels of files if it may run any.
 StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
     const EmberModule& module, const EmberSessionOptions& options, bool is_host,
     Permission::Kind files, const Logger& logger) {
@@ -89,7 +89,8 @@ StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
   vm::KernelLibraryOptions library;
   library.cache_folder = OrEmpty(options.kernel_cache_folder);
   library.place = PlaceOf(options.compile_in, in_background);
-  // A few on machines where sessions rarely use all cores.
+  // Several threads compile on machines with many cores, where sessions rarely
+  // use all of them.
   constexpr unsigned kMostThreads = 4;
   if (in_background) {
     library.threads = static_cast<int>(
@@ -124,7 +125,8 @@ bool HasNatives(const EmberModule& module) {
          !module.overlays.empty();
 }
 
-// Which native code of the module and its overlays may run; why: if none may.
+// Returns the native code of the module and its overlays that may run. If none
+// may, *why gets the reason.
 Permission PermissionOf(const EmberModule& module,
                         const EmberSessionOptions& options, std::string* why) {
   Permission permission;
@@ -189,7 +191,7 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   return kernels;
 }
 
-// Sessions on the host share theirs.
+// Sessions on the host share kernels; a session on a device has its own.
 StatusOr<SharedKernels> FindKernelsOf(
     EmberModule& module, const EmberSessionOptions& options,
     const std::shared_ptr<hal::Device>& device, const Permission& permission,
@@ -209,7 +211,7 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                      EmberSession** out) {
   EMBER_ASSIGN_OR_RETURN(const EmberSessionOptions options, CopyOptions(given));
   {
-    // From here on nothing is added to the module.
+    // Once it has sessions, nothing can be added to the module.
     const std::lock_guard<std::mutex> lock(module.mutex);
     module.has_sessions = true;
   }
@@ -281,7 +283,8 @@ EmberStatus SessionCreate(EmberModule* module,
 void SessionRelease(EmberSession* session) {
   if (session == nullptr) return;
   {
-    // What its thread runs, or is about to.
+    // Cancels the run that the session's thread executes or is about to
+    // execute.
     const std::lock_guard<std::mutex> lock(session->mutex);
     session->is_closing = true;
     session->cancels = true;

@@ -1,5 +1,5 @@
-/* That libember.so, loaded as a program without its header's library does,
- * gives away the table. Argument: the library. */
+/* Checks that a program without its own copy of the library can load
+ * libember.so and get the table. Argument: the library. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

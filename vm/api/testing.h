@@ -1,4 +1,4 @@
-// What tests of the C API share: modules and sessions that release themselves.
+// Helpers of the C API's tests: modules and sessions that release themselves.
 #ifndef EMBER_VM_API_TESTING_H_
 #define EMBER_VM_API_TESTING_H_
 
@@ -17,7 +17,7 @@ inline const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
 inline std::string LastError() { return Api().error_message(); }
 
-// A module and its bytes; null if it does not load.
+// A module and its bytes. The module is null if it does not load.
 class LoadedModule {
  public:
   explicit LoadedModule(const ModuleDefinition& definition)

@@ -1,7 +1,7 @@
-// A small program that runs a model, as it would ship in a device: loads a
-// module, fills its inputs by a seed, runs it, prints the results. What of the
-// runtime it has is decided by the options that it is given: what nobody names
-// is not linked.
+// A small program that runs a model, as it would ship in a device. It loads a
+// module, fills its inputs from a seed, runs it, and prints the results. The
+// options decide which parts of the runtime are linked: a part that they do not
+// name is not in the program.
 //
 //   MODEL.vmfb [--seed=N] [--runs=N] [--expect-hash=0xHASH]
 #ifndef EMBER_VM_EMBEDDED_EMBEDDED_PROGRAM_H_

@@ -1,14 +1,16 @@
-// For a program in which nothing is built with exceptions: what libstdc++'s
-// archive has for throwing and unwinding (memory for exceptions, personality,
-// reader of unwind tables, demangler) stays out of it, 40 KB on aarch64. Linked
-// by naming it in the program's deps, before libstdc++.a.
+// Replaces the parts of libstdc++ that throw and unwind, for a program in which
+// no code is built with exceptions. Memory for exceptions, the personality
+// function, the reader of unwind tables and the demangler then stay out of the
+// program: 40 KB on aarch64. A program links this file by naming it in its
+// deps, before libstdc++.a.
 //
-// The functions by which the library throws end the process with their message
-// instead, as std::terminate would. Those that only run while an exception
-// flies cannot be reached and abort. All but operator new, which the standard
-// lets programs replace, are weak: where the library's own are linked for
-// another reason, those count. `used`, as the compiler calls some of them out
-// of nowhere after all code was seen (-flto).
+// The functions through which the library throws end the process with their
+// message instead, as std::terminate would. Functions that only run while an
+// exception propagates cannot be reached, and abort. All except operator new,
+// which the standard lets programs replace, are weak: if the library's own are
+// linked for another reason, those are used. They are marked `used` because
+// with -flto the compiler may add calls of some of them after it has seen all
+// code.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -25,7 +27,7 @@
 namespace {
 
 [[noreturn]] void Die(const char* what) {
-  // No buffers: the memory may be what is missing.
+  // Writes without a buffer, because memory may be exhausted.
   if (write(STDERR_FILENO, what, std::strlen(what)) < 0 ||
       write(STDERR_FILENO, "\n", 1) < 0) {
   }
@@ -81,7 +83,8 @@ EMBER_REPLACES void __throw_domain_error(const char* what) { Die(what); }
 EMBER_REPLACES void __throw_invalid_argument(const char* what) { Die(what); }
 EMBER_REPLACES void __throw_length_error(const char* what) { Die(what); }
 EMBER_REPLACES void __throw_out_of_range(const char* what) { Die(what); }
-// The format without its numbers: printing them is what this file leaves out.
+// Prints the format without its numbers: this file exists to leave out the code
+// that formats them.
 EMBER_REPLACES void __throw_out_of_range_fmt(const char* what, ...) {
   Die(what);
 }
@@ -95,9 +98,10 @@ EMBER_REPLACES void __throw_system_error(int error) { Die(strerror(error)); }
 
 extern "C" {
 
-// Initialisation of function-local statics, once, whoever comes first; others
-// wait. libstdc++'s throws where a static's initialiser needs the static, which
-// here goes on: the lock is recursive. One lock for all: few are ever taken.
+// Initialisation of function-local statics: the first thread initialises,
+// others wait. libstdc++ throws if the initialiser of a static needs the static
+// itself. Here such an initialiser continues, because the lock is recursive.
+// One lock serves all statics, as the program has few.
 namespace {
 
 pthread_mutex_t* GuardLock() {
@@ -105,8 +109,9 @@ pthread_mutex_t* GuardLock() {
   return &lock;
 }
 
-// Its first byte says that the static is there: generated code reads it before
-// it calls (Itanium C++ ABI, 3.3.3; on Arm the same byte, its lowest bit).
+// The first byte of a guard is set once the static is initialised. Generated
+// code reads it before it calls these functions (Itanium C++ ABI, 3.3.3; on Arm
+// the lowest bit of the same byte).
 bool IsInitialized(const uint8_t* guard) {
   return __atomic_load_n(guard, __ATOMIC_ACQUIRE) != 0;
 }
@@ -132,14 +137,16 @@ EMBER_REPLACES void __cxa_pure_virtual() {
   Die("pure virtual function called");
 }
 
-// Throwing, in functions that no program like this calls (a weak_ptr's).
+// Functions that throw. Only code that such a program never calls needs them (a
+// weak_ptr's).
 EMBER_REPLACES void* __cxa_allocate_exception(size_t) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_free_exception(void*) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_throw(void*, void*, void (*)(void*)) {
   Die("exception thrown");
 }
 
-// Named by unwind tables and landing pads of libstdc++'s own objects.
+// Functions that unwind tables and landing pads of libstdc++'s own objects
+// refer to.
 EMBER_REPLACES int __gxx_personality_v0() { std::abort(); }
 EMBER_REPLACES void* __cxa_begin_catch(void*) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_end_catch() { std::abort(); }

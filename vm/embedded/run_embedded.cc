@@ -1,6 +1,7 @@
-// embedded_program.h with all that the runtime does on the host but kernels:
-// tier 0 at full speed, threads, library functions. Its stripped size is what
-// the runtime costs; size_by_component.py tells of what it consists.
+// Runs embedded_program.h with all that the runtime does on the host except
+// kernels: tier 0 at full speed, threads, library functions. Its stripped size
+// is what the runtime costs; size_by_component.py splits that size by
+// component.
 #include <utility>
 
 #include "hal/cpu/cpu_device.h"

@@ -1,6 +1,6 @@
-// embedded_program.h with the least that runs a model: one thread, no library
-// functions, and an interpreter that is a tenth of the size and hundreds of
-// times slower. The verifier and all dtypes are there.
+// Runs embedded_program.h with the fewest parts that can run a model: one
+// thread, no library functions, and an interpreter of a tenth of the size that
+// is hundreds of times slower. The verifier and all dtypes are included.
 #include <utility>
 
 #include "hal/cpu/serial_device.h"
@@ -10,7 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Designated: what is not named here would be linked by its default.
+// Every field with a costly default is named here: an unnamed one would link
+// its default.
 StatusOr<SessionOptions> Options() {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          hal::CreateSerialDevice({}));

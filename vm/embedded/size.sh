@@ -1,10 +1,10 @@
 #!/bin/bash
-# Stripped size of run_embedded and what it consists of, for each embedded target.
+# Prints the stripped size of run_embedded and of its components, for each embedded target.
 #
 #   vm/embedded/size.sh [aarch64|armhf|riscv64]...      BAZEL_FLAGS="--output_base=..." for startup options
 #
-# The program as it ships links libc dynamically: every phone and board has one. What a program costs that brings
-# libc along is said, too, beside an empty one.
+# The program as it ships links libc dynamically: every phone and board has one. The script also
+# prints the size with libc linked statically, and for comparison that of an empty program.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 script="$PWD/vm/embedded/size_by_component.py"
@@ -26,7 +26,7 @@ for arch in "$@"; do
   name="embedded_static_${arch}_test_bin"
   bazel "${startup[@]}" build --noshow_progress --ui_event_filters=-info "//vm/embedded:$name"
   program="$(readlink -f "$bin/vm/embedded/$name")"
-  # The link again, with a map and symbols.
+  # Links the program again, with a map and symbols.
   grep -vx -e -s "$program-2.params" >"$work/params"
   (cd "$root" && "$triple-gcc" @"$work/params" -o "$work/program" -Wl,-Map="$work/map")
   grep -vx -e -pie "$program-2.params" >"$work/params"

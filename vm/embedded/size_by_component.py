@@ -22,7 +22,7 @@ LOADED = (".text", ".rodata", ".data", ".init_array", ".eh_frame", ".gcc_except_
           ".ARM.ex", ".bss", ".tdata", ".tbss", ".data.rel.ro")
 
 
-# Of symbols made by the link, the first that fits.
+# Components of the symbols in the link's output: the first pattern that matches decides.
 NAMESPACES = [
     (r"ember::vm::.*(Kernel|RowOf|Micro|Taps|ReduceRows|MapRows)\b.*", "kernels of tier 0"),
     (r"ember::vm::.*(Interpreter|Strip|Runner|Analy[sz]|Contraction|Grouper|Tile|HostKernels|Access).*", "tier 0"),
@@ -49,7 +49,7 @@ def symbol_sizes(lines):
     seen = set()
     for line in lines:
         match = re.match(r"^([0-9a-f]+) ([0-9a-f]+) ([a-zA-Z]) (.*)$", line)
-        # Capitals: of the libraries, which are counted by file.
+        # Symbols with capital letters come from the libraries, which are counted by file.
         if not match or match.group(3) not in "tdr" or match.group(1) in seen:
             continue
         seen.add(match.group(1))
@@ -97,7 +97,7 @@ def main():
     with open(sys.argv[1], encoding="utf-8", errors="replace") as lines:
         for section, size, path in sections(lines):
             sizes[component_of(path)][section.startswith((".bss", ".tbss"))] += size
-    # Ember's bytes that no symbol has are texts, switch tables and padding.
+    # Bytes of Ember that belong to no symbol are texts, switch tables and padding.
     linked = sizes.pop(LINKED, [0, 0])
     with open(sys.argv[2], encoding="utf-8", errors="replace") as lines:
         for size, component in symbol_sizes(lines):

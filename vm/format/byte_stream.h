@@ -1,14 +1,14 @@
-// Numbers, texts and lists as bytes, little-endian and without padding: what
-// native sections and cache entries are made of.
+// Numbers, texts and lists as bytes, little-endian and without padding. Native
+// sections and cache entries are written this way.
 //
 //   ByteWriter writer;                    ByteReader reader(bytes);
 //   writer.Number<uint32_t>(7);           auto n = reader.Number<uint32_t>();
 //   writer.Text("x");                     std::string name = reader.Text();
 //                                         if (!reader.ok()) …
 //
-// A reader never reads beyond its bytes: what is cut off is zeros and empty
-// texts, and ok() is false from then on. Counts are checked against the bytes
-// that are left before memory is taken for them. Not thread-safe.
+// A reader never reads beyond its bytes. Past the end it returns zeros and
+// empty texts, and ok() is false from then on. Counts are checked against the
+// remaining bytes before memory is allocated for them. Not thread-safe.
 #ifndef EMBER_VM_FORMAT_BYTE_STREAM_H_
 #define EMBER_VM_FORMAT_BYTE_STREAM_H_
 
@@ -61,9 +61,9 @@ class ByteReader {
     const std::span<const uint8_t> raw = Bytes();
     return {reinterpret_cast<const char*>(raw.data()), raw.size()};
   }
-  // Of the reader's bytes.
+  // Returns a view into the reader's bytes.
   std::span<const uint8_t> Bytes() { return Take(Number<uint32_t>()); }
-  // How many items follow, of at least so many bytes each.
+  // Reads the number of items that follow, each of at least item_bytes bytes.
   uint32_t Count(size_t item_bytes) {
     const auto count = Number<uint32_t>();
     if (count <= bytes_.size() / item_bytes) return count;

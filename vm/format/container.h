@@ -1,14 +1,14 @@
-// The container of a module file: a fixed header that finds and protects the
-// metadata.
+// The container of a module file: a fixed header that locates the metadata and
+// holds its hash.
 //
 //   offset 0   ContainerHeader, 64 bytes
 //   offset 64  metadata: a flatbuffer (vm/format/module.fbs)
 //   then       constants and native sections, each at a multiple of 64 bytes
 //   at the end a signature, if the header says so (vm/format/module_signature.h)
 //
-// All numbers are little-endian and offsets are 64 bits wide, so constants may
-// go past 2 GB (the metadata itself may not). Flipped bytes in header and
-// metadata are found by their hashes; the constants have hashes of their own,
+// All numbers are little-endian. Offsets have 64 bits, so constants may lie
+// beyond 2 GB (the metadata itself may not). Hashes detect flipped bits in
+// header and metadata. The constants have hashes of their own, which are
 // compared only on demand.
 #ifndef EMBER_VM_FORMAT_CONTAINER_H_
 #define EMBER_VM_FORMAT_CONTAINER_H_
@@ -23,8 +23,8 @@ namespace ember::vm {
 inline constexpr uint16_t kFormatMajor = 1;
 inline constexpr uint16_t kFormatMinor = 6;
 
-// At the end of a signed file (vm/format/module_signature.h): key and
-// signature.
+// Bytes of the key and the signature at the end of a signed file
+// (vm/format/module_signature.h).
 inline constexpr uint64_t kSignatureBytes = 32 + 64;
 
 struct ContainerHeader {
@@ -37,15 +37,15 @@ struct ContainerHeader {
   uint64_t metadata_hash = 0;     // HashBytes of the metadata
   uint64_t signature_offset = 0;  // 0: none (before 1.3: always)
   uint64_t reserved = 0;
-  uint64_t header_hash = 0;  // HashBytes of the fields before
+  uint64_t header_hash = 0;  // HashBytes of the fields above
 };
 static_assert(sizeof(ContainerHeader) == 64,
               "the header is part of the file format");
 
 uint64_t HashOfHeader(const ContainerHeader& header);
 
-// Checks magic, version, sizes and (if asked) hashes; errors as
-// vm/format/reader.h says.
+// Checks magic, version, sizes and, if asked, hashes. Errors: see
+// vm/format/reader.h.
 StatusOr<ContainerHeader> ReadContainerHeader(std::span<const uint8_t> file,
                                               bool verify_hashes);
 

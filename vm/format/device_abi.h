@@ -1,23 +1,23 @@
-// How the entry points of a device's code are called. The one place where back
-// ends, which write them, and the launcher (vm/runtime/device_kernel.h), which
-// records their calls, agree.
+// The calling convention of entry points in a device's code. Back ends write
+// the entry points, and the launcher (vm/runtime/device_kernel.h) records their
+// calls; both follow this file alone.
 //
 //   bindings         buffers in device memory, as DevicePhase::bindings of
 //                    kernel_image.h lists them (a buffer of the kernel maybe
 //                    more than once); then, if the phase checks indices, the
 //                    record of a failed check
 //   parameters       the kernel's, 8 bytes each; then the number of the first
-//                    task, not 0 only where there are slices
+//                    task, which is not 0 only if there are slices
 //   tensor maps      one for each of DevicePhase::boxes, 128 bytes each aligned
 //                    to 64: CUDA's CUtensorMap of the whole buffer
 //   workgroups       {x, y, 1}; number n = x + y * (workgroups along x) runs
 //                    tasks first + n * tasks_per_workgroup and on, those that
 //                    exist; if DevicePhase::most_workgroups is not 0, there are
-//                    no more than that, and number n goes on with what would
-//                    be the share of n + workgroups, n + 2 * workgroups, …
+//                    at most so many (a persistent kernel), and number n then
+//                    runs the shares of n + workgroups, n + 2 * workgroups, …
 //
-// How a device passes bindings and parameters, the formats of hal/executable.h
-// say.
+// The formats of hal/executable.h define how a device passes bindings and
+// parameters.
 #ifndef EMBER_VM_FORMAT_DEVICE_ABI_H_
 #define EMBER_VM_FORMAT_DEVICE_ABI_H_
 
@@ -26,51 +26,50 @@
 
 namespace ember::vm {
 
-// A tensor map, by which a device copies a box of a tensor to a workgroup's
-// memory at once, with zeros for what is outside of the tensor: where a kernel
-// wants one, and of what. The tensor is all of a buffer, row-major and
-// contiguous, of elements of as many bytes as the buffer's have.
+// A tensor map: with it a device copies a box of a tensor to a workgroup's
+// memory in one operation (TMA). Elements outside the tensor are copied as
+// zeros. BoxMap says which map a kernel needs. The tensor is a whole buffer,
+// row-major and contiguous; its elements have the size of the buffer's
+// elements.
 struct BoxMap {
-  uint32_t binding = 0;       // of the phase, which is no slice
+  uint32_t binding = 0;       // binding of the phase; it is not sliced
   std::vector<uint32_t> box;  // elements along each dim of the buffer
-  // The buffer's dims in the order in which the box has them in the workgroup's
-  // memory, the outermost first; the buffer's last one is the last. Empty: as
-  // the buffer has them.
+  // The buffer's dims in the order that the box has in the workgroup's memory,
+  // the outermost first. The buffer's last dim stays the last. Empty: the
+  // buffer's order.
   std::vector<uint32_t> order;
-  // Rows of the box, of at most 128 bytes, have their pieces of 16 bytes
-  // exchanged: piece p of row r is at p ^ (r % 8)
-  // (CU_TENSOR_MAP_SWIZZLE_128B).
+  // True if the box is swizzled: in rows of at most 128 bytes, piece p (of 16
+  // bytes) of row r is stored at p ^ (r % 8) (CU_TENSOR_MAP_SWIZZLE_128B).
   bool is_swizzled = false;
 
   bool operator==(const BoxMap&) const = default;
 };
 
-// What devices have, and what a call's buffers must keep to, or it is refused:
-// extents from 1 to 2^32, distances of neighbours in all dims but the last
-// (strides) a multiple of 16 bytes and below 2^40, an address that is a
-// multiple of 16.
-inline constexpr uint32_t kMostBoxMaps = 16;  // of a phase
-// Of a tensor map as an argument.
+// Limits of tensor maps on devices. A call whose buffers break them is refused:
+// extents are from 1 to 2^32; strides of all dims but the last are multiples of
+// 16 bytes and below 2^40; the address is a multiple of 16.
+inline constexpr uint32_t kMostBoxMaps = 16;  // per phase
+// Size and alignment of a tensor map as an argument.
 inline constexpr uint64_t kBoxMapBytes = 128;
 inline constexpr uint64_t kBoxMapAlignment = 64;
 inline constexpr uint32_t kMostBoxDims = 5;
 inline constexpr uint32_t kMostBoxExtent = 256;
-inline constexpr int64_t kBoxAlignment = 16;        // of a row of a box, too
-inline constexpr int64_t kMostSwizzledBytes = 128;  // of a row
+inline constexpr int64_t kBoxAlignment = 16;        // also of a row of a box
+inline constexpr int64_t kMostSwizzledBytes = 128;  // largest row
 inline constexpr int64_t kMostBoxStride = (int64_t{1} << 40) - 1;
 
-// Extents of buffers whose sizes are open, and numbers of tasks, are at most
-// this; elements of each buffer, slices counted, at most kMostDeviceElements.
-// The code relies on it, so that indices fit 32 bits: whoever records it
-// refuses other parameters.
+// Limits that let the code use 32-bit indices. Extents of buffers of unknown
+// size, and numbers of tasks, are at most kMostDeviceExtent. Elements of each
+// buffer, including its slices, are at most kMostDeviceElements. The launcher
+// refuses parameters that exceed them.
 inline constexpr int64_t kMostDeviceExtent = int64_t{1} << 30;
 inline constexpr int64_t kMostDeviceElements = INT32_MAX;
 
-// What a failed check says, as words in memory. The first invocation that turns
-// `flag` from 0 to 1 writes the rest.
+// The record of a failed check, as words in memory. The first invocation that
+// changes `flag` from 0 to 1 writes the other fields.
 struct CheckRecord {
   uint32_t flag = 0;
-  uint32_t buffer = 0;  // of the kernel
+  uint32_t buffer = 0;  // number of the kernel's buffer
   uint32_t dim = 0;
   uint32_t unused = 0;
   int64_t index = 0;

@@ -1,7 +1,7 @@
-// A compiled kernel as a plain value: all that is needed to launch it, and
-// nothing of the compiler that made it. The JIT makes images and launches them;
-// its cache keeps their code, modules and overlay files carry them, and a
-// program without a JIT launches what was made before.
+// A compiled kernel as a plain value. It has all that is needed to launch the
+// kernel, and does not refer to the compiler. The JIT makes images and launches
+// them, its cache keeps their code, and modules and overlay files contain them.
+// A program without a JIT launches images that were made ahead of time.
 //
 //   StatusOr<KernelImage> image = ParseKernelImage(R"(
 //     kernel "scale" for "x86_64-linux" {
@@ -15,13 +15,14 @@
 //     }
 //   )");
 //
-// An image has buffers: those of the dispatch (inputs, then outputs) and its
-// own temporaries and packed constants. It runs phases one after another, each
-// so many tasks, which may run in any order and at once. How large buffers are
-// and how many tasks there are say formulas over the call's parameters.
+// An image has buffers: those of the dispatch (inputs, then outputs), and its
+// own temporaries and packed constants. It runs phases one after another. Each
+// phase has a number of tasks, which may run in any order and concurrently.
+// Formulas over the call's parameters give the sizes of buffers and the numbers
+// of tasks.
 //
-// Kernels of CPUs and of other devices are images alike. Of a device's the code
-// is a module that its driver loads, and each phase says how it is launched:
+// CPUs and other devices use the same images. For a device the code is a module
+// that its driver loads, and each phase says how it is launched:
 //
 //   code spirv align 4 entries {
 //     device "phase0" workgroup 64 tasks 4 bindings 0 1
@@ -30,9 +31,9 @@
 //
 // Ownership: a plain value; code is shared. Thread-safety: immutable after
 // building. Invariants: VerifyKernelImage (kernel_image_verifier.h). Images may
-// come from files, so every number in one is untrusted until it was verified;
-// what the code itself does cannot be verified, which is why native sections
-// are loaded with permission only (docs/prejit.md).
+// come from files, so no number in one is trusted before it is verified. What
+// the code itself does cannot be verified; therefore native sections are loaded
+// only with permission (docs/prejit.md).
 #ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_H_
 #define EMBER_VM_FORMAT_KERNEL_IMAGE_H_
 
@@ -49,16 +50,16 @@
 
 namespace ember::vm {
 
-// Who can run code as it is.
+// The component that can run code of a format.
 enum class KernelRunner : uint8_t {
   kHost,      // a CPU, by offsets of functions (KernelCode::entries)
   kDevice,    // a device's driver, by names (KernelCode::device)
-  kCompiler,  // nobody: a compiler has to make code of it first, by names
+  kCompiler,  // none: a compiler must compile the code first, by names
 };
 
-// What the bytes of the code are. The numbers are stored: append only. But for
-// machine code the text is the format's name for drivers (hal/executable.h).
-// Rows: (name, text, runner, doc).
+// The format of the code's bytes. The numbers are stored: append only. Except
+// for machine code, the text is the format's name for drivers
+// (hal/executable.h). Rows: (name, text, runner, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_FORMAT(row) \
   row(MachineCode, "machine-code", kHost, \
@@ -81,7 +82,7 @@ enum class KernelFormat : uint8_t {
 #undef EMBER_ROW
 };
 
-// Where a buffer's memory comes from. The numbers are stored: append only.
+// The origin of a buffer's memory. The numbers are stored: append only.
 // Rows: (name, text, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_SCOPE(row) \
@@ -107,8 +108,8 @@ inline constexpr KernelText kKernelFormats[] = {
     EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
 #undef EMBER_ROW
 };
-// kCompiler for a number that is no format, as files may hold until they are
-// verified: nobody runs it.
+// Returns kCompiler, which cannot run code, for a number that is no format. An
+// unverified file may hold such a number.
 constexpr KernelRunner RunnerOf(KernelFormat format) {
   switch (format) {
 #define EMBER_ROW(name, text, runner, doc) \
@@ -119,7 +120,7 @@ constexpr KernelRunner RunnerOf(KernelFormat format) {
   }
   return KernelRunner::kCompiler;
 }
-// Whether its entry points may take tensor maps (device_abi.h).
+// True if entry points of this format may take tensor maps (device_abi.h).
 constexpr bool HasTensorMaps(KernelFormat format) {
   return format == KernelFormat::kPtx || format == KernelFormat::kEmulatedGrid;
 }
@@ -133,57 +134,61 @@ struct KernelBuffer {
   std::string name;  // for messages, without '%'
   DType type = DType::kF32;
   KernelScope scope = KernelScope::kInput;
-  // Elements, row-major and contiguous: numbers of i64 formulas.
+  // Extents of the buffer, row-major and contiguous, as numbers of i64
+  // formulas.
   std::vector<uint32_t> extents;
-  // Inputs and outputs: bytes of which the address must be a multiple. Others
-  // are aligned to 64 bytes, and have 1 here.
+  // Inputs and outputs: the address must be a multiple of this many bytes.
+  // Other buffers are aligned to 64 bytes and have 1 here.
   uint32_t alignment = 1;
-  // Inputs: the code is right where outputs that MayAlias of the dispatch
-  // (vm/interpreter/plan.h) allows are the same memory. False: no output may
-  // be.
+  // Inputs: true if the code is correct when an output uses the same memory, as
+  // far as MayAlias (vm/interpreter/plan.h) of the dispatch allows it. False:
+  // no output may use it.
   bool may_be_overwritten = false;
 
   bool operator==(const KernelBuffer&) const = default;
 };
 
-// How the entry point of a phase is launched on a device (device_abi.h).
+// The launch of a phase's entry point on a device (device_abi.h).
 struct DevicePhase {
   // A buffer of the kernel in the device's memory.
   struct Binding {
     uint32_t buffer = 0;
-    // A task's buffer that has no room in the workgroup's memory: each
-    // workgroup of a command has one of its own in the range, side by side.
+    // True for a task's buffer that does not fit in the workgroup's memory.
+    // Each workgroup of a command has a slice of its own in the range; slices
+    // lie one behind another.
     bool is_sliced = false;
     bool operator==(const Binding&) const = default;
   };
   std::string entry_point;  // in the code
   std::vector<Binding> bindings;
-  bool has_checks = false;   // the record of a failed check is bound
-  uint32_t invocations = 1;  // of a workgroup, along x
+  bool has_checks = false;   // true: the record of a failed check is bound
+  uint32_t invocations = 1;  // per workgroup, along x
   uint32_t tasks_per_workgroup = 1;
-  // Of a workgroup's memory, what a launch must bring beside what the code
-  // declares.
+  // Bytes of a workgroup's memory that a launch must provide in addition to the
+  // memory that the code declares.
   uint32_t shared_bytes = 0;
-  // Not 0: a call whose invocations might turn loops more often than this
-  // (KernelImage::iterations) must not be launched, as the driver would end
-  // them then.
+  // Not 0: a call whose invocations might execute more loop iterations than
+  // this (KernelImage::iterations) must not be launched, because the driver
+  // would abort it.
   int64_t most_iterations = 0;
-  // Arguments behind the others: tensor maps (device_abi.h).
+  // Tensor maps, which are passed behind the other arguments (device_abi.h).
   std::vector<BoxMap> boxes;
-  // Not 0: a launch has no more workgroups, as each does several shares of the
-  // tasks; and no slices.
+  // Not 0: a launch has at most so many workgroups, and each runs several
+  // shares of the tasks (a persistent kernel). Then there are no slices.
   uint32_t most_workgroups = 0;
 
   bool operator==(const DevicePhase&) const = default;
 };
 
-// Code without what surrounds it: equal kernels of two dispatches share it.
+// The code without the rest of the image. Equal kernels of two dispatches share
+// it.
 struct KernelCode {
   KernelFormat format = KernelFormat::kMachineCode;
-  uint32_t alignment = 1;  // of its first byte in memory, a power of two
-  // Of machine code: the offset of each phase's function. Otherwise empty.
+  // alignment of the first byte in memory, a power of two
+  uint32_t alignment = 1;
+  // Machine code: the offset of each phase's function. Otherwise empty.
   std::vector<uint32_t> entries;
-  // Of other code: one for each phase. Otherwise empty.
+  // Other code: one launch for each phase. Otherwise empty.
   std::vector<DevicePhase> device;
   std::shared_ptr<const void> owner;  // keeps bytes alive
   std::span<const uint8_t> bytes;
@@ -194,37 +199,38 @@ struct KernelCode {
 
 struct KernelImage {
   std::string dispatch;  // its name, without '@', for messages
-  // What the code needs of a machine (base/target.h).
+  // The features that the code needs of a machine (base/target_text.h).
   std::string target;
   int tier = 1;             // 1 or 2
   double error_growth = 1;  // vm::Kernel::error_growth
 
-  // Parameters that the code takes: the dispatch's, or none if it is
-  // specialised.
+  // Number of parameters that the code takes: those of the dispatch, or 0 if
+  // the code is specialised.
   uint32_t parameter_count = 0;
-  // A guard: the code is right for these parameters of the dispatch only.
+  // A guard: the code is correct only for these parameters of the dispatch.
   // Empty: for all.
   std::vector<int64_t> shape;
 
-  // What extents and numbers of tasks are computed by: instruction i gives
-  // value i, of earlier ones. Constants, parameters and arithmetic, which wraps
-  // (tensor/semantics.h).
+  // Formulas for extents and numbers of tasks. Instruction i computes value i
+  // from earlier values. They are constants, parameters and arithmetic, which
+  // wraps (tensor/semantics.h).
   std::vector<tensor::Instruction> formulas;
-  // Inputs, outputs, then the others.
+  // Inputs, then outputs, then all others.
   std::vector<KernelBuffer> buffers;
-  // Number of tasks of each phase, as an i64 formula; below 1: none. The first
-  // prologue_count run once, when the kernel is loaded, on constant inputs, and
-  // write the packed buffers; the others run in each call.
+  // Number of tasks of each phase, as an i64 formula; a value below 1 means no
+  // tasks. The first prologue_count phases run once on constant inputs, when
+  // the kernel is loaded, and write the packed buffers. The other phases run in
+  // each call.
   std::vector<uint32_t> phases;
   uint32_t prologue_count = 0;
-  // Of each phase, an i64 formula of how often the loops of an invocation turn
-  // in a task, at most; none at all where no phase has most_iterations.
+  // For each phase an i64 formula: an upper bound of the loop iterations of one
+  // invocation in one task. Empty if no phase has most_iterations.
   std::vector<uint32_t> iterations;
 
   KernelCode code;
 };
 
-// Code and owner by contents.
+// Compare code and owner by their contents.
 bool operator==(const KernelCode& a, const KernelCode& b);
 bool operator==(const KernelImage& a, const KernelImage& b);
 

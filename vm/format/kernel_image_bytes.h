@@ -1,4 +1,4 @@
-// Kernel images, and their code alone, as bytes of a file.
+// Kernel images, or their code alone, as bytes of a file.
 //
 //   ByteWriter writer;
 //   WriteKernelImage(image, writer);
@@ -6,9 +6,9 @@
 //   ByteReader reader(bytes);
 //   EMBER_ASSIGN_OR_RETURN(KernelImage image, ReadKernelImage(reader, owner));
 //
-// What is read is verified. Code stays where it is in the bytes, which `owner`
-// keeps alive. Thread-safe. Errors: DataLoss for what is cut off or no image at
-// all, InvalidArgument as of the verifier.
+// Reading verifies. The code stays where it is in the bytes, which `owner`
+// keeps alive. Thread-safe. Errors: DataLoss for truncated bytes or bytes that
+// are no image, InvalidArgument from the verifier.
 #ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_BYTES_H_
 #define EMBER_VM_FORMAT_KERNEL_IMAGE_BYTES_H_
 
@@ -22,33 +22,34 @@
 namespace ember::vm {
 
 void WriteKernelCode(const KernelCode& code, ByteWriter& writer);
-// phases: how many phases are expected; SIZE_MAX: any number.
+// phases: the expected number of phases; SIZE_MAX: any number.
 StatusOr<KernelCode> ReadKernelCode(ByteReader& reader,
                                     std::shared_ptr<const void> owner,
                                     size_t phases);
 
-// How its phases are launched, for those who keep its bytes elsewhere; nothing
-// of a CPU's.
+// Writes how the code's phases are launched, for callers that keep the bytes of
+// the code elsewhere. Writes no phases for a CPU's code.
 void WriteDevicePhases(const KernelCode& code, ByteWriter& writer);
-// What was written of a phase's tensor maps: nothing before there were any, and
-// their dims in the buffer's order alone, before there were others.
+// The tensor maps that the bytes hold for each phase: kNone in the oldest
+// versions, kWithoutOrder in versions without BoxMap::order.
 enum class BoxesInBytes : uint8_t { kNone, kWithoutOrder, kAll };
-// Of code whose format was read; not verified.
+// Reads the phases of code whose format has been read. The result is not
+// verified.
 void ReadDevicePhases(ByteReader& reader, KernelCode& code,
                       BoxesInBytes boxes = BoxesInBytes::kAll);
 
-// InvalidArgument for code that means nothing to another process.
+// InvalidArgument if the code is meaningless in another process.
 Status CheckIsOfFile(const KernelCode& code);
 
-// Without code: for those who keep it elsewhere, as several images may share
-// it.
+// Writes the image without its code, for callers that keep the code elsewhere
+// because several images may share it.
 void WriteKernelHeader(const KernelImage& image, ByteWriter& writer);
-// Not verified: it has no code yet. has_iterations: false of what was written
-// before there were kernels of devices.
+// Reads an image without code. It is not verified. has_iterations: false for
+// bytes of versions that had no kernels of devices.
 StatusOr<KernelImage> ReadKernelHeader(ByteReader& reader,
                                        bool has_iterations = true);
 
-// Both.
+// Writes the header and the code.
 void WriteKernelImage(const KernelImage& image, ByteWriter& writer);
 StatusOr<KernelImage> ReadKernelImage(ByteReader& reader,
                                       std::shared_ptr<const void> owner);

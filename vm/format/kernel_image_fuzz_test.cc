@@ -1,6 +1,7 @@
-// Kernel images from anyone, as bytes (entries of the kernel cache, what the
-// compile worker answers, sections of modules) and as text: reading must not do
-// harm, and what is read and verified is written to what reads as the same.
+// Fuzzes kernel images as bytes (entries of the kernel cache, answers of the
+// compile worker, sections of modules) and as text. Reading must do no harm,
+// and an image that is read and verified must be written to bytes or text that
+// reads as the same image.
 //
 //   ./dev fuzz --seconds=3600 //vm/format:kernel_image_fuzz_test
 #include <cstddef>
@@ -19,7 +20,8 @@ namespace ember::vm {
 namespace {
 
 StatusOr<KernelImage> OfBytes(std::string_view bytes) {
-  // With an owner of its own, of just its size: reads behind it are found.
+  // Copies the bytes to memory of exactly their size, so that reads behind the
+  // end are detected.
   const auto owner =
       std::make_shared<std::vector<uint8_t>>(bytes.begin(), bytes.end());
   ByteReader reader(*owner);
@@ -48,7 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto image = OfBytes(input); image.ok()) ReadAgain(*image);
   if (const auto image = ParseKernelImage(input); image.ok()) {
     ReadAgain(*image);
-    // Bytes that are nearly an image's: few changes of a text give any.
+    // Almost correct bytes: changing a text at random rarely gives a valid
+    // image.
     ByteWriter writer;
     WriteKernelImage(*image, writer);
     std::string bytes = std::move(writer).Take();

@@ -1,4 +1,5 @@
-// Images as text, as bytes, and what the verifier refuses. All cases are text.
+// Tests images as text and as bytes, and the errors of the verifier. All cases
+// are text.
 #include "vm/format/kernel_image.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ constexpr const char* kOfDevice =
 }
 )";
 
-// With tensor maps.
+// An image with tensor maps.
 constexpr const char* kOfCuda =
     R"(kernel "copy" for "sm_90a+subgroup32+shared232448" {
   tier 2
@@ -150,7 +151,7 @@ TEST(KernelImageTest, BytesReadBack) {
     ASSERT_TRUE(read.ok()) << read.status().ToString();
     EXPECT_TRUE(reader.at_end());
     EXPECT_EQ(*read, image);
-    // Cut off anywhere.
+    // Bytes truncated at any place are refused.
     for (size_t size = 0; size < bytes.size(); ++size) {
       ByteReader part(BytesOf(bytes).first(size));
       EXPECT_EQ(ReadKernelImage(part, nullptr).status().code(),
@@ -160,7 +161,7 @@ TEST(KernelImageTest, BytesReadBack) {
   }
 }
 
-// `from` in the first image becomes `to`.
+// Returns the error after replacing the first `from` in the image with `to`.
 std::string ErrorWith(std::string_view from, std::string_view to,
                       std::string text = kImage) {
   const size_t at = text.find(from);
@@ -224,8 +225,8 @@ TEST(KernelImageTest, VerifierRefusesOfDevices) {
   const std::string who = "kernel of @rows: ";
   EXPECT_EQ(error("bindings 0 1 2 3 sliced", "bindings 5"),
             who + "phase 1: expected a buffer below 5, found 5");
-  // A task's buffer without slices, slices of another, a register, a result
-  // that a prologue would write.
+  // The cases: a task's buffer without slices, slices of another buffer, and a
+  // register.
   for (const char* bindings :
        {"bindings 3", "bindings 0 sliced", "bindings 4"}) {
     EXPECT_THAT(error("bindings 0 1 2 3 sliced", bindings),
@@ -324,7 +325,7 @@ TEST(KernelImageTest, VerifierRefusesTensorMaps) {
             "it has slices, found 9");
 }
 
-// What no text says.
+// This error cannot be expressed as text.
 TEST(KernelImageTest, VerifierRefusesMapsOfNoDims) {
   KernelImage image = ParseOrDie(kOfCuda);
   image.code.device[0].boxes[1].box.clear();
@@ -332,7 +333,7 @@ TEST(KernelImageTest, VerifierRefusesMapsOfNoDims) {
               HasSubstr("expected a box of 1 to 5 dims, found 0"));
 }
 
-// What was made for this process alone.
+// Code of the emulated grid exists only in this process.
 TEST(KernelImageTest, FilesHaveNoEmulatedGrid) {
   std::string text = kOfDevice;
   text.replace(text.find("spirv"), 5, "emulated-grid");
@@ -362,7 +363,8 @@ TEST(KernelImageTest, ParserRefuses) {
   EXPECT_THAT(ErrorWith("tier 2", "level 2"), HasSubstr("expected tier, "));
 }
 
-// What the verifier cannot be told by text, as the parser does not make it.
+// These errors cannot be expressed as text, because the parser never makes such
+// values.
 TEST(KernelImageTest, VerifierRefusesNumbersOfNoTable) {
   const KernelImage good = ParseOrDie(kImage);
   KernelImage bad = good;
@@ -404,8 +406,8 @@ std::string SectionBytes(const std::vector<NativeKernel>& kernels) {
   return JoinNativeSection(WriteNativeKernels(kernels).parts());
 }
 
-// As a file is in memory: at a multiple of 64 bytes, and nothing of ours behind
-// it, so that reading there is seen.
+// A section in memory, placed as a file is: at a multiple of 64 bytes, with no
+// bytes of the test behind it, so that the sanitizers see reads behind it.
 class InMemory {
  public:
   explicit InMemory(const std::string& bytes)
@@ -440,9 +442,9 @@ TEST(NativeKernelsTest, BytesReadBackAndShareCode) {
             (*read)[2].image.code.bytes.data());
 }
 
-// What an older version's section of the kernels reads as: without those bytes
-// at the ends of the device's phases that it did not have. bytes: what the
-// kernels' code is in.
+// Reads the kernels from a section in an older version's form. That form lacks
+// some bytes at the end of each device phase. bytes: the section's bytes of the
+// kernels' code.
 StatusOr<std::vector<NativeKernel>> ReadOlder(
     uint32_t version, const std::vector<NativeKernel>& kernels,
     const std::function<size_t(const DevicePhase&)>& new_bytes,
@@ -482,12 +484,12 @@ void ExpectReadsOlder(
   EXPECT_FALSE(ReadOlder(version + 1, kernels, new_bytes, bytes).ok());
 }
 
-// Of before there were tensor maps: phases end with their iterations.
+// Version 3 had no tensor maps: phases end with their iterations.
 TEST(NativeKernelsTest, VersionThreeReadsBack) {
   ExpectReadsOlder(3, kOfDevice, [](const DevicePhase&) { return 8; });
 }
 
-// Maps end with their boxes.
+// In version 4 tensor maps end with their boxes.
 TEST(NativeKernelsTest, VersionFourReadsBack) {
   std::string text = kOfCuda;
   const size_t at = text.find("boxes"), end = text.find('\n', at);
@@ -528,7 +530,7 @@ TEST(NativeKernelsTest, PackedConstantsAreInPlaceAndShared) {
   EXPECT_TRUE(std::ranges::equal((*read)[0].packed[0], a));
   EXPECT_TRUE(std::ranges::equal((*read)[2].packed[0], b));
   EXPECT_EQ((*read)[0].packed[0].data(), (*read)[1].packed[0].data());
-  // They are not hashed, and at the end.
+  // Packed constants are at the end and are not hashed.
   const std::span<const uint8_t> hashed = HashedPart(BytesOf(bytes));
   EXPECT_EQ(bytes.size() - (hashed.size() + 63) / 64 * 64, 64 + b.size());
   const std::string none = SectionBytes(SomeKernels());
@@ -542,7 +544,7 @@ TEST(NativeKernelsTest, PackedConstantsThatDoNotFitAreRefused) {
   EXPECT_THAT(
       std::string(InMemory(SectionBytes(kernels)).Read().status().message()),
       HasSubstr("expected packed constants for 1 buffers, found 2"));
-  // Of a type for which not all bits are values.
+  // Not all bit patterns of this type are values.
   kernels = PackedKernels(a, a);
   for (KernelBuffer& buffer : kernels[2].image.buffers) {
     if (buffer.scope == KernelScope::kPacked) buffer.type = DType::kBool;
@@ -553,9 +555,10 @@ TEST(NativeKernelsTest, PackedConstantsThatDoNotFitAreRefused) {
       HasSubstr("expected constants to pack, found packed ones"));
 }
 
-// Each byte of a section in turn, and then many at once: what is read is
-// refused or keeps the rules; nothing outside is touched (the sanitizers'
-// matter), and no memory is asked for that the bytes do not justify.
+// Mutates each byte of a section, one after another, and then many at once.
+// Reading must refuse the result or return kernels that keep the rules. The
+// sanitizers check that it touches no other memory, and it must not allocate
+// more than the bytes justify.
 TEST(NativeKernelsTest, EachByteMutated) {
   const std::vector<uint8_t> packed = {1, 2, 3, 4, 5, 6};
   std::vector<NativeKernel> kernels = SomeKernels();
@@ -576,7 +579,8 @@ TEST(NativeKernelsTest, EachByteMutated) {
       check(bad);
     }
   }
-  // Bytes of code and names may be any.
+  // Some mutations are accepted, because bytes of code and names may have any
+  // value.
   EXPECT_GT(accepted, 0);
   std::mt19937 random(5);
   for (int round = 0; round < 2000; ++round) {

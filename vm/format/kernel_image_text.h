@@ -20,7 +20,7 @@
 //     }
 //   }
 //
-// Of another device's kernel, with what a phase does not have left out:
+// Part of a device's kernel; attributes that a phase lacks are left out:
 //
 //     phase tasks %0 iterations %3
 //     code spirv align 4 entries {
@@ -28,8 +28,8 @@
 //       "03022307…"
 //     }
 //
-// What only CUDA's devices have: the most workgroups of a launch, and behind
-// the bindings tensor maps, each the number of a binding and its box:
+// Only CUDA's devices have a limit on the workgroups of a launch, and tensor
+// maps. A map follows the bindings, as the number of a binding and its box:
 //
 //     code ptx align 1 entries {
 //       device "phase0" workgroup 128 workgroups 132 bindings 0 1 boxes 0 [8, 64] swizzled 1 [32]
@@ -46,7 +46,8 @@
 
 namespace ember::vm {
 
-// with_code: else only its size is said, and the text does not parse.
+// with_code: if false, only the size of the code is printed, and the text does
+// not parse.
 std::string PrintKernelImage(const KernelImage& image, bool with_code = true);
 StatusOr<KernelImage> ParseKernelImage(std::string_view text);
 

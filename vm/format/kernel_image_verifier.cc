@@ -22,7 +22,7 @@ Status Refuse(std::string_view what, std::string_view expected, int64_t found) {
       Concat({what, ": expected ", expected, ", found ", found}));
 }
 
-// A power of two up to `most`.
+// True for a power of two of at most `most`.
 bool IsAlignment(uint32_t value, uint32_t most) {
   return std::has_single_bit(value) && value <= most;
 }
@@ -145,7 +145,7 @@ class Verifier {
     return Refuse(what, "the number of an i64 formula", number);
   }
 
-  // last: the scope of the one before.
+  // last: the scope of the previous buffer.
   Status CheckBuffer(const KernelBuffer& buffer, KernelScope& last) {
     if (buffer.name.size() > kMaxTextLength)
       return Refuse("buffer", "a name of at most 65536 bytes",
@@ -178,7 +178,7 @@ class Verifier {
     return OkStatus();
   }
 
-  // What the phase binds, which VerifyKernelCode cannot know.
+  // Checks the bindings of a phase, which VerifyKernelCode cannot check.
   Status CheckDevicePhase(size_t number) {
     const DevicePhase& phase = image_.code.device[number];
     const std::string what = Concat({"phase ", number});
@@ -207,7 +207,7 @@ class Verifier {
     return OkStatus();
   }
 
-  // Of a map that VerifyKernelCode has seen, against its buffer.
+  // Checks a map that VerifyKernelCode has verified against its buffer.
   Status CheckBox(const DevicePhase& phase, const BoxMap& map,
                   std::string_view phase_name) {
     const KernelBuffer& buffer =
@@ -230,7 +230,7 @@ class Verifier {
   const KernelImage& image_;
 };
 
-// Each dim once, the innermost as it is.
+// Checks that the order has each dim once, and the innermost dim last.
 Status VerifyOrder(const BoxMap& map, std::string_view map_name) {
   if (map.order.empty()) return OkStatus();
   const size_t dims = map.box.size();
@@ -248,7 +248,7 @@ Status VerifyOrder(const BoxMap& map, std::string_view map_name) {
   return Refuse(map_name, "the last dim innermost", map.order.back());
 }
 
-// What does not depend on its buffer.
+// Checks the properties of a map that do not depend on its buffer.
 Status VerifyBox(const DevicePhase& phase, const BoxMap& map,
                  std::string_view phase_name) {
   const std::string what = Concat({phase_name, ": tensor map"});

@@ -1,10 +1,10 @@
-// Whether an image keeps the rules of vm/format/kernel_image.h, so that the
-// launcher can use its numbers without looking at them again.
+// Checks that an image keeps the rules of vm/format/kernel_image.h, so that the
+// launcher can use its numbers without checking them again.
 //
 //   EMBER_RETURN_IF_ERROR(VerifyKernelImage(image));
 //
-// What the code does is not looked at. Thread-safe. Errors: InvalidArgument, in
-// one line: kernel, object, expected, found.
+// The instructions of the code are not checked. Thread-safe. Errors:
+// InvalidArgument, in one line: kernel, object, expected, found.
 #ifndef EMBER_VM_FORMAT_KERNEL_IMAGE_VERIFIER_H_
 #define EMBER_VM_FORMAT_KERNEL_IMAGE_VERIFIER_H_
 
@@ -13,16 +13,16 @@
 
 namespace ember::vm {
 
-inline constexpr uint32_t kMaxKernelItems = 1 << 16;  // of each list
+inline constexpr uint32_t kMaxKernelItems = 1 << 16;  // per list
 inline constexpr uint32_t kMaxKernelRank = 64;
 inline constexpr uint32_t kMaxCodeAlignment = 1 << 16;
 inline constexpr uint32_t kMaxCodeBytes = 1 << 30;
-inline constexpr uint32_t kMaxInvocations = 1 << 16;  // of a workgroup
+inline constexpr uint32_t kMaxInvocations = 1 << 16;  // per workgroup
 inline constexpr uint32_t kMaxSharedBytes = 1 << 30;
-inline constexpr uint32_t kMaxWorkgroups = 1 << 16;  // most_workgroups
+inline constexpr uint32_t kMaxWorkgroups = 1 << 16;  // limit of most_workgroups
 
 Status VerifyKernelImage(const KernelImage& image);
-// `phases`: how many phases are expected.
+// `phases`: the expected number of phases.
 Status VerifyKernelCode(const KernelCode& code, size_t phases);
 
 }  // namespace ember::vm

@@ -1,11 +1,11 @@
-// The steps of loading a module, as whoever waits for it is told: each dispatch
-// is read, then verified, each program is verified, then analysed; constants
-// are steps where their bytes are compared. Internal to loading.
+// Reports the steps of loading a module to a Progress. Each dispatch is read,
+// then verified; each program is verified, then analysed. Constants are steps
+// if their bytes are compared. Internal to loading.
 //
 //   LoadSteps steps(options.progress, total);
 //   EMBER_RETURN_IF_ERROR(steps.Begin(program.name));   // before each step
 //
-// Not thread-safe. Errors: kCancelled once the Progress said so.
+// Not thread-safe. Errors: kCancelled once the Progress asked to stop.
 #ifndef EMBER_VM_FORMAT_LOAD_STEPS_H_
 #define EMBER_VM_FORMAT_LOAD_STEPS_H_
 
@@ -19,11 +19,12 @@ namespace ember::vm {
 
 class LoadSteps {
  public:
-  // progress: null if nobody wants to know. done: steps that are over.
+  // progress: may be null. done: number of steps that are finished already.
   LoadSteps(Progress* progress, int64_t total, int64_t done = 0)
       : progress_(progress), total_(total), done_(done) {}
 
-  // Before each step; item is what it is about.
+  // Call it before each step; item is the name of the object that the step
+  // reads or verifies.
   Status Begin(std::string_view item);
 
  private:

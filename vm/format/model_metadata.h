@@ -1,10 +1,10 @@
 // The metadata of a module: texts by their keys.
 //
-//   SetMetadata("author", "somebody", module.metadata);
+//   SetMetadata("author", "Ada", module.metadata);
 //   if (const MetadataEntry* entry = FindMetadata(module.metadata, "author"))
 //     Show(entry->value);
 //
-// What is set is not checked; VerifyModule does that. Thread-compatible.
+// SetMetadata does not check the texts; VerifyModule does. Thread-compatible.
 #ifndef EMBER_VM_FORMAT_MODEL_METADATA_H_
 #define EMBER_VM_FORMAT_MODEL_METADATA_H_
 
@@ -16,11 +16,11 @@
 
 namespace ember::vm {
 
-// Null: none of this key.
+// Null if there is no entry of this key.
 const MetadataEntry* FindMetadata(std::span<const MetadataEntry> entries,
                                   std::string_view key);
 
-// Copies both. A value that was there before is replaced.
+// Copies key and value. Replaces the value of an existing key.
 void SetMetadata(std::string_view key, std::string_view value,
                  std::vector<MetadataEntry>& entries);
 

@@ -1,7 +1,7 @@
-// A module as plain values: what the compiler emits, what the text form prints
-// and parses, and what the writer stores as `model.vmfb`. The reader
-// (vm/format/reader.h) gives the same thing from a mapped file, with constants
-// left in place.
+// A module as plain values: the compiler emits it, the text form prints and
+// parses it, and the writer stores it as `model.vmfb`. The reader
+// (vm/format/reader.h) makes the same value from a mapped file and leaves
+// constants in place.
 //
 // Ownership: constants' bytes are shared (the compiler's own copy or the mapped
 // file). Values are copyable; immutable after building, share freely.
@@ -37,8 +37,9 @@ struct ProgramInstruction {
   bool operator==(const ProgramInstruction&) const = default;
 };
 
-// The logical type of strings: stored as i64 handles. Handle k is string k of
-// the module; a session numbers those that come up while it runs.
+// The logical type of strings. They are stored as i64 handles: handle k is
+// string k of the module. A session numbers the strings that appear while it
+// runs.
 inline constexpr std::string_view kStringType = "string";
 
 // The declared type of an input or result. A dim is a constant (>= 0), or a
@@ -48,19 +49,19 @@ struct TensorSignature {
   std::string name;
   DType type = DType::kF32;
   std::vector<int64_t> dims;
-  // What the elements stand for, where type is only how they are stored, such
-  // as "i4" or "f8e4m3fn", one in a byte; empty: the type itself. For the user
-  // of a module and its tools; of the entry program's inputs and results the
-  // runtime knows one, kStringType.
+  // The meaning of the elements if `type` is only how they are stored, such as
+  // "i4" or "f8e4m3fn" with one element per byte. Empty: the type itself. It is
+  // for users of the module and its tools. The runtime knows one, kStringType,
+  // for inputs and results of the entry program.
   std::string logical_type;
 
   bool operator==(const TensorSignature&) const = default;
 };
 
-// The first program is the entry; the others are called by programs before
-// them. A called one begins with its parameters in integer registers 0, 1, ….
-// Dims of its inputs and results name parameters, or are "?": its caller has
-// made sure of the shapes.
+// The first program is the entry; earlier programs call the others. A called
+// program begins with its parameters in integer registers 0, 1, …. Dims of its
+// inputs and results name parameters or are "?": the caller has checked the
+// shapes.
 struct Program {
   std::string name = "main";
   std::vector<std::string> symbols;
@@ -84,47 +85,48 @@ struct Constant {
   std::vector<int64_t> dims;
   std::shared_ptr<const void> owner;  // keeps data alive
   std::span<const uint8_t> data;
-  // HashBytes of the data, as its file says; 0: nobody has computed it yet.
+  // HashBytes of the data, as the file says; 0: not computed.
   uint64_t hash = 0;
 };
 
 // Kernels for one target, as bytes that only ReadNativeKernels
-// (vm/format/native_kernels.h) looks into: whoever does not let native code of
-// the module run never reads them.
+// (vm/format/native_kernels.h) interprets. A session that does not allow native
+// code of the module never reads them.
 struct NativeSection {
-  std::string target;  // what the code needs (base/target_text.h)
-  // HashBytes of what HashedPart (vm/format/native_section.h) gives, as the
+  std::string target;  // features that the code needs (base/target_text.h)
+  // HashBytes of the result of HashedPart (vm/format/native_section.h), as the
   // file says.
   uint64_t hash = 0;
   std::shared_ptr<const void> owner;  // keeps data alive
   std::span<const uint8_t> data;
 };
 
-// Who vouches for the native sections of the file that the module was read
-// from (vm/format/module_signature.h); not verified.
+// The signature of the native sections of the file that the module was read
+// from (vm/format/module_signature.h). It is not verified.
 struct ModuleSignature {
   bool is_present = false;
-  std::array<uint8_t, 32> key = {};  // public
+  std::array<uint8_t, 32> key = {};  // public key
   std::array<uint8_t, 64> signature = {};
   std::shared_ptr<const void> owner;  // keeps head alive
   std::span<const uint8_t> head;      // header and metadata of the file
 };
 
-// What was seen of a dispatch when somebody recorded runs of the module
-// (vm-run --record): which kernels are worth most, and for which shapes.
-// A hint: what it says changes how fast the module runs, never its results.
+// Recorded calls of a dispatch in earlier runs of the module (vm-run --record).
+// They show which kernels are worth most, and for which shapes. This is a hint:
+// it changes how fast the module runs, never its results.
 struct DispatchProfile {
   struct Shape {
-    std::vector<int64_t> parameters;  // of the dispatch
+    std::vector<int64_t> parameters;  // parameters of the dispatch
     int64_t calls = 0;
-    int64_t ns = 0;  // that those calls took
+    int64_t ns = 0;  // total time of those calls
 
     bool operator==(const Shape&) const = default;
   };
   uint32_t dispatch = 0;      // its number in the module
   std::vector<Shape> shapes;  // the hottest first; at least one
 
-  // Of all shapes. More than a year counts as one, so that sums of it fit.
+  // Total of all shapes. A value of more than a year counts as one year, so
+  // that the sum does not overflow.
   int64_t total_ns() const {
     constexpr int64_t kMost = int64_t{1} << 55;
     int64_t ns = 0;
@@ -136,9 +138,9 @@ struct DispatchProfile {
   bool operator==(const DispatchProfile&) const = default;
 };
 
-// A text that the model's maker, or who compiled it, wrote beside the model;
-// for the user of the module, nothing of it is computed. Keys and values are
-// UTF-8 without bytes 0, and a byte 0 follows each. Rules:
+// A text that the model's maker or compiler stored with the model, for the user
+// of the module. It does not affect any result. Keys and values are UTF-8
+// without zero bytes, and a zero byte follows each. Rules:
 // base/metadata_rules.h.
 struct MetadataEntry {
   std::string_view key, value;
@@ -152,12 +154,13 @@ struct ModuleDefinition {
   std::vector<tensor::Dispatch> dispatches;
   std::vector<std::string>
       dispatch_origins;  // per dispatch: the model's node names, for --profile
-  std::vector<Program> programs;         // the first is the entry
-  std::vector<std::string> strings;      // each once
-  std::vector<NativeSection> natives;    // each target once
-  std::vector<DispatchProfile> profile;  // the hottest first; each once
-  std::vector<MetadataEntry> metadata;   // by key, each once
-  ModuleSignature signature;             // not written
+  std::vector<Program> programs;       // the first is the entry
+  std::vector<std::string> strings;    // each once
+  std::vector<NativeSection> natives;  // each target once
+  // the hottest first; each dispatch once
+  std::vector<DispatchProfile> profile;
+  std::vector<MetadataEntry> metadata;  // sorted by key, each key once
+  ModuleSignature signature;            // not written
 };
 
 }  // namespace ember::vm

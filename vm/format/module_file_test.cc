@@ -1,4 +1,5 @@
-// The module file: what is written is read back; what is damaged is refused.
+// Tests that modules written to a file are read back, and that damaged files
+// are refused.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -36,7 +37,7 @@ std::string ReadError(std::span<const uint8_t> file,
   return module.ok() ? "OK" : module.status().ToString();
 }
 
-// Makes both hashes right again after a change.
+// Recomputes both hashes after a change.
 void Reseal(std::vector<uint8_t>& file) {
   ContainerHeader header;
   std::memcpy(&header, file.data(), sizeof(header));
@@ -46,7 +47,7 @@ void Reseal(std::vector<uint8_t>& file) {
   std::memcpy(file.data(), &header, sizeof(header));
 }
 
-// A file of nothing but the metadata that the builder has finished.
+// Returns a file that has only the metadata of a finished builder.
 std::vector<uint8_t> FileOf(const flatbuffers::FlatBufferBuilder& builder) {
   ContainerHeader header;
   header.metadata_size = builder.GetSize();
@@ -216,7 +217,7 @@ TEST(ModuleFileTest, FindsFlippedConstantsWhenAsked) {
             "DATA_LOSS: constant 'b:0': expected bytes with hash ");
 }
 
-// Without the hashes, what lies behind must hold alone: whatever is read is
+// Without the hashes the later checks must suffice: everything that is read is
 // verified.
 TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
   for (const SampleModule& sample : SampleModules()) {
@@ -241,7 +242,7 @@ TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
   }
 }
 
-// A sealed file whose metadata lies.
+// A file with correct hashes whose metadata is wrong.
 class LyingFileTest : public testing::Test {
  protected:
   LyingFileTest() : file_(Serialize(SampleNamed("static"))) {}
@@ -314,7 +315,7 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
   SetMetadata("author", "somebody", module.metadata);
   SetMetadata("a", "", module.metadata);
   const std::vector<uint8_t> file = Serialize(module);
-  // Memory for constants is aligned; else all of it would be copied.
+  // Memory for constants must be aligned, or the reader would copy all of it.
   std::shared_ptr<void> aligned(
       std::aligned_alloc(64, file.size() / 64 * 64 + 64), std::free);
   std::memcpy(aligned.get(), file.data(), file.size());
@@ -329,7 +330,7 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
     EXPECT_EQ(FindMetadata(again->metadata, entry.key), &entry);
   }
   EXPECT_EQ(FindMetadata(again->metadata, "b"), nullptr);
-  // What has none is as it was before there was any.
+  // Files without metadata are the same as before metadata existed.
   module.metadata.clear();
   const StatusOr<ModuleDefinition> none =
       ReadModule(Serialize(module), nullptr);
@@ -337,7 +338,8 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
   EXPECT_TRUE(none->metadata.empty());
 }
 
-// The entries as a stranger writes them, whatever their order.
+// Writes the entries unchecked, in the given order, as an untrusted writer
+// might.
 std::vector<uint8_t> FileWithMetadata(
     const std::vector<std::pair<std::string, std::string>>& entries) {
   flatbuffers::FlatBufferBuilder builder;
@@ -359,7 +361,7 @@ TEST(ModuleFileTest, MetadataOfStrangersIsChecked) {
       [](const std::vector<std::pair<std::string, std::string>>& entries) {
         return ReadError(FileWithMetadata(entries));
       };
-  // Nothing is wrong with the metadata.
+  // This metadata is valid; the error is about the programs.
   EXPECT_EQ(error({{"a", "1"}, {"b", "2"}}),
             "INVALID_ARGUMENT: module: expected at least one program, found "
             "none");
@@ -396,8 +398,8 @@ TEST(ModuleFileTest, MetadataOfStrangersIsChecked) {
   EXPECT_EQ(error(large), refused("25", much));
 }
 
-// A small file that names one dispatch a thousand times asks for a thousand
-// times its memory.
+// A small file that refers to one dispatch a thousand times would need a
+// thousand times its memory.
 TEST(ModuleFileTest, RefusesRepeatedParts) {
   flatbuffers::FlatBufferBuilder builder;
   const std::vector<fbs::DispatchInstruction> instructions(1000);

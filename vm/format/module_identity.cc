@@ -12,9 +12,9 @@
 namespace ember::vm {
 namespace {
 
-// Appends values field by field. Structs are taken apart by structured
-// bindings, so that one with a new field does not build before somebody has
-// decided whether it counts.
+// Appends values field by field. It takes structs apart with structured
+// bindings: a struct with a new field does not build until its author has
+// decided if the field is part of the identity.
 class Appender {
  public:
   template <typename... Fields>
@@ -26,10 +26,8 @@ class Appender {
 
  private:
   template <typename T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void Add(T value) {
-    writer_.Number(value);
-  }
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void Add(T value) { writer_.Number(value); }
   void Add(const std::string& text) { writer_.Text(text); }
   template <typename T>
   void Add(const std::vector<T>& items) {

@@ -15,7 +15,7 @@ std::span<const uint8_t> BytesOf(const void* data, size_t size) {
 }  // namespace
 
 Sha512Digest SignedDigest(const ModuleDefinition& module) {
-  // Nothing else that a key may sign begins so.
+  // No other data that a key may sign begins with this text.
   constexpr std::string_view kPurpose = "Ember: native code of a module, 1";
   Sha512 hash;
   hash.Add(BytesOf(kPurpose.data(), kPurpose.size()));

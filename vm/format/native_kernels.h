@@ -1,5 +1,6 @@
-// The kernels of one native section of a module: images, which dispatch each is
-// of and with which constants, and those constants as the kernel packs them.
+// The kernels of one native section of a module: their images, the dispatch and
+// the constants that each was made for, and those constants as the kernel packs
+// them.
 //
 //   NativeBytes made = WriteNativeKernels(kernels);   // all of one target
 //   std::string section = JoinNativeSection(made.parts());
@@ -8,14 +9,15 @@
 //   EMBER_ASSIGN_OR_RETURN(std::vector<NativeKernel> kernels,
 //                          ReadNativeKernels(parts, owner));
 //
-// Kernels with equal code share it, and so they do equal packed constants, in
-// the bytes and when they are read.
-// Reading verifies each image by itself; whether it fits the module's dispatch,
-// and its packed constants have the sizes that it declares, is for the launcher
-// (vm/runtime/native_kernels.h, cpu_kernel.h). Code and constants stay where
-// they are in the bytes. Thread-safe. Errors: DataLoss for bytes that are cut
-// off or none of this format, Unimplemented for a newer one, InvalidArgument as
-// of VerifyKernelImage.
+// Kernels with equal code share it, both in the bytes and in memory. The same
+// is true for equal packed constants.
+//
+// Reading verifies each image by itself. The launcher
+// (vm/runtime/native_kernels.h, cpu_kernel.h) checks that the image fits the
+// module's dispatch and that its packed constants have the declared sizes. Code
+// and constants stay where they are in the bytes. Thread-safe. Errors: DataLoss
+// for truncated bytes or bytes of another format, Unimplemented for a newer
+// version, InvalidArgument from VerifyKernelImage.
 #ifndef EMBER_VM_FORMAT_NATIVE_KERNELS_H_
 #define EMBER_VM_FORMAT_NATIVE_KERNELS_H_
 
@@ -34,31 +36,33 @@ namespace ember::vm {
 
 struct NativeKernel {
   uint32_t dispatch = 0;  // its number in the module
-  // Per input of the dispatch: the constant that the kernel was made for, whose
-  // values it may rely on.
+  // For each input of the dispatch the constant that the kernel was made for.
+  // The kernel may rely on the constant's values.
   std::vector<ConstantSource> constants;
   KernelImage image;
-  // Of the image's packed buffers, in order, what its prologue would write;
-  // none at all: it is to run when the kernel is loaded. 64-byte aligned when
-  // read.
+  // Contents of the image's packed buffers, in order, as its prologue would
+  // write them. Empty: the prologue must run when the kernel is loaded. After
+  // reading they are 64-byte aligned.
   std::vector<std::span<const uint8_t>> packed;
   std::shared_ptr<const void> packed_owner;  // keeps packed alive
 };
 
 struct NativeBytes {
   std::string head, code, weights;
-  uint32_t code_alignment = 1;  // of the first byte of the code, where it runs
+  // alignment of the first byte of the code, where it runs
+  uint32_t code_alignment = 1;
 
   NativeParts parts() const;
 };
 
 NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels);
-// owner: of all parts.
+// owner: keeps the bytes of all parts alive.
 StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
     const NativeParts& parts, const std::shared_ptr<const void>& owner);
 
-// Whether its packed constants can be in a file: not those of types that may
-// not hold any bits (bool), as nobody looks at them before they are used.
+// True if the image's packed constants may be stored in a file. False for types
+// that allow only some bit patterns (bool), because the bytes are not checked
+// before they are used.
 bool MayBePackedBefore(const KernelImage& image);
 
 }  // namespace ember::vm

@@ -1,10 +1,14 @@
-// What reader and writer of native sections share. The head, in order: the
-// header below; count of codes, and of each format, alignment, entries, of a
-// device's how its phases are launched, offset and size in the code part; count
-// of packed constants, and of each offset and size in the weights; count of
-// kernels, and of each its dispatch, the constants of its inputs, the numbers
-// of its packed constants (none, or one for each packed buffer), the number of
-// its code and its image without code (vm/format/kernel_image_bytes.h).
+// Definitions that reader and writer of native sections share. The head
+// contains, in this order:
+//
+// - the header below;
+// - the count of codes, and for each format, alignment, entries, for a device
+//   how its phases are launched, and offset and size in the code part;
+// - the count of packed constants, and for each offset and size in the weights;
+// - the count of kernels, and for each its dispatch, the constants of its
+//   inputs, the numbers of its packed constants (none, or one for each packed
+//   buffer), the number of its code, and its image without code
+//   (vm/format/kernel_image_bytes.h).
 #ifndef EMBER_VM_FORMAT_NATIVE_KERNELS_FORMAT_H_
 #define EMBER_VM_FORMAT_NATIVE_KERNELS_FORMAT_H_
 
@@ -18,13 +22,14 @@
 namespace ember::vm {
 
 inline constexpr uint32_t kNativeMagic = 0x4b4e4d45;  // "EMNK"
-// Raised by every change of the bytes, of kernel_abi.h or of device_abi.h.
+// Version of the bytes. It is raised with every change of them, of kernel_abi.h
+// or of device_abi.h.
 inline constexpr uint32_t kNativeVersion = 5;
-// The oldest that is read. Version 2 has kernels of CPUs only, and images
-// without numbers of iterations; up to version 3 no phase has tensor maps, and
-// up to 4 those have their buffer's order of dims.
+// The oldest version that is read. Version 2 has kernels of CPUs only, and
+// images without numbers of iterations. Up to version 3 no phase has tensor
+// maps. Up to version 4 tensor maps have their buffer's order of dims.
 inline constexpr uint32_t kOldestNativeVersion = 2;
-// Of the header.
+// Bytes of the header.
 inline constexpr uint64_t kNativeHeaderBytes = 32;
 
 // Magic, version, and the sizes of the parts (vm/format/native_section.h).

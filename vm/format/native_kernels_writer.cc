@@ -11,10 +11,10 @@
 namespace ember::vm {
 namespace {
 
-// Pieces of bytes one behind another, equal ones once.
+// Lays out pieces of bytes one behind another and stores equal ones once.
 class Pieces {
  public:
-  // The number of the piece.
+  // Returns the number of the piece.
   uint32_t Add(std::span<const uint8_t> bytes, uint64_t alignment) {
     const uint64_t hash = HashBytes(bytes);
     const auto [begin, end] = by_hash_.equal_range(hash);
@@ -64,7 +64,8 @@ NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels) {
   NativeBytes result;
   Pieces code, weights;
   std::vector<const KernelCode*> codes;
-  std::vector<uint32_t> numbers, places;  // by kernel; by code
+  // `numbers` is by kernel, `places` by code
+  std::vector<uint32_t> numbers, places;
   std::vector<std::vector<uint32_t>> packed;
   for (const NativeKernel& kernel : kernels) {
     const KernelCode& own = kernel.image.code;

@@ -10,7 +10,7 @@
 namespace ember::vm {
 namespace {
 
-// Where the piece begins.
+// Appends a piece and returns its offset.
 uint64_t Append(std::span<const uint8_t> bytes, uint64_t alignment,
                 std::vector<NativeLibrary::Piece>& pieces, uint64_t& size) {
   const uint64_t offset = RoundUp(size, alignment);
@@ -54,7 +54,7 @@ NativeLibrary LayOutNativeLibrary(
           1, offsetof(NativeTableRow, target), row.target, row.target_size);
     place(section.parts.head, 8, offsetof(NativeTableRow, head), row.head,
           row.head_size);
-    // Processors that differ in instructions only pack the same way.
+    // Processors that differ only in instructions pack constants the same way.
     const auto same =
         std::ranges::find_if(weights, [&](const NativeLibrary::Piece& other) {
           return std::ranges::equal(other.bytes, section.parts.weights);

@@ -1,6 +1,6 @@
-// Native sections as what a linker or a loader takes: a table that is the one
-// symbol (vm/format/native_table.h), read-only data and code, laid out so that
-// only distances from data to code are left open.
+// Native sections in the form that a linker or a loader takes: a table that is
+// the file's only symbol (vm/format/native_table.h), read-only data, and code.
+// The layout is complete except for the distances from data to code.
 //
 //   const NativeLibrary library = LayOutNativeLibrary(identity, sections);
 //   WriteSharedObject(library, …);   // vm/format/shared_object.h
@@ -31,16 +31,16 @@ struct NativeLibrary {
     uint64_t offset = 0;
     std::span<const uint8_t> bytes;
   };
-  // The field at `field` of the table is the distance from there to `offset`
-  // of the code, in 64 bits.
+  // A distance to fill in: the 64-bit field at offset `field` of the table gets
+  // the distance from there to `offset` of the code.
   struct CodeDistance {
     uint64_t field = 0;
     uint64_t offset = 0;
   };
 
-  // The beginning of the data; the pieces follow it. Code distances are 0.
+  // The beginning of the data, before the pieces. Its distances to code are 0.
   std::vector<uint8_t> table;
-  std::vector<Piece> data, code;  // by offset; zeros between
+  std::vector<Piece> data, code;  // sorted by offset; zeros between pieces
   uint64_t data_size = 0, code_size = 0;
   uint32_t data_alignment = 64, code_alignment = 16;
   std::vector<CodeDistance> distances;
@@ -50,8 +50,8 @@ NativeLibrary LayOutNativeLibrary(
     const ModuleIdentity& module,
     std::span<const NativeLibrarySection> sections);
 
-// Calls write(bytes) with what is at [0, size): the pieces, and zeros between.
-// A Status that is not OK ends it.
+// Calls write(bytes) for the contents of [begin, end): the pieces, and zeros
+// between them. Stops at the first Status that is not OK, and returns it.
 template <typename Write>
 auto WritePadded(std::span<const NativeLibrary::Piece> pieces, uint64_t begin,
                  uint64_t end, Write&& write) {

@@ -145,7 +145,8 @@ StatusOr<std::string> MakeRoomForSignature(std::string file) {
 }
 
 Sha512Digest SignedDigest(const Overlay& overlay) {
-  // Not what a module's signature is of.
+  // The text differs from that of a module's signature, so neither signature is
+  // valid for the other kind of file.
   constexpr std::string_view kPurpose = "Ember: native code of an overlay, 1";
   Sha512 hash;
   hash.Add(BytesOf(kPurpose));

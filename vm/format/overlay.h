@@ -9,10 +9,11 @@
 //   then       the target's text
 //   then       the native section (vm/format/native_section.h), at a multiple
 //              of 64 bytes
-//   at the end a signature, if the header says so: of the digest below
+//   at the end a signature of the digest below, if the header says so
 //
-// All numbers are little-endian. Flipped bytes in header and target are found
-// by their hash, those of the section by its own where it is used. Thread-safe.
+// All numbers are little-endian. A hash detects flipped bits in header and
+// target. The section has a hash of its own, which is compared where the
+// section is used. Thread-safe.
 #ifndef EMBER_VM_FORMAT_OVERLAY_H_
 #define EMBER_VM_FORMAT_OVERLAY_H_
 
@@ -36,7 +37,7 @@ inline constexpr uint32_t kOverlayVersion = 1;
 struct OverlayHeader {
   char magic[4] = {'E', 'M', 'O', 'V'};
   uint32_t version = kOverlayVersion;
-  ModuleIdentity module = {};  // the base's
+  ModuleIdentity module = {};  // identity of the base
   uint64_t target_size = 0;
   uint64_t section_offset = 0;  // a multiple of 64
   uint64_t section_size = 0;
@@ -44,7 +45,7 @@ struct OverlayHeader {
   uint64_t file_size = 0;
   uint64_t signature_offset = 0;  // 0: none; else kSignatureBytes at the end
   uint64_t reserved[4] = {};
-  uint64_t header_hash = 0;  // HashBytes of the fields before, and the target
+  uint64_t header_hash = 0;  // HashBytes of the fields above and the target
 };
 static_assert(sizeof(OverlayHeader) == 128,
               "the header is part of the file format");
@@ -52,13 +53,14 @@ static_assert(sizeof(OverlayHeader) == 128,
 struct Overlay {
   ModuleIdentity module = {};
   NativeSection section;
-  // As ModuleDefinition::signature: head is header and target. Not written.
+  // Like ModuleDefinition::signature, but head is header and target. Not
+  // written.
   ModuleSignature signature;
 };
 
 bool IsOverlay(std::string_view contents);
 
-// Errors: NotFound (no such file), DataLoss (cut off, damaged), Unimplemented
+// Errors: NotFound (no such file), DataLoss (truncated, damaged), Unimplemented
 // (another version), with the file's name.
 StatusOr<Overlay> ReadOverlay(const std::string& path);
 // bytes: 64-byte aligned, unchanged while the overlay lives; owner (may be
@@ -66,15 +68,16 @@ StatusOr<Overlay> ReadOverlay(const std::string& path);
 StatusOr<Overlay> ReadOverlay(std::span<const uint8_t> bytes,
                               std::shared_ptr<const void> owner);
 
-// The file, without a signature.
+// Returns the file without a signature.
 std::string SerializeOverlay(const Overlay& overlay);
-// The same file with room for a signature at its end, in the place of any
-// before, which the header tells of. Errors as of ReadOverlay.
+// Returns the file with room for a signature at its end, which replaces an
+// existing one. The header says where it is. Errors: see ReadOverlay.
 StatusOr<std::string> MakeRoomForSignature(std::string file);
 
-// What is signed: header, target and section, but for packed weights.
+// Returns the digest that is signed: of header, target, and section without
+// packed weights.
 Sha512Digest SignedDigest(const Overlay& overlay);
-// As VerifySignature of a module.
+// Does for an overlay what VerifySignature does for a module.
 Status VerifySignature(const Overlay& overlay, const Ed25519Key& key);
 
 }  // namespace ember::vm

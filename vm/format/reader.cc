@@ -20,16 +20,16 @@
 namespace ember::vm {
 namespace {
 
-// Absent vectors are empty ones.
+// Treats an absent vector as an empty one.
 template <typename T>
 size_t SizeOf(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// Copies strings and vectors, turns raw numbers into values, and remembers the
-// first error; what is read after it is empty. Copies are limited: a flatbuffer
-// may name one vector many times, and so ask for far more memory than its own
-// size.
+// Copies strings and vectors, converts raw numbers to values, and keeps the
+// first error; values read after an error are empty. The total size of copies
+// is limited: a flatbuffer may refer to one vector many times, and so need far
+// more memory than its own size.
 class ValueReader {
  public:
   explicit ValueReader(uint64_t metadata_size)
@@ -75,8 +75,8 @@ class ValueReader {
   const Status& status() const { return status_; }
 
  private:
-  // Byte by byte: the flatbuffers verifier does not check that elements of 8
-  // bytes are aligned.
+  // Copies byte by byte, because the flatbuffers verifier does not check that
+  // elements of 8 bytes are aligned.
   template <typename T, typename Vector>
   std::vector<T> Elements(const Vector* vector) {
     if (vector == nullptr ||
@@ -233,7 +233,7 @@ Program ReadProgram(const fbs::Program& stored, uint16_t minor,
   return program;
 }
 
-// The bytes of a constant or a native section within the file.
+// Returns the bytes of a constant or a native section within the file.
 StatusOr<std::span<const uint8_t>> DataOf(std::string_view kind,
                                           const std::string& name,
                                           uint64_t offset, uint64_t size,
@@ -314,12 +314,12 @@ void ReadProfile(const fbs::Module& stored, ValueReader& values,
   }
 }
 
-// The texts stay where they are. The verifier of flatbuffers has seen the byte
-// 0 behind each.
+// The texts stay where they are. The flatbuffers verifier has checked that a
+// zero byte follows each.
 void ReadMetadata(const fbs::Module& stored,
                   const std::shared_ptr<const void>& owner,
                   ModuleDefinition& module) {
-  // One more than there may be is enough for an error.
+  // Reading one entry more than allowed is enough to report an error.
   const size_t count =
       std::min(SizeOf(stored.metadata()), kMaxMetadataEntries + 1);
   module.metadata.resize(count);
@@ -332,8 +332,8 @@ void ReadMetadata(const fbs::Module& stored,
 }
 
 Status CheckFlatbuffer(std::span<const uint8_t> metadata) {
-  // Every table takes 8 bytes: its head, and the offset by which its parent
-  // names it.
+  // Each table takes at least 8 bytes: its head, and the offset in its parent
+  // that refers to it.
   flatbuffers::Verifier verifier(
       metadata.data(), metadata.size(), /*max_depth=*/16,
       /*max_tables=*/static_cast<uint32_t>(metadata.size() / 8) + 64);
@@ -411,7 +411,7 @@ StatusOr<ModuleDefinition> ReadModule(const std::string& path,
 }
 
 StatusOr<ModuleDefinition> ReadModule(std::span<const uint8_t> bytes,
-                                      // Callers give it away.
+                                      // Callers move their owner into it.
                                       // NOLINTNEXTLINE(performance-*)
                                       std::shared_ptr<const void> owner,
                                       const ReaderOptions& options) {

@@ -3,12 +3,12 @@
 //
 //   EMBER_ASSIGN_OR_RETURN(ModuleDefinition module, ReadModule("model.vmfb"));
 //
-// Everything that comes back is verified: container, flatbuffer, structure,
-// every dispatch and every program (VerifyModule), so that a module from a
-// stranger can be run. Errors: NotFound (no such file), DataLoss (truncated,
-// corrupt), Unimplemented (a newer format), InvalidArgument (well-formed, but
-// against the rules), Cancelled (ReaderOptions::progress said so). One line:
-// object, expected, found.
+// The whole result is verified: container, flatbuffer, structure, every
+// dispatch and every program (VerifyModule). So an untrusted module can be run.
+// Errors: NotFound (no such file), DataLoss (truncated, corrupt), Unimplemented
+// (a newer format), InvalidArgument (well-formed, but against the rules),
+// Cancelled (ReaderOptions::progress asked to stop). One line: object,
+// expected, found.
 #ifndef EMBER_VM_FORMAT_READER_H_
 #define EMBER_VM_FORMAT_READER_H_
 
@@ -24,13 +24,13 @@
 namespace ember::vm {
 
 struct ReaderOptions {
-  // Compare the checksum of header and metadata (cheap). Off only to test what
-  // lies behind.
+  // Compare the checksum of header and metadata (cheap). Off only in tests of
+  // the later checks.
   bool verify_checksum = true;
-  // Also hash every constant's bytes and compare: reads the whole file.
+  // Also hash and compare every constant's bytes, which reads the whole file.
   bool verify_constants = false;
-  // Told of each step, in stage "load": a dispatch, a program, and with
-  // verify_constants a constant. Used during the call. Null: nobody.
+  // Receives each step, in stage "load": a dispatch, a program, and with
+  // verify_constants a constant. Used during the call. May be null.
   Progress* progress = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// The text of a profile: what vm-run --record writes, and vm-prejit --profile
-// reads.
+// The text of a profile. vm-run --record writes it, and vm-prejit --profile
+// reads it.
 //
 //   profile 1 of "0f5d92c1a4437e88" {
 //     dispatch @d0_conv_maximum {
@@ -9,10 +9,10 @@
 //     dispatch @d3_sum { []: 15 calls, 8000 ns }
 //   }
 //
-// Behind "of" is the module's identity (vm/format/module_identity.h):
-// dispatches of another module may have the same names. In brackets are the
-// values of the dispatch's parameters. A dispatch that did not run is not
-// there. The hottest come first, which is for people: the order does not count.
+// Behind "of" is the module's identity (vm/format/module_identity.h), because
+// dispatches of another module may have the same names. Brackets hold the
+// values of the dispatch's parameters. Dispatches that did not run are left
+// out. The hottest come first for human readers; the parser accepts any order.
 // Thread-safe.
 #ifndef EMBER_VM_FORMAT_RECORDED_PROFILE_H_
 #define EMBER_VM_FORMAT_RECORDED_PROFILE_H_
@@ -26,19 +26,18 @@
 
 namespace ember::vm {
 
-// profile: as of a verified module.
+// profile: the profile of a verified module.
 std::string PrintRecordedProfile(const ModuleDefinition& module,
                                  const std::vector<DispatchProfile>& profile);
 
-// Sorted as ModuleDefinition::profile is. Errors, one line: InvalidArgument
-// with line and column for what is no profile, one of another module or
-// version, names a dispatch that the module does not have, or twice, or gives
-// other numbers than it takes.
+// Returns the profile, sorted as ModuleDefinition::profile is. Errors, one
+// line: InvalidArgument with line and column for a text that is no profile, is
+// of another module or version, names a dispatch that the module does not have,
+// names one twice, or gives a wrong number of parameters.
 StatusOr<std::vector<DispatchProfile>> ParseRecordedProfile(
     std::string_view text, const ModuleDefinition& module);
 
-// Dispatches, and shapes of each, by the time that they took, the longest
-// first.
+// Sorts dispatches, and the shapes of each, by their time, the longest first.
 void SortByTime(std::vector<DispatchProfile>& profile);
 
 }  // namespace ember::vm

@@ -1,4 +1,4 @@
-// Profiles as text and in module files, and what is refused of both.
+// Tests profiles as text and in module files, and the errors of both.
 #include "vm/format/recorded_profile.h"
 
 #include <string>
@@ -17,7 +17,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A module whose first dispatch has two parameters, as far as the profile sees.
+// A module whose first dispatch has two parameters, with no more than the
+// profile needs.
 const ModuleDefinition& Module() {
   static const ModuleDefinition* const module = [] {
     auto* made = new ModuleDefinition(SampleNamed("static"));
@@ -95,7 +96,7 @@ TEST(RecordedProfileTest, MalformedTextsAreOneLine) {
     EXPECT_THAT(found, HasSubstr(message)) << text;
     EXPECT_EQ(found.find('\n'), std::string::npos);
   }
-  // Cut off anywhere.
+  // Texts truncated at any place are refused.
   const std::string whole = PrintRecordedProfile(Module(), SomeProfile());
   for (size_t size = 0; size + 1 < whole.size(); ++size) {
     EXPECT_FALSE(ParseRecordedProfile(whole.substr(0, size), Module()).ok())

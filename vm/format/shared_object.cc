@@ -36,7 +36,7 @@ struct Elf64 {
 struct Machine {
   uint16_t number;
   uint32_t flags;
-  uint64_t page;  // the largest that its systems have
+  uint64_t page;  // largest page size of its systems
 };
 
 Machine MachineOf(ElfMachine machine) {
@@ -46,7 +46,8 @@ Machine MachineOf(ElfMachine machine) {
     case ElfMachine::kAarch64:
       return {EM_AARCH64, 0, 0x10000};
     case ElfMachine::kArm:
-      // Nothing is said of how floats are passed: kernels take none.
+      // The flags do not specify how floats are passed, because kernels take
+      // none.
       return {EM_ARM, EF_ARM_EABI_VER5, 0x4000};
   }
   return {};
@@ -76,9 +77,8 @@ std::span<const uint8_t> BytesOf(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// The file is segments one behind another without gaps; in memory each begins
-// so many pages further as there are segments before it, so that no page is of
-// two of them.
+// In the file the segments follow each other without gaps. In memory segment n
+// begins n pages further, so that no page belongs to two segments.
 template <typename Elf>
 class SharedObject {
  public:
@@ -131,7 +131,8 @@ class SharedObject {
     return sections_[number].sh_addr;
   }
 
-  // Begins a section where the file ends. segment: how many are before its own.
+  // Begins a section at the end of the file. segment: number of segments before
+  // its own.
   void Place(SectionNumber number, uint32_t type, uint64_t flags,
              uint64_t alignment, uint64_t size, uint64_t segment) {
     typename Elf::Section& section = sections_[number];
@@ -154,7 +155,7 @@ class SharedObject {
     const size_t name = strings_.size();
     if (!options_.name.empty()) strings_ += options_.name + '\0';
     symbols_.resize(2);
-    // One bucket, in which the symbol is.
+    // The hash table has one bucket, which contains the symbol.
     hash_ = {1, 2, 1, 0, 0};
     for (size_t i = 0; i < kSectionCount; ++i) {
       sections_[i].sh_name = static_cast<uint32_t>(section_names_.size());
@@ -189,7 +190,8 @@ class SharedObject {
           dynamic_.size() * sizeof(typename Elf::Dynamic), 2);
     Place(kShStrTab, SHT_STRTAB, 0, 1, section_names_.size(), 0);
     sections_[kDynSym].sh_link = kDynStr;
-    sections_[kDynSym].sh_info = 1;  // the first that is not local
+    // index of the first symbol that is not local
+    sections_[kDynSym].sh_info = 1;
     sections_[kDynSym].sh_entsize = sizeof(typename Elf::Symbol);
     sections_[kHash].sh_link = kDynSym;
     sections_[kHash].sh_entsize = sizeof(uint32_t);

@@ -71,7 +71,8 @@ Status VerifyDispatches(const ModuleDefinition& module, LoadSteps* steps) {
   return OkStatus();
 }
 
-// So that equal strings have equal handles.
+// Checks that each string appears once, so that equal strings have equal
+// handles.
 Status VerifyStrings(const ModuleDefinition& module) {
   std::set<std::string_view> seen;
   for (size_t i = 0; i < module.strings.size(); ++i) {
@@ -82,7 +83,8 @@ Status VerifyStrings(const ModuleDefinition& module) {
   return OkStatus();
 }
 
-// What is in them is verified where they are used.
+// Checks only the targets: the contents of native sections are verified where
+// they are used.
 Status VerifyNatives(const ModuleDefinition& module) {
   std::set<std::string_view> targets;
   for (const NativeSection& native : module.natives) {
@@ -130,7 +132,8 @@ Status VerifyProfile(const ModuleDefinition& module) {
   return OkStatus();
 }
 
-// A session has the registers of every program.
+// The limit is on the sum, because a session has the registers of every
+// program.
 Status CheckRegisterCount(const ModuleDefinition& module) {
   uint64_t registers = 0;
   for (const Program& program : module.programs) {

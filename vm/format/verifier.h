@@ -1,7 +1,7 @@
-// The rules of a module that hold across its parts, checked once, when it is
-// loaded or written: constants have the bytes that their type says, each
-// dispatch passes tensor::Verify, each program passes VerifyProgram, numbers
-// stay within limits.
+// Checks the rules of a module that concern several of its parts, once, when
+// the module is loaded or written: constants have the number of bytes that
+// their type requires, each dispatch passes tensor::Verify, each program passes
+// VerifyProgram, numbers stay within limits.
 //
 // Errors: InvalidArgument, one line naming the object, what was expected and
 // what was found.
@@ -14,8 +14,8 @@
 
 namespace ember::vm {
 
-// steps: a step for each dispatch and each program; null: nobody wants to know.
-// What was stopped is kCancelled.
+// steps: receives a step for each dispatch and each program; may be null.
+// kCancelled if it was stopped.
 Status VerifyModule(const ModuleDefinition& module, LoadSteps* steps = nullptr);
 
 }  // namespace ember::vm

@@ -29,7 +29,7 @@ StringVector WriteStrings(FlatBufferBuilder& builder,
   return builder.CreateVector(offsets);
 }
 
-// Writes each item and the vector of them.
+// Writes each item and then the vector of all.
 template <typename Table, typename Item, typename WriteItem>
 Offset<flatbuffers::Vector<Offset<Table>>> WriteTables(
     FlatBufferBuilder& builder, const std::vector<Item>& items,
@@ -150,7 +150,7 @@ Offset<fbs::MetadataEntry> WriteMetadataEntry(FlatBufferBuilder& builder,
   return fbs::CreateMetadataEntry(builder, key, value);
 }
 
-// What lies behind the metadata: constants, then native sections.
+// Returns the data that follows the metadata: constants, then native sections.
 std::vector<std::span<const uint8_t>> DataOf(const ModuleDefinition& module) {
   std::vector<std::span<const uint8_t>> data;
   for (const Constant& constant : module.constants)
@@ -160,7 +160,7 @@ std::vector<std::span<const uint8_t>> DataOf(const ModuleDefinition& module) {
   return data;
 }
 
-// offsets: of each piece of data, in the file.
+// offsets: offset of each piece of data in the file.
 void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
                    const std::vector<uint64_t>& offsets,
                    const std::vector<uint64_t>& hashes) {
@@ -169,8 +169,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
     const Constant& constant = module.constants[i];
     const auto name = builder.CreateSharedString(constant.name);
     const auto dims = builder.CreateVector(constant.dims);
-    // Numbers that are 0 would be left out: the size of the metadata must not
-    // depend on them.
+    // Numbers that are 0 would be left out. They are written, because the size
+    // of the metadata must not depend on values.
     builder.ForceDefaults(true);
     constants.push_back(
         fbs::CreateConstant(builder, name, static_cast<uint8_t>(constant.type),
@@ -201,7 +201,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
   const auto source_name = builder.CreateSharedString(module.source_name);
   const auto constant_vector = builder.CreateVector(constants);
   const auto dispatch_vector = builder.CreateVector(dispatches);
-  // Left out where there are none: such a module is what it was before.
+  // Left out if there are none, so that such a module has the same bytes as
+  // before native sections existed.
   const auto native_vector =
       natives.empty()
           ? Offset<flatbuffers::Vector<Offset<fbs::NativeSection>>>()
@@ -222,7 +223,7 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
                                  strings, native_vector, profile, metadata));
 }
 
-// Header and metadata, and where each piece of data goes.
+// Header and metadata, and the offset of each piece of data.
 struct Layout {
   ContainerHeader header;
   std::vector<uint8_t> metadata;
@@ -240,8 +241,8 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
     hashes.push_back(
         HashBytes(is_native ? HashedPart(layout.data[i]) : layout.data[i]));
   }
-  // Twice: where data begins depends on the size of the metadata, which
-  // holds the offsets.
+  // Two passes: the metadata holds the offsets of data, and they depend on the
+  // size of the metadata.
   for (int pass = 0; pass < 2; ++pass) {
     FlatBufferBuilder builder;
     WriteMetadata(builder, module, layout.offsets, hashes);
@@ -305,8 +306,8 @@ Status WriteModule(const ModuleDefinition& module, const std::string& path) {
                                                 uint64_t size) {
     return writer.Write(std::string_view(static_cast<const char*>(data), size));
   }));
-  // Constants are not hashed when a module is loaded: one that a loss of power
-  // left with zeros would give wrong results.
+  // Constants are not hashed when a module is loaded, so a module whose
+  // constants a power loss replaced by zeros would silently give wrong results.
   return writer.Commit(Durability::kSurvivesPowerLoss);
 }
 

@@ -21,8 +21,8 @@ namespace ember::vm {
 
 StatusOr<std::vector<uint8_t>> SerializeModule(const ModuleDefinition& module);
 
-// Through a temporary file beside it, renamed when complete: readers never see
-// half a module.
+// Writes a temporary file in the same folder and renames it when it is
+// complete, so readers never see half a module.
 Status WriteModule(const ModuleDefinition& module, const std::string& path);
 
 }  // namespace ember::vm

@@ -1,4 +1,4 @@
-// Memory that a plan owns: in whole cache lines.
+// Memory that a plan owns, in whole cache lines.
 #ifndef EMBER_VM_INTERPRETER_ALIGNED_MEMORY_H_
 #define EMBER_VM_INTERPRETER_ALIGNED_MEMORY_H_
 

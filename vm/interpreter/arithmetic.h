@@ -1,6 +1,6 @@
 // The arithmetic rows of the instruction table as function objects over compute
 // types, named <row>Op. For the kernel files only (see loops.h). A row without
-// one is a compile error there.
+// a function object is a compile error there.
 #ifndef EMBER_VM_INTERPRETER_ARITHMETIC_H_
 #define EMBER_VM_INTERPRETER_ARITHMETIC_H_
 
@@ -9,7 +9,7 @@
 #include "vm/interpreter/scalar_math.h"
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
@@ -57,7 +57,7 @@ EMBER_UNARY_OP(Not, if constexpr (kIsBool<T>) return T(a ^ 1);
                else return T(~a);)
 #undef EMBER_UNARY_OP
 
-// f32 by `single`, f64 by `wide`.
+// Computes f32 by `single`, f64 by `wide`.
 #define EMBER_FLOAT_OP(name, single, wide)    \
   struct name##Op {                           \
     template <typename T>                     \

@@ -1,5 +1,6 @@
-// How fast tier 0 is: contractions, layers of shared/peers/layers.txt, strips
-// and overheads, next to the machine's FMA peak measured in the same run.
+// Measures the speed of tier 0: contractions, layers of
+// shared/peers/layers.txt, strips and overheads. The machine's FMA peak is
+// measured in the same run for comparison.
 //
 //   bazel run -c opt //vm/interpreter:bench -- [--threads=N] [--filter=TEXT]
 #include <time.h>
@@ -19,8 +20,8 @@
 namespace ember::vm {
 namespace {
 
-// With one thread the processor time of this thread, which a busy machine does
-// not disturb as much.
+// True: measures the processor time of this thread, which a busy machine
+// disturbs less. For runs with one thread.
 bool use_thread_time = true;
 
 double Seconds() {
@@ -31,7 +32,8 @@ double Seconds() {
          1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Best of several timings of a batch of calls, seconds per call.
+// Returns the seconds per call: the best of several timings of a batch of
+// calls.
 template <typename Function>
 double TimePerCall(Function function, double seconds = 0.4) {
   function();
@@ -136,8 +138,8 @@ struct Case {
   std::string name;
   std::string text;
   double flops;        // per call
-  double bytes;        // moved per call, if that is what counts
-  uint32_t constants;  // bit per input
+  double bytes;        // moved per call, if the case measures bandwidth
+  uint32_t constants;  // one bit per input
 };
 
 std::string Number(int64_t value) { return std::to_string(value); }

@@ -1,4 +1,4 @@
-// Where an affine index stays inside an extent.
+// Finds the range in which an affine index stays inside an extent.
 //
 //   int64_t begin = 0, end = 10;
 //   ClipRange(-2, 1, 5, begin, end);   // [2, 7)
@@ -15,7 +15,7 @@ inline int64_t DivideDown(int64_t a, int64_t b) {  // b > 0
   return quotient - (a % b < 0);
 }
 
-// Narrows [begin, end) to the i with 0 <= base + i * step < extent.
+// Narrows [begin, end) to the values i with 0 <= base + i * step < extent.
 inline void ClipRange(int64_t base, int64_t step, int64_t extent,
                       int64_t& begin, int64_t& end) {
   if (step == 0) {
@@ -42,7 +42,7 @@ struct ClipWindow {
   int64_t rows() const { return row_end - row_begin; }
   int64_t columns() const { return column_end - column_begin; }
   bool empty() const { return rows() <= 0 || columns() <= 0; }
-  // By an index that moves with rows or with columns, or with neither.
+  // Clips by an index that moves with rows, with columns, or with neither.
   void Clip(int64_t base, int64_t row_step, int64_t column_step,
             int64_t extent) {
     if (row_step != 0) {

@@ -10,11 +10,11 @@
 namespace ember::vm {
 namespace {
 
-// Panels between two questions whether to go on: with the largest blocks, about
-// a hundred microseconds.
+// Panels between two checks of the interrupt. With the largest blocks they take
+// about a hundred microseconds.
 constexpr int64_t kPanelsPerQuestion = 8;
 
-// Elements of a padded copy that are made together.
+// Elements of a padded copy that one piece copies.
 constexpr int64_t kPadPiece = 32 * 1024;
 
 bool ShouldStop(const StripContext& context) {
@@ -106,7 +106,8 @@ void Contraction::RunRows(Work work, int64_t begin, int64_t end) const {
 
 void Contraction::Multiply(Work& work, int64_t batch, int64_t begin,
                            int64_t end) const {
-  // Blocks of even size, in whole register blocks.
+  // The rows are split into blocks of nearly equal size, each of whole register
+  // blocks.
   const int64_t blocks = DivideRoundingUp(end - begin, block_m_);
   int64_t step = DivideRoundingUp(end - begin, blocks);
   step = RoundUp(step, micro_->rows);
@@ -150,7 +151,7 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
   t.a_stride = a_in_place_ ? a_stride_m_ : a_stride_;
   t.b_stride = panel_width_;
   t.c_stride = c_stride_m_;
-  int64_t summed = 0;  // blocks of K, since they were carried
+  int64_t summed = 0;  // blocks of K since the last carry
   for (int64_t k0 = 0; k0 < k_; k0 += block_k_) {
     const int64_t depth = std::min(k_ - k0, block_k_);
     const char* left = a;
@@ -173,15 +174,15 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
           micro_->run[columns <= micro_->vector_elements ? 0 : 1];
       t.b = b + (k0 * panels_ + panel * depth) * panel_width_ * size_;
       t.columns = columns;
-      // Register blocks of even height: a last one of few rows would take
-      // almost as long.
+      // Register blocks have nearly equal heights, because a last block of few
+      // rows would take almost as long as a full one.
       const int64_t rows = end - begin;
       const int64_t blocks = DivideRoundingUp(rows, micro_->rows);
       for (int64_t block = 0, m = 0, height; block < blocks;
            ++block, m += height) {
         height = rows / blocks + (block < rows % blocks);
-        // While one block works on what is near already, the next panel comes
-        // near.
+        // One block prefetches the next panel while it computes on data that is
+        // in the cache already.
         t.next =
             block == std::min<int64_t>(1, blocks - 1)
                 ? static_cast<const char*>(t.b) + depth * panel_width_ * size_

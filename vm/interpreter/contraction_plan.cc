@@ -15,19 +15,20 @@ using tensor::Register;
 
 namespace {
 
-// Depth of a block of K aimed at: one panel of B then fills about two thirds of
-// a 48 KiB L1 cache.
+// Target depth of a block of K: one panel of B then fills about two thirds of a
+// 48 KiB L1 cache.
 constexpr int64_t kBlockK = 256;
-// Rows of a block of A: with the depth above, 128 KiB of L2. While a block is
-// multiplied, B streams from L2 or L3; the more rows, the less often.
+// Rows of a block of A: with the depth above they take 128 KiB of L2. While a
+// block is multiplied, B streams from L2 or L3; with more rows per block it
+// streams less often.
 constexpr int64_t kBlockM = 126;
-// Up to so many rows stay in one block.
+// Largest number of rows that stay in one block.
 constexpr int64_t kMostBlockM = 224;
 
-// Of m, n and k, and of the products of two of them that are packed, blocked or
-// laid out: what is larger is left to strips. So all of a contraction's strides
-// and sizes fit in 64 bits, panels' rounding included, and its forms are within
-// kMaximumReach.
+// Limit of m, n and k, and of the products of two of them that are packed,
+// blocked or laid out. Strips run anything larger. So all strides and sizes of
+// a contraction fit in 64 bits, including the rounding of panels, and its forms
+// are within kMaximumReach.
 constexpr int64_t kMostElements = int64_t{1} << 42;
 
 int64_t Product(const StageAnalysis& analysis, const std::vector<int>& axes) {
@@ -64,11 +65,12 @@ void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
   }
 }
 
-// The stride of the axes' flat index in `form`, or -1 if there is none.
+// Returns the stride of the axes' flat index in `form`, or -1 if there is none.
 int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
                    const Affine& form) {
   if (axes.empty()) return 0;
-  // From axis to axis, so that each product is one of the form's.
+  // Multiplies from axis to axis, so that each product equals a coefficient of
+  // the form.
   int64_t expected = form.coefficients[axes.back()];
   for (size_t i = axes.size(); i-- > 0;) {
     if (form.coefficients[axes[i]] != expected) return -1;
@@ -77,7 +79,8 @@ int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
   return form.coefficients[axes.back()];
 }
 
-// Points of the batch axes that B varies with: so often it is packed.
+// Returns the number of points of the batch axes that B varies with. B is
+// packed that many times.
 int64_t BatchesOfB(const StageAnalysis& analysis, const ContractionAxes& axes) {
   int64_t batches = 1;
   for (const std::vector<int>* list : {&axes.outer_batch, &axes.inner_batch}) {
@@ -111,8 +114,8 @@ std::optional<ContractionAxes> RecogniseContraction(
   if (last < 0 || varies(axes.a, last) == varies(axes.b, last))
     return std::nullopt;
   if (varies(axes.a, last)) std::swap(axes.a, axes.b);
-  // From the last axis backwards: N, inner batch, M, and all before it outer
-  // batch.
+  // Assigns axes from the last one backwards: N, inner batch, M, and the rest
+  // to outer batch.
   int part = 0;
   axes.first_n = analysis.spatial_count;
   for (int i = last; i >= 0; --i) {
@@ -133,7 +136,7 @@ std::optional<ContractionAxes> RecogniseContraction(
   const int64_t k = Product(analysis, axes.k);
   if (m < 4 || n < 8 || k < 4 || analysis.SpatialPoints() == 0)
     return std::nullopt;
-  // In floating point, where nothing overflows.
+  // The limits are checked in floating point, because integers could overflow.
   const auto most = static_cast<double>(kMostElements);
   const auto size = [](int64_t a, int64_t b) {
     return static_cast<double>(a) * static_cast<double>(b);
@@ -145,8 +148,8 @@ std::optional<ContractionAxes> RecogniseContraction(
   return axes;
 }
 
-// Replaces the one guarded load of A by a load from a padded copy, in which
-// windows need no tests and collapse into long rows.
+// Replaces the only guarded load of A by a load from a padded copy. In the copy
+// windows need no checks and collapse into long rows.
 Status Contraction::PlanPadding(StageAnalysis& analysis,
                                 const ContractionAxes& axes,
                                 const std::function<bool(int)>& may_copy) {
@@ -174,8 +177,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
     return OkStatus();
   }
 
-  // The copy spans what the guarded dimensions are asked for, and all of the
-  // others.
+  // The copy spans the range of indices in guarded dimensions, and all of the
+  // other dimensions.
   const std::vector<int64_t>& extents =
       analysis.header->extents[guarded->buffer];
   const size_t rank = extents.size();
@@ -195,7 +198,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
                                        : analysis.ValueOf(operand).range;
     ranges[d] = {0, extents[d] - 1};
     if (!asked.Within(ranges[d])) ranges[d] = asked;
-    // Before anything is computed from it. What is all outside needs no copy.
+    // This check comes before anything is computed from the range. A range that
+    // is completely outside needs no copy.
     const int64_t width =
         std::max<int64_t>(ranges[d].high - ranges[d].low + 1, 1);
     if (ranges[d].low >= extents[d] || ranges[d].high < 0 ||
@@ -203,8 +207,9 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
       return OkStatus();
     }
   }
-  // A copy that is much larger than what is read of it, or than the work that
-  // it saves, which is what a run's limit counts.
+  // A copy must not be much larger than the buffer that it is read from, nor
+  // than the work that it saves, because the limit of a run counts only that
+  // work.
   const int64_t points = analysis.SpatialPoints() *
                          std::max<int64_t>(analysis.ReductionPoints(), 1);
   if (size / 4 > analysis.header->elements[guarded->buffer] + 1024 ||
@@ -222,8 +227,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
   int64_t from_stride = 1, to_stride = 1;
   dims.axes.resize(rank);
   for (size_t d = rank; d-- > 0;) {
-    // What is inside is copied in each run, what is outside stays at the
-    // default.
+    // Each run copies the elements inside the buffer; those outside keep the
+    // default value.
     const tensor::Interval range = ranges[d], inside{0, extents[d] - 1};
     const int64_t first = std::max(range.low, inside.low);
     const int64_t last = std::min(range.high, inside.high);
@@ -272,8 +277,8 @@ bool Contraction::FillPadding(char* padded, const Interrupt* interrupt) const {
   return true;
 }
 
-// K in blocks of about one depth that cut runs (K axes which lie one after the
-// other in memory) in equal parts, or not at all.
+// Splits K into blocks of about one depth. Blocks cut runs (K axes which are
+// contiguous in memory) into equal parts, or not at all.
 void Contraction::ChooseBlocks(const StageAnalysis& analysis,
                                const ContractionAxes& axes) {
   StripSpec spec;
@@ -300,7 +305,7 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis,
     block_k_ =
         std::min(RoundUp(DivideRoundingUp(k_, blocks), run), most / run * run);
   }
-  a_stride_ = block_k_ + 64 / size_;  // off the powers of two
+  a_stride_ = block_k_ + 64 / size_;  // avoids strides that are powers of two
   a_stride_ = (a_stride_ + 7) / 8 * 8;
 }
 
@@ -314,7 +319,7 @@ void Contraction::FindPlainA(const StageAnalysis& analysis,
   a_stride_m_ = FlatStride(analysis, axes.m, access.offset);
   if (FlatStride(analysis, axes.k, access.offset) != 1 || a_stride_m_ < 0)
     return;
-  // Rows a multiple of 2 KiB apart fall into the same few sets of an L1 cache.
+  // Rows whose distance is a multiple of 2 KiB share a few sets of an L1 cache.
   if (a_stride_m_ * size_ % 2048 == 0) return;
   a_in_place_ = true;
   a_buffer_ = access.buffer;
@@ -352,7 +357,7 @@ StatusOr<Contraction> Contraction::Make(
   c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
   c.panels_ = DivideRoundingUp(c.n_, c.panel_width_);
 
-  // Batch axes, and how B and C move along them.
+  // The batch axes, and the steps of B and C along them.
   std::vector<int> batch = axes.outer_batch;
   batch.insert(batch.end(), axes.inner_batch.begin(), axes.inner_batch.end());
   const Access& store = analysis.stores[0];

@@ -1,4 +1,4 @@
-// Gathers whose columns are split over several tiles.
+// Tests gathers whose columns are split over several tiles.
 #include <cstring>
 
 #include "gtest/gtest.h"

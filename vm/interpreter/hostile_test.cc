@@ -1,5 +1,5 @@
-// Dispatches that pass verification and that nobody would write: a plan runs
-// them as they are defined, or refuses them with a message.
+// Tests unusual dispatches that pass verification: a plan runs them as they are
+// defined, or refuses them with a message.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -22,7 +22,7 @@
 namespace ember::vm {
 namespace {
 
-// The message, "OK" if there is a plan.
+// Returns the error message, or "OK" if there is a plan.
 std::string PlanError(const std::string& text,
                       std::vector<int64_t> parameters = {},
                       MemoryBudget* budget = nullptr) {
@@ -75,8 +75,8 @@ TEST(HostileTest, BuffersWithoutElementsHaveHugeStrides) {
       })");
 }
 
-// Values of no points are not evaluated, wherever they load from; results are
-// stored all the same, and only where they belong.
+// A sum over no points does not evaluate its values, wherever they load from.
+// Its result is stored all the same, and only at its own element.
 TEST(HostileTest, SumsOfNothing) {
   ExpectMatchesDefinition(
       R"(dispatch @d(%x: f32[0], %z: f32[3]) -> (%y: f32[4]) {
@@ -183,9 +183,10 @@ TEST(HostileTest, MoreValuesThanSixteenBitsCount) {
   ExpectMatchesDefinition(many);
 }
 
-// As many as a dispatch may have, each of which reads what the last ones have
-// stored. A plan looks at each touch of a buffer a few times: with pairs of
-// them this takes minutes, and nobody can stop it.
+// The largest number of stages that a dispatch may have, each reading what the
+// previous ones stored. A plan must look at each touch of a buffer only a few
+// times: comparing all pairs of touches would take minutes, and cannot be
+// interrupted.
 TEST(HostileTest, ThousandsOfStagesOverThousandsOfBuffers) {
   constexpr int kStages = 4000;
   constexpr int kReads = 12;
@@ -208,7 +209,7 @@ TEST(HostileTest, ThousandsOfStagesOverThousandsOfBuffers) {
   }
 }
 
-// Counts what it gives.
+// Counts the bytes that it grants.
 class Budget final : public MemoryBudget {
  public:
   explicit Budget(int64_t limit) : limit_(limit) {}
@@ -241,7 +242,7 @@ TEST(HostileTest, AllMemoryIsCharged) {
             "dispatch @d: temporary %t: too much");
 }
 
-// The lists of a plan itself, before they are made.
+// A plan charges its own lists before it allocates them.
 TEST(HostileTest, PlansAreCharged) {
   std::string text = R"(dispatch @d(%x: f32[8]) -> (%y: f32[8]) {
     for (i < 8) {
@@ -263,12 +264,13 @@ TEST(HostileTest, PlansAreCharged) {
 // A point of a hundred thousand instructions takes as long as that many points.
 TEST(HostileTest, AnInterruptEndsPointsOfManyInstructions) {
   for (const bool sums : {false, true}) {
-    // 4096 points are too few to ask at, if it were not for their instructions:
-    // without that nobody would ask before the last result is there.
+    // The interrupt is checked once per number of points, and 4096 points alone
+    // are too few for a check. Their instructions must count as well, or the
+    // first check would come after the last result.
     std::string text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[64]) {
       for (i < 64)" + std::string(sums ? "" : ", k < 64") +
                        ") {\n";
-    // Of a stage with a sum, the terms.
+    // A stage with a sum has its points in the terms of the sum.
     if (sums) {
       text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[64]) {
         for (i < 64) fold (k < 64) {
@@ -293,7 +295,8 @@ TEST(HostileTest, AnInterruptEndsPointsOfManyInstructions) {
     Interrupt interrupt;
     const std::chrono::nanoseconds now =
         std::chrono::steady_clock::now().time_since_epoch();
-    // A machine that is busy only meets the deadline earlier, which is right.
+    // On a busy machine the deadline passes even earlier, which is also
+    // correct.
     interrupt.Start((now + std::chrono::milliseconds(1)).count(), 0.001);
     SerialRunner runner(&interrupt);
     EXPECT_EQ((*plan)->Run(buffers, runner).code(),
@@ -321,7 +324,8 @@ TEST(HostileTest, ScratchIsCharged) {
             "dispatch @d: scratch: too much");
 }
 
-// The description of a convolution of a large picture with steps of `stride`.
+// Describes the plan of a convolution of a large picture with steps of
+// `stride`.
 std::string StridedConvolution(const std::string& stride,
                                const std::string& out) {
   const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(
@@ -337,14 +341,15 @@ std::string StridedConvolution(const std::string& stride,
   return (*Plan::Make(*dispatch, {}, {}))->Describe();
 }
 
-// The copy would be more work than the points that read of it.
+// A padded copy is not made if copying is more work than the points that read
+// it.
 TEST(HostileTest, LittleIsReadOfNoPaddedCopy) {
   EXPECT_NE(StridedConvolution("2", "100").find("padded"), std::string::npos);
   EXPECT_EQ(StridedConvolution("100", "2").find("padded"), std::string::npos)
       << StridedConvolution("100", "2");
 }
 
-// One case, twice by tier 0, against the definition.
+// Compares two runs of one case on tier 0 with the definition.
 void ExpectHostileCase(uint64_t seed) {
   const tensor::HostileCase hostile = tensor::MakeHostileCase(seed);
   const tensor::Dispatch& dispatch = hostile.random.dispatch;
@@ -365,8 +370,8 @@ void ExpectHostileCase(uint64_t seed) {
   std::vector<std::vector<uint8_t>> expected = hostile.random.MakeBuffers();
   const Status defined = tensor::Evaluate(dispatch, hostile.random.parameters,
                                           tensor::Pointers(expected), {});
-  // What is out of bounds may be seen before the run, and where nothing uses
-  // it.
+  // Making the plan may already detect an access out of bounds, even if no
+  // result depends on it.
   if (!plan.ok()) {
     EXPECT_TRUE(!defined.ok() ||
                 plan.status().code() == StatusCode::kResourceExhausted)
@@ -390,8 +395,7 @@ void ExpectHostileCase(uint64_t seed) {
 TEST(HostileTest, RandomDispatches) {
   const SeedRange seeds = TestSeeds(400);
   for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed) {
-    SayIfKilled(ReplayOf(seed, "//vm/interpreter:hostile_test") + "
-");
+    SayIfKilled(ReplayOf(seed, "//vm/interpreter:hostile_test") + "\n");
     ExpectHostileCase(seed);
   }
 }

@@ -1,5 +1,5 @@
-// Every arithmetic instruction on every type it takes, against the definition;
-// and the errors of the f32 polynomials against double libm.
+// Compares every arithmetic instruction on every type it takes with the
+// definition, and the f32 polynomials with double libm.
 #include <cmath>
 #include <cstring>
 #include <string>

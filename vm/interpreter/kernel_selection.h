@@ -1,5 +1,5 @@
-// Which kernels carry out an instruction, on the instruction set of this
-// machine.
+// Selects the kernels that carry out an instruction, on the instruction set of
+// this machine.
 #ifndef EMBER_VM_INTERPRETER_KERNEL_SELECTION_H_
 #define EMBER_VM_INTERPRETER_KERNEL_SELECTION_H_
 
@@ -9,9 +9,9 @@
 
 namespace ember::vm {
 
-// The kernels of the best instruction set that this CPU has.
-// EMBER_ISA=baseline|avx2|avx512 in the environment asks for a lower one
-// (tests, bug reports).
+// Returns the kernels of the best instruction set that this CPU has.
+// EMBER_ISA=baseline|avx2|avx512 in the environment selects a lower one (tests,
+// bug reports).
 const TileKernelTable& HostKernels();
 
 ComputeType ComputeTypeOf(DType type);
@@ -38,8 +38,8 @@ struct KernelSteps {
   }
 };
 
-// For arithmetic, Select, Cast and Bitcast; `operand` is the type of operand a
-// (of b for Select).
+// Selects kernels for arithmetic, Select, Cast and Bitcast; `operand` is the
+// type of operand a (of b for Select).
 KernelSteps SelectKernels(const tensor::Instruction& instruction,
                           DType operand);
 
@@ -47,11 +47,11 @@ KernelSteps SelectKernels(const tensor::Instruction& instruction,
 // `type`; may be null.
 TileKernel NarrowingKernel(DType type);
 
-// combine(a, b) of a reduction, on tiles.
+// Returns the kernel of combine(a, b) of a reduction, on tiles.
 TileKernel CombineKernel(tensor::Combiner combiner, DType type);
 
-// What an empty reduction gives, and the value of a Constant instruction, as a
-// tile element.
+// The result of an empty reduction, and the value of a Constant instruction, as
+// a tile element.
 uint64_t ReductionIdentity(tensor::Combiner combiner, DType type);
 uint64_t ConstantTile(uint64_t bits, DType type);
 

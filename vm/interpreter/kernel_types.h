@@ -1,12 +1,14 @@
-// What a strip instruction looks like to the engine: a tile kernel, which is
-// one tight typed loop over a tile of rows x columns. Values are computed in
-// one of seven compute types; narrow integers are held as i32 and narrow floats
-// as f32, wrapped or rounded to their own type after each instruction.
+// The interface of tile kernels. The engine sees a strip instruction as a tile
+// kernel: one tight typed loop over a tile of rows x columns. Values are
+// computed in one of seven compute types. Narrow integers are held as i32 and
+// narrow floats as f32, and are wrapped or rounded to their own type after each
+// instruction.
 //
-// The kernels are compiled once per instruction set (kernels_*.cc) and found
-// through TileKernelTable. Only plain data crosses this header: it is included
-// by files built with different -m flags, and an inline function here could be
-// linked in a version that the running CPU does not have.
+// The kernels are compiled once per instruction set (strip_kernels.cc and
+// micro_kernels.cc) and found through TileKernelTable. Only plain data crosses
+// this header: files that are built with different -m flags include it, and the
+// linker could choose a version of an inline function that the running CPU
+// cannot execute.
 #ifndef EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 #define EMBER_VM_INTERPRETER_KERNEL_TYPES_H_
 
@@ -33,7 +35,7 @@ struct TileOperand {
                           // columns) and 1
 };
 
-// The first index outside its extent, found by an index kernel.
+// The first index that an index kernel found outside its extent.
 struct TileIndexFailure {
   int64_t index;
   bool found;
@@ -52,11 +54,11 @@ struct TileArguments {
 
 using TileKernel = void (*)(const TileArguments&);
 
-// Offsets that say "outside": gather takes its default, scatter skips the
+// The offset of an element outside: gather takes its default, scatter skips the
 // element.
 inline constexpr int64_t kOutside = INT64_MIN;
 
-// What follows an instruction to bring its result back into a narrow type.
+// The types to which a result must be wrapped or rounded after an instruction.
 enum NarrowType : uint8_t {
   kNarrowI8,
   kNarrowI16,
@@ -78,8 +80,9 @@ struct MicroArguments {
   int64_t a_stride;
   const void* b;
   int64_t b_stride;
-  const void* next;  // brought near meanwhile, as much as of b: the panel that
-                     // comes next
+  // the next panel, which the kernel prefetches while it computes; as large as
+  // that of b
+  const void* next;
   void* c;
   int64_t c_stride;
   int64_t depth;
@@ -98,8 +101,8 @@ struct MicroKernels {
 };
 
 // Several reduction steps at once: destination[r, c] = combine(destination[r,
-// c], the taps), where a tap is a[r, c] or a product a[r, c] * b[r, c]. Strides
-// are those of the last tap.
+// c], the taps). A tap is a[r, c] or a product a[r, c] * b[r, c]. Strides are
+// those of the last tap.
 inline constexpr int kMaxTaps = 9;
 struct TapArguments {
   int64_t rows;
@@ -113,8 +116,8 @@ struct TapArguments {
 };
 using TapKernel = void (*)(const TapArguments&);
 
-// Kernels in which a product and its sum may fuse; compiled apart from the
-// rest.
+// Kernels in which the compiler may fuse a product and its sum. They are
+// compiled separately from the rest.
 struct ProductKernels {
   MicroKernels micro[3];            // f32, f64, i32
   TileKernel multiply_add[2];       // f32, f64: destination[r, c] += a * b
@@ -126,10 +129,10 @@ struct ProductKernels {
 inline constexpr int kOpcodeSlots = 80;  // at least tensor::kOpcodeCount
 inline constexpr int kDTypeSlots = 16;   // at least ember::kDTypeCount
 
-// Filled in when a program first asks: the function of the baseline sets all
-// entries, those of better instruction sets then replace what they do better.
-// (A constant table would be larger where code is position-independent: each
-// pointer in it takes a relocation.)
+// The table is filled in when it is first used. The function of the baseline
+// sets all entries; those of better instruction sets then replace the entries
+// that they improve. (A constant table would be larger in position-independent
+// code, because each pointer in it needs a relocation.)
 struct TileKernelTable {
   const char* name;
   // Unary, classify, binary and compare instructions, by opcode and operand
@@ -137,31 +140,30 @@ struct TileKernelTable {
   TileKernel arithmetic[kOpcodeSlots][kComputeTypeCount];
   TileKernel select[kComputeTypeCount];
   TileKernel cast[kComputeTypeCount][kComputeTypeCount];  // [from][to]
-  // To f32 with its last bit set if anything was lost: what is rounded to a
-  // narrow float next. From f32: null.
+  // Casts to f32 and sets the last bit if any bit was lost, for values that are
+  // then rounded to a narrow float (round to odd). Null for f32.
   TileKernel cast_odd[kComputeTypeCount];
   // Narrow floats, held as f32 -> their bits as i32, and back.
   TileKernel float_bits[kNarrowTypeCount];
   TileKernel float_from_bits[kNarrowTypeCount];
-  TileKernel
-      narrow[kNarrowTypeCount];   // wraps or rounds a tile in place of itself
-  TileKernel clamp;               // i32 to [immediate[0], immediate[1]]
-  TileKernel load[kDTypeSlots];   // memory at any column stride -> tile
-  TileKernel store[kDTypeSlots];  // tile -> memory at any column stride
+  TileKernel narrow[kNarrowTypeCount];  // wraps or rounds a tile in place
+  TileKernel clamp;                     // i32 to [immediate[0], immediate[1]]
+  TileKernel load[kDTypeSlots];         // memory at any column stride -> tile
+  TileKernel store[kDTypeSlots];        // tile -> memory at any column stride
   TileKernel
       iota;  // immediate[0] + row * immediate[1] + column * immediate[2], i64
-  // By log2 of the element size: a = memory, b = offsets, c = what kOutside
-  // gives; columns lie immediate[0] elements apart beyond their offset.
+  // Gathers by log2 of the element size: a = memory, b = offsets, c = value for
+  // kOutside. Columns add immediate[0] elements each to their offset.
   TileKernel gather[4];
   TileKernel accumulate_index[2];  // [0] failing, [1] marking kOutside; see
-                                   // kernels_move.inc
+                                   // move_kernels.h
   // destination[r] = combine(destination[r], a[r, all columns]), by combiner -
   // 1
   TileKernel reduce_rows[4][kComputeTypeCount];
   TapKernel combine_taps[4];  // f32, by combiner - 1; null for products
-  // Of long sums (tensor/sum_error.h), f32 and f64: what the destination has is
-  // carried to the compensated total a, whose error is b, and the destination
-  // is 0 again; then the destination becomes all of it.
+  // Kernels of long sums (tensor/sum_error.h), for f32 and f64. carry_sum adds
+  // the destination to the compensated total a, whose error is b, and sets the
+  // destination to 0. finish_sum sets the destination to the whole sum.
   TileKernel carry_sum[2];
   TileKernel finish_sum[2];
   ProductKernels products;

@@ -2,7 +2,7 @@
 
 load("//bazel:ember.bzl", "ember_cc_library")
 
-# errno and trapping are no part of the semantics, and keep loops from vectorising.
+# errno and trapping are not part of the semantics, and would keep loops from vectorising.
 _COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
 def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):

@@ -9,8 +9,8 @@
 
 #include "vm/interpreter/kernel_types.h"
 
-// Elementwise loops never carry a dependency, also when destination and operand
-// are one tile.
+// Elementwise loops carry no dependency between iterations, even if destination
+// and operand are the same tile.
 #ifdef __clang__
 #define EMBER_INDEPENDENT
 #else
@@ -18,7 +18,7 @@
 #endif
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
@@ -34,8 +34,8 @@ bool IsDense(const TileOperand& operand, int64_t columns) {
              : operand.row_stride == 0;
 }
 
-// What a loop does with each element: state that is in the arguments of the
-// tile is read from there.
+// Makes the function that a loop applies to each element. State in the
+// arguments of the tile is read from there.
 template <typename Function>
 inline Function MakeFunction([[maybe_unused]] const TileArguments& t) {
   if constexpr (std::is_empty_v<Function>)
@@ -46,9 +46,9 @@ inline Function MakeFunction([[maybe_unused]] const TileArguments& t) {
 
 #ifdef __OPTIMIZE_SIZE__
 
-// Where size matters, an instruction adds nothing but its innermost loop, over
-// operands of all kinds; the loops over rows are there once. Steps are in
-// bytes.
+// An instruction adds only its innermost loop, which handles operands of
+// all kinds, in builds for size (-Os). All instructions share the loops over
+// rows. Steps are in bytes.
 using UnaryRow = void (*)(char* d, intptr_t d_step, const char* a,
                           intptr_t a_step, intptr_t count,
                           const TileArguments& t);
@@ -85,7 +85,7 @@ void BinaryRowOf(char* d, intptr_t d_step, const char* a, intptr_t a_step,
   const bool is_transpose = t.rows > 1 && t.a.row_stride == a_size &&
                             t.a.column_stride != 0 && t.a.column_stride != 1;
   if (is_transpose) {
-    // Memory is read along its rows, the tile is near.
+    // Reads memory along its rows; the tile is in the cache.
     for (intptr_t i = 0; i < columns; ++i) {
       row(t.destination.data + i * d_step,
           static_cast<intptr_t>(t.destination.row_stride),

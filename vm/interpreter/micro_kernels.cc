@@ -1,8 +1,8 @@
-// Sums of products for one instruction set (compiled several times, like
-// strip_kernels.cc, but with -ffp-contract=fast): the register-blocked inner
-// kernel of contractions, and tiles. Plain C++ with vector extensions: the
-// accumulators are a rows x vectors array of vector variables that the compiler
-// keeps in registers.
+// Kernels for sums of products, for one instruction set (compiled several
+// times, like strip_kernels.cc, but with -ffp-contract=fast): the
+// register-blocked inner kernel of contractions, and kernels on tiles. They are
+// plain C++ with vector extensions: the accumulators are a rows x vectors array
+// of vector variables that the compiler keeps in registers.
 #ifndef EMBER_MICRO_ROWS
 #define EMBER_MICRO_ROWS 4
 #define EMBER_VECTOR_BYTES 16
@@ -14,7 +14,7 @@
 namespace ember::vm {
 namespace {
 
-// The columns of a panel that is not full.
+// Stores the columns of a panel that is not full.
 template <typename T>
 __attribute__((noinline)) void StoreRow(T* to, const T* row,
                                         const MicroArguments& t) {
@@ -95,7 +95,7 @@ void SetMicroKernels(MicroKernels& kernels) {
   kernels.vector_elements = EMBER_VECTOR_BYTES / sizeof(T);
   SetRows<T, 2, EMBER_MICRO_ROWS>(kernels);
 #ifdef __OPTIMIZE_SIZE__
-  // Panels are packed two vectors wide, whatever is used of them.
+  // Panels are always packed two vectors wide, even if only one is used.
   for (int m = 0; m < EMBER_MICRO_ROWS; ++m)
     kernels.run[0][m] = kernels.run[1][m];
 #else

@@ -8,13 +8,14 @@
 #include "vm/interpreter/loops.h"
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
-// --- narrow floats, on bits so that the loops vectorise without hardware
-// conversions: how they are in memory, and how a tile holds them, as f32 ---
+// --- narrow floats: conversion between memory and tiles, which hold them as
+// f32. It works on bits, so that the loops vectorise without hardware
+// conversions ---
 
-// Of fewer bits of exponent than f32.
+// A float with fewer bits of exponent than f32.
 template <DType type>
 struct SmallFloatFormat {
   static constexpr FloatFormat kFormat = FloatFormatOf(type);
@@ -25,8 +26,9 @@ struct SmallFloatFormat {
   static constexpr uint32_t kSign = static_cast<uint32_t>(kFormat.sign_bit());
   static constexpr uint32_t kPastFinite =
       static_cast<uint32_t>(kFormat.past_finite);
-  // Of f32.
-  static constexpr uint32_t kMantissa = (1u << kShift) - 1;  // what is lost
+  // Masks of f32.
+  // bits that are lost
+  static constexpr uint32_t kMantissa = (1u << kShift) - 1;
   static constexpr uint32_t kExponent = 0x7f800000u;
   static constexpr uint32_t kQuietNan =
       (static_cast<uint32_t>(kFormat.quiet_nan) << kShift) | kExponent;
@@ -37,9 +39,9 @@ struct SmallFloatFormat {
   static float Load(StorageType code) {
     const uint32_t magnitude = (code & (kSign - 1u)) << kShift;
     const uint32_t sign = (code & kSign) << (32 - kFormat.bits);
-    // The exponent is off by the difference of the biases: one multiplication
-    // repairs it, also for subnormals. Infinities and NaNs have all exponent
-    // bits.
+    // The exponent is wrong by the difference of the biases. One multiplication
+    // corrects it, also for subnormals. Infinities and NaNs have all exponent
+    // bits set.
     constexpr float kUp = __builtin_bit_cast(float, (127u << 23) + kRebias);
     const float scaled = FloatOf(magnitude) * kUp;
     const bool is_special = magnitude >= kPastFinite << kShift;
@@ -47,7 +49,7 @@ struct SmallFloatFormat {
                    sign);
   }
 
-  // The bits of a value that is already one of the type.
+  // Returns the bits of a value that the type can represent.
   static StorageType Store(float value) {
     const uint32_t bits = BitsOf(value);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -59,7 +61,7 @@ struct SmallFloatFormat {
         ((bits >> (32 - kFormat.bits)) & kSign));
   }
 
-  // To the nearest value of the type, ties to even.
+  // Rounds to the nearest value of the type, ties to even.
   static float Round(float value) {
     const uint32_t bits = BitsOf(value);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -69,7 +71,7 @@ struct SmallFloatFormat {
     constexpr uint32_t kTooLarge = (kPastFinite << kShift) + kRebias;
     constexpr uint32_t kOverflow = (kPastFinite << kShift) | kExponent;
     const uint32_t normal = rounded >= kTooLarge ? kOverflow : rounded;
-    // Multiples of the least of the type.
+    // Subnormal values are multiples of the type's smallest one.
     constexpr float kUnit = __builtin_bit_cast(
         float, kRebias + (static_cast<uint32_t>(kShift + 1) << 23));
     const float tiny = (FloatOf(magnitude) + kUnit) - kUnit;
@@ -98,8 +100,8 @@ struct BF16Format {
   }
 };
 
-// Rounds a double to f32 so that a second rounding to fewer bits is exact: to
-// odd.
+// Rounds a double to f32 by rounding to odd, so that a second rounding to fewer
+// bits is exact.
 inline float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
@@ -161,7 +163,7 @@ void LoadKernel(const TileArguments& t) {
   }
   const int64_t stride = t.a.column_stride;
   if (t.rows > 1 && t.a.row_stride == static_cast<int64_t>(sizeof(Storage))) {
-    // A transpose: memory is read along its rows, the tile is near.
+    // A transpose: reads memory along its rows; the tile is in the cache.
     for (int64_t i = 0; i < t.columns; ++i) {
       const Storage* a = Row<Storage>(t.a, 0) + i * stride;
       char* d = t.destination.data + i * static_cast<int64_t>(sizeof(Tile));
@@ -206,7 +208,7 @@ inline To CastValue(From value) {
   if constexpr (kIsBool<To>) {
     return value != From(0);
   } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
-    // Truncates and saturates; the limits are powers of two, so exact.
+    // Truncates and saturates. The limits are powers of two, so they are exact.
     constexpr int kBits = sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0);
     constexpr From kAbove =
         From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
@@ -228,8 +230,8 @@ void CastKernel(const TileArguments& t) {
   MapUnary<To, From>(t, [](From value) { return CastValue<To, From>(value); });
 }
 
-// A 64-bit integer as a double that rounds to fewer bits as the integer itself
-// would.
+// Converts a 64-bit integer to a double that rounds to fewer bits as the
+// integer itself would.
 template <typename From>
 inline double OddDouble(From value) {
   if constexpr (sizeof(From) == 8 && !kIsFloat<From>) {
@@ -248,7 +250,7 @@ inline double OddDouble(From value) {
   }
 }
 
-// To f32, such that rounding that to a narrow float rounds once.
+// Casts to f32 such that a following rounding to a narrow float is correct.
 template <typename From>
 void CastOddKernel(const TileArguments& t) {
   MapUnary<float, From>(
@@ -339,9 +341,9 @@ inline void IotaKernel(const TileArguments& t) {
   }
 }
 
-// destination (offsets) += a * immediate[0], where 0 <= a < immediate[1];
-// otherwise the offset becomes kOutside (padding) or the failure is noted. b:
-// the offsets so far.
+// Adds a * immediate[0] to the destination (offsets), where 0 <= a <
+// immediate[1]. For other a the offset becomes kOutside (padding), or the
+// failure is recorded. b: the offsets so far.
 template <bool kMark>
 void AccumulateIndexKernel(const TileArguments& t) {
   const int64_t stride = t.immediate[0];

@@ -18,13 +18,13 @@ using tensor::Dispatch;
 
 namespace {
 
-// Less work than this is done by the calling thread alone: waking others costs
-// microseconds.
+// The calling thread alone does less work than this, because waking other
+// threads costs microseconds.
 constexpr double kParallelNanoseconds = 30000;
-// A chunk is at least this much work, so that handing chunks out costs little.
+// Smallest work of a chunk, so that handing out chunks costs little.
 constexpr double kChunkNanoseconds = 8000;
 
-// Less than this is packed by the calling thread alone.
+// The calling thread alone packs fewer bytes than this.
 constexpr int64_t kParallelPackBytes = 256 * 1024;
 
 struct Worker {
@@ -68,7 +68,7 @@ class InterpreterPlan final : public Plan {
   PlanMemory memory_;
   PlanParts parts_;
   std::vector<Worker> workers_;
-  const Interrupt* interrupt_ = nullptr;  // of the run
+  const Interrupt* interrupt_ = nullptr;  // interrupt of the run
   std::mutex failure_mutex_;
   StripFailure failure_;
 };
@@ -133,13 +133,13 @@ int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
   if (workers == 1) return group.most_rows;
   const double total = group.row_cost * static_cast<double>(group.rows);
   if (total < kParallelNanoseconds) return group.most_rows;
-  // A few chunks per worker even out what they differ in speed.
+  // A few chunks per worker balance workers of different speed.
   double most_chunks = total / kChunkNanoseconds;
   if (group.wanted_rows > 0) {
     most_chunks = static_cast<double>(group.rows) /
                   static_cast<double>(group.wanted_rows);
   }
-  // Bounded while it is a double: it may be too large for an integer.
+  // The bound is applied to the double, which may be too large for an integer.
   const auto most = static_cast<int64_t>(std::min(most_chunks, 4.0 * workers));
   const int64_t wanted = std::max<int64_t>(most / workers * workers, workers);
   int64_t rows = DivideRoundingUp(group.rows, wanted);
@@ -208,8 +208,8 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
     if (chunk.zero)
       std::memset(memory, 0,
                   static_cast<size_t>(chunk.row_bytes * (end - begin)));
-    // As if the whole buffer were there; only its rows [begin, end) are
-    // touched.
+    // The pointer is where the whole buffer would begin; only its rows [begin,
+    // end) are accessed.
     worker.buffers[chunk.buffer] = reinterpret_cast<char*>(
         reinterpret_cast<uintptr_t>(memory) -
         static_cast<uintptr_t>(begin * chunk.row_bytes));

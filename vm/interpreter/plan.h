@@ -1,29 +1,32 @@
-// Tier 0: runs a dispatch by interpretation, everywhere and at once.
+// Tier 0: runs a dispatch by interpretation, on every machine and without
+// compiling.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan,
 //                          Plan::Make(dispatch, {batch}));
 //   EMBER_RETURN_IF_ERROR(plan->Run(buffers, runner));
 //
-// There are two interpreters. StripInterpreter, which Plan::Make asks, is the
-// fast one that everybody uses and that this page is about;
-// PointwiseInterpreter (pointwise_plan.h) is a small one for programs that must
-// be small and bring kernels for what has to be fast.
+// There are two interpreters. StripInterpreter, which Plan::Make uses, is the
+// fast one and the default; this page describes it. PointwiseInterpreter
+// (pointwise_plan.h) is a small one, for programs that must be small and bring
+// kernels for the dispatches that must be fast.
 //
-// Making a plan fixes the scalar parameters, so every extent is a number: axes
-// are collapsed and ordered, loads classified by their stride along the strip,
-// index arithmetic strength-reduced, sum-of-product stages recognised as
-// contractions, stages fused row by row, and every access either proved in
-// bounds or marked to be checked while running. A plan takes microseconds to
-// make and is kept per shape by the caller.
+// Making a plan fixes the scalar parameters, so every extent is a number. Axes
+// are collapsed and ordered, loads are classified by their stride along the
+// strip, and index arithmetic is strength-reduced. Sum-of-product stages are
+// recognised as contractions, and stages are fused row by row. Every access is
+// either proved in bounds or marked to be checked while running. A plan takes
+// microseconds to make; the caller keeps it per shape.
 //
-// Thread-safety: a plan may be run by one thread at a time (it owns scratch
-// memory for each worker); runner may use several workers inside one Run.
-// Results do not depend on their number. Errors: Make refuses what
-// tensor/concrete_header.h does, and memory that the budget does not give; so
-// does Run where scratch for more workers is needed. Run reports a
-// data-dependent index (gather, scatter) out of range, naming dispatch, buffer,
-// index and extent, and what runner.interrupt() says if that stopped it.
-// Contents of the output buffers are unspecified after an error.
+// Thread-safety: only one thread at a time may run a plan, because it owns
+// scratch memory for each worker. The runner may use several workers inside one
+// Run. Results do not depend on their number.
+//
+// Errors: Make refuses what tensor/concrete_header.h refuses, and returns an
+// error if the budget does not grant memory. Run returns that error, too, if it
+// needs scratch for more workers. Run reports a data-dependent index (gather,
+// scatter) out of range, naming dispatch, buffer, index and extent. If
+// runner.interrupt() stopped it, Run returns the interrupt's status. Contents
+// of the output buffers are unspecified after an error.
 #ifndef EMBER_VM_INTERPRETER_PLAN_H_
 #define EMBER_VM_INTERPRETER_PLAN_H_
 
@@ -42,12 +45,12 @@
 
 namespace ember::vm {
 
-// What callers must know of a run before it.
+// Facts that callers need before a run.
 struct PlanFacts {
   // Bytes that each input and output must hold.
   std::vector<int64_t> required_bytes;
-  // Of each whether it is an output to every element of which a run stores,
-  // whatever it held before.
+  // For each input and output: true for an output to every element of which a
+  // run stores, whatever the output held before.
   std::vector<bool> overwrites;
 };
 
@@ -56,34 +59,35 @@ class Plan {
   struct Options {
     // Input buffers whose contents never change between runs (constants of the
     // module). Operands of contractions that read only these are packed once,
-    // at the first run, and kept.
+    // in the first run, and kept.
     std::vector<bool> constant_inputs;
-    // Scratch memory aimed at per worker, bytes: about half of a core's L2
-    // cache.
+    // Target size of scratch memory per worker in bytes: about half of a core's
+    // L2 cache.
     int64_t scratch_target = 512 * 1024;
-    // Charged with all that the plan allocates by what the dispatch asks for:
-    // temporaries, packed and padded operands, scratch of workers. Outlives the
-    // plan. Null: nobody counts.
+    // Charged with all memory whose size the dispatch determines: temporaries,
+    // packed and padded operands, scratch of workers. Outlives the plan. Null:
+    // memory is not counted.
     MemoryBudget* budget = nullptr;
-    // Where that comes from.
+    // The allocator of that memory.
     HostAllocator allocator;
   };
 
-  // As StripInterpreter().MakePlan. The dispatch must outlive the plan and have
-  // passed tensor::Verify.
+  // Does the same as StripInterpreter().MakePlan. The dispatch must outlive the
+  // plan and have passed tensor::Verify.
   static StatusOr<std::unique_ptr<Plan>> Make(
       const tensor::Dispatch& dispatch, std::span<const int64_t> parameters,
       const Options& options);
-  // With the dispatch's header for the parameters, which need not outlive it.
+  // Like Make, with the dispatch's header for the parameters. The header need
+  // not outlive the plan.
   static StatusOr<std::unique_ptr<Plan>> MakeFor(
       const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
       const Options& options);
   virtual ~Plan() = default;
 
   // buffers: one pointer per input and output buffer in the dispatch's order
-  // (temporaries are the plan's own), each holding what facts() says,
-  // aligned to the element size. An output may be the same memory as an input
-  // only if reads_before_writes(input, output).
+  // (the plan owns the temporaries). Each buffer has at least required_bytes of
+  // facts(), aligned to the element size. An output may be the same memory as
+  // an input only if MayAlias(dispatch, input, output).
   virtual Status Run(std::span<void* const> buffers,
                      ParallelRunner& runner) = 0;
 
@@ -94,14 +98,15 @@ class Plan {
   virtual std::string Describe() const = 0;
 };
 
-// Who makes plans. Has no state, and is thread-safe.
+// Makes plans. It has no state and is thread-safe.
 class Interpreter {
  public:
   virtual StatusOr<std::unique_ptr<Plan>> MakePlan(
       const tensor::Dispatch& dispatch, const tensor::ConcreteHeader& header,
       const Plan::Options& options) const = 0;
-  // Without the plan, for calls that a kernel serves: takes a fraction of what
-  // making the plan does. Errors: those of MakePlan but memory.
+  // Returns the facts without making a plan, for calls that a kernel runs. It
+  // takes a fraction of the time that making the plan takes. Errors: those of
+  // MakePlan, except for memory.
   virtual StatusOr<PlanFacts> FactsOf(
       const tensor::Dispatch& dispatch,
       const tensor::ConcreteHeader& header) const = 0;
@@ -112,9 +117,9 @@ class Interpreter {
 
 const Interpreter& StripInterpreter();
 
-// True if every element of `output` is written at the same flat position after
-// all reads of that position of `input`, whatever the parameters, so that both
-// may be one piece of memory: the memory planner's in-place test. Conservative.
+// True if, for all parameters, every element of `output` is written at the same
+// flat position after all reads of that position of `input`. Then both may
+// share memory: the memory planner's in-place test. Conservative.
 bool MayAlias(const tensor::Dispatch& dispatch, int input, int output);
 
 }  // namespace ember::vm

@@ -16,9 +16,9 @@ using tensor::Dispatch;
 namespace {
 
 // Estimates the bytes of a plan's own lists (the analyses of stages and the
-// programs of strips), without scratch and packed operands. The lists grow
-// while the plan is made and the budget is charged before, so this is no exact
-// count: a chain of 3,000 products of loads was measured at two thirds of it.
+// programs of strips), without scratch and packed operands. The budget is
+// charged before the lists grow, so this is no exact count: for a chain of
+// 3,000 products of loads the lists took two thirds of it.
 int64_t OwnBytes(const Dispatch& dispatch) {
   constexpr int64_t kBytesPerInstruction = 192;
   constexpr int64_t kBytesPerStage = 2048;
@@ -64,7 +64,7 @@ class PlanBuilder {
   const Plan::Options& options_;
   PlanMemory& memory_;
   PlanParts& parts_;
-  // By buffer.
+  // Stages by buffer.
   std::vector<std::vector<const StageAnalysis*>> stages_of_;
 };
 
@@ -93,7 +93,7 @@ Status PlanBuilder::Build() {
     for (const ChunkBuffer& chunk : group.chunk_buffers)
       in_chunk[static_cast<size_t>(chunk.buffer)] = true;
   }
-  // What no group keeps in its chunks is held in full.
+  // Temporaries that no group keeps in its chunks are held in full.
   for (size_t i = 0; i < dispatch_.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (dispatch_.buffers[i].kind != BufferKind::kTemporary) continue;
@@ -241,15 +241,15 @@ void PlanBuilder::LayOutScratch(const RowGroup& rows,
     ChunkBuffer chunk;
     chunk.buffer = buffer;
     chunk.row_bytes = BytesOf(buffer) / group.rows;
-    // A chunk holds some of its rows. Stages that store parts of the buffer may
-    // store other rows than those, so parts do not count here.
+    // A chunk holds only some of the rows. Stages that store parts of the
+    // buffer may store other rows, so a union of parts does not count here.
     chunk.zero = !IsStoredByOneStage(buffer);
     row_bytes += chunk.row_bytes;
     group.chunk_buffers.push_back(chunk);
   }
   int64_t most = group.rows;
   if (row_bytes > 0) most = std::min(most, options_.scratch_target / row_bytes);
-  // Chunks of whole register blocks, or of whole inner axes.
+  // Chunks consist of whole register blocks, or of whole inner axes.
   const Step& first = group.steps.front();
   for (const Step& step : group.steps) {
     if (!step.contraction || step.row_factor != 1) continue;
@@ -257,7 +257,8 @@ void PlanBuilder::LayOutScratch(const RowGroup& rows,
     group.wanted_rows = step.row_divisor * step.contraction->wanted_rows();
     break;
   }
-  // Room for so many rows even if that leaves the cache, within reason.
+  // Allows the wanted number of rows even if they exceed the cache, within
+  // limits.
   if (row_bytes * group.wanted_rows <= 8 * options_.scratch_target) {
     most = std::max(most, std::min(group.rows, group.wanted_rows));
   }

@@ -1,13 +1,13 @@
-// The memory of one plan of tier 0: allocated here, charged to the budget of
-// its session, and all freed when the plan is gone.
+// The memory of one plan of tier 0. It is allocated here, charged to the budget
+// of its session, and freed with the plan.
 //
 //   PlanMemory memory(dispatch, options.budget, options.allocator);
 //   EMBER_RETURN_IF_ERROR(memory.Charge(estimate, "plan"));
 //   EMBER_ASSIGN_OR_RETURN(char* const scratch,
 //                          memory.Allocate(bytes, "scratch"));
 //
-// Not thread-safe. Errors are ResourceExhausted, and name the dispatch and what
-// the memory is for, of which the message has `what` and behind it `name`.
+// Not thread-safe. Errors are ResourceExhausted. They name the dispatch and the
+// purpose of the memory, which is `what` followed by `name`.
 #ifndef EMBER_VM_INTERPRETER_PLAN_MEMORY_H_
 #define EMBER_VM_INTERPRETER_PLAN_MEMORY_H_
 
@@ -25,7 +25,7 @@ namespace ember::vm {
 
 class PlanMemory {
  public:
-  // dispatch and budget outlive this; budget: null: nobody counts.
+  // dispatch and budget outlive this. budget: null: memory is not counted.
   PlanMemory(const tensor::Dispatch& dispatch, MemoryBudget* budget,
              HostAllocator allocator)
       : dispatch_(dispatch), budget_(budget), allocator_(allocator) {}
@@ -33,10 +33,11 @@ class PlanMemory {
   PlanMemory(const PlanMemory&) = delete;
   PlanMemory& operator=(const PlanMemory&) = delete;
 
-  // For memory that somebody else allocates.
+  // Charges memory that is allocated elsewhere.
   Status Charge(int64_t bytes, std::string_view what,
                 std::string_view name = "");
-  // Aligned to 64 bytes, contents unspecified; as long-lived as this.
+  // Returns memory that is aligned to 64 bytes, has unspecified contents, and
+  // lives as long as this object.
   StatusOr<char*> Allocate(int64_t bytes, std::string_view what,
                            std::string_view name = "");
 

@@ -1,13 +1,13 @@
-// What a plan of the strip interpreter is made of: the stages of its dispatch
-// as they run, and the memory that they need. Internal to plans.
+// The parts of a plan of the strip interpreter: the stages of its dispatch as
+// they run, and the memory that they need. Internal to plans.
 //
 //   PlanMemory memory(dispatch, options.budget, options.allocator);
 //   PlanParts parts;
 //   EMBER_RETURN_IF_ERROR(
 //       BuildPlanParts(dispatch, header, options, memory, &parts));
 //
-// Errors: memory that the budget does not give, and what a stage is refused
-// for. parts is unspecified then.
+// Errors: the budget does not grant memory, or a stage is refused. parts is
+// unspecified then.
 #ifndef EMBER_VM_INTERPRETER_PLAN_PARTS_H_
 #define EMBER_VM_INTERPRETER_PLAN_PARTS_H_
 
@@ -30,15 +30,16 @@ struct Step {
   int stage = 0;
   StripProgram program;
   std::optional<Contraction> contraction;
-  int64_t rest = 1;  // points per row, of a strip program
+  int64_t rest = 1;  // points per row of a strip program
   // Rows [begin, end) of the group are flat rows [begin / row_divisor *
   // row_factor, ...) of the contraction.
   int64_t row_divisor = 1;
   int64_t row_factor = 1;
   char* packed_b = nullptr;
   char* padded_a = nullptr;
-  bool keeps_packed = false;  // B is constant
-  // What runs have done once: the padding of padded_a, and a kept packed_b.
+  bool keeps_packed = false;  // true: B is constant
+  // Work that is done once, by the first run: the padding of padded_a, and a
+  // packed_b that is kept.
   bool has_padding = false;
   bool packed = false;
 };
@@ -48,22 +49,22 @@ struct ChunkBuffer {
   int buffer = 0;
   int64_t row_bytes = 0;
   int64_t scratch_offset = 0;
-  bool zero = false;  // not every element is stored to
+  bool zero = false;  // true: some elements are not stored to
 };
 
 // Stages that run together, row by row (row_groups.h).
 struct Group {
   int64_t rows = 0;
-  bool ordered = false;  // stores may meet: one chunk
+  bool ordered = false;  // stores may overlap: one chunk
   std::vector<Step> steps;
   std::vector<ChunkBuffer> chunk_buffers;
-  int64_t row_alignment = 1;  // chunks begin at multiples
+  int64_t row_alignment = 1;  // chunks begin at multiples of it
   int64_t preferred_rows =
-      1;  // chunks are multiples where they are large enough
+      1;  // chunks are multiples of it if they are large enough
   int64_t wanted_rows =
       0;                  // chunks of fewer rows read packed operands too often
-  int64_t most_rows = 0;  // per chunk, by scratch
-  int64_t step_scratch = 0;  // where the steps' own scratch begins
+  int64_t most_rows = 0;  // limit per chunk, from the scratch size
+  int64_t step_scratch = 0;  // offset of the steps' own scratch
   double row_cost = 0;
 };
 
@@ -75,14 +76,14 @@ struct Zeroed {
 
 struct PlanParts {
   std::vector<Group> groups;
-  // By number of the dispatch's buffers, those of contractions behind them:
-  // temporaries that are held in full are filled in, others null.
+  // Pointers by number of the dispatch's buffers, then those of contractions.
+  // Temporaries that are held in full are filled in, others are null.
   std::vector<char*> buffers;
   std::vector<Zeroed> zeroed;
   PlanFacts facts;
-  int io_count = 0;           // inputs and outputs
+  int io_count = 0;           // number of inputs and outputs
   int64_t scratch_bytes = 0;  // per worker
-  size_t slot_count = 1;      // of operands of strips, per worker
+  size_t slot_count = 1;      // operands of strips, per worker
 };
 
 Status BuildPlanParts(const tensor::Dispatch& dispatch,

@@ -206,7 +206,7 @@ TEST(PlanTest, Reductions) {
   })");
 }
 
-// Tiles that are padding as a whole, in a sum of terms that are all the same.
+// Some tiles consist only of padding, in a sum whose terms are all equal.
 TEST(PlanTest, ReductionsOfWhatNoStepMoves) {
   for (const char* value : {"%x[i0 - 1, i1, i2]", "%x[i0 - 1, i1, i2] * 4.0"}) {
     for (const char* combiner : {"sum", "maximum"}) {
@@ -426,8 +426,8 @@ TEST(MayAliasTest, SamePositionOnly) {
   })"));
 }
 
-// Only known when it runs, so each element is looked at. Rows of the outer dims
-// are one axis.
+// The position of the padding is known only at run time, so each element is
+// checked. Rows of the outer dims are one axis.
 TEST(PlanTest, PadsByLoadedValues) {
   ExpectMatchesDefinition(R"(
   dispatch @inner(%x: f32[1, 3, 4, 5], %value: f32[]) -> (%y: f32[1, 3, 4, 8]) {
@@ -437,7 +437,7 @@ TEST(PlanTest, PadsByLoadedValues) {
   dispatch @middle(%x: f32[6, 4, 5], %value: f32[4]) -> (%y: f32[6, 7, 5]) {
     %y[i, j, k] = pad(%x[i, j - 2, k], %value[mod(j, 4)])
   })");
-  // The columns tested together with the rows.
+  // The guard checks columns together with rows.
   ExpectMatchesDefinition(R"(
   dispatch @diagonal(%x: f32[3, 4, 20]) -> (%y: f32[3, 4, 20, 20]) {
     %y[i, j, k, l] = pad(%x[i, j, k + l - 10], 0.5)

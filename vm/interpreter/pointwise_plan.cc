@@ -8,9 +8,9 @@
 namespace ember::vm {
 namespace {
 
-// Whether the stage stores to every element of the buffer: index i is one of
-// the axes, which runs over all of dimension i, and no axis is used twice.
-// False where that is not as plain.
+// True if the stage stores to every element of the buffer: index i is one of
+// the axes, that axis runs over all of dimension i, and no axis is used twice.
+// False in less simple cases.
 bool StoresAll(const tensor::Dispatch& dispatch,
                const tensor::ConcreteHeader& header, const tensor::Stage& stage,
                const tensor::Store& store) {
@@ -28,15 +28,15 @@ bool StoresAll(const tensor::Dispatch& dispatch,
     }
     is_used[index.immediate] = true;
   }
-  // An axis that no index names runs at least once.
+  // The axes that no index uses must not be empty.
   for (int64_t extent : axes) {
     if (extent == 0) return false;
   }
   return true;
 }
 
-// The first stage that stores to the buffer decides: a later one may read what
-// that has left.
+// The first stage that stores to the buffer decides, because a later one may
+// read what the first left there.
 bool Overwrites(const tensor::Dispatch& dispatch,
                 const tensor::ConcreteHeader& header, uint32_t buffer) {
   for (const tensor::Stage& stage : dispatch.stages) {

@@ -1,14 +1,16 @@
-// The smallest interpreter of dispatches: the definition itself
-// (tensor/evaluator.h), point by point, a hundred to a thousand times slower
-// than strips and a tenth of their size. For programs that must be small and
-// bring kernels for what has to be fast, or whose models are tiny.
+// The smallest interpreter of dispatches. It runs the definition itself
+// (tensor/evaluator.h), point by point: a hundred to a thousand times slower
+// than strips, at a tenth of their size. It is for programs that must be small
+// and bring kernels for the dispatches that must be fast, or whose models are
+// tiny.
 //
 //   Session::Create(module, {.device = device,
 //                            .interpreter = &PointwiseInterpreter()});
 //
-// One thread. Sums and products of f32 are added up in f64 and rounded once, so
-// that they keep the bound of tensor/sum_error.h at every length. Results do
-// not have the bits of strips where those round otherwise.
+// It uses one thread. Sums of f32 and of products of f32 are added up in f64
+// and rounded once, so that they keep the bound of tensor/sum_error.h at every
+// length. Results may differ from those of strips in their last bits, because
+// strips round differently.
 #ifndef EMBER_VM_INTERPRETER_POINTWISE_PLAN_H_
 #define EMBER_VM_INTERPRETER_POINTWISE_PLAN_H_
 

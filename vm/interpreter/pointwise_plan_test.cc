@@ -1,4 +1,4 @@
-// The interpreter for programs that must be small.
+// Tests the interpreter for programs that must be small.
 //
 //   EMBER_SEED=42 bazel run //vm/interpreter:pointwise_plan_test
 #include "vm/interpreter/pointwise_plan.h"
@@ -42,8 +42,9 @@ TEST(PointwisePlanTest, RandomDispatchesMatchTheDefinition) {
     ExpectRandomCase(seed, 1, {.subnormals = true}, PointwiseInterpreter());
 }
 
-// What it says to be overwritten is so: strips, which look closer, say so, too.
-// And it says so of most, or memory would be cleared in each run.
+// An output that this interpreter reports as overwritten is overwritten:
+// strips, whose analysis is more precise, report it, too. Most outputs must be
+// reported, or memory would be cleared in each run.
 TEST(PointwisePlanTest, FactsAreThoseOfStripsOrMoreCareful) {
   int said = 0;
   int of = 0;
@@ -89,7 +90,7 @@ TEST(PointwisePlanTest, LongSumsKeepTheirBound) {
   ASSERT_TRUE((*plan)->Run(buffers, runner).ok());
   EXPECT_LE(std::fabs(y - exact),
             tensor::SumErrorBound(kTerms, DType::kF32, exact));
-  // Far below it: what is rounded is the result alone.
+  // The error is far below the bound, because only the result is rounded.
   EXPECT_LE(std::fabs(y - exact), 0x1p-23 * exact);
 }
 
@@ -107,8 +108,8 @@ TEST(PointwisePlanTest, AnInterruptEndsIt) {
   EXPECT_EQ((*plan)->Run(buffers, runner).code(), StatusCode::kCancelled);
 }
 
-// Each point has a result, though there is nothing to sum up: as many as the
-// file likes, in the memory of one.
+// Each point stores a result although it sums no terms. A file may ask for any
+// number of such points that share the memory of one element.
 TEST(PointwisePlanTest, AnInterruptEndsPointsWithoutTerms) {
   const tensor::Dispatch dispatch =
       Parse(R"(dispatch @nothing<n>(%x: f32[8]) -> (%y: f32[]) {

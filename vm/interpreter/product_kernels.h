@@ -1,12 +1,12 @@
-// Sums of products over tiles. For the kernel files only (see loops.h), in the
-// one where a * b + c may fuse.
+// Kernels for sums of products over tiles. For the kernel files only (see
+// loops.h), namely the one in which a * b + c may fuse.
 #ifndef EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
 #define EMBER_VM_INTERPRETER_PRODUCT_KERNELS_H_
 
 #include "vm/interpreter/reduce_kernels.h"
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 template <typename T>
@@ -64,8 +64,9 @@ struct VectorOf {
                                     aligned(sizeof(T)), may_alias));
 };
 
-// b is the same in all rows (the weights of a depthwise convolution): a vector
-// of columns at a time down all rows, with its weights in registers.
+// For a b that is the same in all rows (the weights of a depthwise
+// convolution). Processes a vector of columns at a time down all rows, with its
+// weights in registers.
 template <typename T, int kTaps>
 void TapsDown(const TapArguments& t) {
   using Vector = typename VectorOf<T>::Type;
@@ -106,7 +107,8 @@ void TapsDown(const TapArguments& t) {
   }
 }
 
-// b varies in any way, or is a scalar per row: kTaps pairs of streams.
+// For a b that varies in any way or is a scalar per row: reads kTaps pairs of
+// streams.
 template <typename T, int kTaps>
 void Taps(const TapArguments& t) {
   if (t.b.column_stride != 0 && t.b.row_stride == 0)
@@ -142,7 +144,7 @@ void Taps(const TapArguments& t) {
 }
 
 // Taps beyond whole groups of three run one by one, so that only two sizes are
-// compiled besides 9.
+// compiled in addition to 9.
 template <typename T>
 void MultiplyAddTapsKernel(const TapArguments& t) {
   if (t.taps == kMaxTaps) return Taps<T, kMaxTaps>(t);

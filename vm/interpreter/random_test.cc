@@ -11,8 +11,8 @@
 namespace ember::vm {
 namespace {
 
-// Some have more elements than a tile, a block of a contraction, and what is
-// worth a second thread.
+// Some cases have more elements than a tile, a block of a contraction, and the
+// smallest work for a second thread.
 void Expect(uint64_t seed) {
   ExpectRandomCase(seed, seed % 8 == 0 ? 2 : 1,
                    {.largest_elements = 60000, .subnormals = true});

@@ -6,12 +6,12 @@
 #include "vm/interpreter/loops.h"
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
-// Partial results kept side by side: breaks the chain of dependent operations,
-// vectorises, and makes a long sum more accurate. Fixed, so that all
-// instruction sets add in the same order.
+// Number of partial results. They break the chain of dependent operations,
+// vectorise, and make a long sum more accurate. The number is fixed, so that
+// all instruction sets add in the same order.
 inline constexpr int kPartials = 32;
 
 template <typename Op, typename T, typename Value>
@@ -38,8 +38,8 @@ inline T ReduceRow(T initial, int64_t columns, Value value) {
 
 #ifdef __OPTIMIZE_SIZE__
 
-// ReduceRow for all operations and types, by the loops of their instructions:
-// `copy` moves elements, `combine` is the operation.
+// Does what ReduceRow does, for all operations and types, with the loops of
+// their instructions: `copy` moves elements, `combine` is the operation.
 [[maybe_unused]] __attribute__((noinline)) void ReduceRows(
     const TileArguments& t, UnaryRow copy, BinaryRow combine, int size) {
   const intptr_t step = static_cast<intptr_t>(t.a.column_stride) * size;
@@ -99,8 +99,8 @@ typedef float FloatVector __attribute__((vector_size(EMBER_VECTOR_BYTES)));
 typedef float FloatVectorInMemory
     __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(4), may_alias));
 
-// The same as the row of the instruction table; the compiler's vectoriser gives
-// up on a chain of these, so it is written on vectors.
+// Computes the same as the row of the instruction table. It is written on
+// vectors, because the compiler does not vectorise a chain of these.
 template <typename Op>
 inline FloatVector CombineVectors(FloatVector a, FloatVector b) {
   if constexpr (std::is_same_v<Op, AddOp>) return a + b;
@@ -135,7 +135,7 @@ void CombineTaps(const TapArguments& t) {
   }
 }
 
-// In the order of the taps, as if they came one by one.
+// Combines in the order of the taps, as if they came one by one.
 template <typename Op>
 void CombineTapsKernel(const TapArguments& t) {
 #ifndef __OPTIMIZE_SIZE__
@@ -149,7 +149,7 @@ void CombineTapsKernel(const TapArguments& t) {
   }
 }
 
-// visit(part, total, rest) for each element.
+// Calls visit(part, total, rest) for each element.
 template <typename T, typename Visit>
 inline void ForEachTotal(const TileArguments& t, Visit visit) {
   for (int64_t r = 0; r < t.rows; ++r) {
@@ -161,7 +161,7 @@ inline void ForEachTotal(const TileArguments& t, Visit visit) {
   }
 }
 
-// As tensor/sum_error.h says, each operation rounded by itself.
+// Follows tensor/sum_error.h; each operation is rounded by itself.
 template <typename T>
 void CarrySumKernel(const TileArguments& t) {
   ForEachTotal<T>(t, [](T& part, T& total, T& rest) {
@@ -198,7 +198,7 @@ inline void SetReduceKernels(TileKernelTable& table) {
   SetReduceRows<MultiplyOp>(table, 1);
   SetReduceRows<MinimumOp>(table, 2);
   SetReduceRows<MaximumOp>(table, 3);
-  // Rare: wide vectors would gain nothing.
+  // Carries are rare, so wide vectors would gain nothing.
 #ifndef EMBER_FAST_TYPES_ONLY
   table.carry_sum[0] = &CarrySumKernel<float>;
   table.carry_sum[1] = &CarrySumKernel<double>;

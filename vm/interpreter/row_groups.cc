@@ -10,8 +10,9 @@ using tensor::Interval;
 
 namespace {
 
-// A group of fewer rows than this gives up more (threads, tiles) than fusing
-// gains, unless the stages have no more by themselves.
+// Smallest number of rows of a group. A group of fewer rows loses more
+// (threads, tiles) than fusing gains, unless the stages have no more rows by
+// themselves.
 constexpr int64_t kFewRows = 16;
 
 struct Touch {
@@ -61,8 +62,8 @@ bool StaysInRow(const StageAnalysis& analysis, int prefix, int64_t rows,
   return rest.Within({0, row_size - 1});
 }
 
-// A file may have thousands of stages that touch thousands of buffers: each
-// touch is looked at a few times only, whatever the others are.
+// Groups the stages. A file may have thousands of stages that touch thousands
+// of buffers, so each touch is examined only a few times.
 class Grouper {
  public:
   Grouper(const Dispatch& dispatch, const PlanHeader& header,
@@ -128,10 +129,11 @@ class Grouper {
       last_write_[access.buffer] = stage;
   }
 
-  // In the group that is formed.
+  // True if the group being formed writes the buffer.
   bool IsWritten(int buffer) const { return last_write_[buffer] >= first_; }
 
-  // B is packed before any row runs, so the group must not write what it reads.
+  // B is packed before any row runs, so the group must not write a buffer that
+  // B reads.
   bool PackedOperandIsWritten(int stage) const {
     if (!stages_[stage].contraction) return false;
     StripSpec spec;
@@ -150,8 +152,9 @@ class Grouper {
                       *touch.access, header_.elements[touch.access->buffer]);
   }
 
-  // Whether all touches of what the stages from first_ to this one write stay
-  // in one of so many rows, if they do without this stage.
+  // True if, for the stages from first_ to this one, all touches of the buffers
+  // that they write stay in one of `rows` rows. Requires that this is true
+  // without this stage.
   bool StillStay(int stage, int64_t rows) {
     const StageAnalysis& analysis = stages_[stage].analysis;
     for (const Access& access : analysis.accesses) {
@@ -165,7 +168,8 @@ class Grouper {
           std::exchange(last_look_[access.buffer], looks_) == looks_) {
         continue;
       }
-      // Nothing was asked of those who read it so far.
+      // This stage is the first to write the buffer, so the touches of earlier
+      // readers have not been checked yet.
       const std::vector<Touch>& touches = touches_[access.buffer];
       auto touch = std::ranges::lower_bound(touches, first_, {}, &Touch::stage);
       for (; touch != touches.end() && touch->stage <= stage; ++touch) {
@@ -186,8 +190,8 @@ class Grouper {
     std::vector<int64_t> common;
     for (int64_t rows : rows_) {
       const bool stay = PrefixOf(stage, rows) >= 0 && StillStay(stage, rows) &&
-                        // While the first stage was alone in the group,
-                        // nobody has asked whether its own touches stay.
+                        // The first stage's own touches were not checked while
+                        // it was alone in the group.
                         (stage != first_ + 1 || StillStay(first_, rows));
       if (stay) common.push_back(rows);
     }
@@ -211,13 +215,12 @@ class Grouper {
         continue;
       }
       RowGroup& group = *group_of[touches.front().stage];
-      // They are in order.
+      // The touches are sorted by stage.
       if (group.rows <= 1 || touches.back().stage >= group.last) continue;
-      const bool stay =
-          last_write_[b] < 0 ||
-          std::ranges::all_of(
-              touches,
-              [&](const Touch& touch) { return Stays(touch, group.rows); });
+      const bool stay = last_write_[b] < 0 ||
+                        std::ranges::all_of(touches, [&](const Touch& touch) {
+                          return Stays(touch, group.rows);
+                        });
       if (stay) group.temporaries.push_back(static_cast<int>(b));
     }
   }
@@ -226,14 +229,15 @@ class Grouper {
   const PlanHeader& header_;
   const std::vector<AnalyzedStage>& stages_;
   std::vector<std::vector<RowChoice>> choices_;  // by stage
-  // By buffer, in the order of the stages.
+  // Touches by buffer, in the order of the stages.
   std::vector<std::vector<Touch>> touches_;
   std::vector<RowGroup> groups_;
-  // The group being formed: its first stage, and the row spaces still possible.
+  // The group being formed: its first stage, and the row spaces that are still
+  // possible.
   int first_ = -1;
   std::vector<int64_t> rows_;
-  // By buffer: the last stage so far that writes to it, and the number of the
-  // call of StillStay that has looked at its touches last.
+  // Per buffer: the last stage so far that writes to it, and the number of the
+  // last call of StillStay that examined its touches.
   std::vector<int> last_write_;
   std::vector<int64_t> last_look_;
   int64_t looks_ = 0;

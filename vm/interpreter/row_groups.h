@@ -1,8 +1,8 @@
-// Which stages of a dispatch run together, row by row. Stages of a group share
-// a row space: the leading axes of each, flattened, have the same number of
-// points, and every access to a buffer that the group writes touches only the
-// row it is in. A chunk of rows then runs through all stages before the next
-// one, on any worker, and a temporary needs room for the rows of one chunk
+// Groups the stages of a dispatch that run together, row by row. Stages of a
+// group share a row space: the leading axes of each, flattened, have the same
+// number of points. Every access to a buffer that the group writes touches only
+// its own row. A chunk of rows then runs through all stages before the next
+// chunk, on any worker, and a temporary needs memory for the rows of one chunk
 // only.
 #ifndef EMBER_VM_INTERPRETER_ROW_GROUPS_H_
 #define EMBER_VM_INTERPRETER_ROW_GROUPS_H_
@@ -26,7 +26,7 @@ struct RowGroup {
   int last = 0;
   int64_t rows = 0;
   std::vector<int>
-      prefix;  // per stage: how many of its spatial axes make up the rows
+      prefix;  // per stage: number of its spatial axes that make up the rows
   std::vector<int> temporaries;  // buffers that live in one chunk only
 };
 

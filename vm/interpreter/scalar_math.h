@@ -12,7 +12,7 @@
 #include <type_traits>
 
 namespace ember::vm {
-// Each kernels_*.cc has functions of its own, with its own flags.
+// Each build of a kernel file has functions of its own, with its own flags.
 namespace {  // NOLINT(google-build-namespaces)
 
 #ifdef __FMA__
@@ -146,7 +146,7 @@ inline float LogF32(float x) {
 inline float Log1pF32(float x) {
   const float u = x + 1.0f;
   const LogParts parts = SplitLog(u);
-  // What was lost in x + 1, relative to u.
+  // The part of x that was lost in x + 1, relative to u.
   const float lost = u > 2.0f ? 1.0f - (u - x) : x - (u - 1.0f);
   const float correction = u > 1e30f ? 0.0f : lost / u;
   const float result = LogOfParts(
@@ -190,7 +190,8 @@ inline float ErfF32(float x) {
   return x != x ? x : result;
 }
 
-// Where the reduction by multiples of pi / 2 is accurate enough.
+// Largest |x| for which the reduction by multiples of pi / 2 is accurate
+// enough.
 #ifdef __FMA__
 inline constexpr float kTrigonometricLimit = 30000.0f;
 #else

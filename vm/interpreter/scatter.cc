@@ -1,5 +1,6 @@
-// Stores whose positions are computed: one element after the other, since they
-// may meet. Compiled once; these loops gain nothing from wide vectors.
+// Stores at computed positions. They run one element after the other, because
+// two may store to the same position. Compiled once; these loops gain nothing
+// from wide vectors.
 #include "vm/interpreter/arithmetic.h"
 #include "vm/interpreter/kernel_selection.h"
 #include "vm/interpreter/move_kernels.h"

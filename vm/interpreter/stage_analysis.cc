@@ -16,7 +16,7 @@ using tensor::Register;
 
 namespace {
 
-// A request to take an axis apart: its index is outer * inner_extent + inner.
+// A request to split an axis: its index becomes outer * inner_extent + inner.
 struct Split {
   int axis = -1;
   int64_t inner_extent = 0;
@@ -102,7 +102,7 @@ class Analyzer {
     return range;
   }
 
-  // a + scale * b; false if that reaches too far for a form.
+  // Computes a += scale * b. False if the result exceeds the reach of a form.
   bool AddScaled(Affine& a, const Affine& b, int64_t scale) const {
     int64_t product;
     bool fits = !__builtin_mul_overflow(b.constant, scale, &product) &&
@@ -145,8 +145,8 @@ class Analyzer {
     }
   }
 
-  // x = divisor * quotient + rest with 0 <= rest < divisor everywhere, if that
-  // is affine.
+  // Finds the quotient with x = divisor * quotient + rest and 0 <= rest <
+  // divisor everywhere, if it is affine.
   bool DivideAffine(const Affine& x, int64_t divisor, Affine& quotient) {
     Affine rest;
     quotient = {};
@@ -329,7 +329,7 @@ class Analyzer {
     }
     for (const tensor::Store& store : stage_.stores) {
       Access access;
-      // Of a sum of nothing there is a result to be stored.
+      // Even a sum of no terms has a result that must be stored.
       EMBER_RETURN_IF_ERROR(MakeAccess(static_cast<int>(store.buffer),
                                        store.indices, false, stores_nothing_,
                                        access));
@@ -338,13 +338,13 @@ class Analyzer {
     return OkStatus();
   }
 
-  // never: it does not take place.
+  // never: true if the access is never executed.
   Status MakeAccess(int buffer, std::span<const Register> indices, bool pads,
                     bool never, Access& access) {
     access.buffer = buffer;
     const std::vector<int64_t>& extents = header_.extents[buffer];
     std::vector<DynamicIndex> dims(extents.size());
-    Affine offset;  // of what is affine
+    Affine offset;  // sum of the affine indices
     bool all_affine = true, fits = true;
     int64_t stride = 1;
     for (int d = static_cast<int>(extents.size()) - 1; d >= 0; --d) {
@@ -364,8 +364,8 @@ class Analyzer {
                     ": index ", dim.dimension, " runs from ", value.range.low,
                     " to ", value.range.high, ", extent is ", dim.extent}));
       }
-      // One kind of test per access: what is not affine makes the guards
-      // dynamic too.
+      // An access has one kind of check: if one index is not affine, the guards
+      // become dynamic, too.
       if (!fits || !dim.affine || (!proved && !all_affine)) {
         access.dynamic.push_back(dim);
       } else {
@@ -378,7 +378,7 @@ class Analyzer {
     return OkStatus();
   }
 
-  // Stores meet unless each flat position is written by one point only.
+  // True unless each flat position is written by at most one point.
   bool NeedsOrder() const {
     for (const Access& store : result_.stores) {
       if (!store.dynamic.empty()) return true;
@@ -404,7 +404,8 @@ class Analyzer {
   StageAnalysis result_;
   std::vector<Affine> axis_forms_;  // per axis of the stage as written
   Split split_;
-  bool empty_ = false;  // no points, at which values are evaluated
+  // true: there are no points at which values are evaluated
+  bool empty_ = false;
   bool stores_nothing_ = false;
 };
 

@@ -1,9 +1,9 @@
-// What a stage does to memory once the extents are numbers: every i64 register
-// as an affine form of the axes where it is one, every access as a flat affine
-// offset plus what is not affine.
+// Analyses the memory accesses of a stage once the extents are numbers. Every
+// i64 register becomes an affine form of the axes if it is one. Every access
+// becomes a flat affine offset plus the indices that are not affine.
 //
-// Axes that index arithmetic takes apart (i floordiv 12, i mod 12 with an
-// extent of 12 * n) are split in two, so that reshapes, head splits and the
+// If index arithmetic splits an axis (i floordiv 12, i mod 12 with an extent of
+// 12 * n), the axis becomes two axes, so that reshapes, head splits and the
 // like become affine. Axes of extent 1 keep their place but never appear in a
 // form.
 #ifndef EMBER_VM_INTERPRETER_STAGE_ANALYSIS_H_
@@ -23,13 +23,13 @@ namespace ember::vm {
 
 inline constexpr int kMaxAxes = 16;
 
-// What an affine form may add up to, whatever the signs of its terms:
+// Largest value of an affine form, whatever the signs of its terms:
 //   |constant| + sum of |coefficient| * max(extent, 1)
-// A file can ask for any i64 arithmetic, which wraps. What may leave this bound
-// is therefore no affine form here: it is computed point by point, as any other
-// value, and checked where it is an index. So sums of terms, products with the
-// 8 bytes of an element, and differences to extents all fit in 64 bits, for
-// everything behind the analysis, in any order and for any part of a stage.
+// A file can ask for any i64 arithmetic, which wraps. A value that may exceed
+// this bound is not an affine form: it is computed point by point like any
+// other value, and checked if it is an index. So sums of terms, products with
+// the 8 bytes of an element, and differences to extents all fit in 64 bits, in
+// any order and for any part of a stage, in all code that uses the analysis.
 inline constexpr int64_t kMaximumReach = int64_t{1} << 58;
 
 // constant + sum over axes of coefficients[axis] * axis; within kMaximumReach.
@@ -50,7 +50,7 @@ struct PlanHeader {
              const tensor::ConcreteHeader& header);
 };
 
-// One index of an access that has to be computed or checked while running.
+// An index of an access that must be computed or checked at run time.
 struct DynamicIndex {
   bool affine = false;
   Affine form;                 // if affine
@@ -70,11 +70,11 @@ struct Guard {
 
 struct Access {
   int buffer = 0;
-  // Flat, in elements; without the dynamic part. A form as any other: if it
-  // would reach too far, all indices are dynamic.
+  // Flat offset in elements, without the dynamic indices. It keeps the bound of
+  // all forms: if it might exceed kMaximumReach, all indices are dynamic.
   Affine offset;
   std::vector<DynamicIndex>
-      dynamic;                // not empty: these decide and add to the offset
+      dynamic;  // if not empty, these are checked and add to the offset
   std::vector<Guard> guards;  // only if `dynamic` is empty
 };
 
@@ -89,7 +89,7 @@ struct StageValue {
   tensor::Interval range;
   uint32_t axes =
       0;  // bit per axis that it varies with; kAccumulatorBit in folds
-  int access = -1;  // of Load and Pad
+  int access = -1;  // access of Load and Pad
 };
 
 inline constexpr uint32_t kAccumulatorBit = 1u << 31;
@@ -100,11 +100,11 @@ struct StageAnalysis {
   int number = 0;
   std::vector<StageAxis> axes;  // spatial, then reduction, after splitting
   int spatial_count = 0;
-  std::vector<StageValue> values;  // of instructions [begin, end)
+  std::vector<StageValue> values;  // values of instructions [begin, end)
   std::vector<Access> accesses;
   std::vector<Access> stores;
   bool needs_order =
-      false;  // stores may meet: run alone and in the axes' order
+      false;  // stores may overlap: run alone and in the axes' order
 
   const tensor::Stage& stage() const { return dispatch->stages[number]; }
   bool IsHeader(tensor::Register r) const { return r < dispatch->header_end; }
@@ -116,8 +116,8 @@ struct StageAnalysis {
   }
   int64_t SpatialPoints() const;
   int64_t ReductionPoints() const;
-  // Whether the stage, the first that stores to the buffer, is plain and stores
-  // to every element; nothing if it does not store to it.
+  // True if the stage, as the first that stores to the buffer, is plain and
+  // stores to every element. nullopt if it does not store to the buffer.
   std::optional<bool> StoresAllOf(int buffer) const;
 
   static StatusOr<StageAnalysis> Make(const tensor::Dispatch& dispatch,

@@ -19,16 +19,16 @@ struct Range {
   int64_t end = 0;
 };
 
-// Elements whose index lies in the range of each dimension.
+// The elements whose index is in the range of each dimension.
 using Box = std::vector<Range>;
 
-// The values that an index runs through, if those are neighbours and belong to
-// an axis that no index before it has taken. `taken`: a bit per axis.
+// Returns the values that an index takes, if they are contiguous and belong to
+// an axis that no earlier index uses. `taken`: one bit per axis.
 std::optional<Range> RangeOf(const StageAnalysis& stage, tensor::Register index,
                              uint32_t& taken) {
   if (stage.IsHeader(index)) {
     const auto value = static_cast<int64_t>(stage.header->values[index]);
-    // The file decides this number, so that adding 1 could overflow.
+    // The number comes from the file, so adding 1 could overflow.
     if (value < 0 || value > tensor::kMaximumExtent) return std::nullopt;
     return Range{value, value + 1};
   }
@@ -67,7 +67,8 @@ std::optional<Box> BoxOf(const StageAnalysis& stage,
   return box;
 }
 
-// Of a box within a buffer, so at most its elements.
+// Returns the elements of a box within a buffer, so at most the buffer's
+// elements.
 int64_t ElementsOf(const Box& box) {
   int64_t elements = 1;
   for (const Range& range : box) elements *= range.end - range.begin;
@@ -113,7 +114,8 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
       is_stored = true;
       std::optional<Box> box = BoxOf(*stage, store);
       const auto& extents = stage->header->extents[static_cast<size_t>(buffer)];
-      // Without this part, the others cannot be taken for the whole.
+      // A part that is no box within the buffer does not count towards covering
+      // it.
       if (!box || !IsWithin(*box, extents)) continue;
       const auto is_apart = [&](const Box& part) {
         return AreApart(part, *box);

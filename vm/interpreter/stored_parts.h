@@ -1,13 +1,13 @@
-// Whether the stages of a dispatch, together, store to every element of a
-// buffer before anything reads it, as the parts of a concatenation do:
+// Checks if the stages of a dispatch, together, store to every element of a
+// buffer before any stage reads it, as the parts of a concatenation do:
 //
 //   for (i < 2, j < 256) %y[i, j] = %a[i, j]
 //   for (i < 2, j < 8) %y[i, j + 256] = %b[i, j]     // all of y: f32[2, 264]
 //
-// Nobody can then see what the buffer held before the dispatch, so the caller
+// Then no stage can see what the buffer held before the dispatch, so the caller
 // need not clear it. The answer is conservative: it is false for parts that are
-// not boxes of neighbouring elements (strided, reversed), for parts that
-// overlap, and for more than 64 parts. The function is pure and thread-safe.
+// not boxes of contiguous elements (strided, reversed), for parts that overlap,
+// and for more than 64 parts. The function is pure and thread-safe.
 #ifndef EMBER_VM_INTERPRETER_STORED_PARTS_H_
 #define EMBER_VM_INTERPRETER_STORED_PARTS_H_
 
@@ -22,8 +22,8 @@ namespace ember::vm {
 bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
                        int buffer);
 
-// For each buffer the stages that touch it, in order: the others tell nothing
-// about it, and a file may have thousands of both.
+// Returns for each buffer the stages that touch it, in order. A file may have
+// thousands of stages and buffers, so checks of a buffer visit only these.
 std::vector<std::vector<const StageAnalysis*>> StagesByBuffer(
     std::span<const StageAnalysis* const> stages, size_t buffer_count);
 

@@ -14,7 +14,7 @@
 namespace ember::vm {
 namespace {
 
-// Of a dispatch with one output and no input, under parameters.
+// Evaluates a dispatch with one output and no input, for these parameters.
 bool Overwrites(const std::string& text,
                 const std::vector<int64_t>& parameters = {}) {
   const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(text);
@@ -24,7 +24,7 @@ bool Overwrites(const std::string& text,
   EXPECT_TRUE(header.ok()) << header.status().ToString();
   const auto facts = StripInterpreter().FactsOf(*dispatch, *header);
   EXPECT_TRUE(facts.ok()) << facts.status().ToString();
-  // The plan says what the facts without it say.
+  // The plan reports the same facts as FactsOf.
   const auto plan = StripInterpreter().MakePlan(*dispatch, *header, {});
   EXPECT_TRUE(plan.ok()) << plan.status().ToString();
   EXPECT_EQ((*plan)->facts().overwrites, facts->overwrites);
@@ -85,7 +85,7 @@ TEST(StoredPartsTest, OtherThanBoxesAreLeftOut) {
     for (i < 2) %y[2 * i] = f32(i)
     for (i < 2) %y[i + 2] = f32(i)
   })"));
-  // The diagonal.
+  // Only the diagonal is stored.
   EXPECT_FALSE(Overwrites(R"(dispatch @d() -> (%y: f32[2, 4]) {
     for (i < 2) %y[i, i] = f32(i)
     for (i < 2, j < 3) %y[i, j + 1] = f32(i)
@@ -97,7 +97,7 @@ struct Part {
   int extent[3];
 };
 
-// Divides the box in two, in two, …
+// Divides the box in two, recursively.
 void Divide(std::mt19937_64& random, const Part& box, int depth,
             std::vector<Part>& parts) {
   const size_t dim = random() % 3;
@@ -117,7 +117,7 @@ void Divide(std::mt19937_64& random, const Part& box, int depth,
   Divide(random, second, depth - 1, parts);
 }
 
-// How many parts hold the element that the fewest do, and the most.
+// Returns the smallest and the largest number of parts that contain an element.
 std::pair<int, int> Cover(const std::vector<Part>& parts, int extent) {
   int fewest = static_cast<int>(parts.size());
   int most = 0;
@@ -179,7 +179,8 @@ TEST(StoredPartsTest, RandomDivisionsAndWhatIsNone) {
     const std::string text = DispatchOf(parts, kExtent);
     const bool overwrites = Overwrites(text);
     whole += overwrites;
-    // Parts that overlap may be the whole, too: nothing is said of them.
+    // Overlapping parts may cover the whole buffer, too; the answer for them is
+    // unspecified.
     if (fewest == 0 || most == 1) {
       EXPECT_EQ(overwrites, fewest > 0) << "seed " << seed << "\n" << text;
     }

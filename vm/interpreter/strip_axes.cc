@@ -20,13 +20,14 @@ class UseCollector {
         uses_(uses),
         seen_(analysis.values.size(), false) {}
 
-  // A file may chain as many instructions as it likes: no recursion.
+  // Visits without recursion, because a file may chain any number of
+  // instructions.
   void Visit(Register r) {
     stack_.push_back(r);
     VisitStack();
   }
 
-  // Of an access that is not a register's.
+  // Visits an access that belongs to no register.
   void VisitAccess(const Access& access) {
     AddAccess(access);
     VisitStack();
@@ -39,7 +40,7 @@ class UseCollector {
       stack_.pop_back();
       const size_t size = stack_.size();
       VisitOne(next);
-      // The first is visited first.
+      // Reverses the stack, so that the first operand is visited first.
       std::reverse(stack_.begin() + static_cast<ptrdiff_t>(size), stack_.end());
     }
   }
@@ -117,8 +118,8 @@ void CollapseList(const StageAnalysis& analysis, const StripUses& uses,
   }
 }
 
-// Rough nanoseconds per element that a load costs when columns (rows) advance
-// by these steps.
+// Estimates the nanoseconds per element of a load whose columns and rows
+// advance by these steps.
 double LoadCost(int64_t column_step, int64_t row_step, int64_t columns) {
   if (column_step == 0) return 0.02;
   if (column_step == 1)
@@ -153,7 +154,7 @@ class TileChooser {
     for (int column = 0; column < (horizontal ? count : axes_.spatial_count);
          ++column) {
       Consider(-1, column);
-      // Inner axes first: callers cut outer ones into ranges.
+      // Considers inner axes first, because callers cut outer ones into ranges.
       for (int row = axes_.spatial_count - 1; row >= 0; --row) {
         if (row != column) Consider(row, column);
       }
@@ -167,8 +168,8 @@ class TileChooser {
   }
 
  private:
-  // Some load runs along rows in memory: square tiles use each cache line that
-  // they touch.
+  // True if some load runs along rows in memory. Square tiles then use all of
+  // each cache line that they touch.
   bool Transposes(int row, int column) const {
     if (row < 0 || column < 0) return false;
     for (const Access* load : uses_.loads) {
@@ -186,7 +187,8 @@ class TileChooser {
     return std::min(loop.extent, spec_.most_points[loop.segment]);
   }
 
-  // Tiles of about one size, none much smaller.
+  // Makes tiles nearly equal in size, so that none is much smaller than the
+  // others.
   static void Even(int64_t extent, int64_t& most) {
     if (extent <= most) return;
     const int64_t tiles = DivideRoundingUp(extent, most);

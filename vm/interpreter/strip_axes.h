@@ -1,5 +1,5 @@
-// The loop axes of a strip program: which axes of a stage collapse into one,
-// and which two become the rows and columns of tiles.
+// The loop axes of a strip program: it finds which axes of a stage collapse
+// into one, and which two become the rows and columns of tiles.
 #ifndef EMBER_VM_INTERPRETER_STRIP_AXES_H_
 #define EMBER_VM_INTERPRETER_STRIP_AXES_H_
 
@@ -14,13 +14,13 @@ struct StripAxes {
   std::vector<int>
       innermost;  // per loop axis: the analysis axis with its coefficient
   std::vector<uint32_t> masks;  // per loop axis: the analysis axes in it
-  // Per analysis axis: a step along it is so many steps along the innermost
-  // analysis axis of its loop axis.
+  // Per analysis axis: the number of steps along the innermost analysis axis of
+  // its loop axis that one step along it is worth.
   int64_t steps[kMaxAxes] = {};
   int spatial_count = 0;
 
-  // True if one coefficient per loop axis says how the form moves: where
-  // several axes are one loop axis, the form depends on their flat index only.
+  // True if one coefficient per loop axis describes the form: if several axes
+  // are one loop axis, the form depends only on their flat index.
   bool Describes(const Affine& form) const;
 
   int64_t Coefficient(const Affine& form, int axis) const {

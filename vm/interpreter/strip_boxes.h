@@ -1,8 +1,9 @@
-// The points of a strip program's segments as boxes: ranges of single axes.
+// Walks the points of a strip program's segments as boxes: ranges of single
+// axes.
 //
 //   WalkBoxes(program, ranges, [&](const StripBox& box) {
 //     ...                     // axis i from box.begin[i] to box.end[i] - 1
-//     return true;            // false: no more
+//     return true;            // false: stop
 //   });
 #ifndef EMBER_VM_INTERPRETER_STRIP_BOXES_H_
 #define EMBER_VM_INTERPRETER_STRIP_BOXES_H_
@@ -20,8 +21,8 @@ struct StripBox {
   int64_t end[kMaxAxes];
 };
 
-// A flat range of a segment is a few boxes, of each of which the caller gets
-// all combinations with those of the other segments.
+// Splits the flat range of each segment into a few boxes, and visits all
+// combinations of boxes of different segments.
 template <typename Visit>
 class BoxWalker {
  public:

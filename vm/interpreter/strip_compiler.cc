@@ -15,7 +15,7 @@ using tensor::Update;
 
 namespace {
 
-// Shorter rows than this are worth spelling out (StripBroadcast).
+// Rows shorter than this are worth copying into a whole tile (StripBroadcast).
 constexpr int64_t kBroadcastColumns = 256;
 
 }  // namespace
@@ -86,8 +86,8 @@ int StripCompiler::AddConstant(uint64_t tile_bits, int element_size) {
 }
 
 int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
-  // Axes were made one for the forms of CollectUses: another form would be read
-  // as a different one.
+  // Axes were collapsed for the forms of CollectUses. Any other form would be
+  // misread.
   EMBER_CHECK(axes_.Describes(form))
       << "dispatch @" << dispatch_.name << ", stage " << analysis_.number;
   const int first = static_cast<int>(program_.strides.size());
@@ -146,7 +146,7 @@ void StripCompiler::ForEachNeeded(Register r, Visitor&& visit) const {
   }
 }
 
-// A file may chain as many instructions as it likes, so this is no recursion.
+// Emits without recursion, because a file may chain any number of instructions.
 int StripCompiler::Emit(Register r) {
   if (analysis_.IsHeader(r)) {
     return AddConstant(analysis_.header->values[r], TileElementSize(TypeOf(r)));
@@ -162,7 +162,7 @@ int StripCompiler::Emit(Register r) {
       });
     }
     if (stack.size() > size) {
-      // The first is emitted first.
+      // Reverses the stack, so that the first operand is emitted first.
       std::reverse(stack.begin() + static_cast<ptrdiff_t>(size), stack.end());
       continue;
     }

@@ -1,7 +1,7 @@
-// Turns a StripSpec into a StripProgram: one class, by subject in four files
-// (values in strip_compiler.cc, loads and stores in strip_memory.cc, what a
-// stage does with its values in strip_reduction.cc, scratch in
-// strip_layout.cc).
+// Compiles a StripSpec to a StripProgram. It is one class in four files, by
+// subject: values in strip_compiler.cc, loads and stores in strip_memory.cc,
+// reductions and the other uses of a stage's values in strip_reduction.cc,
+// scratch in strip_layout.cc.
 #ifndef EMBER_VM_INTERPRETER_STRIP_COMPILER_H_
 #define EMBER_VM_INTERPRETER_STRIP_COMPILER_H_
 
@@ -62,7 +62,7 @@ class StripCompiler {
   TileShape ShapeOfMask(uint32_t mask) const;
   Level LevelOfMask(uint32_t mask) const;
   uint32_t MaskOfForm(const Affine& form) const;
-  // All spatial points of a tile.
+  // The shape of all spatial points of a tile.
   TileShape FullShape() const {
     return {program_.row_axis >= 0,
             program_.column_axis >= 0 &&
@@ -80,11 +80,11 @@ class StripCompiler {
 
   // --- values ---
   DType TypeOf(Register r) const { return dispatch_.instructions[r].type; }
-  // The slot of a register's value, which it emits with all that it needs.
+  // Emits a register's value with all that it needs, and returns its slot.
   int Emit(Register r);
-  // What its instruction needs is there.
+  // Emits one instruction whose operands have been emitted.
   int EmitOne(Register r);
-  // Calls visit(register) for what EmitOne asks for, in that order.
+  // Calls visit(register) for each operand that EmitOne reads, in that order.
   template <typename Visitor>
   void ForEachNeeded(Register r, Visitor&& visit) const;
   int SlotOf(Register r) const {
@@ -94,8 +94,8 @@ class StripCompiler {
   int Broadcast(int slot, TileShape shape);
   void AddSteps(Level level, TileShape shape, const KernelSteps& steps,
                 int slot, int a, int b, int c);
-  // A tile of the form's values, without its columns if those are added
-  // elsewhere.
+  // Emits a tile of the form's values, without the part of the columns if that
+  // is added elsewhere.
   int EmitIota(const Affine& form, bool with_columns = true);
 
   // --- memory ---
@@ -111,57 +111,61 @@ class StripCompiler {
   }
   int EmitLoad(Register r, const Instruction& instruction,
                const StageValue& value);
-  // Guards, if any, form a rectangle; default_slot is a constant. If `skips`,
-  // the reduction step is clipped to what is inside.
+  // Emits a load whose guards, if any, form a rectangle. default_slot is a
+  // constant. If `skips`, the reduction step is clipped to the points inside.
   int EmitAffineLoad(const Access& access, DType type, int default_slot,
                      bool skips);
   void AddGuards(const Access& access, StripView& view);
-  // The same access with its guarded dimensions tested element by element.
+  // Returns the same access with its guarded dimensions checked element by
+  // element.
   Access WithDynamicGuards(const Access& access) const;
-  // The tile of flat offsets of an access; sets the element step between
-  // columns that the offsets leave out, and what the result varies with.
+  // The tile of flat offsets of an access. It also has the element step between
+  // columns, which the offsets do not contain, and what the result varies with.
   struct Offsets {
     int slot;
     int64_t column_step;
     uint32_t mask;
   };
   Offsets EmitOffsets(const Access& access, bool marks, bool may_split_columns);
-  // The buffer itself, moved by `offset` (elements; zero for none) at the
-  // tile's first point.
+  // Emits the buffer itself as an operand, moved by `offset` (in elements; zero
+  // for none) at the tile's first point.
   int EmitRawMemory(int buffer, int element_size, const Affine& offset = {});
-  // The part of a form that the column axis contributes.
+  // Returns the part of a form that the column axis contributes.
   Affine ColumnPart(const Affine& form) const;
   int EmitGather(const Access& access, const Instruction& instruction);
   void EmitStore(Level level, const StripStore& store, int value);
   bool Transposes(const StripOp& op) const;
   int SkipLoad(DType type, int value);
-  // Lets the last instruction write into the destination itself.
+  // Lets the last instruction write directly into the destination. False if it
+  // cannot.
   bool TryDirectStore(const StripView& view, DType type, int value);
 
   // --- modes ---
   void CompileCopy();
   void CompileMap();
-  // A Pad whose default changes nothing: 0 in a sum (also as a factor), the
-  // identity otherwise. The step then runs on the part of the tile that is
-  // inside. (A factor of infinity times the padding counts as 0 here.)
+  // Finds a Pad whose default does not change the result: 0 in a sum (also as a
+  // factor), the identity otherwise. The step then runs only on the part of the
+  // tile that is inside. (The product of an infinite factor and the padding
+  // counts as 0 here.)
   void FindSkip(Register value);
-  // Steps of one instruction on what lies in memory can run several at once.
+  // Finds steps of one instruction on operands in memory, several of which can
+  // run at once.
   void FindTaps(TapKernel kernel, bool single);
   int64_t StepOffset(const StripView& view, int64_t step) const;
   void TabulateTaps(const StripOp& op);
-  // Around the values of a reduction.
+  // Called before and after the values of a reduction are emitted.
   void BeginValues();
   void EndValues();
-  // Totals for the sum in the slot, if it takes more steps than an accumulator
-  // of float sums may (tensor/sum_error.h).
+  // Adds totals for the sum in the slot, if it takes more steps than an
+  // accumulator of float sums may (tensor/sum_error.h).
   void CarrySum(int accumulator, DType type);
   void CompileReduction();
   void CompileFold();
 
   // --- scratch ---
   int64_t SizeOf(const StripSlot& slot) const;
-  // Tiles are reused once their last reader within the same part of the program
-  // is done.
+  // Allocates tiles. The memory of a tile is reused once its last reader within
+  // the same part of the program is done.
   void AllocateTiles();
 
   const StageAnalysis& analysis_;
@@ -170,11 +174,12 @@ class StripCompiler {
   StripAxes axes_;
   StripProgram program_;
   std::vector<int> slots_of_;  // per register of the stage
-  std::map<std::pair<uint64_t, int>, int> constants_;  // by bits and size
-  std::vector<int> accumulators_;                      // folds
+  // slots, by bits and size
+  std::map<std::pair<uint64_t, int>, int> constants_;
+  std::vector<int> accumulators_;  // accumulators of folds
   Register skip_register_ = UINT32_MAX;
-  // While values of a reduction over no points are emitted: they are computed
-  // in its steps, which are never taken.
+  // True while values of a reduction over no points are emitted. They belong to
+  // its steps, which are never executed.
   bool only_steps_ = false;
 };
 

@@ -11,8 +11,8 @@
 
 namespace ember::vm {
 
-// Compiled apart (micro_kernels.cc): there a * b + c may fuse, in strips it
-// must not.
+// Defined in micro_kernels.cc, which is compiled separately: there a * b + c
+// may fuse, in strips it must not.
 void EMBER_SET_PRODUCTS(ProductKernels& products);
 
 namespace {
@@ -53,8 +53,8 @@ void UnaryKernel(const TileArguments& t) {
       t, [](T a) { return Op::template Do<T>(a); });
 }
 
-// Sine and cosine: the polynomial where an element is within its range. A loop
-// with nothing else vectorises, where any do.
+// Sine and cosine. The polynomial is used for elements within its range, in a
+// loop of its own that vectorises if there are any.
 template <int kQuadrant>
 void TrigonometricKernel(const TileArguments& t) {
 #ifndef __OPTIMIZE_SIZE__

@@ -62,7 +62,8 @@ void StripCompiler::AllocateTiles() {
     if (program_.slots[i].kind == StripSlot::kTile &&
         (lives[i].first < 0 || program_.slots[i].keeps)) {
       allocate(
-          program_.slots[i]);  // of a guarded view or a broadcast: always live
+          // the tile of a guarded view or a broadcast is always live
+          program_.slots[i]);
     }
   }
   for_each_op([&](const StripOp& op, Level) {

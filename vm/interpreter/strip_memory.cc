@@ -112,8 +112,8 @@ void StripCompiler::AddGuards(const Access& access, StripView& view) {
 }
 
 Access StripCompiler::WithDynamicGuards(const Access& access) const {
-  // Only the forms that CollectUses saw: the guards and the offset, of which
-  // the guarded dimensions are taken out.
+  // Only the forms that CollectUses saw may be used: the guards, and the offset
+  // without the guarded dimensions.
   Access result = access;
   result.guards.clear();
   for (const Guard& guard : access.guards) {
@@ -217,8 +217,8 @@ int StripCompiler::EmitGather(const Access& access,
   }
   const Level level = LevelOfMask(mask);
   const TileShape shape = ShapeOfMask(mask);
-  // Offsets that leave out the columns' step also leave out where the tile's
-  // columns begin.
+  // Offsets that do not contain the columns' step do not contain the first
+  // column of the tile either.
   const int memory = EmitRawMemory(
       access.buffer, storage,
       offsets.column_step != 0 ? ColumnPart(access.offset) : Affine());
@@ -272,8 +272,8 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type,
   return true;
 }
 
-// A load that turns rows into columns goes through a tile, where its scattered
-// writes stay near.
+// True if the load transposes rows and columns. It then goes through a tile, in
+// which its scattered writes stay in the cache.
 bool StripCompiler::Transposes(const StripOp& op) const {
   for (const StripView& view : program_.spatial_views) {
     if (view.slot == op.a && view.row_stride == view.element_size &&
@@ -284,8 +284,8 @@ bool StripCompiler::Transposes(const StripOp& op) const {
   return false;
 }
 
-// A store takes memory at any stride as it is: what was only brought into a
-// tile for it stays where it lies.
+// A store can read memory at any stride, so a value that was loaded into a tile
+// only for the store stays where it is.
 int StripCompiler::SkipLoad(DType type, int value) {
   if (spec_.stores.size() != 1 || program_.prologue.empty() ||
       !IsUsableInPlace(type))

@@ -1,6 +1,6 @@
 // A strip program: one stage (or an operand of a contraction, or a copy out of
 // one) compiled to kernels over tiles. Tiles are rows x columns of two chosen
-// axes; the other axes are loops around.
+// axes; the other axes are loops around them.
 //
 //   // What to compute and where to store it.
 //   StripSpec spec = ...;
@@ -9,7 +9,7 @@
 //
 // A segment is a list of spatial axes that the caller walks as one flat range:
 // the rows of a chunk, the part of K being packed, ... Axes are collapsed
-// within a segment where all accesses allow it. Reduction axes belong to no
+// within a segment if all accesses allow it. Reduction axes belong to no
 // segment and always run in full.
 #ifndef EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
 #define EMBER_VM_INTERPRETER_STRIP_PROGRAM_H_
@@ -28,8 +28,8 @@
 namespace ember::vm {
 
 inline constexpr int kMaxSegments = 4;
-// Elements of a tile, at most: few tiles in use can each be larger and still
-// stay in the L1 cache.
+// Largest and smallest number of elements that a tile aims at. If few tiles are
+// in use, each can be larger and still stay in the L1 cache.
 inline constexpr int64_t kTileElements = 4096;
 inline constexpr int64_t kFewestTileElements = 512;
 inline constexpr int64_t kTileBytes = 40 * 1024;
@@ -41,21 +41,21 @@ struct FlatRange {
 
 struct StripStore {
   Access access;
-  DType type = DType::kF32;  // of the memory
+  DType type = DType::kF32;  // type of the memory
   tensor::Update update = tensor::Update::kAssign;
 };
 
 struct StripSpec {
   std::vector<std::vector<int>> segments;  // axes of the analysis
   std::vector<int64_t>
-      most_points;       // per segment: ranges are no longer; empty: unknown
-  bool ordered = false;  // keep the axes' order: stores may meet
+      most_points;       // per segment: largest range; empty: unknown
+  bool ordered = false;  // keep the axes' order: stores may overlap
   tensor::Combiner combiner = tensor::Combiner::kNone;
   const tensor::Fold* fold = nullptr;
   std::vector<tensor::Register> values;
   std::vector<StripStore> stores;
-  // Instead of values: the one value is loaded from memory of this type
-  // (without guards), and rounded to the type of the store.
+  // If not null, the only value is loaded from memory of this type (without
+  // guards), and rounded to the type of the store.
   const Access* source = nullptr;
   DType source_type = DType::kF32;
 };
@@ -69,8 +69,9 @@ enum class StripMode : uint8_t {
   kFold,        // like vertical, any tuple
 };
 
-// Arithmetic on addresses that may leave the buffer on the way, and even wrap,
-// as where a tile begins in the padding: done on integers.
+// Adds bytes to an address. It computes on integers, because the address may
+// leave the buffer on the way and even wrap, for example if a tile begins in
+// the padding.
 inline char* Advance(char* pointer, int64_t bytes) {
   return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(pointer) +
                                  static_cast<uintptr_t>(bytes));
@@ -82,7 +83,7 @@ struct LoopAxis {
   int segment;  // -1: reduction
 };
 
-// Which dimensions of the tile a value varies with.
+// The dimensions of the tile that a value varies with.
 struct TileShape {
   bool rows = false;
   bool columns = false;
@@ -99,7 +100,7 @@ struct StripSlot {
   uint64_t constant = 0;
 };
 
-// Memory of a buffer seen as a tile: refreshed whenever the loops move.
+// Memory of a buffer seen as a tile. It is refreshed whenever the loops move.
 struct StripView {
   int slot = 0;
   int buffer = 0;
@@ -119,12 +120,13 @@ struct StripView {
   bool in_place = true;       // if not, the tile takes a converted copy
   TileKernel load = nullptr;  // memory -> tile
   TileKernel fill = nullptr;  // default -> tile
-  bool skips = false;  // outside contributes nothing: the reduction step is
-                       // clipped instead
+  // elements outside contribute nothing, so the reduction step is clipped
+  bool skips = false;
 };
 
-// The same few columns in every row (a bias), spelled out as a whole tile so
-// that arithmetic with it is one long loop. Filled when the view moves.
+// A row of few columns that is the same in every row (a bias), copied into a
+// whole tile so that arithmetic with it is one long loop. Filled when the view
+// moves.
 struct StripBroadcast {
   int view = 0;
   int tile = 0;
@@ -138,11 +140,11 @@ struct StripGuard {
   int64_t column_step = 0;
   int64_t extent = 0;
   int64_t reduction_low =
-      0;  // what the reduction axes add, at least and at most
+      0;  // smallest and largest contribution of the reduction axes
   int64_t reduction_high = 0;
 };
 
-// What instructions other than plain kernels need besides.
+// Further operands of instructions that are not plain kernels.
 struct StripSpecial {
   int coefficients = 0;      // iota: in program.strides
   int64_t base = 0;          // iota
@@ -156,15 +158,15 @@ struct StripSpecial {
 struct StripOp {
   enum Kind : uint8_t { kPlain, kIota, kCheck, kScatter };
   TileKernel kernel = nullptr;
-  // Slots, of which a stage may have more than it has instructions.
+  // Slots. A stage may have more slots than instructions.
   int destination = 0;
   int a = 0;
   int b = 0;
   int c = 0;
   int64_t immediate[2] = {};
-  TileShape shape;  // of what is computed
+  TileShape shape;  // shape of the result
   Kind kind = kPlain;
-  int special = -1;  // in program.specials
+  int special = -1;  // index in program.specials
 };
 
 struct StripProgram {
@@ -184,20 +186,21 @@ struct StripProgram {
   std::vector<StripGuard> guards;
   std::vector<int64_t> strides;
   std::vector<StripSpecial> specials;
-  // Once per tile; before the reduction; per reduction step; after it.
+  // The instructions that run once per tile: prologue, initial before the
+  // reduction, epilogue after it. `step` runs in each reduction step.
   std::vector<StripOp> prologue, initial, step, epilogue;
-  // Of long sums: after so many steps (0: never) what the accumulator has is
-  // carried to a total.
+  // For long sums: after this many steps (0: never) the accumulator is carried
+  // to a total.
   int64_t carry_steps = 0;
   std::vector<StripOp> carry;
   int skip_view = -1;  // in step_views
   TapKernel tap_kernel =
-      nullptr;                   // runs several of the one op of `step` at once
+      nullptr;  // runs the only op of `step` several times at once
   bool taps_are_single = false;  // its operand b is the accumulator
-  // Where the reduction's steps move a and b, in bytes, if it is short or along
-  // one axis: then the table is gone through again, tap_advance further on each
-  // time, until tap_count steps are done. Tiles at which no step needs clipping
-  // run through these.
+  // Offsets in bytes of a and b at each reduction step, if the reduction is
+  // short or along one axis. A longer reduction repeats the table, moved by
+  // tap_advance each time, until tap_count steps are done. Tiles in which no
+  // step is clipped use this table.
   struct TapOffset {
     int64_t a = 0;
     int64_t b = 0;
@@ -210,8 +213,8 @@ struct StripProgram {
       1;  // rough nanoseconds per (spatial x reduction) point
   bool has_checks = false;
 
-  // tap(a, b) for each of tap_count steps, from where a and b are at the first,
-  // until it returns false.
+  // Calls tap(a, b) for each of tap_count steps until it returns false. The
+  // arguments are the positions of a and b at the first step.
   template <typename Tap>
   void ForEachTap(char* a, char* b, const Tap& tap) const {
     const auto size = static_cast<int64_t>(tap_offsets.size());
@@ -232,7 +235,7 @@ struct StripProgram {
   std::string Describe() const;
 };
 
-// What went wrong at run time; the first failure of a run is kept.
+// An error at run time; the first failure of a run is kept.
 struct StripFailure {
   bool found = false;
   int buffer = 0;
@@ -242,20 +245,21 @@ struct StripFailure {
 };
 
 struct StripContext {
-  char* const* buffers = nullptr;  // by buffer number, then what the spec added
-  char* scratch = nullptr;         // at least scratch_bytes, 64-byte aligned
-  TileOperand* slots = nullptr;    // at least operand_count()
+  // sorted by buffer number, then those of the spec
+  char* const* buffers = nullptr;
+  char* scratch = nullptr;       // at least scratch_bytes, 64-byte aligned
+  TileOperand* slots = nullptr;  // at least operand_count()
   StripFailure* failure = nullptr;
   const Interrupt* interrupt = nullptr;  // null: nothing stops the run
 };
 
-// Everything that a spec reads: what decides about axes, and what must be there
-// before it runs.
+// Everything that a spec reads. It decides about axes, and must be available
+// before the spec runs.
 struct StripUses {
   std::vector<tensor::Register> data;  // registers computed as tiles
   std::vector<const Access*> loads;
   std::vector<const Affine*>
-      forms;  // of offsets, guards, indices and index values
+      forms;  // forms of offsets, guards, indices and index values
 };
 StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec);
 
@@ -264,7 +268,7 @@ StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis,
 void RunStrips(const StripProgram& program, const StripContext& context,
                std::span<const FlatRange> ranges);
 
-// Sequential store of a tile of values (b) at offsets (a) of memory
+// Stores a tile of values (b) sequentially at offsets (a) of memory
 // (destination.data).
 void ScatterTile(const TileArguments& arguments, DType type,
                  tensor::Update update);

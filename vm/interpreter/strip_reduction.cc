@@ -15,8 +15,8 @@ using tensor::Update;
 
 namespace {
 
-// Reductions of at most so many steps have their steps' offsets in a table; so
-// have longer ones along one axis, for so many steps at a time.
+// Largest number of steps whose offsets are in the table. Longer reductions
+// along one axis reuse the table for this many steps at a time.
 constexpr int64_t kTabulatedTaps = 15 * kMaxTaps;
 
 }  // namespace
@@ -39,8 +39,8 @@ void StripCompiler::CompileMap() {
   std::vector<int> values;
   for (Register r : spec_.values) {
     int slot = Emit(r);
-    // A stage may load what it stores: with several stores, read before the
-    // first of them.
+    // A stage may load a buffer that it stores to. With several stores all
+    // loads come before the first store.
     if (spec_.stores.size() > 1 &&
         program_.slots[slot].kind == StripSlot::kView) {
       const StripSlot from = program_.slots[slot];
@@ -105,8 +105,9 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   for (const StripView& view : program_.step_views) {
     if (!view.in_place || (view.guard_count > 0 && !view.skips)) return;
   }
-  // Nor can an operand that no step moves be padded: where all of a tile is
-  // outside, it is one value, and no memory to read along.
+  // An operand that no step moves must not be padded either: for a tile that is
+  // completely outside it is a single value, and there is no memory to read
+  // along.
   for (const StripView& view : program_.spatial_views) {
     const bool is_operand = view.slot == op.a || (!single && view.slot == op.b);
     if (is_operand && view.guard_count > 0) return;
@@ -116,7 +117,7 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   TabulateTaps(op);
 }
 
-// Where a step moves a view, in bytes.
+// Returns the offset of a view at a step, in bytes.
 int64_t StripCompiler::StepOffset(const StripView& view, int64_t step) const {
   int64_t offset = 0;
   for (int i = static_cast<int>(axes_.axes.size()) - 1;
@@ -159,7 +160,8 @@ void StripCompiler::BeginValues() {
 void StripCompiler::EndValues() {
   if (!only_steps_) return;
   only_steps_ = false;
-  // What the stores' indices need is computed after all.
+  // Values that the stores' indices need must be emitted again, outside the
+  // steps.
   slots_of_.assign(slots_of_.size(), -1);
 }
 
@@ -174,7 +176,7 @@ void StripCompiler::CarrySum(int accumulator, DType type) {
       extent = DivideRoundingUp(extent, program_.max_columns);
     if (__builtin_mul_overflow(steps, extent, &steps)) steps = INT64_MAX;
   }
-  // A step that combines columns is some additions by itself.
+  // A step that combines columns counts as several additions.
   const int64_t most =
       horizontal ? tensor::kSumBlock / 2 : tensor::kSumBlock - kMaxTaps;
   if (steps <= most) return;
@@ -200,7 +202,7 @@ void StripCompiler::CompileReduction() {
   const int size = TileElementSize(type);
   FindSkip(value);
   const TileShape full = FullShape();
-  // Where it can, the accumulator is the result's own memory.
+  // If possible, the accumulator is the result's own memory.
   const StripStore& store = spec_.stores[0];
   const StripView view = MakeView(store.access, size, full);
   const bool direct = !horizontal && !spec_.ordered &&

@@ -8,13 +8,14 @@
 namespace ember::vm {
 namespace {
 
-// Points between two questions whether to go on: some tens of microseconds of
+// Points between two checks of the interrupt: some tens of microseconds of
 // simple instructions.
 constexpr int64_t kPointsPerQuestion = 16384;
-// So many instructions of a point count as so many points.
+// Instructions of a tile between two calls of CountPoints. One instruction on
+// one element counts as one point.
 constexpr int kOpsPerQuestion = 16;
 
-// Where in a tile a clipped reduction step begins.
+// The first row and column of a clipped reduction step within its tile.
 struct Clip {
   int64_t first_row = 0, first_column = 0;
 };
@@ -49,8 +50,8 @@ class Runner {
  private:
   bool failed() const { return context_.failure->found; }
 
-  // Before so many points are computed. All loops over tiles and steps end once
-  // stops_ is set, by this or by a failed check.
+  // Called before this many points are computed. Once it or a failed check sets
+  // stops_, all loops over tiles and steps end.
   void CountPoints(int64_t points) {
     points_left_ -= points;
     if (points_left_ > 0) return;
@@ -70,8 +71,8 @@ class Runner {
         outer_[outer_count_++] = i;
     }
     if (program_.tap_kernel != nullptr) {
-      // Windows: the same columns of consecutive outer rows share most of what
-      // they read.
+      // In windows the same columns of consecutive outer rows share most of the
+      // memory that they read.
       RowBlocks blocks(*this);
       while (blocks.Next()) {
         do {
@@ -90,8 +91,8 @@ class Runner {
     } while (NextOuter());
   }
 
-  // Moves the axes that are neither rows nor columns; false when they are back
-  // at the start.
+  // Advances the axes that are neither rows nor columns. False when they are
+  // back at the start.
   bool NextOuter() {
     for (int i = outer_count_ - 1; i >= 0; --i) {
       const int axis = outer_[i];
@@ -114,8 +115,8 @@ class Runner {
     origin_[columns] = box_->begin[columns];
   }
 
-  // The row axis in blocks; rows at a border form blocks of their own, so that
-  // the others need no clipping.
+  // Splits the row axis into blocks. Rows at a border form blocks of their own,
+  // so that the others need no clipping.
   class RowBlocks {
    public:
     explicit RowBlocks(Runner& runner)
@@ -148,7 +149,7 @@ class Runner {
     int64_t inside_[2] = {0, 1};
   };
 
-  // The rows where the guards hold at every step of the reduction.
+  // Finds the rows for which the guards hold at every step of the reduction.
   void FindInside(FlatRange range, int64_t inside[2]) {
     const StripView& view = program_.step_views[program_.skip_view];
     const int row_axis = program_.row_axis;
@@ -228,7 +229,7 @@ class Runner {
     }
   }
 
-  // The tile's accumulators have taken so many more terms.
+  // Counts the terms that the tile's accumulators have taken.
   void CountSteps(int64_t steps, int64_t rows, int64_t columns) {
     if (program_.carry_steps == 0) return;
     steps_ += steps;
@@ -355,13 +356,13 @@ class Runner {
     return sum;
   }
 
-  // Kept behind the slots, one per step view.
+  // Stored behind the slots, one per step view.
   int64_t& StepBase(size_t view) {
     return slots_[program_.slots.size() + view].row_stride;
   }
 
-  // The parts of step views' and guards' positions that no reduction axis
-  // moves.
+  // Computes the parts of the positions of step views and guards that do not
+  // depend on reduction axes.
   void SetStepBases() {
     for (size_t i = 0; i < program_.step_views.size(); ++i) {
       const StripView& view = program_.step_views[i];
@@ -389,8 +390,8 @@ class Runner {
     }
   }
 
-  // What a broadcast holds: where it came from, rows and columns. Kept behind
-  // the step bases.
+  // The source, rows and columns that a broadcast's tile currently holds.
+  // Stored behind the step bases.
   TileOperand& FilledBroadcast(size_t i) {
     return slots_[program_.slots.size() + program_.step_views.size() + i];
   }
@@ -436,8 +437,8 @@ class Runner {
                     int64_t columns) {
     for (const StripView& view : views) {
       char* memory = context_.buffers[view.buffer];
-      // The address of a tile that starts in the padding is not used; computed
-      // as an integer.
+      // The address of a tile that starts in the padding is not accessed; it is
+      // computed as an integer.
       char* data =
           reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(memory) +
                                   view.offset + Dot(view.coefficients));
@@ -520,8 +521,9 @@ class Runner {
     t.failure = &index_failure_;
     int since_question = 0;
     for (const StripOp& op : ops) {
-      // A file may have a hundred thousand for one tile. What is left of them
-      // is not done then, nor what comes behind: indices may be unchecked.
+      // A file may have a hundred thousand instructions for one tile. After an
+      // interrupt the remaining ones and all that follows are skipped, because
+      // indices may be unchecked.
       if (++since_question == kOpsPerQuestion) {
         since_question = 0;
         CountPoints(kOpsPerQuestion * rows * columns);
@@ -580,7 +582,7 @@ class Runner {
   int outer_[kMaxAxes];  // axes that are neither rows nor columns
   int outer_count_ = 0;
   int64_t step_columns_ = -1;
-  int64_t steps_ = 0;  // since sums were carried
+  int64_t steps_ = 0;  // steps since sums were carried
   int64_t skip_bases_[kMaxAxes];
   TileIndexFailure index_failure_ = {0, false};
   int64_t points_left_ = kPointsPerQuestion;

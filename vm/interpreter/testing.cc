@@ -18,7 +18,7 @@ namespace {
 
 using tensor::Dispatch;
 
-// Threads made anew for each call: slow, but races show.
+// Creates new threads for each call: slow, but it exposes data races.
 class ThreadRunner final : public ParallelRunner {
  public:
   explicit ThreadRunner(int workers) : workers_(workers) {}
@@ -155,8 +155,9 @@ std::string ExpectMatchesDefinition(const Dispatch& dispatch,
 
 namespace {
 
-// Binds outputs to the memory of inputs that they may overwrite; empty if there
-// is none. Per buffer: the input whose memory it is, or -1.
+// Binds outputs to the memory of inputs that they may overwrite. Returns for
+// each buffer the input whose memory it uses, or -1; empty if there is no such
+// output.
 std::vector<int> InputsToOverwrite(const Dispatch& dispatch) {
   const int inputs = static_cast<int>(dispatch.input_count());
   const int outputs = static_cast<int>(dispatch.output_count());

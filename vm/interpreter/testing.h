@@ -31,15 +31,15 @@ struct CompareOptions {
   std::function<void(int buffer, std::vector<char>& bytes)> fill;
 };
 
-// Runs the dispatch both ways (the plan twice) on random inputs; the first
-// difference fails the test. Returns what Plan::Describe says.
+// Runs the dispatch on random inputs by the definition and by the plan (twice);
+// the first difference fails the test. Returns the text of Plan::Describe.
 std::string ExpectMatchesDefinition(const tensor::Dispatch& dispatch,
                                     const CompareOptions& options = {});
 std::string ExpectMatchesDefinition(std::string_view text,
                                     const CompareOptions& options = {});
 
-// A dispatch of tensor/random_dispatch.h against the definition; failures print
-// the seed.
+// Compares a dispatch of tensor/random_dispatch.h with the definition. Failures
+// print the seed.
 void ExpectRandomCase(uint64_t seed, int workers,
                       const tensor::RandomOptions& options,
                       const Interpreter& interpreter = StripInterpreter());

@@ -44,7 +44,8 @@ class Checker {
     return OkStatus();
   }
 
-  // Unreachable ones get a site too: the executor numbers all of them.
+  // Unreachable instructions get a site, too, because the executor numbers all
+  // of them.
   void AddUnreachable(uint32_t index) {
     if (program_.instructions[index].opcode == ProgramOpcode::kDispatch)
       AddSite(index, nullptr);

@@ -1,27 +1,28 @@
-// Verifies a program and tells what is known about it before it runs.
+// Verifies a program and returns the facts that are known about it before it
+// runs.
 //
 //   EMBER_ASSIGN_OR_RETURN(ProgramFacts facts, AnalyzeProgram(module, 0));
 //
 // The rules:
-//  - registers, operand positions, branch targets, inputs, results, constants,
-//    dispatches, messages and called programs exist; control cannot run past
-//    the last instruction;
-//  - on every path a register is written before it is read (release unwrites
-//    it), and every result is set before return, with as many dims as it
-//    declares;
-//  - a dispatch or called program gets as many parameters, inputs and outputs
-//    as it has; a library call gets the operands that its row declares; operand
-//    lists follow each other in the order of the instructions, without gaps;
-//  - memory of inputs and constants is never written: nothing that is stored to
-//    may be it, on any path; nor may it be a result of a called program or a
-//    slice_at, which may be such memory;
-//  - a program calls only programs with a higher number than its own, so that
-//    there is no recursion; the entry has no parameters; only the entry asks
-//    for dims of its inputs, and the symbols of the others are parameters or
-//    "?";
-//  - offsets of views are multiples of 64, of integer loads and stores
-//    multiples of the element's size, none negative.
-// What is left to run time: lengths of memory, arithmetic overflow, limits.
+// - registers, operand positions, branch targets, inputs, results, constants,
+//   dispatches, messages and called programs exist; control cannot run past the
+//   last instruction;
+// - on every path a register is written before it is read (release unwrites
+//   it), and every result is set before return, with as many dims as it
+//   declares;
+// - a dispatch or called program gets as many parameters, inputs and outputs as
+//   it has; a library call gets the operands that its row declares; operand
+//   lists follow each other in the order of the instructions, without gaps;
+// - memory of inputs and constants is never written: on no path may the memory
+//   that an instruction stores to be an input or constant, nor a result of a
+//   called program or a slice_at, which may be such memory;
+// - a program calls only programs with a higher number than its own, so that
+//   there is no recursion; the entry has no parameters; only the entry asks for
+//   dims of its inputs, and the symbols of the others are parameters or "?";
+// - offsets of views are multiples of 64, offsets of integer loads and stores
+//   are multiples of the element's size, and none is negative.
+//
+// Lengths of memory, arithmetic overflow and limits are checked at run time.
 //
 // Errors: InvalidArgument, "program main: instruction 12: ...".
 #ifndef EMBER_VM_ISA_ANALYSIS_H_
@@ -35,7 +36,8 @@
 
 namespace ember::vm {
 
-// Where an operand's memory comes from, if that is the same on every path.
+// The constant that an operand's memory comes from, if it is the same on every
+// path.
 struct ConstantSource {
   int32_t constant = -1;  // number of a constant; -1: not known to be one
   int64_t offset = 0;     // bytes from its beginning
@@ -57,10 +59,10 @@ struct DispatchSite {
 struct ProgramFacts {
   std::vector<DispatchSite> sites;  // by instruction
   uint32_t group_count = 0;
-  int64_t arena_bytes = 0;  // the largest that an arena instruction asks for
+  int64_t arena_bytes = 0;  // largest operand of the arena instructions
 };
 
-// number: of the program in the module.
+// number: the program's number in the module.
 StatusOr<ProgramFacts> AnalyzeProgram(const ModuleDefinition& module,
                                       uint32_t number);
 

@@ -66,8 +66,8 @@ TEST(AnalysisTest, RefusesLongBlocksThatAreVisitedOften) {
             "per instruction, found a more tangled one");
 }
 
-// What is known of a register moves on by one in each turn of the loop, and all
-// that is known of many registers is copied each time.
+// In each iteration of the loop the facts about a register move to the next
+// register, and the facts about all registers are copied.
 TEST(AnalysisTest, RefusesManyRegistersThatAreVisitedOften) {
   constexpr int kMoves = 400;
   const auto number = [](int i) { return std::to_string(i); };
@@ -147,7 +147,8 @@ L3:
             "program main: instruction 3 (result): expected a register written "
             "on every path, "
             "found b0");
-  // Released in the second round of a loop.
+  // The second iteration of the loop uses a register that the first one
+  // released.
   EXPECT_EQ(ErrorOf(R"(
     i0 = integer 4
     b0 = arena 16
@@ -306,7 +307,7 @@ TEST(CallAnalysisTest, ResultsOfCallsAreReadOnly) {
                         kCalled),
             "program main: instruction 3 (dispatch): expected writable memory "
             "to store to, found b1, which may be an input or a constant");
-  // Unless appended to, which copies what is not the register's own.
+  // Appending is allowed: it copies memory that the register does not own.
   EXPECT_EQ(CallErrorOf(R"(
     b0 = input x
     i0 = integer 4
@@ -377,7 +378,7 @@ TEST(AnalysisTest, IntegersInMemory) {
       "on every path, found b0");
 }
 
-// What text cannot express: change the plain values.
+// Tests that change the plain values, for errors that the text cannot express.
 class StructureTest : public testing::Test {
  protected:
   ModuleDefinition module_ = SampleNamed("static");
@@ -453,8 +454,8 @@ TEST_F(StructureTest, LimitsHold) {
             "program main: input 'x:0': expected at most 32 dims, found 40");
 }
 
-// Many blocks times many registers: refused at once instead of taking
-// gigabytes.
+// Many blocks times many registers are refused at once; analysing them would
+// take gigabytes.
 TEST_F(StructureTest, ComplexityIsBounded) {
   program().buffer_register_count = 1 << 20;
   std::vector<ProgramInstruction> code(100,

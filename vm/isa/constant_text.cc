@@ -10,7 +10,7 @@
 namespace ember::vm {
 namespace {
 
-// Calls visit with a null pointer of the type's storage.
+// Calls visit with a null pointer to the storage type of the DType.
 template <typename Visit>
 auto VisitType(DType type, const Visit& visit) {
   switch (type) {
@@ -30,7 +30,7 @@ std::string NumberText(T value) {
                      std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
 }
 
-// nullopt: it takes bits to say (a NaN).
+// nullopt if only the bits identify the value (a NaN).
 template <typename T>
 std::optional<std::string> ElementText(const uint8_t* data) {
   T value;
@@ -139,8 +139,8 @@ Status ParseConstantValues(Lexer& lexer, Constant& constant) {
   for (int64_t dim : constant.dims) {
     if (count) count = CheckedMultiply(*count, dim);
   }
-  // A text of more would not be read by anyone, and the memory is taken before
-  // it is read.
+  // Largest number of elements. A larger text would not be useful to a reader,
+  // and the memory is allocated before the text is read.
   constexpr int64_t kMost = int64_t{1} << 28;
   if (!count || *count < 0 || *count > kMost) {
     return ErrorAt(start, "constant '" + constant.name +

@@ -19,7 +19,7 @@ bool EndsBlock(ProgramOpcode opcode) {
   return IsBranch(opcode) || opcode == ProgramOpcode::kReturn;
 }
 
-// Keeps what holds in both; true if `into` changed.
+// Keeps the facts that hold in both states. True if `into` changed.
 bool Merge(DataFlowState& into, const DataFlowState& from) {
   bool changed = false;
   const auto clear = [&changed](std::vector<bool>& bits,
@@ -80,17 +80,18 @@ Status DataFlow::Solve() {
          " blocks times registers, found ", blocks_.size() * registers}));
   }
   DataFlowState start;
-  // Made new, as growing takes more code.
+  // Constructing a new vector takes less code than growing one.
   start.integers = std::vector<bool>(program_.integer_register_count);
   std::fill_n(start.integers.begin(), program_.parameters.size(), true);
   start.buffers.resize(program_.buffer_register_count);
   start.results = std::vector<bool>(program_.results.size());
   queued_ = std::vector<bool>(blocks_.size());
   Flow(0, start);
-  // Nested loops need about one visit per level; a program made to need more is
-  // refused. Instructions are counted, as blocks are of any length: a long one
-  // behind many short ones may be visited once for each of these. So are
-  // registers, whose facts a visit copies.
+  // Nested loops need about one visit per level. A program that is constructed
+  // to need more is refused. The limit counts instructions, not blocks, because
+  // a long block behind many short ones may be visited once for each of them.
+  // It also counts registers, because a visit copies the facts about all of
+  // them.
   uint64_t steps_left = 64 * uint64_t{program_.instructions.size()} +
                         16 * blocks_.size() * registers + 65536;
   while (!worklist_.empty()) {
@@ -153,11 +154,13 @@ BufferFacts DataFlow::WrittenFacts(const ProgramInstruction& instruction,
                             : ConstantSource{};
       return facts;
     }
-    // May be an input or a constant of the caller, or other memory of it.
+    // The memory may be an input or a constant of the caller, or other memory
+    // of the caller.
     case ProgramOpcode::kCallProgram:
     case ProgramOpcode::kSliceAt:
       return {true, false, {}};
-    // Arena, allocations, results of library calls, memory appended to.
+    // The memory is an arena, an allocation, a result of a library call, or
+    // memory that was appended to.
     default:
       return {true, true, {}};
   }

@@ -1,6 +1,7 @@
-// What holds before each instruction of a program on every path: which
-// registers are written, which memory may be stored to, which references are
-// known constants. A forward data-flow analysis over basic blocks.
+// A forward data-flow analysis over basic blocks. It finds the facts that hold
+// before each instruction of a program on every path: registers that are
+// written, memory that may be stored to, and references that are known
+// constants.
 #ifndef EMBER_VM_ISA_DATA_FLOW_H_
 #define EMBER_VM_ISA_DATA_FLOW_H_
 
@@ -22,9 +23,9 @@ struct BufferFacts {
 };
 
 struct DataFlowState {
-  std::vector<bool> integers;  // written
+  std::vector<bool> integers;  // true: written
   std::vector<BufferFacts> buffers;
-  std::vector<bool> results;  // set
+  std::vector<bool> results;  // true: set
 
   bool operator==(const DataFlowState&) const = default;
 };
@@ -44,7 +45,7 @@ class DataFlow {
   // (vm/isa/limits.h).
   Status Solve();
   const std::vector<Block>& blocks() const { return blocks_; }
-  // Applies an instruction to what holds before it.
+  // Applies an instruction to the facts that hold before it.
   void Transfer(uint32_t instruction, DataFlowState& state) const;
 
  private:

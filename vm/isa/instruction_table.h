@@ -15,19 +15,20 @@ namespace ember::vm {
 
 struct ProgramInstructionInfo {
   std::string_view text;
-  // What fields a, b, c and the immediate hold; the letters are explained in
-  // instructions.h.
+  // Contents of the fields a, b, c and the immediate; instructions.h explains
+  // the letters.
   std::string_view operands;
 };
 
-// ProgramInstructionInfo as it is stored.
+// The stored form of ProgramInstructionInfo.
 struct ProgramInstructionRow {
   ShortText<15> text;
   ShortText<7> operands;
 };
 
 inline constexpr ProgramInstructionRow kProgramInstructionTable[] = {
-// The docs are for readers: an embedded runtime need not carry them.
+// The docs of the rows are left out, so that an embedded runtime does not carry
+// them.
 #define EMBER_ROW(name, text, operands, doc) {text, operands},
     EMBER_FOR_EACH_PROGRAM_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW

@@ -14,8 +14,8 @@
 
 namespace ember::vm {
 
-// (name, text, operand signature, doc). Signature letters, for the fields a, b,
-// c, immediate in turn:
+// (name, text, operand signature, doc). The letters of a signature describe the
+// fields a, b, c and immediate, in this order:
 //   I written integer register   i read integer register
 //   B written buffer register    b read buffer register
 //   w buffer register whose memory is written    u b and B in one

@@ -61,7 +61,7 @@ struct LibraryFunctionInfo {
   std::string_view operands;
 };
 
-// LibraryFunctionInfo as it is stored.
+// The stored form of LibraryFunctionInfo.
 struct LibraryFunctionRow {
   ShortText<19> text;
   ShortText<11> operands;
@@ -76,7 +76,8 @@ inline constexpr LibraryFunctionRow kLibraryFunctionTable[] = {
 inline constexpr uint32_t kLibraryFunctionCount =
     sizeof(kLibraryFunctionTable) / sizeof(kLibraryFunctionTable[0]);
 
-// Of the function with this number, as ProgramInstruction::a has it.
+// Returns the row of the function with this number, as in
+// ProgramInstruction::a.
 constexpr LibraryFunctionInfo LibraryInfoOf(uint32_t function) {
   const LibraryFunctionRow& row = kLibraryFunctionTable[function];
   return {row.text, row.operands};

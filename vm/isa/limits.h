@@ -1,6 +1,6 @@
-// Limits of every module, whoever made it. They keep the verifier's own work
-// bounded and let the runtime use fixed-size buffers; a file that exceeds one
-// is refused with a message that says so.
+// Limits of every module, whatever its origin. They keep the verifier's own
+// work bounded and let the runtime use fixed-size buffers. A file that exceeds
+// one is refused with a message that names the limit.
 #ifndef EMBER_VM_ISA_LIMITS_H_
 #define EMBER_VM_ISA_LIMITS_H_
 
@@ -14,8 +14,8 @@ inline constexpr int kMaxRank = 32;
 inline constexpr uint32_t kMaxRegisters = 1 << 20;
 // Registers of both kinds in all programs of a module.
 inline constexpr uint64_t kMaxModuleRegisters = 4 * kMaxRegisters;
-// Programs of a module: a model has one for each branch and loop body. They may
-// call each other in a chain of as many.
+// Programs of a module: a model has one for each branch and loop body. A chain
+// of calls may be as long as this.
 inline constexpr uint32_t kMaxPrograms = 1 << 14;
 // Parameters of a called program, and symbols that name them.
 inline constexpr uint32_t kMaxParameters = 4096;
@@ -23,8 +23,8 @@ inline constexpr uint32_t kMaxParameters = 4096;
 // verification.
 inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;
 // Bytes of a dispatch's name, a target and the texts of a kernel's image. Other
-// texts of a module have no limit but the file's size: they are held once, and
-// whoever uses one refers to it.
+// texts of a module are limited only by the file's size: they are stored once,
+// and their users refer to them.
 inline constexpr uint32_t kMaxTextLength = 1 << 16;
 // Shapes of a dispatch in a module's profile.
 inline constexpr uint32_t kMaxProfileShapes = 64;

@@ -129,8 +129,8 @@ class ModuleParser {
     return OkStatus();
   }
 
-  // The dispatch's own parser reads it: it ends with the brace that closes its
-  // first.
+  // Reads a dispatch with the dispatch's own parser. Its text ends with the
+  // brace that closes its first brace.
   Status ParseDispatch() {
     const Token first = lexer_.Peek();
     const char* begin = first.text.data();
@@ -158,7 +158,7 @@ class ModuleParser {
   Lexer lexer_;
   ModuleDefinition module_;
   std::string origin_;
-  std::vector<std::vector<CallReference>> calls_;  // of each program
+  std::vector<std::vector<CallReference>> calls_;  // calls of each program
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The operand lists of instructions: where they are, and what each operand is.
+// The operand lists of instructions: their positions, and the kind of each
+// operand.
 //
 //   for (char letter : ListLetters(program, module, instruction)) ...
 #ifndef EMBER_VM_ISA_OPERAND_LIST_H_
@@ -21,7 +22,7 @@ struct OperandList {
   int64_t count = 0;
 };
 
-// Of an instruction that has one.
+// Returns the operand list of an instruction that has one.
 constexpr OperandList OperandListOf(const ProgramInstruction& instruction) {
   const int field =
       static_cast<int>(InfoOf(instruction.opcode).operands.find('o'));
@@ -29,8 +30,9 @@ constexpr OperandList OperandListOf(const ProgramInstruction& instruction) {
           FieldOf(instruction, field + 1)};
 }
 
-// The letters (vm/isa/instructions.h) of the operands that the list must have.
-// The number of the dispatch, function, program or result is in range.
+// Returns the letters (vm/isa/instructions.h) of the operands that the list
+// must have. The number of the dispatch, function, program or result must be in
+// range.
 std::string ListLetters(const Program& program, const ModuleDefinition& module,
                         const ProgramInstruction& instruction);
 

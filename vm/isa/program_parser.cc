@@ -17,7 +17,7 @@ bool IsDecimal(std::string_view text) {
                      [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The number of a token such as i12, b3 or L7.
+// Reads the number in a token such as i12, b3 or L7.
 bool NumberBehind(char letter, std::string_view text, uint32_t* number) {
   if (text.size() < 2 || text[0] != letter || !IsDecimal(text.substr(1)))
     return false;
@@ -236,7 +236,7 @@ class ProgramParser {
     }
   }
 
-  // A number of a field that holds 32 bits.
+  // Parses a number for a field of 32 bits.
   StatusOr<int64_t> ParseNumber(std::string_view what) {
     const Token token = lexer_.Peek();
     EMBER_ASSIGN_OR_RETURN(const int64_t value, lexer_.ExpectInteger(what));
@@ -349,8 +349,8 @@ class ProgramParser {
     return lexer_.Expect(")");
   }
 
-  // Registers of one kind, for as long as they come; `separator` before the
-  // first.
+  // Parses registers of one kind until another token comes; `separator` comes
+  // before the first.
   Status ParseRegisterList(char letter, std::string_view separator) {
     const char prefix = IsIntegerRegister(letter) ? 'i' : 'b';
     if (!separator.empty() && !lexer_.Accept(separator)) return OkStatus();

@@ -69,7 +69,8 @@ class ProgramPrinter {
     }
   }
 
-  // Said only where it is not one more than the largest number in use.
+  // Prints a register count only if it is not the largest register number in
+  // use plus one.
   void PrintRegisterCounts() {
     uint32_t integers = static_cast<uint32_t>(program_.parameters.size());
     uint32_t buffers = 0;
@@ -191,7 +192,7 @@ class ProgramPrinter {
     }
   }
 
-  // The name of an item, or its number where names are not unique.
+  // Prints the name of an item, or its number if names are not unique.
   template <typename Items>
   void PrintReference(const Items& items, int64_t number) {
     const std::string& name = items[static_cast<size_t>(number)].name;
@@ -225,7 +226,7 @@ class ProgramPrinter {
     printer_.Print(")");
   }
 
-  // Parameters; inputs -> each result with its dims.
+  // Prints the parameters, then inputs -> each result with its dims.
   void PrintCallProgram(const ProgramInstruction& in) {
     printer_.Print("call_program ");
     PrintReference(module_.programs, in.a);

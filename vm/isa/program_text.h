@@ -55,9 +55,10 @@ StatusOr<ParsedProgram> ParseProgramFrom(Lexer& lexer,
 Status ResolveCalls(std::span<const CallReference> calls,
                     const std::vector<Program>& programs, Program& caller);
 
-// "[1, 2.5, -inf]", or hex "0011aa" for what numbers cannot say (NaNs).
+// "[1, 2.5, -inf]", or hex "0011aa" for values that numbers cannot express
+// (NaNs).
 std::string ConstantValuesText(const Constant& constant);
-// Sets the data to memory of its own.
+// Parses the values into memory that the constant owns.
 Status ParseConstantValues(Lexer& lexer, Constant& constant);
 
 }  // namespace ember::vm

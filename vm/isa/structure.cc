@@ -196,8 +196,8 @@ class StructureChecker {
                          multiple, " and not negative, found ", value}));
   }
 
-  // Lists follow each other in the order of the instructions, so that the text
-  // form need not say where they are.
+  // Lists follow each other in the order of the instructions, so the text form
+  // need not contain their positions.
   Status CheckOperandRange(uint32_t first, int64_t count) {
     const uint64_t size = program_.operands.size();
     if (first == next_operand_ && count >= 0 &&
@@ -210,7 +210,8 @@ class StructureChecker {
                          count, " from position ", first}));
   }
 
-  // What the list of an instruction belongs to, for messages.
+  // Name of the object that an instruction's operand list belongs to, for
+  // messages.
   std::string ListOwner(const ProgramInstruction& instruction) const {
     switch (instruction.opcode) {
       case ProgramOpcode::kDispatch:
@@ -241,7 +242,7 @@ class StructureChecker {
     return OkStatus();
   }
 
-  // Calls go to programs behind, so that they end.
+  // A program calls only programs with higher numbers, so calls cannot recurse.
   Status CheckCalledNumber(int64_t called) const {
     EMBER_RETURN_IF_ERROR(
         CheckBelow("program", called, module_.programs.size()));
@@ -262,7 +263,7 @@ class StructureChecker {
   const Program& program_;
   const ModuleDefinition& module_;
   uint32_t index_ = 0;
-  uint64_t next_operand_ = 0;  // where the next operand list begins
+  uint64_t next_operand_ = 0;  // first position of the next operand list
 };
 
 void AddOperand(char letter, uint32_t reg, OperandAccess& access) {

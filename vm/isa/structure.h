@@ -1,6 +1,5 @@
-// The part of program verification that looks at each instruction alone, and
-// the operands that an instruction reads and writes. See vm/isa/analysis.h for
-// the rules.
+// Verifies the instructions of a program one by one, and lists the operands
+// that an instruction reads and writes. See vm/isa/analysis.h for the rules.
 #ifndef EMBER_VM_ISA_STRUCTURE_H_
 #define EMBER_VM_ISA_STRUCTURE_H_
 
@@ -17,17 +16,19 @@ namespace ember::vm {
 Status ProgramError(const Program& program, uint32_t instruction,
                     std::string_view message);
 
-// Numbers within their ranges, signatures well-formed, operand counts as
-// declared. number: of the program in the module.
+// Checks that numbers are in range, signatures are well-formed, and operand
+// counts are as declared. number: the program's number in the module.
 Status CheckStructure(const ModuleDefinition& module, uint32_t number);
 
-// Registers that an instruction touches. Needs CheckStructure.
+// Registers that an instruction accesses. The program must have passed
+// CheckStructure.
 struct OperandAccess {
   std::vector<uint32_t> read_integers;
   std::vector<uint32_t> written_integers;
   std::vector<uint32_t> read_buffers;
   std::vector<uint32_t>
-      changed_buffers;  // read as a reference, their memory written
+      // registers that are read as references while their memory is written
+      changed_buffers;
   std::vector<uint32_t> written_buffers;
 };
 OperandAccess AccessOf(const Program& program, const ModuleDefinition& module,

@@ -11,8 +11,8 @@
 //   }
 //
 // ParseProgram(PrintProgram(p)) == p for every verified program. A module's
-// text holds its constants' values only up to a size; ParseModule refuses the
-// others by name.
+// text has the values of constants only up to a size. ParseModule refuses a
+// text without the values of a constant, and names the constant.
 #ifndef EMBER_VM_ISA_TEXT_H_
 #define EMBER_VM_ISA_TEXT_H_
 
@@ -30,7 +30,7 @@ struct ModuleTextOptions {
   int64_t inline_constant_bytes = 64;
 };
 
-// The module gives dispatches and constants their names.
+// Names of dispatches and constants come from the module.
 std::string PrintProgram(const Program& program,
                          const ModuleDefinition& module);
 StatusOr<Program> ParseProgram(std::string_view text,

@@ -1,5 +1,5 @@
-// Module texts from anyone: parsing must not do harm, and what is parsed and
-// verified must print to a text that gives the same module.
+// Fuzzes module texts: parsing must do no harm, and a text that parses and
+// verifies must print to a text that gives the same module.
 #include <cstdlib>
 #include <string_view>
 

@@ -110,7 +110,8 @@ TEST(ModuleTextTest, LargeConstantsAreElided) {
 TEST(ModuleTextTest, ConstantsOfAllTypesRoundTrip) {
   for (int t = 0; t < kDTypeCount; ++t) {
     const DType type = static_cast<DType>(t);
-    // Patterns with extremes, and for floats NaN and infinity in the last two.
+    // Byte patterns with extreme values. For floats the last two give NaN and
+    // infinity.
     for (uint8_t fill : {0x00, 0x01, 0x3c, 0x7f, 0x80, 0xff}) {
       ModuleDefinition module = SampleNamed("static");
       std::vector<uint8_t> bytes(3 * static_cast<size_t>(DTypeByteSize(type)),
@@ -154,8 +155,8 @@ TEST(ProgramTextTest, ErrorsNamePlaceAndExpectation) {
             "2:14: the number does not fit 64 bits");
 }
 
-// A random program with the structure of a valid one; most do not verify, all
-// must round-trip.
+// Returns a random program with the structure of a valid one. Most do not
+// verify, but all must round-trip.
 Program RandomProgram(std::mt19937_64& random, const ModuleDefinition& module) {
   const auto below = [&](uint64_t n) {
     return static_cast<uint32_t>(random() % n);

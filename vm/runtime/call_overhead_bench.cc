@@ -1,11 +1,11 @@
-// What a round of a loop costs whose body is a program: 100,000 rounds of a
-// call with one dispatch of one element, its state carried by move_buffer, and
-// a scan output that is appended to.
+// Measures an iteration of a loop whose body is a program: 100,000 iterations
+// of a call with one dispatch of one element. move_buffer carries the loop's
+// state, and a scan output is appended to.
 //
-//   call_overhead_bench [ROUNDS]
+//   call_overhead_bench [ITERATIONS]
 //
-// Prints nanoseconds per round, and the allocations of the system and of the
-// device in one run after the first ones.
+// Prints nanoseconds per iteration, and the allocations of the system and of
+// the device in one run after the first ones.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -33,7 +33,8 @@ void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 namespace ember::vm {
 namespace {
 
-// %s: where the body puts its result; what the loop does with it.
+// %s: first the loop's use of the body's result, then the result's memory in
+// the body.
 constexpr const char* kText = R"(
 module "bench" from "bench"
 dispatch @increment(%%x: f32[1]) -> (%%y: f32[1]) {

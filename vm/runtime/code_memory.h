@@ -1,6 +1,6 @@
-// Machine code in memory of this process, without a linker: pieces are copied
-// to memory that can be written, which then becomes executable and cannot be
-// written any more. It is never both.
+// Machine code in memory of this process, without a linker. Pieces are copied
+// to writable memory, which then becomes executable and read-only. It is never
+// writable and executable at once.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const CodeMemory> memory,
 //                          CodeMemory::Load(codes));
@@ -23,9 +23,9 @@ namespace ember::vm {
 
 class CodeMemory {
  public:
-  // Verified codes of format kMachineCode for this processor; their bytes are
-  // copied. kResourceExhausted without memory; kFailedPrecondition where the
-  // system does not let a program make code executable.
+  // Copies verified codes of format kMachineCode for this processor to
+  // executable memory. kResourceExhausted without memory; kFailedPrecondition
+  // if the system does not let a program make code executable.
   static StatusOr<std::shared_ptr<const CodeMemory>> Load(
       std::span<const KernelCode* const> codes);
   ~CodeMemory();

@@ -8,12 +8,13 @@
 namespace ember::vm {
 namespace {
 
-// Enough for some programs that wait at every turn of a loop, or for a hundred
+// Enough for programs that wait in every iteration of a loop, or for a hundred
 // shapes of a large model.
 constexpr size_t kMostSegments = 1024;
 constexpr int64_t kMostCommands = 64 * 1024;
-constexpr int64_t kMostBytes = int64_t{256} << 20;  // of old recordings
-// Beyond, looking for conflicts costs more than a barrier.
+constexpr int64_t kMostBytes = int64_t{256} << 20;  // limit of old recordings
+// Largest number of touches that are compared. For more, a barrier costs less
+// than a search for conflicts.
 constexpr size_t kMostTouches = 256;
 
 int64_t ThreadNs() {
@@ -106,7 +107,8 @@ Status CommandStream::Append(const StreamCommand& command) {
     ++position_;
     return status;
   }
-  // The list may hold a part of it: the commands before are recorded again.
+  // The list may contain a part of the failed command, so the commands before
+  // it are recorded again.
   const Status restored = StartRecording();
   if (restored.ok() && position_ == 0) {
     segments_.pop_back();
@@ -117,7 +119,8 @@ Status CommandStream::Append(const StreamCommand& command) {
   if (status.code() != StatusCode::kResourceExhausted ||
       scratch_.device_bytes() == 0)
     return status;
-  // There may be room for its temporaries without those of all other calls.
+  // Without the temporaries of all other calls there may be room for those of
+  // this one.
   EMBER_RETURN_IF_ERROR(Flush());
   DropAll();
   scratch_.Clear();
@@ -132,7 +135,7 @@ CommandStream::Segment* CommandStream::Find(
                            : !candidate->Matches(count, *command))
       continue;
     bool is_same = true;
-    // The later ones differ more often.
+    // Compares the last commands first, because they differ more often.
     for (size_t i = count; i > 0 && is_same; --i)
       is_same = candidate->Matches(i - 1, segment_->At(i - 1));
     if (is_same) return candidate.get();
@@ -142,7 +145,7 @@ CommandStream::Segment* CommandStream::Find(
 
 Status CommandStream::StartRecording() {
   auto recorded = std::make_unique<Segment>();
-  // Commands of the old one stay where they are until it is dropped.
+  // Commands of the old segment stay valid until it is dropped.
   std::unique_ptr<Segment> spoiled;
   const Segment* const old = segment_;
   if (is_recording_) {
@@ -165,7 +168,7 @@ Status CommandStream::StartRecording() {
   for (size_t i = 0; i < position_ && status.ok(); ++i)
     status = Record(*segment_, old->At(i));
   if (status.ok()) return status;
-  // Nothing can go on from here.
+  // The segment is incomplete and cannot be continued.
   segments_.pop_back();
   segment_ = nullptr;
   is_recording_ = false;
@@ -235,7 +238,7 @@ Status CommandStream::Flush() {
   if (!forgotten_.ok()) return std::exchange(forgotten_, OkStatus());
   if (segment_ == nullptr) return OkStatus();
   if (!is_recording_ && position_ < segment_->entries.size()) {
-    // It ends earlier than the last time.
+    // This run's segment ends earlier than the recorded one.
     Segment* const other = Find(position_, nullptr);
     if (other != nullptr) {
       segment_ = other;
@@ -245,7 +248,7 @@ Status CommandStream::Flush() {
   }
   const Status status = Submit();
   if (!status.ok()) {
-    // Whether its commands run is not known.
+    // It is unknown if the segment's commands are still running.
     DropAll();
     return status;
   }
@@ -270,8 +273,8 @@ Status CommandStream::Submit() {
   return fence->Wait();
 }
 
-// The first failure counts, but all recordings are asked: what they noted is
-// over with it.
+// Returns the first failure. All recordings are asked, because asking clears
+// what they noted.
 Status CommandStream::CheckOutcomes() {
   Status first;
   for (size_t i = 0; i < segment_->recordings.size(); ++i) {

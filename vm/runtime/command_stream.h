@@ -1,26 +1,27 @@
-// The commands of a session on a device, recorded once and submitted again as
-// long as a program asks for the same.
+// The commands of a session on a device. They are recorded once and submitted
+// again as long as a program issues the same ones.
 //
 //   stream.Restart();                                  // a run begins
 //   EMBER_RETURN_IF_ERROR(stream.Append(command));     // tens of nanoseconds
 //   ...
 //   EMBER_RETURN_IF_ERROR(stream.Flush());             // submits and waits
 //
-// What lies between two flushes is a segment. Each command is compared with
-// the one at its position in the segment that followed the last one the last
-// time; a segment that is the same to its end is submitted as it is. At the
-// first difference another recorded segment that begins with the same commands
-// goes on, if there is one (other shapes, back again, the next turn of a loop);
-// otherwise the segment is recorded anew. Old segments are dropped, the least
-// recently used first, when there are many.
+// The commands between two flushes form a segment. Each command is compared
+// with the one at its position in a recorded segment: the one that followed the
+// previous segment the last time. If all commands are equal, the recorded
+// segment is submitted as it is. At the first difference the stream switches to
+// another recorded segment that begins with the same commands, if there is one
+// (other shapes, back again, the next iteration of a loop). Otherwise the
+// segment is recorded anew. If there are many segments, the least recently used
+// ones are dropped.
 //
-// Barriers stand where a command writes what one since the last barrier
-// touched, or reads what one wrote.
+// There is a barrier before a command that writes memory touched since the last
+// barrier, or that reads memory written since then.
 //
-// Ownership: buffers must outlive the segments that use them: Forget before one
-// is freed. Kernels must outlive the stream. Not thread-safe.
+// Ownership: buffers must outlive the segments that use them: call Forget
+// before a buffer is freed. Kernels must outlive the stream. Not thread-safe.
 // Errors: those of recording and of the device; after a flush, the first failed
-// check in the order of the commands (failed_site tells whose).
+// check in the order of the commands (failed_site is its dispatch).
 #ifndef EMBER_VM_RUNTIME_COMMAND_STREAM_H_
 #define EMBER_VM_RUNTIME_COMMAND_STREAM_H_
 
@@ -40,17 +41,17 @@ namespace ember::vm {
 struct StreamCommand {
   const RecordedKernel* kernel =
       nullptr;               // null: copies ranges[0] to ranges[1]
-  uint32_t site = 0;         // whose call it is
+  uint32_t site = 0;         // site of the call
   uint32_t input_count = 0;  // the ranges after these are written
   std::span<const int64_t> parameters;
-  std::span<const hal::BufferRange> ranges;  // as in RecordCall
+  std::span<const hal::BufferRange> ranges;  // see RecordCall
 };
 
 struct StreamCounters {
   int64_t submissions = 0;
   int64_t commands = 0;  // submitted: calls of kernels and copies
   int64_t barriers = 0;  // submitted, between commands
-  int64_t recorded = 0;  // commands that were recorded, once or again
+  int64_t recorded = 0;  // commands that were recorded, also repeatedly
   int64_t host_ns = 0;   // the thread's CPU time from Restart or the end of a
                          // wait to the next submission's return
 };
@@ -62,31 +63,32 @@ class CommandStream {
   CommandStream(const CommandStream&) = delete;
   CommandStream& operator=(const CommandStream&) = delete;
 
-  // Of the device's memory, for temporaries of recorded calls.
+  // Sets the limit of device memory for temporaries of recorded calls.
   void set_scratch_limit(int64_t bytes) { scratch_.set_limit(bytes); }
 
-  // A run begins: what follows is compared with what the last one began with.
+  // Begins a run: its commands are compared with those at the beginning of the
+  // last run.
   void Restart();
-  // An error of kind Unimplemented is the kernel's: it cannot be recorded with
-  // these ranges. The commands before stay.
+  // Appends a command. Unimplemented: the kernel cannot be recorded with these
+  // ranges; the earlier commands stay.
   Status Append(const StreamCommand& command);
-  // Submits what was appended, and waits for it.
+  // Submits the appended commands and waits for them.
   Status Flush();
-  // Whether something is appended that was not flushed.
+  // True if appended commands have not been flushed.
   bool is_pending() const { return segment_ != nullptr; }
-  // Whether a command that was appended and not flushed writes to the range,
-  // or, for who writes to it, reads from it.
+  // True if a command that was appended and not flushed writes to the range or,
+  // if for_writing, reads from it.
   bool Touches(const hal::BufferRange& range, bool for_writing) const;
-  // Memory is going to be freed: flushes what is pending (an error is that of
-  // the next Flush), and drops what was recorded.
+  // Call it before memory is freed. Flushes pending commands (the next Flush
+  // returns an error of that), and drops all recordings.
   void Forget();
 
-  // Whose check failed in the last Flush that returned an error; -1: none, it
-  // was the device's error.
+  // The site whose check failed in the last Flush that returned an error; -1:
+  // the error is the device's.
   int64_t failed_site() const { return failed_site_; }
   const StreamCounters& counters() const { return counters_; }
   void ResetCounters() { counters_ = {}; }
-  // Of the device's memory, for temporaries of recorded calls.
+  // Bytes of device memory for temporaries of recorded calls.
   int64_t scratch_bytes() const { return scratch_.device_bytes(); }
   int64_t segment_count() const {
     return static_cast<int64_t>(segments_.size());
@@ -103,13 +105,14 @@ class CommandStream {
     std::vector<Entry> entries;
     std::vector<hal::BufferRange> ranges;
     std::vector<int64_t> parameters;
-    std::vector<std::unique_ptr<Recording>> recordings;  // those with checks
+    // only those with checks
+    std::vector<std::unique_ptr<Recording>> recordings;
     std::vector<uint32_t> recording_sites;
     std::unique_ptr<hal::CommandList> list;
     int64_t barriers = 0;
-    int64_t device_bytes = 0;  // of the recordings
+    int64_t device_bytes = 0;  // device memory of the recordings
     uint64_t last_use = 0;
-    Segment* next = nullptr;  // followed the last time
+    Segment* next = nullptr;  // segment that followed the last time
 
     StreamCommand At(size_t position) const;
     bool Matches(size_t position, const StreamCommand& command) const;
@@ -120,8 +123,9 @@ class CommandStream {
     bool is_write;
   };
 
-  // A segment that begins with the first `count` commands of the current one,
-  // then has `command` (null: has no more); null if none was recorded.
+  // Finds a segment that begins with the first `count` commands of the current
+  // one and then has `command` (null: has no more commands). Null if none was
+  // recorded.
   Segment* Find(size_t count, const StreamCommand* command) const;
   // Records the first position_ commands of the current segment into a new one,
   // which becomes the current one.
@@ -137,16 +141,16 @@ class CommandStream {
   // Temporaries of all segments: one runs at a time.
   DeviceScratch scratch_;
   std::vector<std::unique_ptr<Segment>> segments_;
-  Segment root_;                // stands before the first segment of a run
-  Segment* previous_ = &root_;  // the one before the current one
-  Segment* segment_ = nullptr;  // the current one; null: nothing is pending
-  size_t position_ = 0;         // of its commands, how many were appended
+  Segment root_;                // precedes the first segment of a run
+  Segment* previous_ = &root_;  // the segment before the current one
+  Segment* segment_ = nullptr;  // the current segment; null: nothing is pending
+  size_t position_ = 0;         // number of its commands that were appended
   bool is_recording_ = false;
   std::vector<Touch> touches_;  // since the last barrier, while recording
   uint64_t clock_ = 0;
   int64_t thread_ns_ = 0;
   int64_t failed_site_ = -1;
-  Status forgotten_;  // the error of a flush that nobody saw
+  Status forgotten_;  // error of Forget's flush, for the next Flush
   StreamCounters counters_;
 };
 

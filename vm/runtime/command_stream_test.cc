@@ -10,7 +10,7 @@
 namespace ember::vm {
 namespace {
 
-// Commands over the four floats of a buffer: %y[0] = %x[0] + 1.
+// Tests commands on floats of a buffer: %y[0] = %x[0] + 1.
 class CommandStreamTest : public testing::Test {
  protected:
   CommandStreamTest()
@@ -94,7 +94,7 @@ TEST_F(CommandStreamTest, ADifferenceIsRecordedFromThereOn) {
   run(3);
   EXPECT_EQ(values()[3], 2);
   EXPECT_EQ(stream_.counters().recorded, 4);
-  // Back again, in turns: both are there.
+  // Both segments are recorded, so alternating between them records nothing.
   for (int64_t last : {2, 3, 3, 2, 2, 3}) {
     values()[last] = 0;
     run(last);
@@ -127,7 +127,7 @@ TEST_F(CommandStreamTest, TurnsOfALoopAreOneSegment) {
   EXPECT_EQ(stream_.counters().submissions, 10);
 }
 
-// Does nothing, with temporaries of some bytes.
+// A kernel that does nothing but takes some bytes of temporaries.
 class ScratchKernel final : public RecordedKernel {
  public:
   explicit ScratchKernel(int64_t bytes = 1000) : bytes_(bytes) {}
@@ -159,9 +159,9 @@ TEST_F(CommandStreamTest, CallsShareTemporariesAcrossBarriersOnly) {
   };
   call(0, 1);
   call(2, 3);
-  call(1, 4);  // behind a barrier
+  call(1, 4);  // after a barrier
   Flush();
-  call(5, 6);  // of another segment
+  call(5, 6);  // a call of another segment
   Flush();
   ASSERT_EQ(kernel.ranges().size(), 4u);
   const auto& [first, second, third, fourth] =
@@ -176,7 +176,8 @@ TEST_F(CommandStreamTest, CallsShareTemporariesAcrossBarriersOnly) {
   EXPECT_EQ(stream_.scratch_bytes(), first.buffer->size());
 }
 
-// On some devices it is the host's memory.
+// Temporaries need a limit, because on some devices they are in the host's
+// memory.
 TEST_F(CommandStreamTest, TemporariesHaveALimit) {
   const ScratchKernel kernel;
   const hal::BufferRange ranges[] = {At(0), At(1)};
@@ -196,7 +197,7 @@ TEST_F(CommandStreamTest, TemporariesHaveALimit) {
   EXPECT_EQ(stream_.scratch_bytes(), 1500);
 }
 
-// Of all calls together; one alone may have all of it.
+// The limit is for all calls together; a single call may use all of it.
 TEST_F(CommandStreamTest, TemporariesOfManyCallsKeepTheLimit) {
   stream_.set_scratch_limit(4000);
   std::vector<std::unique_ptr<ScratchKernel>> kernels;
@@ -240,7 +241,7 @@ TEST_F(CommandStreamTest, ForgetsBeforeMemoryIsFreed) {
   stream_.Restart();
   Increment(0, 1);
   stream_.Forget();
-  EXPECT_EQ(values()[1], 1);  // what was pending was done
+  EXPECT_EQ(values()[1], 1);  // the pending command was executed
   EXPECT_EQ(stream_.segment_count(), 0);
   EXPECT_EQ(device_->lists_alive(), 0);
   Increment(1, 2);

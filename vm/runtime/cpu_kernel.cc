@@ -13,16 +13,17 @@ namespace ember::vm {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Tasks are handed out in so many pieces per worker, so that workers that
-// started late or are slowed down get fewer.
+// Number of pieces per worker into which tasks are split, so that workers that
+// started late or are slowed down run fewer.
 constexpr int64_t kChunksPerWorker = 4;
-// A call of more points than this is cut into so many more pieces that each
-// takes a few milliseconds: between them a run can be stopped.
+// A call of more points than this is split into more pieces, each of a few
+// milliseconds. A run can be stopped between two pieces.
 constexpr int64_t kPointsPerChunk = int64_t{1} << 24;
 constexpr int64_t kMostChunks = int64_t{1} << 20;
 
-// The temporaries of a call that needs no more are on the stack. Taking a block
-// and giving it back, each under a lock, was a tenth of a small model's run.
+// Temporaries of a call that needs at most this many bytes are on the stack.
+// Taking a block and giving it back, each under a lock, took a tenth of a small
+// model's run.
 constexpr int64_t kStackBytes = 4096;
 
 // An array that lives as long as a call. Up to kFew elements are held in the
@@ -47,7 +48,7 @@ class CallArray {
   T* data_ = few_;
 };
 
-// Of a call, while it runs.
+// Charges the temporaries of a call while it runs.
 class Charge {
  public:
   Charge(MemoryBudget* budget, int64_t bytes) : budget_(budget), bytes_(bytes) {
@@ -66,15 +67,15 @@ class Charge {
   Status status_;
 };
 
-// whole * part / parts, rounded down. The product may be more than 64 bits
-// hold: there may be 2^40 tasks.
+// Returns whole * part / parts, rounded down. The product may exceed 64 bits,
+// because there may be 2^40 tasks.
 int64_t PartOf(int64_t whole, int64_t part, int64_t parts) {
   return whole / parts * part + whole % parts * part / parts;
 }
 
-// Which chunk a worker does next: of its own part as long as there is one, so
-// that it finds in its cache what it did of the dispatch before; then of the
-// others'. Thread-safe.
+// Selects the next chunk of a worker. A worker first takes the chunks of its
+// own part, whose data is in its cache from the previous dispatch, and then
+// those of the others. Thread-safe.
 class ChunkRanges {
  public:
   ChunkRanges(int64_t chunks, int workers)
@@ -85,7 +86,7 @@ class ChunkRanges {
     }
   }
 
-  // As often as there are chunks.
+  // Returns the next chunk. It may be called as often as there are chunks.
   int64_t Take(int worker) {
     for (size_t i = static_cast<size_t>(worker);; i = (i + 1) % parts_.size()) {
       Part& part = parts_[i];
@@ -131,8 +132,8 @@ bool CpuKernel::Accepts(std::span<const int64_t> parameters) const {
 Status CpuKernel::Pack() {
   const KernelImage& image = definition_.image;
   if (image.prologue_count == 0) return OkStatus();
-  // Packed buffers have the extents of constants, which depend on nothing that
-  // a call brings.
+  // The extents of packed buffers are those of constants, which do not depend
+  // on the call.
   const std::vector<int64_t> parameters(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout,
                          LayOutKernel(image, parameters, kAlignment));
@@ -249,7 +250,8 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
                   ": no memory for temporaries of ", bytes, " bytes"}));
     }
   }
-  // Pointers for each worker, which differ in the memory of tasks.
+  // Each worker has its own array of pointers, which differ in the memory of
+  // tasks.
   const size_t count = buffers.size();
   CallArray<void*, 32> pointers(count * static_cast<size_t>(workers));
   auto* const base =

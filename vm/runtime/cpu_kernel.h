@@ -1,12 +1,13 @@
-// The launcher of kernels on a CPU: runs images whose code is loaded, those
-// that the JIT has just made and those that were made before, elsewhere.
+// The launcher of kernels on a CPU. It runs images whose code is loaded, both
+// those that the JIT has just made and those that were made ahead of time.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CpuKernel> kernel,
 //                          CpuKernel::Create({.image = image, .code = code}));
 //   kernel->Run({parameters, buffers, runner});
 //
-// Thread-safe: calls may run at once. Memory that calls need (temporaries, and
-// of tasks) is kept between them, for all kernels (scratch_blocks.h).
+// Thread-safe: calls may run concurrently. Memory that calls and tasks need for
+// temporaries is kept between calls and shared by all kernels
+// (scratch_blocks.h).
 #ifndef EMBER_VM_RUNTIME_CPU_KERNEL_H_
 #define EMBER_VM_RUNTIME_CPU_KERNEL_H_
 
@@ -26,16 +27,18 @@
 namespace ember::vm {
 
 struct CpuKernelDefinition {
-  // Verified. Of its code nothing is used: equal kernels share what is loaded.
+  // A verified image. The code in it is not used, because equal kernels share
+  // the loaded code.
   KernelImage image;
-  // One per phase of the image, and what keeps them loaded.
+  // One function per phase of the image, and the owner that keeps them loaded.
   std::vector<PhaseFunction> functions;
   std::shared_ptr<const void> code;
-  // Of the constant inputs, by input; empty for others. Used by the prologue
-  // only, which runs in Create.
+  // Bytes of the constant inputs, by input; empty for other inputs. Only the
+  // prologue uses them, which runs in Create.
   std::vector<std::span<const uint8_t>> constants;
-  // Of the packed buffers, in order, what the prologue would write, 64-byte
-  // aligned, and what keeps it alive; none at all: the prologue runs.
+  // Contents of the packed buffers, in order, as the prologue would write them,
+  // 64-byte aligned, and the owner that keeps them alive. Empty: the prologue
+  // runs.
   std::vector<std::span<const uint8_t>> packed;
   std::shared_ptr<const void> packed_owner;
   std::string description;  // Kernel::Describe
@@ -44,16 +47,16 @@ struct CpuKernelDefinition {
 
 class CpuKernel final : public HostKernel {
  public:
-  // Packs constants that are not packed yet. Fails if a constant is too small
-  // for what the image declares, memory for the copies is refused, or what is
-  // packed has another size or alignment.
+  // Packs constants that are not packed yet. Fails if a constant is smaller
+  // than the image declares, if memory for the copies is refused, or if
+  // `packed` has a wrong size or alignment.
   static StatusOr<std::unique_ptr<CpuKernel>> Create(
       CpuKernelDefinition definition);
 
   int tier() const override { return definition_.image.tier; }
   bool Accepts(std::span<const int64_t> parameters) const override;
-  // kInvalidArgument with a check of the code that failed, or an operand that
-  // is not aligned as the image wants it.
+  // kInvalidArgument if a check of the code failed, or if an operand is not
+  // aligned as the image requires.
   Status Run(const KernelCall& call) const override;
   int64_t TemporaryBytes(int workers) const override;
   double error_growth() const override {
@@ -61,8 +64,8 @@ class CpuKernel final : public HostKernel {
   }
   bool is_settled() const override { return definition_.is_settled; }
   std::string Describe() const override { return definition_.description; }
-  // What was packed: of the image's packed buffers, in order. They live as long
-  // as the kernel.
+  // The contents of the image's packed buffers, in order. They live as long as
+  // the kernel.
   std::vector<std::span<const uint8_t>> packed() const;
 
  private:
@@ -76,7 +79,7 @@ class CpuKernel final : public HostKernel {
                    std::span<void* const> arguments) const;
 
   CpuKernelDefinition definition_;
-  KernelLayout constant_layout_;  // where the image has no parameters, else 0
+  KernelLayout constant_layout_;  // set only if the image has no parameters
   std::vector<std::shared_ptr<void>> packed_;
   std::vector<void*> packed_pointers_;  // by buffer
   std::vector<size_t> packed_bytes_;    // by buffer

@@ -1,6 +1,6 @@
-// Every byte of small modules changed, one at a time: the module is refused, or
-// it runs without harm. With the file's hashes, and without them, so that what
-// lies behind the hashes is tested.
+// Changes every byte of small modules, one at a time: each changed module is
+// refused, or it runs without harm. It tests with the file's hashes, and also
+// without them, so that the later checks are tested.
 #include <cstdio>
 #include <cstring>
 
@@ -31,7 +31,7 @@ Outcomes ChangeEveryByte(std::string_view sample, uint8_t change,
       ++outcomes.refused;
     } else {
       const Status status = RunAnything(*module, i);
-      // Our own bugs are not an answer to damage.
+      // kInternal would mean a bug of the runtime.
       EXPECT_NE(status.code(), StatusCode::kInternal)
           << status.ToString() << " at byte " << i;
       ++(status.ok() ? outcomes.ran : outcomes.failed);

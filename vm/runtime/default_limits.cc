@@ -10,7 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// The number in a file; INT64_MAX if there is none ("max", no such file).
+// Returns the number in a file; INT64_MAX if there is none ("max", no such
+// file).
 int64_t NumberIn(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return INT64_MAX;
@@ -22,8 +23,8 @@ int64_t NumberIn(const std::string& path) {
   return read == 0 || end == text || number <= 0 ? INT64_MAX : number;
 }
 
-// Of this process and all groups around it, in version 2 of control groups
-// ("0::/path").
+// Returns the limit of this process and all enclosing groups, in version 2 of
+// control groups ("0::/path").
 int64_t GroupLimit() {
   const std::string root = "/sys/fs/cgroup";
   int64_t limit = std::min(NumberIn(root + "/memory.max"),
@@ -45,7 +46,7 @@ int64_t GroupLimit() {
 }  // namespace
 
 int64_t DefaultMemoryLimit() {
-  // Once: it is asked for by each session.
+  // Computed once, because each session asks for it.
   static const int64_t limit = [] {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);

@@ -1,5 +1,5 @@
-// The constants of a module in a device's memory, each brought there when it is
-// asked for first. Shared by the sessions of a module on a device.
+// The constants of a module in a device's memory. Each is copied there when it
+// is first requested. All sessions of a module on a device share them.
 //
 //   auto constants = DeviceConstants::Of(device, module);
 //   EMBER_ASSIGN_OR_RETURN(hal::BufferRange range,
@@ -22,7 +22,7 @@ namespace ember::vm {
 
 class DeviceConstants {
  public:
-  // The same as long as a session has it.
+  // Returns the same object as long as a session holds it.
   static std::shared_ptr<DeviceConstants> Of(
       std::shared_ptr<hal::Device> device,
       std::shared_ptr<const Module> module);
@@ -30,17 +30,17 @@ class DeviceConstants {
   DeviceConstants(std::shared_ptr<hal::Device> device,
                   std::shared_ptr<const Module> module);
 
-  // Where the device has the bytes at this address of the host; a null buffer:
-  // they are no constant's.
+  // Returns the range on the device of the bytes at this address of the host. A
+  // null buffer: they belong to no constant.
   StatusOr<hal::BufferRange> Find(const uint8_t* address, int64_t bytes);
 
  private:
-  // One constant, or several that share bytes in the file: those are brought
-  // once, however many there are.
+  // One constant, or several that share bytes in the file. Shared bytes are
+  // copied once.
   struct Entry {
     const uint8_t* begin;
     int64_t size;
-    std::unique_ptr<hal::Buffer> buffer;  // null: not there yet
+    std::unique_ptr<hal::Buffer> buffer;  // null: not copied yet
   };
   Status Upload(Entry& entry) const;
 

@@ -11,7 +11,8 @@ bool DeviceDispatchRunner::IsSettled() const {
   });
 }
 
-// Nobody is served by half a model elsewhere while kernels are made.
+// Requests the best tier at once, because running half a model on the host
+// while kernels are compiled would gain nothing.
 int DeviceDispatchRunner::TierFor(const SiteState& site) const {
   return std::min(tiering_->options().max_tier, 2);
 }

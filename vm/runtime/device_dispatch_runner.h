@@ -1,6 +1,6 @@
-// Runs dispatches on a device that is not the host: calls become commands
-// where there is a kernel, and are made by tier 0 on the host where there is
-// none. Internal to sessions; DeviceSupport makes it.
+// Runs dispatches on a device that is not the host. A call becomes a command if
+// there is a kernel; otherwise tier 0 runs it on the host. Internal to
+// sessions; DeviceSupport makes it.
 #ifndef EMBER_VM_RUNTIME_DEVICE_DISPATCH_RUNNER_H_
 #define EMBER_VM_RUNTIME_DEVICE_DISPATCH_RUNNER_H_
 
@@ -24,13 +24,14 @@ class DeviceDispatchRunner final : public TieredDispatchRunner {
  private:
   int TierFor(const SiteState& site) const override;
   Status RunCall(SiteState& site, const MemoryReference* buffers) override;
-  // What it is appended to, or what runs it; false where it must run on the
-  // host, for the reason.
+  // Appends the call as a command. False if it must run on the host; *reason
+  // says why.
   StatusOr<bool> Append(const SiteState& site, const char** reason);
   Status RunOnHost(SiteState& site, const char* reason);
 
   DeviceSupport& device_;
-  std::vector<MemoryReference> references_;  // of the dispatch being started
+  // operands of the dispatch being started
+  std::vector<MemoryReference> references_;
   std::vector<HostAccess> accesses_;
 };
 

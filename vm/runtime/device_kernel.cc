@@ -12,7 +12,8 @@
 namespace ember::vm {
 namespace {
 
-// Slices of one buffer: as many workgroups run at once as fit into it.
+// Largest size of all slices of one buffer. As many workgroups run at once as
+// have slices.
 constexpr int64_t kSliceBytes = int64_t{64} << 20;
 constexpr int64_t kAlignment = 64;
 
@@ -32,7 +33,8 @@ std::vector<hal::BoxMap> MapsOf(const KernelImage& image,
   return maps;
 }
 
-// Extents of the tensors of a phase's maps, as a dispatch wants them.
+// Returns the extents of the tensors of a phase's maps, as a dispatch needs
+// them.
 std::vector<int64_t> MapExtents(const DevicePhase& phase,
                                 const KernelLayout& layout) {
   std::vector<int64_t> all;
@@ -44,16 +46,16 @@ std::vector<int64_t> MapExtents(const DevicePhase& phase,
   return all;
 }
 
-// What phases since the last barrier use: those that follow may run beside them
-// until one uses what another one writes.
+// The ranges that phases since the last barrier use. Later phases may run
+// concurrently with them until one phase uses a range that another one writes.
 class Touches {
  public:
   struct Touch {
     hal::BufferRange range;
     bool is_write;
   };
-  // Whether a phase that uses these has to wait. If so, it comes behind a
-  // barrier.
+  // True if a phase that uses these ranges must wait. The caller then puts a
+  // barrier before it.
   bool MustWait(const std::vector<Touch>& phase) {
     const bool conflicts = std::ranges::any_of(phase, [&](const Touch& touch) {
       return std::ranges::any_of(before_, [&](const Touch& before) {
@@ -67,8 +69,8 @@ class Touches {
   }
 
  private:
-  // Drivers bind something of a range of no bytes, too: maybe what is another
-  // buffer's.
+  // Treats ranges of no bytes as overlapping: drivers bind some bytes for them,
+  // too, which may be another buffer's.
   static bool Overlap(const hal::BufferRange& a, const hal::BufferRange& b) {
     if (a.length == 0 || b.length == 0) return true;
     return a.buffer == b.buffer && a.offset < b.offset + b.length &&
@@ -80,7 +82,7 @@ class Touches {
 
 }  // namespace
 
-// What recorded phases use: temporaries, and what says whether a check failed.
+// The memory of recorded phases: temporaries, and the record of a failed check.
 class DeviceKernel::CallRecording final : public Recording {
  public:
   explicit CallRecording(const KernelImage& image) : image_(image) {}
@@ -134,11 +136,12 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - begin;
   kernel->pack_ms_ = took.count();
-  // None of this is used any more.
+  // These fields are not used any more.
   own.constants.clear();
   own.packed.clear();
   own.image.code.bytes = {};
-  // Executables of the emulated grid run the code where it is.
+  // Executables of the emulated grid run the code in place, so only those keep
+  // its owner.
   if (own.image.code.format != KernelFormat::kEmulatedGrid)
     own.image.code.owner = nullptr;
   return kernel;
@@ -168,7 +171,8 @@ bool DeviceKernel::Uses(size_t buffer) const {
   return false;
 }
 
-// As jit/decline_reasons.h has it: kernels that are made before say the same.
+// Uses the text of jit/decline_reasons.h, so that kernels made ahead of time
+// report the same.
 Status DeviceKernel::OverLimit(std::string_view what) const {
   return UnimplementedError(Concat(
       {"device-limit: the device has too little of what the kernel needs: "
@@ -241,7 +245,8 @@ Status DeviceKernel::CheckLayout(const KernelLayout& layout) const {
   return OkStatus();
 }
 
-// Of all phases that are to be recorded, before the first is, as the next one.
+// Checks all phases that are to be recorded, before the first one is recorded.
+// So does CheckBoxes.
 Status DeviceKernel::CheckIterations(PhaseRange range,
                                      const KernelLayout& layout) const {
   if (layout.phase_iterations.empty()) return OkStatus();
@@ -257,8 +262,9 @@ Status DeviceKernel::CheckIterations(PhaseRange range,
   return OkStatus();
 }
 
-// What CheckLayout leaves of what maps ask for: extents and strides are never
-// too large, and bindings begin where the device's limits say.
+// Checks the requirements of tensor maps that CheckLayout does not cover.
+// Extents and strides are never too large, and bindings begin at the device's
+// alignment.
 Status DeviceKernel::CheckBoxes(PhaseRange range,
                                 const KernelLayout& layout) const {
   static_assert(kMostDeviceElements * 8 <= kMostBoxStride);
@@ -273,7 +279,7 @@ Status DeviceKernel::CheckBoxes(PhaseRange range,
         return OverLimit(Concat({"a tensor map of buffer %", buffer.name,
                                  ", which has no elements"}));
       }
-      // The stride of the dim outside of this one.
+      // The stride of the next outer dim.
       int64_t stride = DTypeByteSize(buffer.type);
       const std::vector<int64_t>& extents = layout.extents[number];
       for (size_t dim = extents.size() - 1; dim > 0; --dim) {
@@ -355,8 +361,8 @@ Status DeviceKernel::TakePacked(const KernelLayout& layout) {
 Status DeviceKernel::Pack() {
   const KernelImage& image = definition_.image;
   if (image.prologue_count == 0) return OkStatus();
-  // Packed buffers have the extents of constants, which depend on nothing that
-  // a call brings.
+  // The extents of packed buffers are those of constants, which do not depend
+  // on the call.
   std::vector<int64_t> parameters = definition_.prologue_parameters;
   parameters.resize(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout, LayoutFor(parameters));
@@ -391,7 +397,7 @@ Status DeviceKernel::Pack() {
                     ": expected a constant of ", bytes, " bytes, found ",
                     data.size()}));
       }
-      // Read once, from where the host has written it.
+      // The device reads it once, from memory that the host writes.
       EMBER_ASSIGN_OR_RETURN(
           hal::Buffer* const memory,
           Allocate(bytes, hal::MemoryKind::kHostVisible, recording.buffers_));
@@ -431,7 +437,7 @@ StatusOr<std::unique_ptr<Recording>> DeviceKernel::Record(
   for (size_t i = 0; i < call.buffers.size() && i < ranges.size(); ++i) {
     if (image.buffers[i].scope > KernelScope::kOutput) continue;
     ranges[i] = call.buffers[i];
-    // What is behind the last element is nobody's business.
+    // Bytes behind the last element are not part of the operand.
     ranges[i].length = std::min(ranges[i].length, layout.bytes[i]);
   }
   EMBER_RETURN_IF_ERROR(RecordPhases(phases(), executables_, layout, parameters,
@@ -448,7 +454,8 @@ Status DeviceKernel::RecordPhases(
   const KernelImage& image = definition_.image;
   const std::span<const DevicePhase> device(
       image.code.device.data() + range.begin, range.end - range.begin);
-  // Also of no bytes: commands name a buffer.
+  // Memory is allocated even for buffers of no bytes, because commands must
+  // name a buffer.
   const bool has_call_buffers =
       std::ranges::any_of(image.buffers, [](const KernelBuffer& buffer) {
         return buffer.scope == KernelScope::kCall;
@@ -477,7 +484,7 @@ Status DeviceKernel::RecordPhases(
     const DevicePhase& phase = device[i];
     const int64_t tasks = layout.phase_tasks[range.begin + i];
     if (tasks <= 0) continue;
-    // Slices of a workgroup each, for some tasks at a time.
+    // Each workgroup has a slice of its own, so only some tasks run at a time.
     int64_t at_once = tasks;
     for (const DevicePhase::Binding& binding : phase.bindings) {
       const int64_t bytes = layout.bytes[binding.buffer];
@@ -508,7 +515,8 @@ Status DeviceKernel::RecordPhases(
     const std::vector<int64_t> map_extents = MapExtents(phase, layout);
     const int64_t per_group = phase.tasks_per_workgroup;
     for (int64_t first = 0; first < tasks; first += at_once) {
-      // Also where other tasks of the phase use the same slices.
+      // A barrier is also needed if earlier tasks of the phase use the same
+      // slices.
       if (touches.MustWait(touched) || first > 0)
         EMBER_RETURN_IF_ERROR(list.Barrier());
       int64_t groups =

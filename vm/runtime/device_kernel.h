@@ -1,6 +1,6 @@
 // The launcher of kernels on devices: loads the image of a kernel on a device
-// and records its calls. Beside cpu_kernel.h, and linked only where sessions on
-// devices are (device_session.h).
+// and records its calls. It is the counterpart of cpu_kernel.h, and only
+// programs with sessions on devices link it (device_session.h).
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<DeviceKernel> kernel,
 //                          DeviceKernel::Create({.image = image,
@@ -10,10 +10,10 @@
 //   ... submit the list, wait ...
 //   EMBER_RETURN_IF_ERROR(recording->Outcome());
 //
-// The image may come from a file: what it says of buffers, workgroups and
-// numbers of tasks is checked, by the verifier and against the device's limits;
-// what its code does cannot be. Thread-safe. Temporaries are the caller's
-// scratch or belong to recordings, packed constants to the kernel.
+// The image may come from a file. Its buffers, workgroups and numbers of tasks
+// are checked by the verifier and against the device's limits; what its code
+// does cannot be checked. Thread-safe. Temporaries are in the caller's scratch
+// or belong to recordings; packed constants belong to the kernel.
 #ifndef EMBER_VM_RUNTIME_DEVICE_KERNEL_H_
 #define EMBER_VM_RUNTIME_DEVICE_KERNEL_H_
 
@@ -34,15 +34,15 @@ namespace ember::vm {
 
 class DeviceKernel final : public RecordedKernel {
  public:
-  // Packs constants: runs the prologue on the device, and waits for it.
-  // Errors: Unimplemented, with "device-limit" in front, where a limit of the
-  // device is too small for the kernel, or for its one shape; InvalidArgument
-  // where constants are missing or of another size; the device's.
+  // Packs constants: runs the prologue on the device, and waits for it. Errors:
+  // Unimplemented, beginning with "device-limit", if a limit of the device is
+  // too small for the kernel or for its only shape; InvalidArgument if
+  // constants are missing or have a wrong size; errors of the device.
   static StatusOr<std::unique_ptr<DeviceKernel>> Create(
       DeviceKernelDefinition definition);
 
   bool Uses(size_t buffer) const override;
-  // Unimplemented where a limit of the device is too small for this call.
+  // Unimplemented if a limit of the device is too small for this call.
   StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const override;
   int tier() const override { return definition_.image.tier; }
@@ -51,7 +51,7 @@ class DeviceKernel final : public RecordedKernel {
     return definition_.image.error_growth;
   }
   std::string Describe() const override { return definition_.description; }
-  // How long packing took.
+  // Milliseconds that packing took.
   double pack_ms() const { return pack_ms_; }
 
  private:
@@ -69,21 +69,22 @@ class DeviceKernel final : public RecordedKernel {
   PhaseRange phases() const;
   StatusOr<Executables> Load(PhaseRange range) const;
   StatusOr<KernelLayout> LayoutFor(std::span<const int64_t> parameters) const;
-  // What the code relies on, and limits of the device.
+  // Checks the limits that the code relies on, and those of the device.
   Status CheckLayout(const KernelLayout& layout) const;
   Status CheckIterations(PhaseRange range, const KernelLayout& layout) const;
-  // Tensors that are copied by boxes.
+  // Checks the tensors that are copied by boxes.
   Status CheckBoxes(PhaseRange range, const KernelLayout& layout) const;
   Status Pack();
   Status TakePacked(const KernelLayout& layout);
-  // ranges: of the image's buffers, but for temporaries.
+  // ranges: memory of the image's buffers, except for temporaries.
   Status RecordPhases(PhaseRange range, const Executables& executables,
                       const KernelLayout& layout,
                       std::span<const int64_t> parameters,
                       std::vector<hal::BufferRange> ranges,
                       hal::CommandList& list, DeviceScratch* scratch,
                       CallRecording& recording) const;
-  // Memory of the device, of the recording where there is no scratch.
+  // Allocates device memory from the scratch. Without scratch the recording
+  // owns it.
   StatusOr<hal::BufferRange> AllocateTemporary(int64_t bytes,
                                                DeviceScratch* scratch,
                                                CallRecording& recording) const;
@@ -95,12 +96,12 @@ class DeviceKernel final : public RecordedKernel {
   const hal::DeviceLimits limits_;
   const int64_t alignment_;
   double pack_ms_ = 0;
-  Executables executables_;  // of the phases behind the prologue
+  Executables executables_;  // for phases after the prologue
   Buffers packed_;
   std::vector<hal::BufferRange> packed_ranges_;  // by buffer
 };
 
-// DeviceKernel::Create, for those who know it as a DeviceLauncher.
+// DeviceKernel::Create as a DeviceLauncher.
 StatusOr<std::unique_ptr<Kernel>> LaunchOnDevice(
     DeviceKernelDefinition definition);
 

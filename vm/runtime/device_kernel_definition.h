@@ -1,5 +1,6 @@
-// What the launcher of kernels on devices (device_kernel.h) makes a kernel
-// from; by itself, for those who hand it on without having the launcher linked.
+// The arguments from which the launcher of kernels on devices (device_kernel.h)
+// makes a kernel. They have a file of their own for code that passes them on
+// without linking the launcher.
 //
 //   StatusOr<std::unique_ptr<Kernel>> kernel =
 //       launcher({.image = image, .device = device});
@@ -24,18 +25,18 @@ namespace ember::vm {
 struct DeviceKernelDefinition {
   KernelImage image;  // verified, of a device's format
   std::shared_ptr<hal::Device> device;
-  // Of the constant inputs, by input; empty for others. Used by the prologue
-  // only, which runs in Create.
+  // Bytes of the constant inputs, by input; empty for other inputs. Only the
+  // prologue uses them, which runs in Create.
   std::vector<std::span<const uint8_t>> constants;
-  // For images whose prologue depends on them; else zeros do.
+  // Parameters for images whose prologue depends on them; missing ones are 0.
   std::vector<int64_t> prologue_parameters;
-  // Of the packed buffers, in order, what the prologue would write; none at
-  // all: the prologue runs. Used in Create.
+  // Contents of the packed buffers, in order, as the prologue would write them.
+  // Empty: the prologue runs. Used in Create.
   std::vector<std::span<const uint8_t>> packed;
   std::string description;  // Kernel::Describe
 };
 
-// LaunchOnDevice of device_kernel.h.
+// The type of LaunchOnDevice in device_kernel.h.
 using DeviceLauncher =
     StatusOr<std::unique_ptr<Kernel>> (*)(DeviceKernelDefinition definition);
 

@@ -1,5 +1,6 @@
-// The launcher by itself, with a kernel of this process on the emulated grid:
-// what a dispatch gets. Kernels that compilers made: jit/kernel.
+// Tests the launcher by itself, and what it passes to a dispatch, with a kernel
+// of this process on the emulated grid. Kernels of compilers are tested in
+// jit/kernel.
 #include "vm/runtime/device_kernel.h"
 
 #include <algorithm>
@@ -81,7 +82,8 @@ class DeviceKernelTest : public testing::Test {
     kernel_ = *DeviceKernel::Create({.image = Image(), .device = device_});
   }
 
-  // What y gets of a call for x of so many rows and columns.
+  // Returns the results in y of a call for an x of `rows` rows and `columns`
+  // columns.
   StatusOr<std::vector<uint64_t>> Call(int64_t rows, int64_t columns) {
     EMBER_ASSIGN_OR_RETURN(
         auto x, device_->Allocate(std::max<int64_t>(rows * columns * 2, 1),
@@ -112,18 +114,18 @@ TEST_F(DeviceKernelTest, MapsAreOfTheCallsExtents) {
         Call(static_cast<int64_t>(rows), static_cast<int64_t>(columns));
     ASSERT_TRUE(found.ok()) << found.status().ToString();
     std::vector<uint64_t> expected = {
-        // Workgroups of two rows each, but three at most.
+        // Workgroups of two rows each, three at most.
         std::min<uint64_t>((rows + 1) / 2, 3), columns, 0,
-        // x
+        // the map of x
         1, 1, 2, 2, 1, columns, rows, columns * 2, 64, 8,
-        // y
+        // the map of y
         1, 1, 1, 8, 0, 32, 1, 0, 16, 1};
     expected.resize(kResults);
     EXPECT_EQ(*found, expected);
   }
 }
 
-// As a session then runs the dispatch on the host.
+// A session would then run the dispatch on the host.
 TEST_F(DeviceKernelTest, RefusesCallsWhoseTensorsHaveNoMap) {
   const std::string who =
       "device-limit: the device has too little of what the kernel needs: "
@@ -143,7 +145,7 @@ TEST_F(DeviceKernelTest, RefusesCallsWhoseTensorsHaveNoMap) {
   EXPECT_EQ(*nothing, std::vector<uint64_t>(kResults));
 }
 
-// Of one shape it is known at once.
+// For an image of one shape the error is found when the kernel is created.
 TEST_F(DeviceKernelTest, RefusesItsOneShape) {
   for (const auto& [extents, message] :
        {std::pair("%1: i64 = constant 24", ""),
@@ -189,7 +191,7 @@ TEST_F(DeviceKernelTest, RefusesDevicesWithoutMaps) {
               HasSubstr("2 tensor maps, where a kernel of the device has 0"));
 }
 
-// As many workgroups as there are tasks for where nothing says otherwise.
+// Without a limit there are as many workgroups as the tasks need.
 TEST_F(DeviceKernelTest, RecordsAllWorkgroups) {
   kernel_ = *DeviceKernel::Create(
       {.image = Image(" workgroups 3", ""), .device = device_});

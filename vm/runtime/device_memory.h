@@ -1,12 +1,12 @@
-// Memory of a session on a device that is not the host: one buffer where the
-// device shares memory with the host, else one of the device and its mirror on
-// the host, with the same offsets.
+// Memory of a session on a device that is not the host. It is one buffer if the
+// device shares memory with the host. Otherwise it is a buffer of the device
+// and its mirror on the host, with the same offsets.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto memory, DeviceMemory::Make(*device, 4096));
 //   memory->RangeOf(offset, 64);        // for kernels
 //   memory->MirrorOf(offset, 64);       // for copies from and to the host
 //
-// host_data() is the mirror's. Thread-safety: as for plain memory.
+// host_data() is the mirror's. Thread-safety: the same as for plain memory.
 #ifndef EMBER_VM_RUNTIME_DEVICE_MEMORY_H_
 #define EMBER_VM_RUNTIME_DEVICE_MEMORY_H_
 
@@ -22,7 +22,7 @@ namespace ember::vm {
 
 class DeviceMemory final : public hal::Buffer {
  public:
-  // when_freed: called before the memory goes.
+  // when_freed: called before the memory is freed.
   static StatusOr<std::unique_ptr<DeviceMemory>> Make(
       hal::Device& device, int64_t bytes, std::function<void()> when_freed);
   ~DeviceMemory() override { when_freed_(); }
@@ -34,7 +34,7 @@ class DeviceMemory final : public hal::Buffer {
   hal::BufferRange MirrorOf(int64_t offset, int64_t length) const {
     return {mirror_.get(), offset, length};
   }
-  // Nothing but the host writes it: its copy is always valid.
+  // True if only the host writes it, so the host's copy is always valid.
   bool is_input() const { return is_input_; }
   void set_is_input(bool value) { is_input_ = value; }
 
@@ -48,7 +48,7 @@ class DeviceMemory final : public hal::Buffer {
         when_freed_(std::move(when_freed)) {}
 
   const std::unique_ptr<hal::Buffer> mirror_;
-  const std::unique_ptr<hal::Buffer> local_;  // null: the mirror is all
+  const std::unique_ptr<hal::Buffer> local_;  // null: there is only the mirror
   const std::function<void()> when_freed_;
   bool is_input_ = false;
 };

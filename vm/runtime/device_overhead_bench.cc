@@ -1,7 +1,7 @@
-// What the VM costs per dispatch that becomes a command of a device: CPU time
-// of the calling thread from the beginning of a run to its submission, for a
-// chain of dispatches over one arena that is the same in each run. The device
-// is the fake one, whose submission costs nothing.
+// Measures the VM's overhead per dispatch that becomes a command of a device:
+// CPU time of the calling thread from the beginning of a run to its submission,
+// for a chain of dispatches over one arena that is the same in each run. The
+// device is the fake one, whose submission costs nothing.
 //
 //   device_overhead_bench [DISPATCHES]
 #include <algorithm>

@@ -9,7 +9,7 @@
 namespace ember::vm {
 namespace {
 
-// Small calls share a chunk; a large one has its own.
+// Small calls share a chunk of this size; a large call has its own chunk.
 constexpr int64_t kChunkBytes = int64_t{1} << 20;
 
 }  // namespace
@@ -19,7 +19,7 @@ DeviceScratch::DeviceScratch(std::shared_ptr<hal::Device> device)
       alignment_(std::max<int64_t>(device_->limits().binding_alignment, 64)) {}
 
 StatusOr<hal::BufferRange> DeviceScratch::Take(int64_t bytes) {
-  // Those that are too small for this are for later ones again after Reuse.
+  // Chunks that are too small for this call are skipped until the next Reuse.
   for (; chunk_ < static_cast<int64_t>(chunks_.size()); ++chunk_, used_ = 0) {
     hal::Buffer* const chunk = chunks_[static_cast<size_t>(chunk_)].get();
     const int64_t offset = RoundUp(used_, alignment_);

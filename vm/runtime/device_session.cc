@@ -14,8 +14,8 @@
 namespace ember::vm {
 namespace {
 
-// Results of programs, which users keep: memory of the host that counts against
-// the session's limit while the session lives.
+// Memory of programs' results, which users keep. It is memory of the host that
+// counts against the session's limit while the session lives.
 class ResultMemory final : public MemorySource {
  public:
   explicit ResultMemory(std::weak_ptr<MemoryPool> pool,
@@ -90,8 +90,9 @@ class DeviceSession final : public DeviceSupport {
   void StartRun(MemoryPool& pool) override {
     ++runs_;
     pool.OrderIdleBlocks();
-    // Not charged, as a flush may need some while the pool frees blocks: at
-    // most once more what the limit allows, as scratch of the host.
+    // Scratch is not charged to the pool, because a flush may need some while
+    // the pool frees blocks. It has the same limit of its own, like scratch of
+    // the host.
     stream_.set_scratch_limit(pool.limit());
     constexpr int64_t kIdleShare = 8;
     if (result_pool_ != nullptr)
@@ -130,31 +131,31 @@ class DeviceSession final : public DeviceSupport {
   void DropHeld() {
     for (Result& result : results_) Drop(result.held);
   }
-  // The place of an input.
+  // Returns the memory of an input.
   StatusOr<MemoryReference> InputPlace(size_t input, int64_t bytes,
                                        MemoryPool& pool);
-  // Memory of its own with the result's bytes.
+  // Returns memory of its own with the result's bytes.
   StatusOr<std::shared_ptr<void>> TakeResult(
       size_t result, const std::shared_ptr<MemoryPool>& pool, void** data);
 
   struct Result {
-    MemoryBlock* held = nullptr;   // of the program; the result's bytes
-    MemoryBlock* place = nullptr;  // of ours, kept; a copy of them
+    MemoryBlock* held = nullptr;  // the program's block with the result's bytes
+    MemoryBlock* place = nullptr;  // the session's block with a copy, kept
     const uint8_t* source = nullptr;
     int64_t bytes = 0;
   };
-  // Of a call: whether the kernel uses it, and where the device has the
-  // constant that it was the last time.
+  // An operand of a call: true if the kernel uses it, and the range on the
+  // device of the constant that it was the last time.
   struct Operand {
     bool is_used = false;
     const uint8_t* constant = nullptr;
     hal::BufferRange range;
   };
-  // What is known of a site's last kernel.
+  // The last kernel of a site.
   struct Site {
     const RecordedKernel* kernel = nullptr;
     std::vector<Operand> operands;
-    // Could not be recorded for the parameters.
+    // The kernel that could not be recorded for these parameters.
     const RecordedKernel* refused = nullptr;
     std::vector<int64_t> refused_parameters;
   };
@@ -163,13 +164,13 @@ class DeviceSession final : public DeviceSupport {
     if (block != nullptr) block->Drop();
     block = nullptr;
   }
-  // The memory that the reference is in; null: it is the host's alone
-  // (constants).
+  // Returns the memory that contains the reference. Null if it is only on the
+  // host (constants).
   DeviceMemory* MemoryOf(const MemoryReference& reference) const;
-  // Where kernels find the first `bytes` of it.
+  // Returns the range in which kernels find its first `bytes`.
   StatusOr<hal::BufferRange> RangeOf(const MemoryReference& reference,
                                      int64_t bytes);
-  // The same for an operand of a call.
+  // Does the same for an operand of a call.
   Status Place(const MemoryReference& reference, int64_t bytes,
                Operand& operand);
   StatusOr<hal::BufferRange> EmptyRange();
@@ -185,12 +186,13 @@ class DeviceSession final : public DeviceSupport {
   std::unique_ptr<hal::Buffer> empty_;
   std::vector<MemoryBlock*> inputs_;
   std::vector<Result> results_;
-  // Its idle blocks count against the limit of the session's pool, which cannot
-  // free them: they are few, and after an error none.
+  // Pool of results. Its idle blocks count against the limit of the session's
+  // pool, which cannot free them. They are few, and after an error there are
+  // none.
   std::shared_ptr<MemoryPool> result_pool_;
   std::vector<Site> sites_;
   std::map<std::pair<uint32_t, uint32_t>, HostWork> host_work_;
-  std::vector<hal::BufferRange> ranges_;  // of the call being appended
+  std::vector<hal::BufferRange> ranges_;  // operands of the call being appended
   int64_t runs_ = 0;
 };
 
@@ -267,7 +269,8 @@ StatusOr<MemoryReference> DeviceSession::BindInput(size_t input,
 Status DeviceSession::EndRun(Status status,
                              const std::shared_ptr<MemoryPool>& pool,
                              std::span<Tensor> results) {
-  // What was appended comes before whatever has failed meanwhile.
+  // Appended commands come before the call that failed, so their error takes
+  // precedence.
   Status flushed = Flush();
   if (!flushed.ok() && (status.ok() || failed_site() >= 0))
     status = std::move(flushed);
@@ -359,7 +362,7 @@ Status DeviceSession::Copy(const MemoryReference& source,
 }
 
 bool DeviceSession::CanBind(const MemoryReference& memory) const {
-  // What the host works with has to be aligned, too.
+  // Memory that the host works with must be aligned, too.
   constexpr int64_t kHostAlignment = 16;
   const DeviceMemory* const from = MemoryOf(memory);
   const int64_t offset =
@@ -492,7 +495,7 @@ std::vector<HostInstruction> DeviceSession::host_work() const {
 }  // namespace
 
 std::shared_ptr<DeviceSupport> NewDeviceSupport(
-    // As DeviceSupportFactory has them.
+    // The parameters are those of DeviceSupportFactory.
     // NOLINTNEXTLINE(performance-*)
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module) {
   return std::make_shared<DeviceSession>(device, module);

@@ -1,5 +1,5 @@
-// Sessions on a device that is not the host, by a fake one
-// (testing/fake_device.h): what they give is what the host gives.
+// Tests sessions on a device that is not the host, with a fake one
+// (testing/fake_device.h): their results equal those of the host.
 #include "vm/runtime/device_session.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::vector<Setting> Settings() {
   };
 }
 
-// A session on a fake device, and what it is made of.
+// A session on a fake device, and its parts.
 struct Subject {
   std::shared_ptr<FakeDevice> device;
   std::shared_ptr<FakeProvider> provider;
@@ -114,7 +114,7 @@ std::string Outcome(Session& session, std::span<const Tensor> inputs) {
   return text;
 }
 
-// All samples, in all settings, with other shapes and back again.
+// Runs all samples in all settings, with changing shapes.
 TEST(DeviceSessionTest, GivesWhatTheHostGives) {
   for (const SampleModule& sample : SampleModules()) {
     const auto module = Sample(sample.name);
@@ -135,9 +135,9 @@ TEST(DeviceSessionTest, GivesWhatTheHostGives) {
   }
 }
 
-// Reads what nothing has written: of an allocation, of the arena, of an output
-// of which a part is written, of a result. What runs before have left there
-// must not be seen (docs/security.md).
+// Reads memory that this run has not written: of an allocation, of the arena,
+// of an output of which a part is written, and of a result. Contents that
+// earlier runs left there must not be visible (docs/security.md).
 constexpr std::string_view kUnwritten = R"(module "m" from "test"
 dispatch @add(%x: f32[8]) -> (%y: f32[8]) {
   %y[i] = %x[i] + 1.0
@@ -184,9 +184,8 @@ TEST(DeviceSessionTest, NoRunSeesWhatAnotherHasLeft) {
       subject.session->ResetProfile();
       EXPECT_EQ(Outcome(*subject.session, {&x, 1}), want)
           << setting.name << ", run " << run;
-      // Zeros are written over what nobody wrote, for which nobody needs to
-      // know what the device has there: the second time is for b7, which is
-      // where b2 was.
+      // Unwritten memory is cleared without reading what the device has there.
+      // The second submission is for b7, which has the memory of b2.
       if (setting.name == "separate") {
         EXPECT_EQ(subject.session->device_report().work.submissions, 2);
       }
@@ -213,8 +212,8 @@ TEST(DeviceSessionTest, StaticModelsAreOneSubmissionThatIsReplayed) {
     EXPECT_EQ(work.runs, 10);
     EXPECT_EQ(work.submissions, 10);
     EXPECT_EQ(work.recorded, 0);
-    // Two dispatches, the copy of the result, and that of the input where it
-    // needs one.
+    // The commands are two dispatches, the copy of the result, and that of the
+    // input if it needs one.
     EXPECT_EQ(work.commands, 10 * (shares ? 3 : 4));
     EXPECT_TRUE(subject.session->device_report().host.empty());
     for (const SiteProfile& site : subject.session->Profile())
@@ -238,7 +237,7 @@ TEST(DeviceSessionTest, OtherShapesAndBackAgainAreReplayed) {
   EXPECT_EQ(subject.provider->records(), records);
 }
 
-// Constants may be the same bytes of the file, or parts of each other.
+// Constants may be the same bytes of the file, or overlap.
 constexpr std::string_view kOverlapping = R"(module "m" from "test"
 constant part: f32[2] = [0, 0]
 constant whole: f32[32] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
@@ -262,7 +261,8 @@ program main(x: f32[16]) -> (y: f32[16]) {
 
 TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   ModuleDefinition definition = ParseSample(kOverlapping);
-  // Whole ones stay at a multiple of 64 bytes, as they are in files.
+  // Constants that do not overlap stay at a multiple of 64 bytes, as they are
+  // in files.
   StatusOr<std::shared_ptr<const Module>> aligned =
       Module::FromDefinition(definition);
   ASSERT_TRUE(aligned.ok()) << aligned.status().ToString();
@@ -282,7 +282,7 @@ TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   }
 }
 
-// What the host has dropped of results is there for later runs.
+// Memory of results that the host has dropped is available to later runs.
 TEST(DeviceSessionTest, DroppedResultsDoNotUseUpTheLimit) {
   for (const bool shares : {false, true}) {
     Setting setting = {.device = {.limits = {.shares_memory = shares}}};
@@ -311,7 +311,7 @@ program main<N>(x: f32[N]) -> (y: f32[N]) {
   }
 }
 
-// Results that the user keeps must not move what programs use.
+// Results that the user keeps must not change the memory that programs use.
 TEST(DeviceSessionTest, KeptResultsDoNotStopReplays) {
   for (const bool shares : {false, true}) {
     const Subject subject = NewSubject(
@@ -357,7 +357,8 @@ TEST(DeviceSessionTest, SaysWhatRanOnTheHostAndWhy) {
   ASSERT_EQ(report.host.size(), 1u);
   EXPECT_EQ(report.host[0].instruction, profile[0].instruction);
   EXPECT_EQ(report.host[0].work.calls, 3);
-  // The input's copy is the host's; the 16 bytes of the output come and go.
+  // The input's copy is on the host; the 16 bytes of the output are copied in
+  // both directions.
   EXPECT_EQ(report.host[0].work.copied_bytes, 3 * 32);
   EXPECT_EQ(subject.tiering->slot(0)->decline_reasons()[0],
             "declined for a test");
@@ -432,8 +433,8 @@ TEST(DeviceSessionTest, FailedChecksAreThoseOfTheHost) {
     tensor.elements<int64_t>()[0] = value;
     return tensor;
   };
-  // The first check that fails in the order of the program counts, whichever is
-  // noticed first; afterwards the session works.
+  // The first check that fails in the order of the program is reported,
+  // whichever is noticed first. Afterwards the session can be used again.
   for (const auto& [p, q] : {std::pair(0, 1),
                              {7, 0},
                              {0, 9},
@@ -474,8 +475,8 @@ TEST(DeviceSessionTest, KeepsToTheMemoryLimit) {
     const Status status = run(100);
     EXPECT_EQ(status.code(), StatusCode::kResourceExhausted)
         << status.ToString();
-    // Blocks of other sizes are freed for these, with what was recorded for
-    // them.
+    // Blocks of other sizes, and the recordings that use them, are freed to
+    // make room.
     for (const int64_t rows : {20, 4, 32, 4, 20}) {
       results.clear();
       const Status again = run(rows);
@@ -498,8 +499,8 @@ TEST(DeviceSessionTest, SessionsOfAModuleShareItsConstants) {
   EXPECT_EQ(Outcome(*first.session, {&x, 1}), want);
   const int64_t before = first.device->memory_statistics().allocations;
   EXPECT_EQ(Outcome(*second, {&x, 1}), want);
-  // Input, place of the result, and result; twice where there is a mirror. No
-  // constants.
+  // The allocations are input, place of the result, and result, twice if there
+  // is a mirror. There are none for constants.
   EXPECT_LE(first.device->memory_statistics().allocations - before, 5);
   EXPECT_EQ(first.provider->requests(), 2);
   EXPECT_EQ(Outcome(*first.session, {&x, 1}), want);

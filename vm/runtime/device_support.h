@@ -1,15 +1,16 @@
-// What a session needs whose device is not the host (docs/devices.md). An
-// interface, so that a runtime for the host alone does not carry it:
+// The functions that a session needs if its device is not the host
+// (docs/devices.md). It is an interface, so that a runtime for the host alone
+// does not link the implementation:
 //
 //   #include "vm/runtime/device_session.h"
 //   Session::Create(module, {.device = device,
 //                            .device_support = NewDeviceSupport});
 //
-// One per session, which calls it in the order of the program's instructions.
-// Between two of them the device's copy of memory is the truth; the host's is
-// valid from BeginHost to EndHost. Not thread-safe. An error of a call may be
-// that of an earlier dispatch, which was appended and is seen only now: then
-// failed_site tells which one.
+// There is one object per session, which calls it in the order of the program's
+// instructions. Between two instructions the device's copy of memory is the
+// current one; the host's copy is valid from BeginHost to EndHost. Not
+// thread-safe. An error of a call may come from an earlier dispatch, which was
+// appended and has failed only now; failed_site is then its site.
 #ifndef EMBER_VM_RUNTIME_DEVICE_SUPPORT_H_
 #define EMBER_VM_RUNTIME_DEVICE_SUPPORT_H_
 
@@ -30,15 +31,14 @@
 
 namespace ember::vm {
 
-// Work of the device for a session, since it was made or ResetProfile.
+// Work of the device for a session since it was created or since ResetProfile.
 struct DeviceWork {
   int64_t runs = 0;
   int64_t submissions = 0;
   int64_t commands = 0;  // submitted: calls of kernels and copies
   int64_t barriers = 0;  // submitted, between commands
   int64_t recorded = 0;  // commands that were not replayed
-  // CPU time of the calling thread before a submission: what the device waits
-  // for.
+  // CPU time of the calling thread before submissions, while the device waits.
   int64_t host_ns = 0;
 };
 
@@ -47,22 +47,22 @@ struct HostWork {
   int64_t calls = 0;
   int64_t waits = 0;         // for the device, before
   int64_t copied_bytes = 0;  // from and to the device's memory
-  std::string reason;        // of a dispatch: why no kernel ran it
+  std::string reason;        // why no kernel ran the dispatch
 };
 
-// An instruction that the host worked for.
+// An instruction that the host executed.
 struct HostInstruction {
   uint32_t program = 0;
   uint32_t instruction = 0;
   HostWork work;
 };
 
-// Memory that an instruction works with on the host.
+// Memory that an instruction accesses on the host.
 struct HostAccess {
   MemoryReference memory;
-  bool writes = false;  // else it only reads; who writes may read, too
-  // The host writes all bytes and reads none, so those of the device need not
-  // be copied to the host first.
+  bool writes = false;  // false: only reads; a writer may read, too
+  // True if the host writes all bytes and reads none, so the device's bytes
+  // need not be copied to the host first.
   bool overwrites = false;
 };
 
@@ -78,46 +78,48 @@ struct DeviceCall {
 
 class DeviceSupport : public MemorySource, public DispatchRunnerSource {
  public:
-  // Allocate (of MemorySource) is for memory that programs use: the arena and
-  // the pool's blocks.
+  // Begins a run. Allocate (of MemorySource) is for memory that programs use:
+  // the arena and the pool's blocks.
 
   virtual void StartRun(MemoryPool& pool) = 0;
-  // The input's elements, or the handles of its strings, on the device, with a
-  // reference; the same place in each run as long as it is large enough.
+  // Copies the input's elements, or the handles of its strings, to the device
+  // and returns a reference to them. It is the same memory in each run as long
+  // as it is large enough.
   virtual StatusOr<MemoryReference> BindInput(size_t input,
                                               const Tensor& tensor,
                                               StringSupport* strings,
                                               MemoryPool& pool) = 0;
-  // The arena, where memory has no block.
+  // Sets the arena, which contains memory that has no block.
   virtual void SetArena(hal::Buffer* arena) = 0;
 
-  // False: the call must run on the host, for the reason that it sets.
+  // Appends a call. False if it must run on the host; *reason then says why.
   virtual StatusOr<bool> Append(const DeviceCall& call,
                                 const char** reason) = 0;
-  // Of ranges that do not overlap.
+  // Copies between ranges that do not overlap.
   virtual Status Copy(const MemoryReference& source,
                       const MemoryReference& target) = 0;
-  // Whether kernels can be given memory that begins here.
+  // True if kernels can bind memory that begins here.
   virtual bool CanBind(const MemoryReference& memory) const = 0;
-  // What is counted of an instruction; stays where it is.
+  // Counters of an instruction; the reference stays valid.
   virtual HostWork& WorkOf(uint32_t program, uint32_t instruction) = 0;
-  // waits: for all that was appended, whatever it touches. work: is counted in.
+  // Gives the host access. waits: true to wait for all appended commands,
+  // whatever they touch. work: gets the counts.
   virtual Status BeginHost(std::span<const HostAccess> accesses, bool waits,
                            HostWork& work) = 0;
   virtual Status EndHost(std::span<const HostAccess> accesses,
                          HostWork& work) = 0;
   virtual Status Flush() = 0;
-  // Result `result` is this memory, as it is now.
+  // Makes the memory, with its current contents, result number `result`.
   virtual Status StageResult(size_t result, const MemoryReference& memory,
                              MemoryPool& pool) = 0;
-  // The program has ended with the status: waits for what was appended, gives
-  // each result that was staged memory of its own, which may outlive the
+  // Ends a run whose program ended with the status. Waits for the appended
+  // commands, gives each staged result memory of its own, which may outlive the
   // session, and drops the run's references. Returns the run's status.
   virtual Status EndRun(Status status, const std::shared_ptr<MemoryPool>& pool,
                         std::span<Tensor> results) = 0;
-  // The dispatch whose check failed, or -1.
+  // The site of the dispatch whose check failed, or -1.
   virtual int64_t failed_site() const = 0;
-  // Before the session's pool goes.
+  // Called before the session's pool is destroyed.
   virtual void Close() = 0;
 
   virtual DeviceWork work() const = 0;

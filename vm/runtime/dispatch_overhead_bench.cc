@@ -1,12 +1,12 @@
-// What the VM costs per dispatch: a chain of one-element dispatches over one
-// arena, as a compiled model with static shapes has them.
+// Measures the VM's overhead per dispatch: a chain of one-element dispatches
+// over one arena, as a compiled model with static shapes has them.
 //
 //   dispatch_overhead_bench [DISPATCHES]
 //
 // Prints nanoseconds per dispatch: in all at tier 0; for a bare Plan::Run, to
-// subtract; with a kernel that does nothing, when its site has settled, and
-// with the clock readings and counters of one that has not; and at tier 0 with
-// them.
+// subtract; with a kernel that does nothing, when its site has settled; with
+// such a kernel and the clock readings and counters of a site that has not
+// settled; and at tier 0 with those.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -38,7 +38,7 @@ constexpr const char* kDispatch =
     "dispatch @increment(%x: f32[1]) -> (%y: f32[1]) {\n  %y[i] = %x[i] + "
     "1.0\n}\n";
 
-// x -> x + count, through two places of the arena in turn.
+// Computes x -> x + count, alternating between two places of the arena.
 std::string ChainText(int count) {
   std::string text = "module \"bench\" from \"bench\"\n";
   text += kDispatch;
@@ -72,7 +72,7 @@ class NothingProvider : public KernelProvider {
   }
 };
 
-// Median over batches of the time of one call, in nanoseconds.
+// Returns the median over batches of the time of one call, in nanoseconds.
 double MedianNs(const std::function<void()>& call) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;

@@ -84,7 +84,8 @@ Status DispatchRunner::Run(uint32_t number, const int64_t* integers,
   const Interrupt& interrupt = *context_.runner.interrupt();
   if (interrupt.ShouldStop()) return interrupt.status();
   if (!HasPlan(site, integers)) {
-    // Another plan's parameters may be those of a call that is kept.
+    // A kept call may refer to the parameters of a plan that is about to be
+    // replaced.
     if (keeps_calls_) EMBER_RETURN_IF_ERROR(Synchronize());
     EMBER_RETURN_IF_ERROR(FindPlan(site, integers));
   }
@@ -117,7 +118,8 @@ Status DispatchRunner::RunCall(SiteState& site,
 
 Status DispatchRunner::RunPlan(SiteState& site) {
   PlanEntry& entry = *site.entry;
-  // A kernel was for these parameters, and was withdrawn.
+  // The entry has no plan if a kernel ran for these parameters and was
+  // withdrawn.
   if (entry.plan == nullptr)
     EMBER_RETURN_IF_ERROR(CacheOf(site).Restore(entry));
   return entry.plan->Run(PointersOf(site), context_.runner);
@@ -155,8 +157,8 @@ Status DispatchRunner::CheckOverlaps(SiteState& site) const {
   return OkStatus();
 }
 
-// Asked for what does share memory only, and once: sessions of modules with
-// thousands of operands start at once, too.
+// Called only for operands that share memory, and once: a session of a module
+// with thousands of operands must start quickly, too.
 bool DispatchRunner::MayShare(SiteState& site, uint32_t input,
                               uint32_t output) const {
   const std::pair<uint32_t, uint32_t> pair(input, output);
@@ -185,7 +187,7 @@ Status DispatchRunner::TrackWrites(const SiteState& site,
   return OkStatus();
 }
 
-// --- what is told of calls
+// --- reports of calls
 
 void DispatchRunner::NoteCall(SiteState& site, int tier, int64_t begin,
                               int64_t end) {
@@ -207,7 +209,8 @@ void DispatchRunner::CountShape(SiteState& site, int64_t ns) const {
   auto shape = std::ranges::find(site.shapes, parameters,
                                  &DispatchProfile::Shape::parameters);
   if (shape == site.shapes.end()) {
-    // Of models that meet more, none is worth a kernel of its own.
+    // If a model has more shapes than this, no shape is worth a kernel of its
+    // own.
     if (site.shapes.size() >= kMaxProfileShapes) return;
     shape = site.shapes.insert(shape, {parameters, 0, 0});
   }

@@ -1,7 +1,7 @@
-// What runs the dispatch instructions of a session: finds the plan for the
-// call's parameters, checks its operands against the plan and each other,
-// counts its work, runs it. This class does so at tier 0; those that derive
-// from it choose among kernels, too. Internal to sessions.
+// Runs the dispatch instructions of a session: finds the plan for the call's
+// parameters, checks its operands against the plan and each other, counts its
+// work, and runs it. This class runs tier 0; derived classes choose among
+// kernels, too. Internal to sessions.
 //
 //   DispatchRunner dispatches(context);              // or Tiering makes one
 //   dispatches.Prepare();
@@ -9,8 +9,9 @@
 //   EMBER_RETURN_IF_ERROR(dispatches.Run(site, integers, buffers));
 //   EMBER_RETURN_IF_ERROR(dispatches.EndRun());
 //
-// Not thread-safe: one session's. Errors: those of Plan, of the limits, of
-// operands that are too small or share memory as MayAlias does not allow.
+// Not thread-safe: it belongs to one session. Errors: those of Plan and of the
+// limits; operands that are too small, or that share memory although MayAlias
+// does not allow it.
 #ifndef EMBER_VM_RUNTIME_DISPATCH_RUNNER_H_
 #define EMBER_VM_RUNTIME_DISPATCH_RUNNER_H_
 
@@ -33,19 +34,20 @@
 
 namespace ember::vm {
 
-// Of the session; all of it outlives the runner.
+// The parts of a session that a runner uses; all of them outlive the runner.
 struct DispatchContext {
   const Module& module;
   const SessionOptions& options;
   RunMemory& memory;
   RunLimits& limits;
-  // With its interrupt.
+  // The runner with the session's interrupt.
   InterruptibleRunner& runner;
 };
 
-// A dispatch instruction: where its operands are, and what ran last.
+// The state of a dispatch instruction: its operands, and the last plan and
+// kernel.
 struct SiteState {
-  // Inputs and outputs that were seen to be one memory, and may be.
+  // Inputs and outputs that were found to share memory, and may do so.
   std::vector<std::pair<uint32_t, uint32_t>> shared;
   const uint32_t* operands = nullptr;  // parameters, then inputs and outputs
   uint32_t parameter_count = 0;
@@ -59,11 +61,12 @@ struct SiteState {
   PlanEntry* entry = nullptr;
   KernelSlot* slot = nullptr;  // null: tier 0 only
   int64_t calls = 0;
-  int64_t kernel_calls[2] = {0, 0};  // of tier 1 and 2; the others are tier 0's
+  // calls of tier 1 and 2; the others are tier 0's
+  int64_t kernel_calls[2] = {0, 0};
   int64_t device_calls = 0;
   int64_t total_ns = 0;
   int last_tier = 0;
-  // With SessionOptions::profile: as SiteProfile::shapes.
+  // Filled with SessionOptions::profile; see SiteProfile::shapes.
   std::vector<DispatchProfile::Shape> shapes;
 };
 
@@ -74,23 +77,24 @@ class DispatchRunner {
   DispatchRunner(const DispatchRunner&) = delete;
   DispatchRunner& operator=(const DispatchRunner&) = delete;
 
-  // When the session is made: what first calls would otherwise do.
+  // Called when the session is created: does work that first calls would
+  // otherwise do.
   virtual void Prepare() {}
   virtual void StartRun() {}
-  // The error of a call that was kept, if there is one.
+  // Returns the error of a call that was kept, if there is one.
   virtual Status EndRun() { return OkStatus(); }
 
-  // The dispatch instruction number `site` of Module::sites, with the registers
-  // of its program.
+  // Runs dispatch instruction number `site` of Module::sites, with the
+  // registers of its program.
   Status Run(uint32_t site, const int64_t* integers,
              const MemoryReference* buffers);
 
-  // Whether Run may keep calls instead of making them (side_by_side.h). Then
-  // Synchronize comes before anything that depends on what they write.
+  // True if Run may keep calls instead of executing them (side_by_side.h). Then
+  // Synchronize must come before anything that depends on their results.
   bool keeps_calls() const { return keeps_calls_; }
   virtual Status Synchronize() { return OkStatus(); }
 
-  // As those of Session.
+  // The same as those of Session.
   std::vector<SiteProfile> Profile() const;
   std::string_view SiteName(uint32_t site) const;
   std::span<const TraceEvent> trace() const { return trace_; }
@@ -101,11 +105,11 @@ class DispatchRunner {
   const SiteState& site(uint32_t number) const { return sites_[number]; }
 
  protected:
-  // A call whose operands are in pointers_ and have been checked. buffers: as
-  // Run has them.
+  // Runs a call whose operands are in pointers_ and have been checked. buffers:
+  // see Run.
   virtual Status RunCall(SiteState& site, const MemoryReference* buffers);
 
-  // At tier 0, with pointers_.
+  // Runs the call at tier 0, with pointers_.
   Status RunPlan(SiteState& site);
   std::span<void* const> PointersOf(const SiteState& site) const {
     return {pointers_.data(), site.buffer_count};
@@ -114,7 +118,7 @@ class DispatchRunner {
     return context_.module.definition().dispatches[site.dispatch];
   }
   PlanCache& CacheOf(const SiteState& site) { return *caches_[site.group]; }
-  // A call of the tier that was timed: for the profile and the trace.
+  // Records a timed call of the tier for the profile and the trace.
   void NoteCall(SiteState& site, int tier, int64_t begin, int64_t end);
   void Trace(const SiteState& site, int64_t begin, int64_t end);
 
@@ -122,14 +126,14 @@ class DispatchRunner {
   const bool is_profiled_;
   bool keeps_calls_ = false;
   std::vector<SiteState> sites_;  // by number
-  std::vector<void*> pointers_;   // of the dispatch being started
+  std::vector<void*> pointers_;   // operands of the dispatch being started
 
  private:
   static bool HasPlan(const SiteState& site, const int64_t* integers);
   Status FindPlan(SiteState& site, const int64_t* integers);
   Status BufferTooSmall(const SiteState& site, uint32_t buffer,
                         int64_t found) const;
-  // What shares memory with an output that may not.
+  // Checks that no operand shares memory with an output if it may not.
   Status CheckOverlaps(SiteState& site) const;
   bool MayShare(SiteState& site, uint32_t input, uint32_t output) const;
   Status TrackWrites(const SiteState& site, const MemoryReference* buffers);
@@ -137,7 +141,7 @@ class DispatchRunner {
   Status ErrorAt(const SiteState& site, std::string_view message) const;
 
   std::vector<std::unique_ptr<PlanCache>> caches_;  // by group
-  std::vector<int64_t> parameters_;  // of the dispatch being started
+  std::vector<int64_t> parameters_;  // parameters of the dispatch being started
   std::vector<TraceEvent> trace_;
   uint64_t thread_ = 0;
 };

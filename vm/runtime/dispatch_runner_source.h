@@ -1,6 +1,6 @@
-// Who makes what runs a session's dispatches, where that is not tier 0 alone.
-// An interface, so that a runtime without kernels, or for the host alone, does
-// not carry what it does not use: Tiering implements it for kernels of the
+// Makes the object that runs a session's dispatches, if that is not tier 0
+// alone. It is an interface, so that a runtime without kernels, or for the host
+// alone, does not link unused code: Tiering implements it for kernels of the
 // host, DeviceSupport for devices.
 #ifndef EMBER_VM_RUNTIME_DISPATCH_RUNNER_SOURCE_H_
 #define EMBER_VM_RUNTIME_DISPATCH_RUNNER_SOURCE_H_
@@ -17,7 +17,8 @@ class DispatchRunner;
 class DispatchRunnerSource {
  public:
   virtual ~DispatchRunnerSource() = default;
-  // What the context names outlives the runner, and so does this.
+  // The objects that the context refers to, and this source, outlive the
+  // runner.
   virtual StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
       const DispatchContext& context) = 0;
 };

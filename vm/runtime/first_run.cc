@@ -11,8 +11,8 @@
 namespace ember::vm {
 namespace {
 
-// Acquires and drops the pool's blocks as a run of the entry program will, up
-// to the first instruction whose outcome is not known before.
+// Acquires and drops blocks of the pool as a run of the entry program will, up
+// to the first instruction whose outcome is not known before the run.
 class Rehearsal {
  public:
   Rehearsal(const Program& program, MemoryPool& pool)
@@ -42,7 +42,7 @@ class Rehearsal {
     buffers_[reg] = block;
   }
 
-  // False: what comes now is not known.
+  // False if the effect of the instruction is not known.
   bool Step(const ProgramInstruction& in) {
     switch (in.opcode) {
       case ProgramOpcode::kInteger:
@@ -88,9 +88,9 @@ class Rehearsal {
         return integers_[in.b] != 0;
       case ProgramOpcode::kDispatch:
       case ProgramOpcode::kStoreInteger:
-      // The caller keeps the memory, or the program does, which is the same
-      // until it ends. Copies are not rehearsed: a result that has a place of
-      // the caller's needs none.
+      // Either the caller or the program keeps the memory, which is the same
+      // until the program ends. Copies are not rehearsed, because a result in
+      // the caller's memory needs none.
       case ProgramOpcode::kResult:
         return true;
       case ProgramOpcode::kBranch:
@@ -112,7 +112,7 @@ class Rehearsal {
   std::vector<MemoryBlock*> buffers_;
 };
 
-// Kernels take turns with their temporaries, so that the largest serve all.
+// Kernels use their temporaries one after another, so the largest serve all.
 void ReserveTemporaries(const Module& module, const Tiering& tiering,
                         int workers, MemoryPool& pool) {
   int64_t most = 0;

@@ -1,17 +1,17 @@
-// What the first run of a session would otherwise wait for, done when the
-// session is made: memory that every run needs is taken from the system, and
-// given back to those who will hand it out again.
+// Does work when a session is created that its first run would otherwise do: it
+// takes memory that every run needs from the system, and returns it to the
+// pools that will hand it out again.
 //
 //   tiering.set_preparation(PrepareFirstRun);  // InstallNativeKernels does so
 //
 // - Blocks of the pool that the entry program allocates before anything in it
-//   depends on data, or on a dim that is open: the rest cannot be known.
-// - Temporaries of the kernels that are there already and that are the same for
-//   all calls (scratch_blocks.h).
+//   depends on data or on an open dim. Later ones cannot be known.
+// - Temporaries of the kernels that exist already and that are the same for all
+//   calls (scratch_blocks.h).
 //
-// Never more than a run uses itself. What is refused, as by the session's limit
-// of memory, is left to the run, which says so. For sessions on the host.
-// Thread-safe as its arguments are.
+// It never takes more than a run uses itself. If memory is refused, for example
+// by the session's limit, it stops, and the run reports the error. For sessions
+// on the host. Thread-safe if its arguments are.
 #ifndef EMBER_VM_RUNTIME_FIRST_RUN_H_
 #define EMBER_VM_RUNTIME_FIRST_RUN_H_
 
@@ -22,7 +22,7 @@
 
 namespace ember::vm {
 
-// As Tiering::Preparation, with the session's runner and pool.
+// A Tiering::Preparation, with the session's runner and pool.
 void PrepareFirstRun(const Module& module, const Tiering& tiering,
                      ParallelRunner& runner, MemoryPool& pool);
 

@@ -51,11 +51,12 @@ StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Module> module,
   return Session::Create(std::move(module), options);
 }
 
-// What a plan of @copy or @open is charged for itself (OwnBytes in
-// vm/interpreter/plan.cc), which is no block of the pool.
+// Bytes that a plan of @copy or @open charges for itself (OwnBytes in
+// vm/interpreter/plan_builder.cc); they are no block of the pool.
 constexpr int64_t kPlanBytes = 3328;
 
-// Blocks of the pool, when the session is made and after a run.
+// Returns the bytes of the pool's blocks when the session is created and after
+// a run.
 std::pair<int64_t, int64_t> PoolBytes(
     const std::shared_ptr<const Module>& module) {
   const std::unique_ptr<Session> session = *Create(module);
@@ -68,7 +69,7 @@ std::pair<int64_t, int64_t> PoolBytes(
 }
 
 // Blocks that were released, overwritten or moved are used again, as in a run;
-// views keep theirs.
+// views keep their blocks.
 constexpr std::string_view kStraight = R"(
   i0 = integer 1024
   i1 = integer 1024
@@ -96,8 +97,8 @@ TEST(FirstRunTest, BlocksOfStaticShapesAreThereAndNoMore) {
   EXPECT_EQ(after, before);
 }
 
-// Without the system's help (before Linux 5.14) pages come one by one in either
-// case, and the program writes few.
+// Before Linux 5.14, without the system's help, pages are mapped one by one in
+// either case, and the program writes few of them.
 TEST(FirstRunTest, TheRunBringsNoPages) {
   const std::unique_ptr<Session> session =
       *Create(ModuleOf(kStatic, kStraight));
@@ -110,7 +111,7 @@ TEST(FirstRunTest, TheRunBringsNoPages) {
   };
   const auto before = faults();
   ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
-  // The blocks have 768 pages. The rest is code.
+  // The blocks have 768 pages. Other page faults come from code.
   EXPECT_LT(faults() - before, 200);
 }
 
@@ -152,7 +153,7 @@ TEST(FirstRunTest, OpenDimsAreLeftToTheRun) {
   EXPECT_EQ(after, 512);
 }
 
-// It is the run that reports it.
+// The run reports the error.
 TEST(FirstRunTest, TooMuchIsLeftToTheRun) {
   const auto session =
       Create(ModuleOf(kStatic, kStraight), {.memory_limit = 2 << 20});
@@ -180,7 +181,8 @@ class HungryKernel final : public HostKernel {
   const int64_t bytes_;
 };
 
-// Of the kernel that the run will use, and none where a limit forbids it.
+// Temporaries are prepared for the kernel that the run will use, but not if a
+// limit forbids them.
 TEST(FirstRunTest, TemporariesOfKernelsAreThere) {
   constexpr int64_t kBytes = 1 << 20;
   const std::shared_ptr<ScratchBlocks> blocks = ScratchBlocks::Shared();
@@ -204,7 +206,7 @@ TEST(FirstRunTest, TemporariesOfKernelsAreThere) {
   options.memory_limit = 0;
   ASSERT_TRUE(Create(module, options).ok());
   EXPECT_EQ(blocks->made_bytes(), kBytes);
-  // Another session needs no other.
+  // Another session needs no further block.
   ASSERT_TRUE(Create(module, options).ok());
   EXPECT_EQ(blocks->made_bytes(), kBytes);
 }

@@ -6,7 +6,7 @@
 namespace ember::vm {
 namespace {
 
-// Of a call with the kernel; null: at tier 0.
+// Best time of a call with the kernel; null: at tier 0.
 int64_t BestTime(const KernelTrial& trial, const Kernel* kernel) {
   return kernel != nullptr ? trial.compiled_ns() : trial.interpreted_ns();
 }
@@ -42,10 +42,11 @@ void HostDispatchRunner::StartRun() {
 
 Status HostDispatchRunner::EndRun() {
   if (side_by_side_ == nullptr) return OkStatus();
-  // Of calls that came before what failed.
+  // Kept calls come before the call that failed, so their error takes
+  // precedence.
   Status kept = side_by_side_->Synchronize();
   side_by_side_->EndRun();
-  // Nothing to look for at each instruction any more.
+  // From now on no instruction needs to be examined.
   if (side_by_side_->is_decided() && side_by_side_->batch_count() == 0) {
     side_by_side_.reset();
     keeps_calls_ = false;
@@ -116,7 +117,7 @@ Status HostDispatchRunner::RunObserved(SiteState& site) {
   return status;
 }
 
-// Whether the kernel is used without a trial.
+// True if the kernel is used without a trial.
 bool HostDispatchRunner::IsKept(const Kernel* kernel) const {
   return kernel == nullptr || kernel->is_settled() ||
          tiering().options().keeps_slow_kernels;
@@ -137,7 +138,8 @@ void HostDispatchRunner::UpdateTrial(SiteState& site, const Kernel* used,
   } else {
     trial.AddCompiled(ns);
   }
-  // Tier 0's own times, which are never below its best, are no loss of trials.
+  // Tier 0's own times are never below its best; that difference is not a loss
+  // of trials.
   account_.AddCall(trial.interpreted_ns(),
                    used == nullptr ? trial.interpreted_ns() : ns);
   account_.NoteMeasured();

@@ -1,7 +1,7 @@
-// Runs dispatches on the host by tier 0 and kernels: the first call of a kernel
-// is checked against tier 0 (kernel_check.h), then its times are compared with
-// those of tier 0 (kernel_trial.h), and it is used or set aside; calls of
-// neighbouring kernels may be made at once (side_by_side.h). Internal to
+// Runs dispatches on the host by tier 0 and kernels. The first call of a kernel
+// is checked against tier 0 (kernel_check.h). Then its times are compared with
+// those of tier 0 (kernel_trial.h), and it is used or set aside. Calls of
+// neighbouring kernels may run concurrently (side_by_side.h). Internal to
 // sessions; Tiering makes it.
 #ifndef EMBER_VM_RUNTIME_HOST_DISPATCH_RUNNER_H_
 #define EMBER_VM_RUNTIME_HOST_DISPATCH_RUNNER_H_
@@ -20,7 +20,7 @@ class HostDispatchRunner final : public TieredDispatchRunner {
  public:
   HostDispatchRunner(const DispatchContext& context, Tiering& tiering);
 
-  // And what Tiering::preparation says.
+  // Also runs Tiering::preparation.
   void Prepare() override;
   void StartRun() override;
   Status EndRun() override;
@@ -35,31 +35,34 @@ class HostDispatchRunner final : public TieredDispatchRunner {
  private:
   int TierFor(const SiteState& site) const override;
   Status RunCall(SiteState& site, const MemoryReference* buffers) override;
-  // What is decided: nothing is measured.
+  // Runs a call without measuring it, because the choice of its kernel is
+  // final.
   Status RunSettled(SiteState& site);
-  // Measures: for the profile, the trace, or as there is something to decide.
+  // Runs and measures a call: for the profile, the trace, or a choice that is
+  // still open.
   Status RunObserved(SiteState& site);
   bool HasAllKernels() const;
 
-  // The first call of a kernel: tier 0 makes it, the kernel on copies; then
-  // the kernel is known to be right, or is used no more
-  // (host_kernel_checks.cc). kLater: not in this run, and until then it is not
-  // used.
+  // Decides about checking the first call of a kernel: tier 0 makes the call,
+  // and the kernel makes it on copies. Then the kernel is known to be right, or
+  // is not used any more (host_kernel_checks.cc). kLater: it is not checked in
+  // this run, and not used until it is checked.
   enum class CheckTime { kNever, kNow, kLater };
   CheckTime WhenToCheck(SiteState& site);
   Status RunChecked(SiteState& site);
-  // Whether the kernel did what tier 0 did, with status `want`.
+  // Compares the kernel's results with those of tier 0, whose status was
+  // `want`.
   void Check(SiteState& site, KernelCheck& check, const Status& want);
 
-  // Whether a call leaves the kernel that is there to be measured.
+  // True if the kernel stays in use without further measurements.
   bool IsKept(const Kernel* kernel) const;
   bool StaysInterpreted(const PlanEntry& entry) const;
-  // After a call that `used` a kernel, or tier 0 if null.
+  // Called after a call by the kernel `used`; null: by tier 0.
   void UpdateTrial(SiteState& site, const Kernel* used, int64_t ns);
 
   Tiering& tiering() const { return *tiering_; }
 
-  // Null where dispatches run one after another.
+  // Null if dispatches run one after another.
   std::unique_ptr<SideBySide> side_by_side_;
   bool has_run_ = false;
   TrialAccount account_;

@@ -1,4 +1,4 @@
-// The first call of a kernel, which nobody sees the results of.
+// Checks the first call of a kernel, whose results are not used.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -10,17 +10,17 @@
 namespace ember::vm {
 
 HostDispatchRunner::CheckTime HostDispatchRunner::WhenToCheck(SiteState& site) {
-  // Shape classes that a kernel for all of them is checked with.
+  // Number of shape classes with which a kernel for all shapes is checked.
   constexpr int kMostClasses = 8;
   PlanEntry& entry = *site.entry;
   if (entry.is_checked) return CheckTime::kNever;
-  // By whatever session.
+  // Checks by all sessions count.
   const KernelSlot::Checks checks =
       site.slot->ChecksOf(entry.kernel, entry.parameters);
   entry.is_checked = checks.has_these || checks.count >= kMostClasses;
   if (entry.is_checked) return CheckTime::kNever;
-  // After a check that told little comes the next call: the first of each run
-  // may be as little worth.
+  // After an inconclusive check the next call is checked, because the first
+  // call of each run may be inconclusive, too.
   if (entry.checks > 0 || !account_.has_lost_enough()) return CheckTime::kNow;
   return checks.count > 0 ? CheckTime::kNever : CheckTime::kLater;
 }
@@ -45,7 +45,7 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
   const int64_t end = SteadyNanoseconds();
   NoteCall(site, 0, begin, end);
   if (check.ok()) Check(site, *check, status);
-  // Kernels that were there before the first call of tier 0 stay so.
+  // A kernel that existed before the first call of tier 0 is not measured.
   const bool is_measured = entry.trial.interpreted_ns() > 0;
   if (status.ok()) tiering().Count(site.group, end - begin);
   if (status.ok() && is_measured) UpdateTrial(site, nullptr, end - begin);
@@ -56,7 +56,7 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
 
 void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
                                const Status& want) {
-  // Calls of a kernel whose operands tell little; then it is believed.
+  // Number of inconclusive checks after which the kernel is accepted.
   constexpr int kMostChecks = 4;
   PlanEntry& entry = *site.entry;
   const Kernel& kernel = *entry.kernel;
@@ -73,9 +73,10 @@ void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
   const Status got =
       RunOnHost(kernel, {entry.parameters, check.buffers(), runner,
                          entry.points, context_.memory.pool().get()});
-  // One that was stopped, or came after what was, has computed only a part.
+  // A call that was stopped, or that follows a stopped one, has computed only a
+  // part.
   if (interrupt.ShouldStop()) return;
-  // After an error of both there is nothing to compare: another time.
+  // If both failed, there is nothing to compare; a later call is checked.
   if (!want.ok() && !got.ok()) return;
   const auto first = std::ranges::find(context_.module.sites(), site.group,
                                        &DispatchSite::group);
@@ -97,7 +98,8 @@ void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
                    .want_status = want,
                    .got_status = got,
                    .interrupt = &interrupt});
-  // It has not looked at all of it, and there will be another call.
+  // An interrupted judge has not compared everything; another call will be
+  // checked.
   if (interrupt.ShouldStop()) return;
   if (!verdict.wrong.empty()) {
     site.slot->Withdraw(&kernel, std::move(verdict.wrong));

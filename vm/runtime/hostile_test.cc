@@ -1,5 +1,5 @@
-// Modules that pass verification and that nobody would write, in sessions:
-// limits, Cancel, and what runs may see of each other.
+// Tests unusual modules that pass verification, in sessions: limits, Cancel,
+// and isolation of runs from each other.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -58,7 +58,8 @@ L3:
   return
 })";
 
-// A sum over as many points as there are; `inner` of the last axis.
+// Returns a module whose dispatch computes `value`, a long sum, for each of 64
+// results.
 std::string LongSum(const std::string& value) {
   return R"(module "m" from "test"
 dispatch @d(%x: f32[8]) -> (%y: f32[64]) {
@@ -76,8 +77,8 @@ program main(x: f32[8]) -> (y: f32[64]) {
 })";
 }
 
-// What tier 0 does in different ways: horizontally, vertically, with taps,
-// folds, gathers, as a contraction.
+// Sums that tier 0 computes in different ways: horizontally, vertically, with
+// taps, folds, gathers, as a contraction.
 std::vector<std::string> LongSums() {
   return {
       LongSum("sum(k < 1099511627776, l < 64) f32(k + i + l)"),
@@ -161,7 +162,7 @@ TEST(LimitsTest, PointsAreCountedBeforeTheyAreEvaluated) {
   }
 }
 
-// A kernel turns the loops around an empty one, though nothing is evaluated.
+// A kernel iterates the loops around an empty one, though it evaluates nothing.
 TEST(LimitsTest, LoopsAroundEmptyOnesCount) {
   const Tensor x = Ones();
   const auto session =
@@ -216,7 +217,7 @@ program main() -> (y: f32[8]) {
   EXPECT_NE(RunError(*session).find("(--max-memory)"), std::string::npos);
 }
 
-// A point is evaluated, and 32 MiB are cleared for it.
+// Evaluates one point, and clears 32 MiB for it.
 TEST(LimitsTest, ClearedMemoryIsWork) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d(%x: f32[8388608]) -> (%y: f32[1]) {
@@ -240,7 +241,7 @@ program main() -> (y: f32[1]) {
   }
 }
 
-// 32 MiB are held, and cleared, for a point of two stages.
+// Allocates and clears 32 MiB for one point of two stages.
 TEST(LimitsTest, TemporariesAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d() -> (%y: f32[1]) {
@@ -262,7 +263,8 @@ program main() -> (y: f32[1]) {
             "still evaluate (--max-work), found 524290");
 }
 
-// 100,000 rows of no value: nothing to read, and a number of each to write.
+// Has 100,000 rows of no values: there is nothing to read, but a number of each
+// row to write.
 TEST(LimitsTest, ResultsOfLibraryFunctionsAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 program main() -> (y: i64[100000]) {
@@ -299,8 +301,8 @@ TEST(LimitsTest, Deadline) {
   }
 }
 
-// Without a jump or a dispatch: hours of copying or of small stores, in
-// programs that are as long as they may be.
+// Hours of copying or of small stores without a jump or a dispatch, in programs
+// of the largest length.
 std::string ManyCopies(const std::string& copy, int count) {
   std::string text = R"(module "m" from "test"
 program main() -> (y: i64[1]) {
@@ -322,8 +324,8 @@ program main() -> (y: i64[1]) {
   return text + "  result y = b3 [i3]\n  return\n}\n";
 }
 
-// In place; into a new block, as another register shares the old one; to where
-// a kernel may read it.
+// Appends in place, into a new block because another register shares the old
+// one, and to memory that a kernel may read.
 std::vector<std::string> Copies() {
   return {"  append b0, i0, b1, i1\n",
           "  b2 = move_buffer b0\n  append b2, i1, b3, i4\n",
@@ -344,7 +346,8 @@ TEST(LimitsTest, DeadlineOfCopies) {
   }
 }
 
-// The limit lets one of two blocks live, so that each comes from the system.
+// The limit allows only one of two blocks to live, so that each comes from the
+// system.
 TEST(LimitsTest, DeadlineOfAllocations) {
   std::string text = R"(module "m" from "test"
 program main() -> (y: i64[1]) {
@@ -373,14 +376,16 @@ TEST(LimitsTest, CopiesAreWork) {
                 "program main: expected work of at most 2097147 points in the "
                 "run (--max-work), found more");
     }
-    // Four copies, and what is cleared before the first of them.
+    // The limit counts four copies, and the memory that is cleared before the
+    // first of them.
     EXPECT_EQ(RunError(*NewSession(ManyCopies(copy, 4),
                                    {.work_limit = 2097152 + 524288})),
               "OK");
   }
 }
 
-// Until the run has ended, as one that has not begun cannot be cancelled.
+// Cancels until the run has ended, because a run that has not begun cannot be
+// cancelled.
 std::string RunCancelled(Session& session, std::span<const Tensor> inputs) {
   std::atomic<bool> has_ended = false;
   std::thread other([&] {
@@ -428,12 +433,12 @@ TEST(CancelTest, SessionsGoOnAfterwards) {
   const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
   EXPECT_EQ(RunOn(*session, x), x);
   const Tensor ones = Ones();
-  RunCancelled(*session, {&ones, 1});  // may have ended before
+  RunCancelled(*session, {&ones, 1});  // the run may have ended before
   EXPECT_EQ(RunOn(*session, x), x);
 }
 
-// Packing is done once; what a cancelled run has not packed is packed by the
-// next.
+// Packing is done once. The next run packs the part that a cancelled run has
+// not packed.
 TEST(CancelTest, ConstantsArePackedWhenARunIsCancelledMeanwhile) {
   std::string text = R"(module "m" from "test"
 constant w: f32[4096, 64] = [)";
@@ -509,7 +514,8 @@ program main(x: f32[8]) -> (y: f32[8]) {
     EXPECT_EQ(RunOn(*session, run % 2 == 0 ? kFirst : kSecond), kZeros);
 }
 
-// Outputs of which only a part is written; results that nothing has written.
+// Tests outputs of which only a part is written, and results that are not
+// written at all.
 TEST(StaleMemoryTest, PartsOfOutputs) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @half(%x: f32[8]) -> (%y: f32[8]) {

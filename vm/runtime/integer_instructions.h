@@ -1,5 +1,5 @@
-// What the integer instructions of programs compute, for those who run all of a
-// program and those who want to know its shapes only.
+// The meaning of the integer instructions of programs, for code that runs a
+// whole program and for code that computes only its shapes.
 //
 //   if (!EvaluateInteger<ProgramOpcode::kAdd>(b, c, &a)) ...   // overflow
 #ifndef EMBER_VM_RUNTIME_INTEGER_INSTRUCTIONS_H_
@@ -17,12 +17,12 @@
 
 namespace ember::vm {
 
-// (name) of the instructions a = b op c.
+// (name): the instructions of the form a = b op c.
 #define EMBER_FOR_EACH_INTEGER_INSTRUCTION(row)                     \
   row(Add) row(Subtract) row(Multiply) row(FloorDivide) row(Modulo) \
       row(Minimum) row(Maximum) row(Less) row(Equal)
 
-// False: overflow or division by zero.
+// Computes *a. False: overflow or division by zero.
 template <ProgramOpcode opcode>
 inline bool EvaluateInteger(int64_t b, int64_t c, int64_t* a) {
   if constexpr (opcode == ProgramOpcode::kAdd) {
@@ -56,7 +56,8 @@ inline bool EvaluateInteger(int64_t b, int64_t c, int64_t* a) {
   }
 }
 
-// Of instruction `index`, whose message tells what was expected and found.
+// Returns the error of instruction `index`. The message says what was expected
+// and found.
 inline Status InstructionError(const Program& program, size_t index,
                                std::string_view message) {
   const ProgramInstruction& instruction = program.instructions[index];
@@ -72,7 +73,7 @@ inline Status ArithmeticError(const Program& program, size_t index) {
       "zero");
 }
 
-// b and c: the values of the instruction's registers; of kCheckTrue b only.
+// b and c: the values of the instruction's registers; for kCheckTrue only b.
 inline Status CheckError(const Program& program,
                          const ProgramInstruction& instruction, int64_t b,
                          int64_t c) {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-// Memory that is copied as a whole: an output with all operands that overlap
-// it.
+// Memory that is copied as a whole: an output together with all operands that
+// overlap it.
 struct Region {
   const uint8_t* begin = nullptr;
   const uint8_t* end = nullptr;
@@ -33,13 +33,13 @@ struct Region {
   size_t needed() const { return RoundUp(offset() + size(), kAlignment); }
 };
 
-// The regions of all outputs, none of which overlaps another.
+// Returns the regions of all outputs. They do not overlap each other.
 std::vector<Region> OutputRegions(std::span<const Region> operands,
                                   size_t input_count) {
   std::vector<Region> regions;
   for (const Region& output : operands.subspan(input_count)) {
     Region region = output;
-    // What a region takes in may make it reach others.
+    // An operand that joins the region may make it overlap others.
     for (size_t size = 0; size != region.size();) {
       size = region.size();
       for (const Region& operand : operands) {
@@ -99,7 +99,7 @@ StatusOr<KernelCheck> KernelCheck::Copy(std::shared_ptr<MemoryPool> pool,
     operands.push_back({.begin = begin, .end = begin + bytes[i]});
   }
   std::vector<Region> regions = OutputRegions(operands, input_count);
-  // Inputs that the call overwrites, once more.
+  // Inputs that the call overwrites get a second copy.
   std::vector<bool> is_overwritten(input_count);
   size_t needed = 0;
   for (const Region& region : regions) {

@@ -1,5 +1,6 @@
-// One call of a kernel that nobody sees the results of: on copies of whatever
-// the call may overwrite, so that tier 0 can make the same call.
+// One call of a kernel whose results are only checked. The kernel runs on
+// copies of all memory that the call may overwrite, so that tier 0 can make the
+// same call.
 //
 //   EMBER_ASSIGN_OR_RETURN(KernelCheck check,
 //                          KernelCheck::Copy(pool, buffers, bytes, inputs,
@@ -8,10 +9,10 @@
 //   Status got = kernel.Run({parameters, check.buffers(), runner});
 //   judge.Judge({.inputs = check.inputs(), .want = ..., .got = check.got() ...});
 //
-// A kernel gets an operand in place where the call has it in place, at an
-// address of the same alignment, and outputs with the contents that they have,
-// or with some that no kernel stores (Overwrite).
-// Memory is charged to the pool while this lives. Not thread-safe.
+// A kernel gets an operand in place if the call has it in place, at an address
+// of the same alignment. Outputs have their contents before the call, or values
+// that no kernel stores (Overwrite). Memory is charged to the pool while this
+// object lives. Not thread-safe.
 #ifndef EMBER_VM_RUNTIME_KERNEL_CHECK_H_
 #define EMBER_VM_RUNTIME_KERNEL_CHECK_H_
 
@@ -28,9 +29,10 @@ namespace ember::vm {
 
 class KernelCheck {
  public:
-  // Of the call's buffers, of which the first input_count are read and the
-  // others written; `bytes` of each. ResourceExhausted: no memory for copies;
-  // also what the interrupt says, which may be null.
+  // Copies the call's buffers: the first input_count are read, the others are
+  // written; `bytes` is the size of each. ResourceExhausted: no memory for
+  // copies. If the interrupt, which may be null, stopped it, returns its
+  // status.
   static StatusOr<KernelCheck> Copy(std::shared_ptr<MemoryPool> pool,
                                     std::span<void* const> buffers,
                                     std::span<const int64_t> bytes,
@@ -40,23 +42,24 @@ class KernelCheck {
   KernelCheck(KernelCheck&& other) noexcept;
   KernelCheck& operator=(KernelCheck&& other) noexcept;
 
-  // Instead of what an output held; nothing if an input is there. is_float: the
-  // contents are NaNs. False: the interrupt said stop.
+  // Replaces the contents of an output; does nothing if it shares memory with
+  // an input. is_float: the new contents are NaNs. False: the interrupt stopped
+  // it.
   bool Overwrite(size_t output, bool is_float, const Interrupt* interrupt);
 
-  // What the kernel is called with.
+  // The buffers for the kernel's call.
   std::span<void* const> buffers() const { return buffers_; }
   // The kernel's results.
   std::span<const void* const> got() const {
     return std::span<void* const>(buffers_).subspan(inputs_.size());
   }
-  // Inputs as they were: of those in place, copies.
+  // The inputs as they were before the call; those in place are copies.
   std::span<const void* const> inputs() const { return inputs_; }
   // ComparedCall::shared.
   std::span<const int> shared() const { return shared_; }
 
  private:
-  // Bytes of the pool, and memory for them.
+  // Memory that is charged to the pool.
   class Memory;
 
   KernelCheck();

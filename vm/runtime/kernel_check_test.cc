@@ -1,4 +1,5 @@
-// First calls of kernels, which nobody sees unless they are right.
+// Tests the first calls of kernels, whose results are used only if they are
+// right.
 #include "vm/runtime/kernel_check.h"
 
 #include <cmath>
@@ -14,7 +15,8 @@
 namespace ember::vm {
 namespace {
 
-// Of y = x + bias in the sample "loop"; adds `error` to what is above a limit.
+// A kernel of y = x + bias in the sample "loop". It adds `error` to results
+// above a limit.
 class BiasKernel : public HostKernel {
  public:
   explicit BiasKernel(float error, float limit = -INFINITY, int tier = 2)
@@ -48,7 +50,8 @@ class ExactJudge : public KernelJudge {
     last_shared.assign(call.shared.begin(), call.shared.end());
     if (call.got_status.ok() != call.want_status.ok())
       return {.wrong = "an error"};
-    // Rows of four, or the two by two of the sample "static".
+    // The buffers have rows of four, or are the two by two of the sample
+    // "static".
     const int64_t rows = call.parameters.empty() ? 1 : call.parameters[0];
     const auto bytes = static_cast<size_t>(16 * rows);
     last_input = static_cast<const float*>(call.inputs[0])[0];
@@ -104,8 +107,8 @@ class KernelCheckTest : public testing::Test {
     tiering_->slot(0)->Install(std::move(kernel));
     return raw;
   }
-  // The first element of the result for n rows of zeros, which is 3: the
-  // program adds the bias of 1 three times.
+  // Returns the first element of the result for n rows of zeros. It is 3,
+  // because the program adds the bias of 1 three times.
   float Run(int64_t n) { return Run(*session_, n); }
   static float Run(Session& session, int64_t n) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
@@ -174,7 +177,7 @@ TEST_F(KernelCheckTest, NobodySeesResultsOfWrongOnes) {
   EXPECT_EQ(right->calls, 3);
 }
 
-// Leaves the results as they were.
+// A kernel that leaves the results unchanged.
 class LazyKernel : public HostKernel {
  public:
   int tier() const override { return 2; }
@@ -208,7 +211,8 @@ TEST_F(KernelCheckTest, WhatAnotherSessionFindsHoldsForAll) {
   const auto other = NewSession();
   Run(2);
   Run(*other, 2);
-  // Right for what comes first: the second pass of the loop is wrong.
+  // The kernel is right in the first call and wrong in the second iteration of
+  // the loop.
   const BiasKernel* const kernel = Install(std::make_unique<BiasKernel>(1, 1));
   Run(2);
   EXPECT_EQ(judge_.calls, 1);
@@ -227,7 +231,7 @@ TEST_F(KernelCheckTest, KernelsMustFailWhereTierZeroDoes) {
   EXPECT_EQ(reasons(), (std::vector<std::string>{"an error"}));
 }
 
-// y = x + 2 b, the second dispatch in the memory of its operand.
+// Computes y = x + 2 b; the second dispatch runs in the memory of its operand.
 constexpr std::string_view kInPlace = R"(
 module "in place" from "test"
 constant b: f32[4] = [1, 2, 3, 4]
@@ -287,7 +291,8 @@ TEST_F(KernelCheckTest, EagerKernelsAreCheckedIfThatIsWanted) {
 }
 
 TEST_F(KernelCheckTest, WithoutMemoryForItTierZeroStays) {
-  // What the program needs for 1000 rows, and less than a copy more.
+  // The limit covers the memory that the program needs for 1000 rows, and less
+  // than one copy more.
   constexpr int64_t kRows = 1000, kBytes = kRows * 16;
   module_ = *Module::FromDefinition(*ParseModule(kInPlace));
   Start({});
@@ -310,7 +315,8 @@ TEST_F(KernelCheckTest, CopiesOverlapAsTheCallDoes) {
   alignas(64) uint8_t memory[512];
   for (size_t i = 0; i < sizeof memory; ++i)
     memory[i] = static_cast<uint8_t>(i);
-  // An input apart, one that an output begins in, and an output behind it.
+  // The operands are an input that overlaps nothing, one that an output begins
+  // in, and an output behind it.
   void* const buffers[] = {memory + 16, memory + 136, memory + 160,
                            memory + 320};
   const int64_t bytes[] = {64, 100, 40, 8};

@@ -1,5 +1,6 @@
-// Who says whether a kernel's results are right: a session runs the first call
-// of each kernel beside tier 0, on the real operands, and asks.
+// Decides if a kernel's results are right. A session runs the first call of
+// each kernel and the same call of tier 0, on the real operands, and asks the
+// judge.
 //
 //   class MyJudge : public KernelJudge {
 //     KernelVerdict Judge(const ComparedCall& call) override {
@@ -7,8 +8,8 @@
 //     }
 //   };
 //
-// The runtime has no opinion of its own on rounding: a provider of kernels
-// (KernelProvider::judge) brings one along.
+// The runtime itself does not know how kernels may round: a provider of kernels
+// supplies a judge (KernelProvider::judge).
 #ifndef EMBER_VM_RUNTIME_KERNEL_JUDGE_H_
 #define EMBER_VM_RUNTIME_KERNEL_JUDGE_H_
 
@@ -26,34 +27,35 @@ namespace ember::vm {
 
 class Kernel;
 
-// A call that both made. Memory is the call's own until Judge returns.
+// A call that tier 0 and the kernel made. Its memory is valid until Judge
+// returns.
 struct ComparedCall {
   const tensor::Dispatch& dispatch;
   const Kernel& kernel;
   std::span<const int64_t> parameters;
   std::string_view target;  // hal::Device::target()
   int threads = 1;
-  const std::vector<bool>& constant_inputs;  // as in KernelRequest
-  // As they were before the call, in order.
+  const std::vector<bool>& constant_inputs;  // see KernelRequest
+  // Inputs as they were before the call, in order.
   std::span<const void* const> inputs;
   // Results, in order; unspecified after an error.
   std::span<const void* const> want;  // tier 0's, which the caller gets
-  std::span<const void* const> got;   // the kernel's, which nobody gets
-  // Per output: the input whose memory it was computed in, or -1.
+  std::span<const void* const> got;   // the kernel's, which are dropped
+  // For each output the input whose memory it was computed in, or -1.
   std::span<const int> shared;
   const Status& want_status;
   const Status& got_status;
-  // Asked about every millisecond; where it says stop, what Judge returns is
-  // not used. Null: nobody stops it.
+  // Checked about every millisecond. If it stops the judge, the result of Judge
+  // is not used. May be null.
   const Interrupt* interrupt = nullptr;
 };
 
 struct KernelVerdict {
-  // Why the kernel is withdrawn for good, one line that goes to
-  // KernelSlot::decline_reasons; empty: its results are right.
+  // The reason for which the kernel is withdrawn permanently, one line that is
+  // added to KernelSlot::decline_reasons. Empty: its results are right.
   std::string wrong;
-  // A wrong kernel might have given the same for these operands (all are zero
-  // …): another call should be looked at, too.
+  // True if a wrong kernel might give the same results for these operands (for
+  // example all zeros), so that another call should be checked.
   bool tells_little = false;
 };
 
@@ -62,9 +64,9 @@ class KernelJudge {
  public:
   virtual ~KernelJudge() = default;
   virtual KernelVerdict Judge(const ComparedCall& call) = 0;
-  // Whether every element of an output is stored, so that what it held does not
-  // matter. It is overwritten before the kernel runs then, as it may hold the
-  // right results of an earlier call.
+  // True if the dispatch stores every element of the output, so its old
+  // contents do not matter. The output is then overwritten before the kernel
+  // runs, because it may hold the right results of an earlier call.
   virtual bool StoresAll(const tensor::Dispatch& dispatch,
                          std::span<const int64_t> parameters, size_t output) {
     return false;

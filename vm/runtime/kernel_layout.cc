@@ -10,7 +10,7 @@
 namespace ember::vm {
 namespace {
 
-// More of temporaries than this is refused before it is allocated.
+// Limit of temporaries; more is refused before it is allocated.
 constexpr int64_t kMaximumBytes = int64_t{1} << 36;
 
 std::vector<uint64_t> Evaluate(std::span<const tensor::Instruction> formulas,
@@ -26,7 +26,7 @@ std::vector<uint64_t> Evaluate(std::span<const tensor::Instruction> formulas,
         values.push_back(static_cast<uint64_t>(parameters[in.immediate]));
         break;
       default:
-        // Operands that it has not are 0.
+        // Missing operands are 0.
         values.push_back(
             tensor::EvaluateScalar(in.opcode, formulas[in.a].type, in.type,
                                    {values[in.a], values[in.b], values[in.c]}));
@@ -45,7 +45,7 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
   for (const uint32_t phase : image.phases) {
     const auto tasks = static_cast<int64_t>(values[phase]);
     layout.phase_tasks.push_back(tasks);
-    // What ranges of variables promise to code generation.
+    // Code generation relies on this bound for the ranges of variables.
     if (tasks <= tensor::kMaximumExtent) continue;
     return ResourceExhaustedError(
         Concat({"dispatch @", image.dispatch, ": ", tasks, " tasks"}));
@@ -58,7 +58,7 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
     for (const uint32_t extent : buffer.extents) {
       extents.push_back(
           std::max<int64_t>(static_cast<int64_t>(values[extent]), 0));
-      // Extents of the dispatch's own buffers were checked by its plan.
+      // The plan has checked the extents of the dispatch's own buffers.
       const bool overflows =
           __builtin_mul_overflow(bytes, extents.back(), &bytes);
       if (overflows || bytes > kMaximumBytes) bytes = kMaximumBytes + 1;

@@ -1,13 +1,14 @@
-// The door between a program and the optional library that compiles kernels,
-// jit/libember_jit.so, which a runtime loads by name as it must not depend on
-// it.
+// The interface between a program and the optional library that compiles
+// kernels, jit/libember_jit.so. The runtime loads the library by name, because
+// it must not depend on it.
 //
 //   auto make = reinterpret_cast<NewKernelProviderFunction*>(
 //       dlsym(library, kNewKernelProviderSymbol));
 //
-// C++ types cross, so both must have been built from the same sources: the
-// symbol's name changes with kernel_provider.h and the types in it, and a
-// package of the library needs the runtime's of its version.
+// C++ types cross the interface, so both sides must have been built from the
+// same sources. The symbol's name changes with kernel_provider.h and the types
+// in it, and a package of the library requires the runtime's package of its
+// version.
 #ifndef EMBER_VM_RUNTIME_KERNEL_LIBRARY_H_
 #define EMBER_VM_RUNTIME_KERNEL_LIBRARY_H_
 
@@ -19,27 +20,28 @@
 
 namespace ember::vm {
 
-// Where the compiler (LLVM) works.
+// The process in which the compiler (LLVM) works.
 enum class CompilePlace : uint8_t {
   kThread,  // in this process
   // In the compile worker, a process that this user's processes share
   // (jit/worker/worker_client.h); an error if it cannot be started.
   kWorker,
-  kWorkerIfThere,  // else kThread
+  kWorkerIfThere,  // kWorker if it can be started, else kThread
 };
 
 struct KernelLibraryOptions {
-  // Threads of a low priority that compile beside the calls; 0: requests
-  // compile, and return when that is done.
+  // Number of threads of low priority that compile while calls run. 0: requests
+  // compile themselves, and return when that is done.
   int threads = 0;
   CompilePlace place = CompilePlace::kWorkerIfThere;
-  // Kernels are kept there for later processes; empty: they are not.
+  // Folder in which kernels are kept for later processes. Empty: they are not
+  // kept.
   std::string cache_folder;
 };
 
-// False: none, and the reason. message of a provider: what it does without,
-// such as a cache folder that cannot be used; else empty. It changes no
-// signal's handler.
+// Makes a provider. False: there is none, and message is the reason. Otherwise
+// message says what the provider must do without, such as a cache folder that
+// cannot be used; else it is empty. It changes no signal handlers.
 using NewKernelProviderFunction =
     bool(const KernelLibraryOptions& options,
          std::shared_ptr<KernelProvider>* provider, std::string* message);

@@ -1,5 +1,5 @@
-// The JIT's door: who wants to run dispatches faster than tier 0 implements
-// KernelProvider.
+// The interface of the JIT: a component that can run dispatches faster than
+// tier 0 implements KernelProvider.
 //
 //   class Jit : public KernelProvider {
 //     void RequestKernel(const KernelRequest& request,
@@ -10,9 +10,9 @@
 //   };
 //
 // vm never waits for a kernel: the slot may be filled at any time, from any
-// thread, even after the module's sessions are gone. In a provider that
-// compiles at once RequestKernel returns when the kernel is made, or when the
-// request's interrupt says stop.
+// thread, even after the module's sessions are gone. A provider that compiles
+// at once returns from RequestKernel when the kernel is made, or when the
+// request's interrupt asks to stop.
 #ifndef EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 #define EMBER_VM_RUNTIME_KERNEL_PROVIDER_H_
 
@@ -37,41 +37,44 @@ namespace ember::vm {
 class KernelSlot;
 
 // One call of a dispatch. Buffers are the dispatch's inputs and outputs in
-// order; each is known to hold the bytes that the dispatch declares for these
+// order. Each has at least the bytes that the dispatch declares for these
 // parameters.
 struct KernelCall {
   std::span<const int64_t> parameters;
   std::span<void* const> buffers;
   ParallelRunner& runner;
-  // That the dispatch's stages evaluate, for those who cut long calls so that
-  // runner.interrupt() is asked now and then; 0: not known.
+  // Number of points that the dispatch's stages evaluate; 0: not known. Kernels
+  // use it to split long calls, so that runner.interrupt() is checked
+  // regularly.
   int64_t points = 0;
-  // Charged, while the call runs, with the temporaries that it needs; null:
-  // nobody counts.
+  // Charged with the temporaries of the call while it runs. Null: they are not
+  // counted.
   MemoryBudget* budget = nullptr;
 };
 
 // One call of a dispatch that becomes commands of a device (docs/devices.md).
-// Buffers as in KernelCall, but where the device has them; those that the
-// kernel does not use (RecordedKernel::Uses) may be empty.
+// Buffers are those of KernelCall in the device's memory; those that the kernel
+// does not use (RecordedKernel::Uses) may be empty.
 struct RecordCall {
   std::span<const int64_t> parameters;
   std::span<const hal::BufferRange> buffers;
   hal::CommandList& list;
-  // Where temporaries come from, which lives as long as the list may be
-  // submitted; null: the recording owns them.
+  // The source of temporaries, which lives as long as the list may be
+  // submitted. Null: the recording owns its temporaries.
   DeviceScratch* scratch = nullptr;
 };
 
-// What recorded commands need besides the call's buffers and scratch: a record
-// of failed checks. Lives as long as the list may be submitted.
+// Memory that recorded commands need in addition to the call's buffers and
+// scratch: a record of failed checks. It lives as long as the list may be
+// submitted.
 class Recording {
  public:
   virtual ~Recording() = default;
-  // Of the submission that has ended last: an error if an index from data was
-  // out of range. Asked once after each, as what was noted is over then.
+  // Returns the outcome of the last submission that has ended: an error if an
+  // index from data was out of range. Call it once after each submission,
+  // because it clears the record.
   virtual Status Outcome() = 0;
-  // Of the device's memory, what it owns.
+  // Bytes of the device's memory that it owns.
   virtual int64_t device_bytes() const { return 0; }
 };
 
@@ -83,22 +86,25 @@ class RecordedKernel;
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // This one, if the host calls it, or if it is recorded for a device; else
-  // null. Asked for each call, so no virtual function.
+  // Returns this kernel if the host calls it, or if it is recorded for a
+  // device; else null. Used in each call, so it is no virtual function.
   inline const HostKernel* host() const;
   inline const RecordedKernel* recorded() const;
 
   virtual int tier() const = 0;
-  // False: this kernel is not for these parameters (it was specialised on
-  // others). Asked once per session and parameter tuple, not per call.
+  // False if this kernel cannot run these parameters, because it was
+  // specialised on others. Called once per session and parameter tuple, not per
+  // call.
   virtual bool Accepts(std::span<const int64_t> parameters) const = 0;
-  // By how much more than those of the dispatch's sums its sums may be off,
-  // relative to results around them: 1 where it adds up what the dispatch says.
+  // Factor by which the error of its sums may exceed that of the dispatch's
+  // sums, relative to results around them. 1 if it adds up the terms of the
+  // dispatch itself.
   virtual double error_growth() const { return 1; }
-  // It is used from the first call on, without being checked and timed beside
-  // tier 0: it was made, and tried, before (vm/runtime/native_kernels.h).
+  // True if it is used from the first call on, without being checked and timed
+  // against tier 0, because it was made and tried ahead of time
+  // (vm/runtime/native_kernels.h).
   virtual bool is_settled() const { return false; }
-  // One line for --profile.
+  // Returns one line for --profile.
   virtual std::string Describe() const = 0;
 
  private:
@@ -115,8 +121,8 @@ class HostKernel : public Kernel {
   HostKernel() : Kernel(/*is_of_host=*/true) {}
 
   virtual Status Run(const KernelCall& call) const = 0;
-  // Temporaries of a call on so many workers, where they are the same for all
-  // calls; else 0.
+  // Bytes of temporaries of a call with this many workers, if they are the same
+  // for all calls; else 0.
   virtual int64_t TemporaryBytes(int workers) const { return 0; }
 };
 
@@ -125,10 +131,11 @@ class RecordedKernel : public Kernel {
  public:
   RecordedKernel() : Kernel(/*is_of_host=*/false) {}
 
-  // Whether recorded commands read or write buffer number i of the dispatch:
-  // not a constant that was packed when the kernel was made.
+  // True if recorded commands read or write buffer number i of the dispatch.
+  // False for a constant that was packed when the kernel was made.
   virtual bool Uses(size_t buffer) const { return true; }
-  // The commands of the call, with barriers between them but none around them.
+  // Records the commands of the call, with barriers between them but none
+  // around them.
   virtual StatusOr<std::unique_ptr<Recording>> Record(
       const RecordCall& call) const = 0;
 };
@@ -141,8 +148,8 @@ const RecordedKernel* Kernel::recorded() const {
   return is_of_host_ ? nullptr : static_cast<const RecordedKernel*>(this);
 }
 
-// Calls a kernel that is to be of the host: whoever provides kernels chooses,
-// and one of a device is an error.
+// Calls a kernel on the host. The provider of kernels chooses their kind; a
+// kernel of a device is an error.
 inline Status RunOnHost(const Kernel& kernel, const KernelCall& call) {
   const HostKernel* const host = kernel.host();
   if (host != nullptr) return host->Run(call);
@@ -150,35 +157,37 @@ inline Status RunOnHost(const Kernel& kernel, const KernelCall& call) {
 }
 
 struct KernelRequest {
-  // Keeps the dispatch and the constants' bytes where they are.
+  // Keeps the dispatch and the constants' bytes alive and in place.
   std::shared_ptr<const void> owner;
   const tensor::Dispatch* dispatch = nullptr;
   std::string target;  // hal::Device::target()
-  // Where the kernel will be recorded; the host's device or null: it is called.
+  // The device that the kernel will be recorded for. The host's device or null:
+  // it is called on the host.
   std::shared_ptr<hal::Device> device;
   int tier = 1;
-  // Observed parameters to specialise on; empty: a kernel for all shapes is
-  // wanted.
+  // Observed parameters to specialise on. Empty: the request is for a kernel
+  // for all shapes.
   std::vector<int64_t> parameters;
-  // Per input of the dispatch: true if it is always the same constant of the
-  // module (packed weights may be kept by the kernel); constant_data is its
-  // bytes, else empty.
+  // For each input of the dispatch: true if it is always the same constant of
+  // the module, so that the kernel may keep packed weights. constant_data has
+  // the constant's bytes; otherwise it is empty.
   std::vector<bool> constant_inputs;
   std::vector<std::span<const uint8_t>> constant_data;
-  // Of the run that asks, for providers that compile at once; null: nobody
-  // stops it. It may be gone when RequestKernel has returned.
+  // Interrupt of the requesting run, for providers that compile at once; may be
+  // null. It may be destroyed once RequestKernel has returned.
   const Interrupt* interrupt = nullptr;
 };
 
 class KernelProvider {
  public:
   virtual ~KernelProvider() = default;
-  // Thread-safe. Answers through the slot, once per request, at any time. Must
-  // return soon, or soon after request.interrupt says stop: compile elsewhere.
+  // Requests a kernel. Thread-safe. The provider answers through the slot, once
+  // per request, at any time. It must return soon, or soon after
+  // request.interrupt asks to stop: compile elsewhere.
   virtual void RequestKernel(const KernelRequest& request,
                              std::shared_ptr<KernelSlot> slot) = 0;
-  // Who sees the first call of each of its kernels (Tiering::Options); null:
-  // kernels are used as they are.
+  // The judge of the first call of each kernel (Tiering::Options). Null:
+  // kernels are used without checks.
   virtual std::shared_ptr<KernelJudge> judge() { return nullptr; }
 };
 

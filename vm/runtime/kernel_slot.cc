@@ -34,7 +34,7 @@ void KernelSlot::Publish(Kernels snapshot) {
 void KernelSlot::Install(std::unique_ptr<Kernel> kernel) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
-  // Among equals the newest first.
+  // Among kernels of the same tier the newest comes first.
   const auto position = std::ranges::find_if(
       snapshot.list,
       [&](const Kernel* k) { return k->tier() <= kernel->tier(); });
@@ -53,7 +53,7 @@ void KernelSlot::Decline(std::string reason) {
 void KernelSlot::SetAside(SlowKernel slow) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
-  // Another session may have come to the same.
+  // Another session may have found the same.
   if (snapshot.IsSlow(slow.kernel, slow.parameters)) return;
   snapshot.slow.push_back(std::move(slow));
   Publish(std::move(snapshot));
@@ -87,8 +87,8 @@ KernelSlot::Checks KernelSlot::ChecksOf(
 }
 
 void KernelSlot::NoteUnchecked(std::string reason) {
-  // They name sizes, and a program may come with other ones in each turn of a
-  // loop.
+  // Reasons name sizes, and each iteration of a loop may have other sizes, so
+  // their number is limited.
   constexpr size_t kMostReasons = 64;
   std::lock_guard<std::mutex> lock(mutex_);
   if (decline_reasons_.size() >= kMostReasons) return;

@@ -1,5 +1,5 @@
-// The kernels that exist for one group of dispatch sites, and how often it ran.
-// Whoever makes kernels puts them in, sessions take them out at their next call
+// The kernels that exist for one group of dispatch sites, and the number of its
+// runs. Providers put kernels in. Sessions take them out at their next call,
 // and never wait for one.
 //
 //   KernelSlot slot;
@@ -7,8 +7,8 @@
 //   const KernelSlot::Kernels* now = slot.kernels();     // null: none yet
 //   const Kernel* kernel = now->Best(parameters, /*max_tier=*/2);
 //
-// Thread-safe. Kernels are freed with the slot and not before, so that readers
-// need no lock.
+// Thread-safe. Kernels are freed together with the slot, so that readers need
+// no lock.
 #ifndef EMBER_VM_RUNTIME_KERNEL_SLOT_H_
 #define EMBER_VM_RUNTIME_KERNEL_SLOT_H_
 
@@ -41,7 +41,8 @@ class KernelSlot {
     std::vector<const Kernel*> list;
     std::vector<SlowKernel> slow;
 
-    // The first that takes the parameters and is not slow there; null: tier 0.
+    // Returns the first kernel that accepts the parameters and is not slow for
+    // them. Null: use tier 0.
     const Kernel* Best(std::span<const int64_t> parameters, int max_tier) const;
     bool IsSlow(const Kernel* kernel,
                 std::span<const int64_t> parameters) const;
@@ -49,59 +50,63 @@ class KernelSlot {
 
   // Adds a kernel; the sessions use it from their next call on.
   void Install(std::unique_ptr<Kernel> kernel);
-  // No kernel will come for the request; tier 0 (or what is there) stays.
+  // Answers a request without a kernel. Tier 0 or an existing kernel stays in
+  // use.
   void Decline(std::string reason);
-  // Sessions leave the kernel for these parameters from their next call on.
+  // Makes sessions stop using the kernel for these parameters from their next
+  // call on.
   void SetAside(SlowKernel slow);
-  // The installed kernel turned out to be wrong: sessions stop using it with
-  // their next call, and the reason joins those of Decline. It is not freed
-  // before the slot, as calls may be running.
+  // Withdraws a kernel that turned out to be wrong. Sessions stop using it with
+  // their next call, and the reason is added to those of Decline. It is not
+  // freed before the slot, because calls may be running.
   void Withdraw(const Kernel* kernel, std::string reason);
-  // The kernel was found right in a call with these parameters.
+  // Records that the kernel was right in a call with these parameters.
   void NoteChecked(const Kernel* kernel, std::span<const int64_t> parameters);
   struct Checks {
-    bool has_these = false;  // with the parameters
-    int count = 0;           // with how many in all
+    bool has_these = false;  // true: checked with these parameters
+    int count = 0;           // number of parameter tuples it was checked with
   };
   Checks ChecksOf(const Kernel* kernel,
                   std::span<const int64_t> parameters) const;
-  // A session cannot check a kernel, and so leaves it.
+  // Records that a session could not check a kernel, and therefore does not use
+  // it.
   void NoteUnchecked(std::string reason);
 
-  // Null while there are none. Compare with a remembered pointer to notice a
-  // change.
+  // The current kernels; null while there are none. A changed pointer means
+  // that the kernels have changed.
   const Kernels* kernels() const {
     return kernels_.load(std::memory_order_acquire);
   }
 
-  // Calls that were timed: sessions stop when nothing more depends on it.
+  // Counts a timed call. Sessions stop timing when no decision depends on it.
   void Count(int64_t ns) {
     calls_.fetch_add(1, std::memory_order_relaxed);
     ns_.fetch_add(ns, std::memory_order_relaxed);
   }
   int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   int64_t total_ns() const { return ns_.load(std::memory_order_relaxed); }
-  // Of recorded runs (DispatchProfile), set before anything else is called.
+  // Sets the time of recorded runs (DispatchProfile). Call it before all other
+  // functions.
   void set_recorded_ns(int64_t ns) { recorded_ns_ = ns; }
-  // What a kernel is worth, in units that compare: the hottest is compiled
+  // The benefit of a kernel, in comparable units: the hottest is compiled
   // first.
   int64_t heat_ns() const { return total_ns() + recorded_ns_; }
   std::vector<std::string> decline_reasons() const;
 
-  // A session meets a shape class.
+  // Records a shape class that a session runs.
   void NoteShape(std::span<const int64_t> parameters);
   bool has_one_shape() const {
     return shapes_.load(std::memory_order_relaxed) < 2;
   }
 
-  // True the first time it is asked for (tier, parameters): the caller makes
+  // True at the first call for (tier, parameters): the caller must then make
   // the request.
   bool ClaimRequest(int tier, std::span<const int64_t> parameters);
-  // Whether a request waits for its answer.
+  // True if a request has not been answered yet.
   bool is_pending() const {
     return pending_.load(std::memory_order_acquire) > 0;
   }
-  // Claims for the kernel of one shape class.
+  // Number of claims for kernels of a single shape class.
   int specialised() const {
     return specialised_.load(std::memory_order_relaxed);
   }
@@ -117,7 +122,7 @@ class KernelSlot {
   std::atomic<int> pending_{0};
   std::atomic<int> specialised_{0};
   std::atomic<int> shapes_{0};  // 2: two or more
-  mutable std::mutex mutex_;    // guards what follows
+  mutable std::mutex mutex_;    // guards the fields below
   std::vector<int64_t> first_shape_;
   std::vector<std::unique_ptr<Kernel>> owned_;
   std::vector<std::unique_ptr<Kernels>>

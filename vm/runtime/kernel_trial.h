@@ -1,8 +1,9 @@
-// Whether a kernel is worth its place at a site: the best of a few of its calls
-// against the best of the last few of tier 0's, for one shape class. The best,
-// because everything else that runs on the machine only makes a call slower; of
-// the last few, because a processor is faster for some seconds, and the best of
-// hundreds is of such.
+// Decides if a kernel is worth using at a site. It compares the best of a few
+// calls of the kernel with the best of the last few calls of tier 0, for one
+// shape class. It uses the best times, because other work on the machine only
+// makes a call slower. It uses only the last few calls, because a processor is
+// sometimes faster for some seconds, and the best of hundreds of calls would
+// come from such a time.
 //
 //   trial.AddInterpreted(ns);  // while there is no kernel
 //   trial.Restart();           // a kernel came
@@ -32,14 +33,14 @@ class KernelTrial {
     compiled_.Add(ns);
     is_rematch_ = SeemsSlower();
   }
-  // Another kernel is to be measured.
+  // Begins the measurement of another kernel.
   void Restart() {
     compiled_ = rematch_interpreted_ = rematch_compiled_ = {};
     is_rematch_ = false;
   }
 
-  // Without calls of tier 0 there is nothing to compare with: a kernel that was
-  // there before the first call stays.
+  // Without calls of tier 0 there is nothing to compare with, so a kernel that
+  // existed before the first call stays in use.
   Verdict verdict() const {
     if (interpreted_.calls() == 0) return Verdict::kKeep;
     if (!is_rematch_) {
@@ -56,8 +57,8 @@ class KernelTrial {
                ? Verdict::kSlower
                : Verdict::kKeep;
   }
-  // The next call should be tier 0's: the kernel came so early that tier 0 was
-  // not measured well, and it is not faster without doubt; or both take turns.
+  // True if tier 0 should make the next call: the kernel came before tier 0 was
+  // measured well and is not clearly faster, or both run alternately.
   bool WantsInterpreter() const {
     if (is_rematch_)
       return rematch_interpreted_.calls < rematch_compiled_.calls;
@@ -79,7 +80,7 @@ class KernelTrial {
       ++calls;
     }
   };
-  // Of the last kSomeCalls, and of up to as many before them.
+  // The best of the last kSomeCalls calls, and of up to as many before them.
   class RecentBest {
    public:
     void Add(int64_t sample) {
@@ -100,16 +101,17 @@ class KernelTrial {
   static constexpr int64_t kSomeCalls = 8;
   static constexpr int64_t kRematchCalls = 16;
   static constexpr int64_t kManyCalls = 64;
-  // Short calls may all be in a moment that was bad for other reasons.
+  // Shortest total time of a measurement: short calls might all come at a bad
+  // moment.
   static constexpr int64_t kLeastNs = 2'000'000;
   // Hundredths of tier 0's time.
   static constexpr int64_t kDoubtful = 80;
   static constexpr int64_t kHardly = 103;
   static constexpr int64_t kMuch = 150;
 
-  // Tier 0 was measured at other times, when the machine did other things (it
-  // compiled, or did not): unless the kernel is much slower, both take turns
-  // then, and that decides.
+  // True if the kernel seems slower. Tier 0 was measured at other times, when
+  // the machine may have done other work, such as compiling. Unless the kernel
+  // is much slower, both then run alternately, and that decides.
   bool SeemsSlower() const {
     if (interpreted_.calls() < kFewCalls) return false;
     return (compiled_.calls >= kFewCalls && IsSlower(kMuch)) ||

@@ -9,7 +9,7 @@ using Verdict = KernelTrial::Verdict;
 
 constexpr int64_t kMicrosecond = 1000;
 
-// After so many calls of each, all alike.
+// Returns a trial after this many calls of each, all of the same time.
 KernelTrial After(int interpreted, int64_t interpreted_us, int compiled,
                   int64_t compiled_us) {
   KernelTrial trial;
@@ -20,7 +20,7 @@ KernelTrial After(int interpreted, int64_t interpreted_us, int compiled,
   return trial;
 }
 
-// Then both take turns.
+// Then runs both alternately.
 KernelTrial::Verdict Rematch(KernelTrial trial, int64_t interpreted_us,
                              int64_t compiled_us) {
   for (int i = 0; i < 100000 && trial.verdict() == Verdict::kOpen; ++i) {
@@ -42,7 +42,7 @@ TEST(KernelTrial, WhatSeemsSlowerIsMeasuredInTurns) {
   const KernelTrial trial = After(50, 1000, 8, 1200);
   EXPECT_EQ(trial.verdict(), Verdict::kOpen);
   EXPECT_EQ(Rematch(trial, 1000, 1200), Verdict::kSlower);
-  // Both are slower now: it was the machine.
+  // Both are slower now, so the machine was the reason.
   EXPECT_EQ(Rematch(trial, 1400, 1200), Verdict::kKeep);
 }
 

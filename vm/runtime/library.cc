@@ -19,11 +19,10 @@
 namespace ember::vm {
 namespace {
 
-// ---- order
-// ----------------------------------------------------------------------------------
+// ---- order ----
 
-// A number that orders elements as their values do, whatever the type: NaN
-// above all, -0 with 0.
+// Returns a number that orders elements as their values do, for all types: NaN
+// is above all others, -0 equals 0.
 uint64_t OrderKey(const uint8_t* data, int64_t index, DType type) {
   constexpr uint64_t kSignBit = uint64_t{1} << 63;
   const uint64_t bits = tensor::LoadElement(data, index, type);
@@ -46,8 +45,8 @@ Status Enumerate(const LibraryCall& call, std::span<int64_t> values) {
   return ForPieces(call, static_cast<int64_t>(values.size()), fill);
 }
 
-// The k least of 0, 1, …, n - 1, in order, at the front of `order`, which has
-// room for n.
+// Selects the k smallest of 0, 1, …, n - 1, in order, into the front of
+// `order`, which has room for n.
 template <typename Less>
 Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
                    const Less& less) {
@@ -56,7 +55,7 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
     EMBER_RETURN_IF_ERROR(Enumerate(call, order));
     return Sort(call, order, less);
   }
-  // The best so far, and behind them the next ones.
+  // `order` has the best so far, and behind them the next candidates.
   int64_t kept = 0;
   for (int64_t next = 0; next < n;) {
     EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
@@ -70,8 +69,8 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
   return OkStatus();
 }
 
-// Orders positions by their keys, equal keys by position. One type, so that
-// there is one sort of it.
+// Orders positions by their keys, and equal keys by position. It is a single
+// type, so that its sort is instantiated once.
 struct KeyOrder {
   const uint64_t* keys;
   bool operator()(int64_t a, int64_t b) const {
@@ -87,8 +86,7 @@ void CopyElement(uint8_t* to, int64_t to_index, const uint8_t* from,
               from + static_cast<size_t>(from_index) * size, size);
 }
 
-// ---- the functions
-// --------------------------------------------------------------------------
+// ---- the functions ----
 
 Status TopK(const LibraryCall& call) {
   EMBER_ASSIGN_OR_RETURN(const DType type, ReadType(call.integers[0]));
@@ -146,10 +144,10 @@ Status NonZero(const LibraryCall& call) {
     for (int64_t i = begin; i < end; ++i) found += !IsZero(x, i, type);
   }));
   EMBER_ASSIGN_OR_RETURN(
-      uint8_t* positions,
+      uint8_t * positions,
       AllocateBytes(call, call.allocated[0], found, sizeof(int64_t)));
   int64_t next = 0;
-  // `next` guards against memory that somebody changes meanwhile.
+  // `next` is checked, because another thread may change the memory meanwhile.
   EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && next < found; ++i) {
       if (!IsZero(x, i, type)) Integers(positions)[next++] = i;
@@ -163,7 +161,7 @@ Status NonZero(const LibraryCall& call) {
 struct Group {
   int64_t first;  // lowest position
   int64_t count;
-  int64_t rank;  // in the result
+  int64_t rank;  // position in the result
 };
 
 Status Unique(const LibraryCall& call) {
@@ -186,7 +184,7 @@ Status Unique(const LibraryCall& call) {
         for (int64_t i = begin; i < end; ++i) keys[i] = OrderKey(x, i, type);
       }));
   EMBER_RETURN_IF_ERROR(Enumerate(call, {order.begin(), order.end()}));
-  // Below 0, 0 or above 0: row a before, equal to or after row b.
+  // Negative, 0 or positive: row a is before, equal to or after row b.
   const auto compare = [&](int64_t a, int64_t b) {
     for (int64_t i = 0; i < width; ++i) {
       const uint64_t left = keys[a * width + i];
@@ -195,7 +193,7 @@ Status Unique(const LibraryCall& call) {
     }
     return 0;
   };
-  // Rows that are as much work as kAtOnce elements.
+  // Number of rows that take as much work as kAtOnce elements.
   const int64_t rows_at_once =
       std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, width));
   const auto precedes = [&](int64_t a, int64_t b) {
@@ -228,13 +226,14 @@ Status Unique(const LibraryCall& call) {
     EMBER_RETURN_IF_ERROR(
         Sort(call, {by_rank.begin(), by_rank.end()}, KeyOrder{keys.data()}));
   }
-  EMBER_ASSIGN_OR_RETURN(uint8_t* values, AllocateBytes(call, call.allocated[0],
-                                                        found * width, size));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* firsts,
+  EMBER_ASSIGN_OR_RETURN(
+      uint8_t * values,
+      AllocateBytes(call, call.allocated[0], found * width, size));
+  EMBER_ASSIGN_OR_RETURN(uint8_t * firsts,
                          AllocateBytes(call, call.allocated[1], found, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* inverse,
+  EMBER_ASSIGN_OR_RETURN(uint8_t * inverse,
                          AllocateBytes(call, call.allocated[2], count, 8));
-  EMBER_ASSIGN_OR_RETURN(uint8_t* counts,
+  EMBER_ASSIGN_OR_RETURN(uint8_t * counts,
                          AllocateBytes(call, call.allocated[3], found, 8));
   const auto write_groups = [&](int64_t begin, int64_t end) {
     for (int64_t rank = begin; rank < end; ++rank) {
@@ -281,12 +280,12 @@ bool Overlaps(const Box& a, const Box& b, float threshold) {
 // Scores of one class of one batch.
 struct NonMaxWork {
   Scratch<Box> boxes;
-  Scratch<uint64_t> keys;  // of the scores, the best first
+  Scratch<uint64_t> keys;  // order keys of the scores, the best first
   Scratch<int64_t> candidates;
   Scratch<int64_t> kept;
 };
 
-// Leaves the boxes of one class that stay in work.kept, best first.
+// Leaves the remaining boxes of one class in work.kept, best first.
 Status Suppress(const LibraryCall& call, NonMaxWork& work, const float* scores,
                 int64_t most, const float* thresholds) {
   work.candidates.Clear();
@@ -338,7 +337,8 @@ Status NonMaxSuppression(const LibraryCall& call) {
   NonMaxWork work{Scratch<Box>(call.pool), Scratch<uint64_t>(call.pool),
                   Scratch<int64_t>(call.pool), Scratch<int64_t>(call.pool)};
   Scratch<int64_t> rows(call.pool);
-  // Nothing to look at: and batches or classes may be any number then.
+  // Without scores there is nothing to compute, and batches or classes may be
+  // any number.
   const int64_t used_batches = score_count > 0 ? batches : 0;
   if (used_batches > 0) {
     EMBER_RETURN_IF_ERROR(work.boxes.Resize(count));
@@ -363,7 +363,7 @@ Status NonMaxSuppression(const LibraryCall& call) {
     }
   }
   EMBER_ASSIGN_OR_RETURN(
-      uint8_t* selected,
+      uint8_t * selected,
       AllocateBytes(call, call.allocated[0], rows.size(), sizeof(int64_t)));
   if (rows.size() > 0) {
     std::memcpy(selected, rows.data(),

@@ -1,6 +1,6 @@
-// The library functions of vm/isa/library_functions.h. Each checks every length
-// and number it is given, so that a program cannot make it touch memory that is
-// not its own.
+// The library functions of vm/isa/library_functions.h. Each function checks
+// every length and number of its arguments, so that a program cannot make it
+// access memory of others.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_H_
 #define EMBER_VM_RUNTIME_LIBRARY_H_
 
@@ -21,11 +21,12 @@ struct LibraryMemory {
   uint8_t* data = nullptr;
   int64_t length = 0;
   MemoryBlock* block =
-      nullptr;  // set by the function for memory it allocates (one reference)
+      // set by the function for memory that it allocates (one reference)
+      nullptr;
 };
 
 // Operands in the row's order, by kind: integers (i), memory (b and w), then
-// what the function fills in: written integers (I) and allocated memory (B).
+// those that the function sets: written integers (I) and allocated memory (B).
 struct LibraryCall {
   std::span<const int64_t> integers;
   std::span<const LibraryMemory> memory;
@@ -33,18 +34,19 @@ struct LibraryCall {
   std::span<LibraryMemory> allocated;
   MemoryPool& pool;
   StringSupport* strings = nullptr;  // null: there are no string functions
-  // Asked about every millisecond, by string functions before each string; a
-  // function that it ends returns its status. Null: nothing ends them.
+  // Checked about every millisecond, and by string functions before each
+  // string. If it stops a function, the function returns its status. May be
+  // null.
   const Interrupt* interrupt = nullptr;
-  // Of the work that is in what operands stand for, as string functions' do;
-  // that of operands themselves and of results is counted by who calls. Null:
-  // there is no limit.
+  // Limit of the work that operands refer to, such as the texts of strings. The
+  // caller counts the work of operands themselves and of results. Null: there
+  // is no limit.
   RunLimits* limits = nullptr;
 };
 
 inline constexpr int kMaxLibraryOperands = 16;
 
-// Unimplemented for a string function where there are none.
+// Unimplemented for a string function if there are no string functions.
 Status CallLibrary(LibraryFunction function, const LibraryCall& call);
 
 }  // namespace ember::vm

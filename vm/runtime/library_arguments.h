@@ -1,5 +1,5 @@
-// Checks of what a program gives to a library function. Internal to the
-// functions; each error is one line that tells what was expected and found.
+// Checks the arguments of library functions. Internal to the functions. Each
+// error is one line that says what was expected and found.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_ARGUMENTS_H_
 #define EMBER_VM_RUNTIME_LIBRARY_ARGUMENTS_H_
 
@@ -13,14 +13,14 @@
 namespace ember::vm {
 
 Status Expect(bool holds, const char* expected, int64_t found);
-// A DType's number.
+// Reads the number of a DType.
 StatusOr<DType> ReadType(int64_t raw);
-// Product of sizes that are not negative.
+// Returns the product of sizes, which must not be negative.
 StatusOr<int64_t> Product(std::initializer_list<int64_t> sizes);
-// Memory that holds count elements.
+// Checks that memory holds count elements.
 Status ExpectBytes(const LibraryMemory& memory, int64_t count,
                    int64_t element_size, const char* what);
-// Memory that the function gives back.
+// Allocates memory that the function returns.
 StatusOr<uint8_t*> AllocateBytes(const LibraryCall& call, LibraryMemory& memory,
                                  int64_t count, int64_t element_size);
 

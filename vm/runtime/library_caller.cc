@@ -42,7 +42,8 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
         break;
       default: {
         const MemoryReference& reference = in.buffers[in.operands[i]];
-        // Functions tell only themselves what they read and write of it.
+        // Only the functions themselves know which parts of the memory they
+        // read and write.
         EMBER_RETURN_IF_ERROR(
             in.memory.BeforeRead(reference, reference.length));
         work += reference.length;
@@ -82,7 +83,7 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
   }
   if (in.interrupt.ShouldStop()) return in.interrupt.status();
   EMBER_RETURN_IF_ERROR(status.WithContext(Concat({"call ", info.text})));
-  // What it has made may be large where its operands are not.
+  // Allocated results may be large even if the operands are small.
   return TakeWork(in, info.text, made_bytes);
 }
 

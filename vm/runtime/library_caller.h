@@ -1,5 +1,5 @@
-// How a session runs the instruction that calls a library function. Programs
-// that must be small leave all of them out by naming no caller
+// Runs the instruction of a session that calls a library function. Programs
+// that must be small leave all library functions out by naming no caller
 // (SessionOptions::library). Internal to sessions.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_CALLER_H_
 #define EMBER_VM_RUNTIME_LIBRARY_CALLER_H_

@@ -1,4 +1,4 @@
-// What a LibraryCaller works with. Internal to sessions.
+// The arguments of a LibraryCaller. Internal to sessions.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_INSTRUCTION_H_
 #define EMBER_VM_RUNTIME_LIBRARY_INSTRUCTION_H_
 
@@ -14,7 +14,7 @@
 
 namespace ember::vm {
 
-// All of it is the session's.
+// All objects belong to the session.
 struct LibraryInstruction {
   const ProgramInstruction& instruction;
   const uint32_t* operands;  // registers, in the order of the function's row

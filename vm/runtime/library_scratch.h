@@ -17,7 +17,7 @@
 
 namespace ember::vm {
 
-// Working memory, from the pool: running out of it is an error, not the end of
+// Working memory from the pool. Running out of it is an error and does not end
 // the process.
 template <typename T>
 class Scratch {
@@ -29,7 +29,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // Elements keep their values; new ones have none.
+  // Elements keep their values; new ones are unspecified.
   Status Resize(int64_t size) {
     if (size <= capacity_) {
       size_ = size;

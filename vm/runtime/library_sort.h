@@ -1,11 +1,12 @@
-// Long work of library functions, in pieces between which a run may be stopped.
+// Long work of library functions, in pieces. A run may be stopped between two
+// pieces.
 //
 //   EMBER_RETURN_IF_ERROR(ForPieces(call, count, [&](int64_t begin, int64_t end) {
 //     for (int64_t i = begin; i < end; ++i) ...
 //   }));
 //   EMBER_RETURN_IF_ERROR(Sort(call, order, less));
 //
-// Internal to them. Errors: what call.interrupt says, and of Sort, memory.
+// Internal to them. Errors: the status of call.interrupt; for Sort also memory.
 #ifndef EMBER_VM_RUNTIME_LIBRARY_SORT_H_
 #define EMBER_VM_RUNTIME_LIBRARY_SORT_H_
 
@@ -21,18 +22,18 @@
 
 namespace ember::vm {
 
-// Elements that are looked at, or sorted at once, between two questions whether
-// to go on: a millisecond or so.
+// Elements that are processed or sorted between two checks of the interrupt:
+// about a millisecond.
 inline constexpr int64_t kAtOnce = 1 << 14;
 
-// What an interrupt, which may be null, says.
+// Returns the status of an interrupt, which may be null.
 inline Status CheckInterrupt(const Interrupt* interrupt) {
   if (interrupt == nullptr || !interrupt->ShouldStop()) return OkStatus();
   return interrupt->status();
 }
 
-// Calls work(begin, end) for all of 0 <= i < count, in pieces of at_once, which
-// is less where an element is a row of many values.
+// Calls work(begin, end) for all of 0 <= i < count, in pieces of at_once.
+// at_once should be less if an element is a row of many values.
 template <typename Work>
 Status ForPieces(const LibraryCall& call, int64_t count, const Work& work,
                  int64_t at_once = kAtOnce) {
@@ -43,7 +44,7 @@ Status ForPieces(const LibraryCall& call, int64_t count, const Work& work,
   return OkStatus();
 }
 
-// Merges the sorted [first, middle) and [middle, last) to `to`.
+// Merges the sorted ranges [first, middle) and [middle, last) into `to`.
 template <typename Less>
 Status Merge(const LibraryCall& call, const int64_t* first,
              const int64_t* middle, const int64_t* last, int64_t* to,
@@ -59,8 +60,8 @@ Status Merge(const LibraryCall& call, const int64_t* first,
   return ForPieces(call, last - first, take, at_once);
 }
 
-// std::sort of values of which none are equivalent, in pieces of at_once (as
-// ForPieces). Takes as much memory again where there are many.
+// Sorts values like std::sort, in pieces of at_once (see ForPieces). No two
+// values may be equivalent. For many values it needs as much memory again.
 template <typename Less>
 Status Sort(const LibraryCall& call, std::span<int64_t> values,
             const Less& less, int64_t at_once = kAtOnce) {

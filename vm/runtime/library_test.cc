@@ -166,7 +166,7 @@ TEST_F(LibraryTest, NonMaxSuppression) {
       Call(LibraryFunction::kNonMaxSuppression, {2, 1, 6, 3, 0}, 1, 1).ok());
 }
 
-// Rows that are taken in pieces.
+// Long rows are processed in pieces.
 TEST_F(LibraryTest, TopKOfLongRows) {
   constexpr int64_t kCount = 100000;
   std::mt19937 random(1);
@@ -232,15 +232,16 @@ TEST_F(LibraryTest, CancelEndsThem) {
   EXPECT_EQ(
       Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
       StatusCode::kCancelled);
-  // Though no score is above the threshold, so that there is nothing to sort.
+  // The interrupt ends it although no score is above the threshold, so that
+  // there is nothing to sort.
   thresholds[1] = 1;
   EXPECT_EQ(
       Call(LibraryFunction::kNonMaxSuppression, {1, 1, 1, 3, 0}, 1, 1).code(),
       StatusCode::kCancelled);
 }
 
-// Rows of no elements take no memory, so that a file may have any number of
-// them: what is written for each is written in pieces.
+// Rows of no elements take no memory, so a file may have any number of them.
+// The numbers that are written for each row are written in pieces.
 TEST_F(LibraryTest, CancelEndsWhatIsWrittenForRows) {
   std::vector<float> x = {1};
   Memory(x);
@@ -248,7 +249,7 @@ TEST_F(LibraryTest, CancelEndsWhatIsWrittenForRows) {
   constexpr int64_t kRows = 1 << 20;
   EXPECT_EQ(Call(LibraryFunction::kUnique, {kF32, kRows, 0, 1}, 1, 4).code(),
             StatusCode::kCancelled);
-  // Where the rows' numbers were to be: they are not there.
+  // The rows' numbers were not written.
   for (int i = 0; i < 4; ++i) {
     MemoryBlock* const block = *pool_.Acquire(kRows * 8);
     EXPECT_EQ(reinterpret_cast<const int64_t*>(block->data())[kRows - 1], 0);

@@ -10,7 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Four classes to a power of two: at most a fifth of a block is wasted.
+// Each power of two is divided into four size classes, so at most a fifth of a
+// block is wasted.
 constexpr int kSmallestShift = 8;  // 256 bytes
 constexpr int kClassCount = (63 - kSmallestShift) * 4;
 
@@ -19,7 +20,7 @@ int64_t ClassBytes(int size_class) {
   return base + base / 4 * (size_class % 4);
 }
 
-// -1: larger than the largest class.
+// Returns -1 for sizes above the largest class.
 int SizeClass(int64_t bytes) {
   if (bytes <= int64_t{1} << kSmallestShift) return 0;
   const int shift =
@@ -94,7 +95,7 @@ Status MemoryPool::Reserve(int64_t bytes) {
   return OkStatus();
 }
 
-// In one pass, however many there are: a program may have a million, and cannot
+// Frees all idle blocks in one pass: a program may have a million, and cannot
 // be cancelled meanwhile.
 void MemoryPool::FreeIdleBlocks() {
   for (std::vector<MemoryBlock*>& blocks : idle_) blocks.clear();
@@ -130,19 +131,19 @@ void MemoryPool::Discharge(int64_t bytes) {
 void MemoryPool::GiveBack(MemoryBlock* block) {
   std::lock_guard<std::mutex> lock(mutex_);
   block->is_idle_ = true;
-  // One beyond the largest class is never used again, only freed.
+  // A block beyond the largest class is never used again, only freed.
   if (block->size_class_ >= 0) idle_[block->size_class_].push_back(block);
 }
 
 void MemoryPool::OrderIdleBlocks() {
   std::lock_guard<std::mutex> lock(mutex_);
-  // The last one is taken first.
+  // Blocks are taken from the end of the list.
   const auto is_later = [](const MemoryBlock* a, const MemoryBlock* b) {
     return a->number_ > b->number_;
   };
   for (std::vector<MemoryBlock*>& blocks : idle_) {
     if (std::is_sorted(blocks.begin(), blocks.end(), is_later)) continue;
-    // Less code than sort's.
+    // A heap sort takes less code than std::sort.
     std::make_heap(blocks.begin(), blocks.end(), is_later);
     std::sort_heap(blocks.begin(), blocks.end(), is_later);
   }

@@ -1,5 +1,5 @@
-// Memory of a session for shapes that are known only while running: blocks that
-// are used again instead of freed, under the session's limit.
+// Memory of a session for shapes that are known only at run time: blocks that
+// are reused instead of freed, under the session's limit.
 //
 //   EMBER_ASSIGN_OR_RETURN(MemoryBlock* block, pool->Acquire(4096));
 //   ...
@@ -25,21 +25,23 @@ namespace ember::vm {
 
 class MemoryPool;
 
-// Where a pool's blocks come from.
+// Allocates the blocks of a pool.
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  // Zeroed memory that the host sees.
+  // Returns zeroed memory that the host can access.
   virtual StatusOr<std::unique_ptr<hal::Buffer>> Allocate(int64_t bytes) = 0;
 };
 
-// Counts its references; the last one gives it back to the pool.
+// A block with a count of its references. Dropping the last one returns it to
+// the pool.
 class MemoryBlock {
  public:
   uint8_t* data() const { return static_cast<uint8_t*>(buffer_->host_data()); }
   int64_t capacity() const { return buffer_->size(); }
   hal::Buffer& buffer() const { return *buffer_; }
-  // By whoever has a reference: if it is the only one, nobody else counts.
+  // Adds a reference. The caller has one; if it is the only one, no other
+  // thread changes the count.
   void Hold() {
     if (references_.load(std::memory_order_relaxed) == 1) {
       references_.store(2, std::memory_order_relaxed);
@@ -48,7 +50,7 @@ class MemoryBlock {
     }
   }
   void Drop();
-  // Whether there is one reference only: whoever has it may change the memory.
+  // True if there is only one reference. Its owner may then change the memory.
   bool unique() const {
     return references_.load(std::memory_order_acquire) == 1;
   }
@@ -59,7 +61,7 @@ class MemoryBlock {
   MemoryPool* pool_ = nullptr;
   std::unique_ptr<hal::Buffer> buffer_;
   int size_class_ = 0;
-  int64_t number_ = 0;    // in the order in which they were made
+  int64_t number_ = 0;    // in order of creation
   bool is_idle_ = false;  // guarded by the pool's mutex
 };
 
@@ -71,17 +73,17 @@ class MemoryPool final : public MemoryBudget {
              std::shared_ptr<MemorySource> source = nullptr);
   ~MemoryPool() override;
 
-  // At least `bytes`, 64-byte aligned, with one reference. Contents are zero or
-  // old.
+  // Returns a block of at least `bytes`, 64-byte aligned, with one reference.
+  // Its contents are zero or old.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
-  // Counts memory that lies elsewhere against the limit.
+  // Counts memory from elsewhere against the limit.
   Status Charge(int64_t bytes) override;
   void Discharge(int64_t bytes) override;
 
-  // From now on idle blocks are used in the order in which they were made: a
-  // program that runs again gets the blocks that it got the last time.
+  // From now on idle blocks are used in the order of their creation, so that a
+  // program that runs again gets the same blocks as the last time.
   void OrderIdleBlocks();
-  // Frees idle blocks, if they are more bytes than `most`.
+  // Frees idle blocks if they have more than `most` bytes.
   void FreeIdle(int64_t most);
 
   int64_t limit() const { return limit_; }
@@ -91,7 +93,7 @@ class MemoryPool final : public MemoryBudget {
  private:
   friend class MemoryBlock;
   void GiveBack(MemoryBlock* block);
-  // Needs mutex_ for these.
+  // The caller of these holds mutex_.
   Status Reserve(int64_t bytes);
   void FreeIdleBlocks();
 
@@ -103,7 +105,7 @@ class MemoryPool final : public MemoryBudget {
   int64_t peak_ = 0;
   int64_t made_ = 0;
   std::vector<std::unique_ptr<MemoryBlock>> blocks_;
-  std::vector<std::vector<MemoryBlock*>> idle_;  // by size class
+  std::vector<std::vector<MemoryBlock*>> idle_;  // idle blocks by size class
 };
 
 // Takes over one reference; the pool lives at least as long as the result.

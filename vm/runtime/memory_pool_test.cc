@@ -30,8 +30,7 @@ TEST(MemoryPoolTest, IdleBlocksAreUsedAgain) {
   first->Drop();
 }
 
-// Blocks in use stay, with what is in them; so do those that went idle and came
-// into use again.
+// Blocks in use keep their contents, also those that were idle before.
 TEST(MemoryPoolTest, IdleBlocksMakeRoomUnderTheLimit) {
   MemoryPool pool(Host(), 8192);
   MemoryBlock* const kept = Take(pool, 1024);
@@ -55,8 +54,8 @@ TEST(MemoryPoolTest, IdleBlocksMakeRoomUnderTheLimit) {
   EXPECT_EQ(pool.used_bytes(), 8192);
 }
 
-// As a program of a stranger may have them. A pass for each of them is an hour
-// that no Cancel ends.
+// An untrusted program may have many idle blocks. One pass per block would take
+// an hour, which no Cancel could end.
 TEST(MemoryPoolTest, ManyIdleBlocksAreFreedAtOnce) {
   constexpr int64_t kBlocks = 500'000;
   MemoryPool pool(Host(), kBlocks * 256);

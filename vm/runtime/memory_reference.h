@@ -1,7 +1,7 @@
-// What a buffer register of a program holds. Internal to sessions.
+// The contents of a buffer register of a program. Internal to sessions.
 //
-// data is an address of the host on every device: where a device has memory of
-// its own, that of the mirror (vm/runtime/device_memory.h).
+// data is an address of the host on every device. If a device has memory of its
+// own, it is the address in the mirror (vm/runtime/device_memory.h).
 #ifndef EMBER_VM_RUNTIME_MEMORY_REFERENCE_H_
 #define EMBER_VM_RUNTIME_MEMORY_REFERENCE_H_
 
@@ -11,7 +11,7 @@
 
 namespace ember::vm {
 
-// block is null for memory that outlives the run.
+// block is null if the memory outlives the run.
 struct MemoryReference {
   uint8_t* data = nullptr;
   int64_t length = 0;

@@ -16,7 +16,7 @@
 namespace ember::vm {
 namespace {
 
-// Constants that a compiler made may lie anywhere.
+// Constants from a compiler may have any address.
 Status Align(Constant& constant) {
   const size_t size = constant.data.size();
   if (size == 0 ||
@@ -68,7 +68,8 @@ Status Module::Add(uint32_t program, ProgramFacts facts) {
     sites_.push_back(std::move(site));
   }
   group_count_ += facts.group_count;
-  // Callers come before: the offset is known, and moves those called behind.
+  // Callers come before the programs that they call. Their offset is known, and
+  // determines those of the called programs.
   const std::optional<int64_t> end =
       CheckedAdd(arena_offsets_[program], facts.arena_bytes);
   if (!end || *end > INT64_MAX - kMemoryAlignment) {

@@ -25,14 +25,14 @@ namespace ember::vm {
 
 class Module {
  public:
-  // Maps the file; constants are not copied.
+  // Maps the file and loads it; constants are not copied.
   static StatusOr<std::shared_ptr<const Module>> Load(
       const std::string& path, const ReaderOptions& options = {});
-  // From memory that `owner` keeps alive (null: it outlives the module).
+  // Loads from memory that `owner` keeps alive (null: it outlives the module).
   static StatusOr<std::shared_ptr<const Module>> Load(
       std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
       const ReaderOptions& options = {});
-  // What the compiler emitted, without a file between.
+  // Makes a module from the compiler's output, without a file.
   static StatusOr<std::shared_ptr<const Module>> FromDefinition(
       ModuleDefinition definition);
 
@@ -41,21 +41,21 @@ class Module {
   std::span<const TensorSignature> inputs() const { return entry().inputs; }
   std::span<const TensorSignature> results() const { return entry().results; }
   // The dispatch instructions of all programs. A site's number is its index
-  // here; groups are numbered over the whole module.
+  // here. Group numbers are unique in the whole module.
   std::span<const DispatchSite> sites() const { return sites_; }
   uint32_t group_count() const { return group_count_; }
-  // Where each program's arena begins in the session's. Programs that never run
-  // at the same time may have the same place.
+  // Offset of each program's arena in the session's arena. Programs that never
+  // run at the same time may have the same offset.
   std::span<const int64_t> arena_offsets() const { return arena_offsets_; }
   int64_t arena_bytes() const { return arena_bytes_; }
-  // Bytes of all constants.
+  // Total bytes of all constants.
   int64_t constant_bytes() const;
 
  private:
   Module() = default;
   static StatusOr<std::shared_ptr<const Module>> Make(
       ModuleDefinition verified, const ReaderOptions& options);
-  // Takes the programs in order.
+  // Adds a program; must be called in the order of the programs.
   Status Add(uint32_t program, ProgramFacts facts);
 
   ModuleDefinition definition_;
@@ -65,7 +65,7 @@ class Module {
   int64_t arena_bytes_ = 0;
 };
 
-// "2x?x8xf32" with symbols by name: "NxCx8xf32", with a logical type
+// Returns "2x?x8xf32"; with names of symbols "NxCx8xf32"; with a logical type
 // "3xu8 as f8e4m3fn".
 std::string SignatureText(const Program& program,
                           const TensorSignature& signature);

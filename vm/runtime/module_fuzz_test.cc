@@ -1,6 +1,6 @@
-// Module files from anyone: loading and running them under limits must not do
-// harm. The hashes are not compared and the header's sizes are made to fit, so
-// that changes reach what lies behind.
+// Fuzzes module files: loading and running them under limits must do no harm.
+// The hashes are not compared and the header's sizes are made to fit, so that
+// changes reach the later checks.
 #include <cstring>
 #include <memory>
 

@@ -32,7 +32,8 @@ Status Unfit(std::string_view expected) {
       Concat({"expected ", expected, ", found another"}));
 }
 
-// Whether the image is one of this dispatch, as this runtime calls kernels.
+// Checks that the image is one of this dispatch and follows this runtime's
+// calling convention.
 Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
   const size_t operands = dispatch.input_count() + dispatch.output_count();
   const size_t parameters = dispatch.parameters.size();
@@ -46,7 +47,8 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
     const KernelBuffer& buffer = image.buffers[i];
     const KernelScope scope =
         i < dispatch.input_count() ? KernelScope::kInput : KernelScope::kOutput;
-    // Dims may be split or merged; the elements are the same.
+    // The image may split or merge dims; only the number of elements must be
+    // the same.
     if (is_operand ? buffer.scope != scope ||
                          buffer.type != dispatch.buffers[i].type ||
                          buffer.alignment >
@@ -61,7 +63,8 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
         return Unfit("operands that may share memory as those of its dispatch");
     }
   }
-  // With open extents that is left to the maker's care.
+  // Images with open extents cannot be checked here; their maker is
+  // responsible.
   if (image.parameter_count > 0) return OkStatus();
   EMBER_ASSIGN_OR_RETURN(
       const tensor::ConcreteHeader header,
@@ -77,20 +80,20 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
   return OkStatus();
 }
 
-// Kernels of one target, wherever they are.
+// Kernels of one target, from any source.
 struct Source {
   std::string name;  // for messages
   std::string target;
   NativeParts parts;
-  std::shared_ptr<const void> owner;  // null: they stay
-  // Code runs where it is. Otherwise it is copied to memory that can be made
-  // executable.
+  std::shared_ptr<const void> owner;  // null: the bytes stay valid
+  // True if the code runs in place. Otherwise it is copied to memory that can
+  // be made executable.
   bool is_linked = false;
-  // Of a table that has functions in the place of code.
+  // Functions of a table that has functions instead of code.
   std::span<const NativeFunction> functions = {};
 };
 
-// Whether the code is what kernels of the source have.
+// Checks that the code has the form that kernels of this source have.
 Status CheckCode(const KernelCode& code, const Source& source, bool is_host) {
   if (!source.functions.empty())
     return code.format == KernelFormat::kCSource ? OkStatus()
@@ -105,7 +108,7 @@ Status WrongHash(uint64_t expected, uint64_t found) {
   return DataLossError(Concat({"expected hash ", expected, ", found ", found}));
 }
 
-// Those that the phases name.
+// Returns the functions that the phases name.
 StatusOr<std::vector<PhaseFunction>> FunctionsOf(
     const KernelCode& code, std::span<const NativeFunction> all) {
   std::vector<PhaseFunction> functions;
@@ -123,7 +126,7 @@ StatusOr<std::vector<PhaseFunction>> FunctionsOf(
   return functions;
 }
 
-// The functions of code that is in memory already.
+// Returns the functions of code that is in memory already.
 StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
   const auto address = reinterpret_cast<uintptr_t>(code.bytes.data());
   if (address % code.alignment != 0) {
@@ -137,8 +140,8 @@ StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
   return functions;
 }
 
-// Constants that a kernel reads where they are, and as a whole: a dispatch of
-// fewer points looks up a part of what may be a large table.
+// Reads constants that a kernel reads in place and as a whole. A dispatch of
+// fewer points looks up only a part of a table, which may be large.
 void ReadWhatIsRead(const KernelRequest& request) {
   const tensor::Dispatch& dispatch = *request.dispatch;
   if (!dispatch.parameters.empty()) return;
@@ -191,7 +194,7 @@ class Installer {
 
   bool is_host() const { return options_.device == nullptr; }
 
-  // False: it was stopped.
+  // Reports a step. False: the progress stopped it.
   bool Begin(std::string_view item, size_t done, size_t total) {
     if (report_.status.ok()) {
       report_.status = ReportStep(options_.progress,
@@ -211,7 +214,7 @@ class Installer {
         {source, dispatch.empty() ? "" : ": dispatch @", dispatch, ": ", why}));
   }
 
-  // Of the module.
+  // Finds the sections of the module.
   void FindSections() {
     const std::vector<NativeSection>& natives = module_.definition().natives;
     report_.sections += static_cast<int>(natives.size());
@@ -303,7 +306,7 @@ class Installer {
                         .is_linked = false});
   }
 
-  // Of the module, which only kernels in other files ask for.
+  // Returns the identity of the module, which only kernels in other files need.
   const ModuleIdentity& Identity() {
     if (!identity_) identity_ = IdentityOf(module_.definition());
     return *identity_;
@@ -351,7 +354,7 @@ class Installer {
     return OkStatus();
   }
 
-  // Those for groups that have none of another section.
+  // Finds the kernels for groups that have none from another section.
   std::vector<Wanted> FindWanted(const Source& source,
                                  const std::vector<NativeKernel>& kernels) {
     const ModuleDefinition& definition = module_.definition();
@@ -381,8 +384,8 @@ class Installer {
           wanted.push_back({site.group, i});
       }
     }
-    // The one that was put into a slot last is asked first: kernels for one
-    // shape stand before that for all.
+    // The kernel that is installed last is considered first, so kernels for one
+    // shape are installed after that for all shapes.
     std::ranges::stable_sort(wanted, {}, [&](const Wanted& one) {
       return !kernels[one.kernel].image.shape.empty();
     });
@@ -435,7 +438,8 @@ class Installer {
 
   void PutIntoSlot(const NativeKernel& kernel, std::unique_ptr<Kernel> made,
                    KernelSlot& slot) {
-    // Nobody needs to be asked for it. If somebody was, that one stays.
+    // The claim prevents a request for the same kernel. If one was made
+    // already, its kernel stays.
     if (!slot.ClaimRequest(kernel.image.tier, kernel.image.shape)) return;
     slot.Install(std::move(made));
     ++report_.kernels;
@@ -446,7 +450,7 @@ class Installer {
   const Module& module_;
   std::optional<ModuleIdentity> identity_;
   std::vector<Source> sources_;
-  std::set<size_t> done_;  // groups
+  std::set<size_t> done_;  // groups that have a kernel
   NativeReport report_;
 };
 

@@ -1,6 +1,7 @@
-// Native sections at load: which one is taken, what is refused and why, and
-// that nothing of one is used without being asked for. Kernels are written by
-// hand, in text, and do next to nothing, so that it shows whether they ran.
+// Tests the loading of native sections: which one is used, which are refused
+// and why, and that nothing of a section is used without permission. Kernels
+// are written by hand, in text, and do next to nothing, so that their effect
+// shows that they ran.
 #include "vm/runtime/native_kernels.h"
 
 #include <sys/mman.h>
@@ -35,14 +36,13 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Functions that return 0, and 1.
-// kCopies: copies 16 bytes of buffer 3 to buffer 2, returns 0; then, at offset
-// 32, a function that returns 1.
+// Functions that return 0, and 1. kCopies: copies 16 bytes of buffer 3 to
+// buffer 2 and returns 0; at offset 32 is a function that returns 1.
 #if defined(__x86_64__)
 constexpr const char* kCopies =
     "488b4618488b56100f10000f110231c0c3909090909090909090909090909090"
     "b801000000c39090";
-constexpr const char* kBaseline = "+v2";  // what all of them have
+constexpr const char* kBaseline = "+v2";  // feature that all of them have
 constexpr const char* kReturns0 = "31c0c390";
 constexpr const char* kReturns1 = "b801000000c39090";
 #elif defined(__aarch64__)
@@ -58,7 +58,7 @@ constexpr const char* kReturns1 = "20008052c0035fd6";
 
 std::string Kind() { return std::string(TargetText(hal::HostTarget()).name()); }
 
-// Of dispatch @gemm of the sample "static".
+// A kernel of dispatch @gemm of the sample "static".
 constexpr const char* kGemm = R"(kernel "gemm" for "any" {
   tier 2
   %0: i64 = constant 2
@@ -69,7 +69,7 @@ constexpr const char* kGemm = R"(kernel "gemm" for "any" {
   phase tasks %0
   code machine-code align 16 entries 0 { "CODE" }
 })";
-// Of @bias_relu, in other dims.
+// A kernel of @bias_relu with other dims.
 constexpr const char* kBiasRelu = R"(kernel "bias_relu" for "any" {
   tier 2
   %0: i64 = constant 2
@@ -117,7 +117,7 @@ NativeSection SectionOf(const std::string& target, std::string bytes) {
 std::shared_ptr<const Module> ModuleWith(std::vector<NativeSection> natives) {
   ModuleDefinition definition = SampleNamed("static");
   definition.natives = std::move(natives);
-  // As a file has them.
+  // The module goes through a file's bytes.
   auto bytes = SerializeModule(definition);
   EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
   auto owner = std::make_shared<std::vector<uint8_t>>(*std::move(bytes));
@@ -172,7 +172,7 @@ TEST(NativeKernelsTest, RunOnlyIfAsked) {
   EXPECT_EQ(with.report.Text(),
             "native kernels for 2 of 2 dispatches (" + Kind() + ")");
   EXPECT_THAT(with.report.refused, ElementsAre());
-  // Tier 0 runs the other one, on what the kernel has not written.
+  // Tier 0 runs the other dispatch, on memory that the kernel has not written.
   EXPECT_THAT(RunWith({Section({Gemm()})}).result,
               ElementsAre(0.125f, 0, 0.125f, 0));
 }
@@ -198,7 +198,8 @@ TEST(NativeKernelsTest, TheBestSectionForEachDispatch) {
                           "+warp=9: this machine lacks warp=9"));
 }
 
-// What does not fit its dispatch is left out; the model runs without it.
+// Kernels that do not fit their dispatch are left out; the model runs without
+// them.
 TEST(NativeKernelsTest, KernelsThatDoNotFitAreRefused) {
   const std::pair<NativeKernel, const char*> cases[] = {
       {Gemm(With(kGemm, "tier 2", "tier 2 parameters 1")),
@@ -229,7 +230,7 @@ TEST(NativeKernelsTest, KernelsThatDoNotFitAreRefused) {
   none.dispatch = 2;
   EXPECT_THAT(RunWith({Section({none})}).report.refused[0],
               HasSubstr("expected a dispatch below 2, found 2"));
-  // With other constants it is for other sites.
+  // A kernel for other constants is for other sites.
   NativeKernel other = Gemm();
   other.constants[1].offset = 4;
   EXPECT_THAT(RunWith({Section({other})}).result, kRight);
@@ -254,7 +255,8 @@ TEST(NativeKernelsTest, DamagedSectionsAreRefused) {
                           "none (vm-sign makes one)"));
 }
 
-// Its prologue fails, so that it shows who packed the weights.
+// Its prologue fails, so a successful run shows that the packed weights came
+// from the file.
 constexpr const char* kPackedGemm = R"(kernel "gemm" for "any" {
   tier 2
   %0: i64 = constant 2
@@ -283,7 +285,7 @@ TEST(NativeKernelsTest, WeightsPackedBeforeAreUsedAsTheyAre) {
   EXPECT_EQ(outcome.report.dispatches, 1u);
   // Tier 0 adds the bias.
   EXPECT_THAT(outcome.result, ElementsAre(1.125f, 0, 3.125f, 3.5f));
-  // As many as the image says, no more and no less.
+  // Packed weights must have exactly the bytes that the image declares.
   for (const size_t size : {size_t{0}, size_t{8}, size_t{15}}) {
     kernel.packed = {bytes_of(size)};
     const Outcome refused = RunWith({Section({kernel})});
@@ -372,7 +374,7 @@ TEST(NativeKernelsTest, LinkedKernelsRunWhereTheyAre) {
   std::vector<Tensor> results;
   ASSERT_TRUE(session->Run(std::span(&input, 1), &results).ok());
   EXPECT_THAT(results[0].elements<float>(), kNothing);
-  // What has a kernel already keeps it.
+  // Dispatches that have a kernel already keep it.
   EXPECT_EQ(InstallNativeKernels(*options.tiering, {.uses_module = false,
                                                     .tables = {table.symbol()}})
                 .kernels,
@@ -450,7 +452,7 @@ class PointerTable {
   } table_;
 };
 
-// All elements of the tasks' rows are 9.
+// Sets all elements of the tasks' rows to 9.
 int32_t FillRows(const int64_t*, void* const* buffers, int64_t begin,
                  int64_t end, IndexFailure*) {
   float* const y = static_cast<float*>(buffers[2]);
@@ -493,7 +495,7 @@ TEST(NativeKernelsTest, FunctionsThatAreMissingAreRefused) {
   const PointerTable other(module, {{"another", FillRows}}, {NamedGemm()});
   EXPECT_THAT(InstallTable(other.symbol()).refused,
               ElementsAre(HasSubstr("expected a function gemm_phase0")));
-  // Other code has no functions that names are of, and names are no code.
+  // Code of other formats cannot use functions by name, and names are no code.
   NativeKernel shader = NamedGemm();
   shader.image.code.format = KernelFormat::kSpirv;
   const PointerTable code(module, {{"gemm_phase0", FillRows}}, {shader});
@@ -505,7 +507,7 @@ TEST(NativeKernelsTest, FunctionsThatAreMissingAreRefused) {
 }
 
 Overlay OverlayOf(const ModuleDefinition& module, NativeSection section) {
-  // As a file has it.
+  // The overlay goes through a file's bytes.
   Overlay overlay;
   overlay.module = IdentityOf(module);
   overlay.section = std::move(section);
@@ -546,8 +548,8 @@ TEST(NativeKernelsTest, OverlaysAreSectionsOfTheirOwn) {
                           "(vm-sign makes one)"));
 }
 
-// Sessions of one module, which share its kernels, and modules of their own;
-// for TSan.
+// Eight threads run sessions of one module, which share its kernels, and
+// modules of their own; for TSan.
 TEST(NativeKernelsTest, EightThreads) {
   const auto shared = ModuleWith({Section({Gemm(), BiasRelu()})});
   const auto tiering =
@@ -573,9 +575,9 @@ TEST(NativeKernelsTest, EightThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Every byte of a section changed, with a hash that fits: it is refused or
-// installed, and none of its code runs. (There is no prologue; running what
-// somebody tampered with is what the permission is about.)
+// Changes every byte of a section and gives it a hash that fits: the section is
+// refused or installed, and none of its code runs. (There is no prologue.
+// Preventing tampered code from running is the purpose of the permission.)
 TEST(NativeKernelsTest, EveryByteOfASectionChanged) {
   const std::string good = JoinNativeSection(
       WriteNativeKernels(std::vector<NativeKernel>{Gemm(), BiasRelu()})

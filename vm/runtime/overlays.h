@@ -1,13 +1,13 @@
-// Overlay files that lie beside a module's file: kernels of one target each, so
-// that a device gets only those that it can run.
+// Finds overlay files in the folder of a module's file. Each has the kernels of
+// one target, so that a device gets only kernels that it can run.
 //
 //   std::vector<std::string> problems;
 //   InstallNativeKernels(*tiering, {.overlays = FindOverlays("app/model.vmfb",
 //                                                            &problems)});
 //
-// Beside "model.vmfb" they are "model.NAME.vmfb-overlay", whatever NAME is
-// (vm-prejit --overlay writes the target's). Whether they are of this module,
-// and may be used, is for InstallNativeKernels. Thread-safe.
+// For "model.vmfb" they are named "model.NAME.vmfb-overlay", with any NAME
+// (vm-prejit --overlay uses that of the target). InstallNativeKernels checks
+// that they belong to this module and may be used. Thread-safe.
 #ifndef EMBER_VM_RUNTIME_OVERLAYS_H_
 #define EMBER_VM_RUNTIME_OVERLAYS_H_
 
@@ -18,10 +18,10 @@
 
 namespace ember::vm {
 
-// Paths, by name; at most 64. Nothing is read but the folder.
+// Returns paths, sorted by name; at most 64. Only the folder is read.
 std::vector<std::string> FindOverlayFiles(const std::string& module_path);
 
-// Maps those that can be read; a line in `problems` for each of the others.
+// Maps those that can be read; `problems` gets a line for each of the others.
 std::vector<Overlay> FindOverlays(const std::string& module_path,
                                   std::vector<std::string>* problems);
 

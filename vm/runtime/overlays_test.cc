@@ -1,5 +1,5 @@
-// Overlay files: what is beside a module is found, and what is damaged in one
-// is told.
+// Tests overlay files: those in a module's folder are found, and damaged ones
+// are reported.
 #include "vm/runtime/overlays.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
   const std::string target = "x86_64-linux+v4";
   auto room = MakeRoomForSignature(MakeFile(target));
   ASSERT_TRUE(room.ok()) << room.status().ToString();
-  // Again is the same file.
+  // A second call gives the same file.
   EXPECT_EQ(*MakeRoomForSignature(*room), *room);
   const Overlay overlay = *InMemory(*room).Read();
   const Ed25519Key key = {};
@@ -110,13 +110,13 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
               HasSubstr("found another's"));
   const Sha512Digest digest = SignedDigest(overlay);
   std::string changed = *room;
-  changed[sizeof(OverlayHeader) + 100] ^= 1;  // of the section
+  changed[sizeof(OverlayHeader) + 100] ^= 1;  // a byte of the section
   EXPECT_NE(SignedDigest(*InMemory(changed).Read()), digest);
   changed = *MakeRoomForSignature(MakeFile("x86_64-linux+v3"));
   EXPECT_NE(SignedDigest(*InMemory(changed).Read()), digest);
 }
 
-// What kernels are bound to.
+// Kernels are bound to this identity.
 TEST(ModuleIdentityTest, IsOfAllThatAModuleComputesBy) {
   const ModuleDefinition module = SampleNamed("static");
   const ModuleIdentity identity = IdentityOf(module);
@@ -132,12 +132,13 @@ TEST(ModuleIdentityTest, IsOfAllThatAModuleComputesBy) {
     m.dispatch_origins.clear();
   }));
   EXPECT_FALSE(changed([](ModuleDefinition& m) {
-    // As read from a file.
+    // Sets the hashes, as reading from a file does.
     for (Constant& c : m.constants) c.hash = HashBytes(c.data);
   }));
   EXPECT_TRUE(changed([](ModuleDefinition& m) { m.constants[0].hash = 7; }));
-  EXPECT_TRUE(
-      changed([](ModuleDefinition& m) { m.constants[0].dims = {1, 6}; }));
+  EXPECT_TRUE(changed([](ModuleDefinition& m) {
+    m.constants[0].dims = {1, 6};
+  }));
   EXPECT_TRUE(changed([](ModuleDefinition& m) {
     m.dispatches[0].instructions.back().immediate ^= 1;
   }));

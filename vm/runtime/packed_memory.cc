@@ -12,14 +12,14 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kLargePage = int64_t{2} << 20;
-// Addresses only, until they are touched.
+// Bytes of a block. The system reserves only addresses until pages are touched.
 constexpr int64_t kBlock = int64_t{64} << 20;
 
 class Block {
  public:
   // Null if the system has no room.
   static std::shared_ptr<Block> Map(int64_t bytes) {
-    // Room to begin at a large page.
+    // The size includes room to begin at a large page.
     const size_t size =
         static_cast<size_t>(RoundUp(bytes, kLargePage) + kLargePage);
     void* const mapped =
@@ -46,7 +46,7 @@ class Block {
     next_ = RoundUp(begin, kLargePage);
     end_ = begin + static_cast<int64_t>(size);
 #ifdef MADV_HUGEPAGE
-    // A wish: small pages work as well.
+    // Large pages are only a hint: small pages work as well.
     static_cast<void>(madvise(reinterpret_cast<void*>(next_),
                               static_cast<size_t>(end_ - next_),
                               MADV_HUGEPAGE));

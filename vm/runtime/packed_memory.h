@@ -2,10 +2,10 @@
 //
 //   std::shared_ptr<void> memory = AllocatePacked(bytes);   // null: refused
 //
-// Kernels read much of it in every run, and a page at a time would cost more
-// address translations than caches hold: constants lie side by side in large
-// blocks that the system is asked to map in large pages. A block is freed with
-// the last constant in it. 64-byte aligned, zeroed. Thread-safe.
+// Kernels read much of it in every run. In small pages it would need more
+// address translations than the processor's caches hold. Therefore constants
+// share large blocks, which the system is asked to map in large pages. A block
+// is freed with the last constant in it. 64-byte aligned, zeroed. Thread-safe.
 #ifndef EMBER_VM_RUNTIME_PACKED_MEMORY_H_
 #define EMBER_VM_RUNTIME_PACKED_MEMORY_H_
 

@@ -31,7 +31,7 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   } else {
     EMBER_ASSIGN_OR_RETURN(facts, interpreter_.FactsOf(dispatch_, header));
   }
-  // Only now: sites may still hold pointers to what it evicts.
+  // The entry is evicted only now, because sites may still hold pointers to it.
   PlanEntry& entry = Vacate();
   entry.plan = std::move(plan);
   entry.parameters.assign(parameters.begin(), parameters.end());
@@ -51,8 +51,8 @@ Status PlanCache::Restore(PlanEntry& entry) const {
   return OkStatus();
 }
 
-// A new entry while there is room, otherwise the one that was not used for
-// longest.
+// Returns a new entry while there is room, otherwise the least recently used
+// one.
 PlanEntry& PlanCache::Vacate() {
   PlanEntry* oldest = nullptr;
   for (const std::unique_ptr<PlanEntry>& entry : entries_) {

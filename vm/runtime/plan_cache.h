@@ -1,5 +1,5 @@
-// The plans of one group of dispatch sites, by parameters: a few, the least
-// recently used replaced.
+// A cache of the plans of one group of dispatch sites, by parameters. It has a
+// few entries and replaces the least recently used one.
 #ifndef EMBER_VM_RUNTIME_PLAN_CACHE_H_
 #define EMBER_VM_RUNTIME_PLAN_CACHE_H_
 
@@ -18,27 +18,31 @@
 namespace ember::vm {
 
 // A shape class of a site. Sites keep pointers to entries and compare the
-// parameters: entries stay where they are, but may come to hold another plan.
+// parameters: entries stay where they are, but may be reused for another plan.
 struct PlanEntry {
   std::vector<int64_t> parameters;
-  // Null while a kernel does the work: its copies of packed constants would
-  // only take memory, and making it time. PlanCache::Restore.
+  // Null while a kernel runs the calls: the plan's copies of packed constants
+  // would only take memory, and making it would take time. PlanCache::Restore
+  // makes it.
   std::unique_ptr<Plan> plan;
   std::vector<int64_t> required_bytes;  // per input and output
-  std::vector<bool> overwrites;         // as Plan::overwrites
-  int64_t points = 0;                   // that a call evaluates
+  std::vector<bool> overwrites;         // see PlanFacts::overwrites
+  int64_t points = 0;                   // points that a call evaluates
   uint64_t last_use = 0;
   int64_t calls = 0;
   int requested_tier = 0;
-  // The kernel to use, null for tier 0, chosen when the slot showed `seen`.
+  // The kernel to use, null for tier 0. It was chosen when the slot's kernels
+  // were `seen`.
   const Kernel* kernel = nullptr;
   int kernel_tier = 0;
-  // Its results may be used: a call of it was checked, or none needs to be.
+  // True if the kernel's results may be used: a call of it was checked, or
+  // needs no check.
   bool is_checked = true;
-  int checks = 0;  // that told little
+  int checks = 0;  // inconclusive ones
   const KernelSlot::Kernels* seen = nullptr;
   KernelTrial trial;
-  // Nothing depends on further measurements until the slot shows another.
+  // True if no decision depends on further measurements until the slot's
+  // kernels change.
   bool is_settled = false;
 };
 
@@ -52,8 +56,8 @@ class PlanCache {
         options_(std::move(options)),
         capacity_(capacity) {}
 
-  // Finds or makes the plan. One of more points than most_points is not made,
-  // nor one that nobody is expected to run, of which there is the entry alone.
+  // Finds or makes the plan. No plan is made for more than most_points points,
+  // nor if it is not expected to run; the entry then has no plan.
   StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters,
                            int64_t most_points, bool is_run);
 

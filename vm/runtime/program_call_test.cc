@@ -1,4 +1,4 @@
-// Programs that call programs, and the instructions that loops need.
+// Tests programs that call programs, and the instructions that loops need.
 #include <algorithm>
 #include <cstring>
 
@@ -55,7 +55,7 @@ TEST(ProgramCallTest, LoopsOverAProgram) {
     EXPECT_EQ(Values<float>(results[2]), (std::vector<float>{6, 12}));
     EXPECT_EQ(Values<float>(results[3]), (std::vector<float>{1, 2}));
   }
-  // Rows of 12 bytes: slices that are not aligned.
+  // Rows have 12 bytes, so slices are not aligned.
   ASSERT_TRUE(session->Run(LoopInputs({1, 2, 3}, 2), &results).ok());
   EXPECT_EQ(Values<float>(results[1]), (std::vector<float>{1, 2, 3, 4, 8, 12}));
   EXPECT_EQ(Values<float>(results[2]), (std::vector<float>{4, 8, 12}));
@@ -93,7 +93,7 @@ TEST(ProgramCallTest, SitesOfAllProgramsAreProfiled) {
 }
 
 TEST(ProgramCallTest, CallsCountAgainstTheBranchLimit) {
-  // One call per round but the first, which has two, and the last call.
+  // The steps are one call per iteration (two in the first), and the last call.
   const auto session = NewSession(SampleNamed("calls"), {.step_limit = 10});
   std::vector<Tensor> results;
   EXPECT_TRUE(session->Run(LoopInputs({1, 2}, 3), &results).ok());
@@ -117,8 +117,8 @@ dispatch @gather<N>(%x: f32[2], %p: f32[N]) -> (%y: f32[N]) {
 }
 )";
 
-// main has x: f32[2] in b0, 2 in i0, 8 in i1, and gives b1 as y: f32[2] and i2
-// as a scalar.
+// Runs a module in which main has x: f32[2] in b0, 2 in i0 and 8 in i1, and
+// returns b1 as y: f32[2] and i2 as a scalar.
 StatusOr<std::vector<Tensor>> RunBody(const std::string& body,
                                       const std::string& called,
                                       const std::vector<float>& x = {1, 2}) {
@@ -169,7 +169,7 @@ program add<"?">[a, b](x: f32[2]) -> (y: f32[$0]) {
             10);
 }
 
-// The caller reads a result while the callee's arena is used again.
+// The caller reads a result after the callee's arena has been reused.
 TEST(ProgramCallTest, ResultsInArenasAreCopied) {
   EXPECT_EQ(RunFloats(R"(
   b3 = arena 64
@@ -196,7 +196,7 @@ program same<N>[N](x: f32[N]) -> (y: f32[N]) {
 }
 )"),
             (std::vector<float>{2, 4}));
-  // Memory of the caller's arena that comes back as a result, too.
+  // The same for memory of the caller's arena that is returned as a result.
   EXPECT_EQ(RunFloats(R"(
   b3 = arena 64
   dispatch @double(i0; b0 -> b3)
@@ -238,7 +238,7 @@ program swap<N>[N](a: f32[N], b: f32[N]) -> (x: f32[N], y: f32[N], z: f32[N]) {
             (std::vector<float>{10, 20}));
 }
 
-// Branches as programs: the arenas of both lie in the same place.
+// Two branches are programs whose arenas have the same memory.
 TEST(ProgramCallTest, TwoBranchesShareAnArena) {
   const std::string called = R"(
 program yes<N>[N](x: f32[N]) -> (y: f32[N]) {
@@ -351,7 +351,7 @@ TEST(LoopInstructionTest, StoresIntegers) {
 }
 
 TEST(LoopInstructionTest, AppendsToWhatItOwnsAndCopiesTheRest) {
-  // b2: 4 bytes of x, then both elements of c, in memory of its own.
+  // b2 holds 4 bytes of x, then both elements of c, in memory of its own.
   const auto append = [](const std::string& accumulator) {
     return RunFloats(accumulator + R"(
   i4 = integer 4
@@ -369,7 +369,7 @@ TEST(LoopInstructionTest, AppendsToWhatItOwnsAndCopiesTheRest) {
   EXPECT_EQ(append("b2 = allocate i1\ni6 = integer 0\nappend b2, i6, b0, i1\n"
                    "b4 = move_buffer b2\n"),
             expected);
-  // What shares the memory keeps what it had.
+  // Registers that share the memory keep their contents.
   EXPECT_EQ(RunFloats(R"(
   b2 = allocate i1
   i6 = integer 0

@@ -1,4 +1,4 @@
-// Calls of programs and library functions, and results.
+// Instructions for results and for calls of programs and library functions.
 #include "base/concat.h"
 #include "vm/isa/library_functions.h"
 #include "vm/runtime/library_instruction.h"
@@ -11,7 +11,7 @@ void ProgramRunner::CallProgram(const ProgramInstruction& in) {
   const uint32_t* operand = frame_->program->operands.data() + in.b;
   for (size_t i = 0; i < called.program->parameters.size(); ++i)
     called.integers[i] = integers_[*operand++];
-  // The caller's registers keep the memory until it goes on.
+  // The caller's registers keep the memory alive until the caller continues.
   for (MemoryReference& input : called.inputs) input = buffers_[*operand++];
   called.caller = frame_;
   called.call = &in;
@@ -41,7 +41,7 @@ void ProgramRunner::ReadResultDims(const ProgramInstruction& in,
   for (int64_t& dim : dims) dim = integers_[*operand++];
 }
 
-// How many bytes the result has, which its memory must hold.
+// Returns the bytes of the result. Its memory must have at least as many.
 StatusOr<int64_t> ProgramRunner::ResultBytes(
     const ProgramInstruction& in, std::span<const int64_t> dims) const {
   const TensorSignature& signature = frame_->program->results[in.a];
@@ -54,7 +54,7 @@ StatusOr<int64_t> ProgramRunner::ResultBytes(
                          ", found ", buffers_[in.b].length}));
 }
 
-// A reference to memory, or to a copy if it belongs to no block.
+// Returns a reference to the memory, or to a copy if it belongs to no block.
 StatusOr<MemoryReference> ProgramRunner::HoldOrCopy(
     const ProgramInstruction& in, const MemoryReference& memory,
     int64_t bytes) {
@@ -97,7 +97,8 @@ Status ProgramRunner::StageResult(const ProgramInstruction& in) {
   if (memory.block != nullptr) {
     memory.block->Hold();
   } else if (memory_.IsInArena(memory.data)) {
-    // Arenas are used again; inputs of the run and constants stay.
+    // Memory in arenas is reused, so it is copied; inputs of the run and
+    // constants stay.
     EMBER_ASSIGN_OR_RETURN(memory, HoldOrCopy(in, memory, bytes));
   }
   MemoryReference& result = frame_->results[in.a];
@@ -116,7 +117,7 @@ Status ProgramRunner::ResolveStrings(const TensorSignature& signature,
 
 Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
-  result.memory.reset();  // what the caller got last time may be used again
+  result.memory.reset();  // memory that the caller dropped may be reused
   result.dims.resize(signature.dims.size());
   ReadResultDims(in, result.dims);
   EMBER_RETURN_IF_ERROR(symbols_.CheckResult(signature, result.dims));
@@ -132,7 +133,7 @@ Status ProgramRunner::SetResult(const ProgramInstruction& in, Tensor& result) {
         *memory_.pool());
   }
   if (places_.Has(in.a)) return places_.Put(in.a, buffers_[in.b].data, result);
-  // Arena, inputs and constants are not ours to give away.
+  // Arena, inputs and constants must not be given away, so they are copied.
   EMBER_ASSIGN_OR_RETURN(const MemoryReference memory,
                          HoldOrCopy(in, buffers_[in.b], bytes));
   result.data = memory.data;

@@ -1,4 +1,4 @@
-// Instructions on memory: allocations, parts of memory, single integers.
+// Instructions on memory: allocations, parts of memory, and single integers.
 #include <algorithm>
 #include <cstring>
 
@@ -19,9 +19,10 @@ StatusOr<MemoryBlock*> ProgramRunner::Acquire(const ProgramInstruction& in,
 }
 
 Status ProgramRunner::Allocate(const ProgramInstruction& in) {
-  SetBuffer(in.a, {});  // first, so that a loop can use its memory again
+  SetBuffer(in.a, {});  // dropped first, so that a loop can reuse its memory
   const int64_t bytes = integers_[in.b];
-  // Near the limit of memory each may have to come from the system.
+  // Near the limit of memory each block may come from the system, which takes
+  // time.
   if (interrupt_.ShouldStop()) return interrupt_.status();
   EMBER_ASSIGN_OR_RETURN(MemoryBlock * block, Acquire(in, bytes));
   buffers_[in.a] = {block->data(), bytes, block};
@@ -96,7 +97,8 @@ Status ProgramRunner::LoadInteger(const ProgramInstruction& in) {
 Status ProgramRunner::StoreInteger(const ProgramInstruction& in) {
   const MemoryReference& memory = buffers_[in.a];
   EMBER_RETURN_IF_ERROR(CheckRange(in, sizeof(int64_t), in.immediate, memory));
-  // What is written here and there takes the longer to note the more there is.
+  // Scattered writes take longer to record the more there are, so they count as
+  // work.
   EMBER_RETURN_IF_ERROR(limits_.TakeCopy(*frame_->program, sizeof(int64_t)));
   const MemoryReference place = {memory.data + in.immediate, sizeof(int64_t),
                                  memory.block};
@@ -125,12 +127,12 @@ Status ProgramRunner::Append(const ProgramInstruction& in) {
   if (room >= total) {
     buffers_[in.a].length = total;
     memory_.AfterWrite(buffers_[in.a], total);
-    // The piece may be the same memory.
+    // The appended part may be the same memory.
     return memory_.Copy(added_bytes, {whole.data + used, added, whole.block},
                         PlaceOf(in));
   }
-  // Twice what there was, so that a loop copies each element about once; if
-  // that is too much, what is needed.
+  // Acquires twice the old capacity, so that a loop copies each element about
+  // once. If that is too much, acquires only the needed bytes.
   StatusOr<MemoryBlock*> block =
       memory_.Acquire(std::max(total, own ? 2 * room : 0));
   if (!block.ok()) block = Acquire(in, total);

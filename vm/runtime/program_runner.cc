@@ -14,10 +14,10 @@
 namespace ember::vm {
 namespace {
 
-// Stands for the memory of empty tensors.
+// The memory of empty tensors.
 alignas(kMemoryAlignment) uint8_t empty_memory[kMemoryAlignment];
 
-// -1 unless all dims are declared.
+// Returns -1 unless all dims are declared.
 int64_t DeclaredBytes(const TensorSignature& signature) {
   for (int64_t dim : signature.dims) {
     if (dim < 0) return -1;
@@ -171,7 +171,8 @@ Status ProgramRunner::EndOnDevice(Status status, std::vector<Tensor>& results) {
       status = status.WithContext(
           Concat({"program ", frames_[program].program->name}));
     }
-    // The program that runs now is not the one to be named.
+    // This ends the frames of called programs, so that the error does not name
+    // the program that ran last.
     for (; frame_ != &frames_[0]; frame_ = frame_->caller)
       DropRegisters(*frame_);
   }
@@ -199,9 +200,9 @@ Status ProgramRunner::Run(std::span<const Tensor> inputs,
   Status kept = dispatches_->EndRun();
   if (!kept.ok()) status = std::move(kept);
   if (device_ != nullptr) status = EndOnDevice(std::move(status), *results);
-  // What came last may have been left out.
+  // After an interrupt the last dispatches may have been skipped.
   if (status.ok() && interrupt_.ShouldStop()) status = interrupt_.status();
-  // Errors of a called program name it.
+  // Errors in a called program name that program.
   if (!status.ok() && frame_ != &entry) {
     const std::string where = Concat({"program ", frame_->program->name});
     if (!status.message().starts_with(Concat({where, ":"})))
@@ -279,7 +280,7 @@ bool ProgramRunner::PassesKeptCalls(
     case ProgramOpcode::kArena:
     case ProgramOpcode::kAllocate:
     case ProgramOpcode::kView:
-      // Else the register's block may be freed.
+      // Otherwise the register's block may be freed.
       return buffers_[instruction.a].block == nullptr;
     case ProgramOpcode::kCheckEqual:
     case ProgramOpcode::kCheckTrue:
@@ -300,8 +301,8 @@ bool ProgramRunner::PassesKeptCalls(
   return false;
 }
 
-// The verifier has checked all numbers: what is left are lengths, overflow and
-// limits.
+// The verifier has checked all numbers. Lengths, overflow and limits are
+// checked here.
 Status ProgramRunner::Execute(std::vector<Tensor>& results) {
   const ProgramInstruction* begin = frame_->code.data();
   const ProgramInstruction* pc = begin;
@@ -367,7 +368,8 @@ Status ProgramRunner::Execute(std::vector<Tensor>& results) {
         continue;
       case ProgramOpcode::kMoveBuffer: {
         const MemoryReference reference = buffers_[in.b];
-        // What is released right after gives its reference away.
+        // A register that is released by the next instruction gives its
+        // reference away.
         if (pc->opcode == ProgramOpcode::kRelease && pc->a == in.b &&
             in.a != in.b) {
           buffers_[in.b] = {};

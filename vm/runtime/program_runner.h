@@ -1,6 +1,7 @@
-// The session: runs the instructions of a module's programs. It has their
-// registers and frames; memory, limits, dispatches and places of results are
-// parts of their own. Internal; use vm/runtime/session.h.
+// The implementation of a session: runs the instructions of a module's
+// programs. It owns their registers and frames. Memory, limits, dispatches and
+// places of results are classes of their own. Internal; use
+// vm/runtime/session.h.
 #ifndef EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
 #define EMBER_VM_RUNTIME_PROGRAM_RUNNER_H_
 
@@ -24,26 +25,26 @@
 
 namespace ember::vm {
 
-// What a program has while it runs. There is no recursion, so each has one,
-// made with the session: a call allocates nothing.
+// The state of a program while it runs. There is no recursion, so each program
+// has one frame, made with the session: a call allocates nothing.
 struct Frame {
   const Program* program = nullptr;
-  // The program's instructions; a dispatch's operand a is the number of its
-  // site instead.
+  // The program's instructions, with the operand `a` of a dispatch replaced by
+  // the number of its site.
   std::vector<ProgramInstruction> code;
   std::vector<int64_t> integers;
   std::vector<MemoryReference> buffers;
-  // The caller's memory, which it does not change meanwhile.
+  // Memory of the caller, which does not change it during the call.
   std::vector<MemoryReference> inputs;
-  // Not of the entry program: what it has set so far, the operand list that
-  // each was set with, and the values of the operands then.
+  // For called programs: the results that were set so far, the operand list of
+  // each, and the values of the operands when it was set.
   std::vector<MemoryReference> results;
   std::vector<uint32_t> result_lists;
-  std::vector<int64_t> result_dims;   // by position in the operand lists
-  std::vector<int64_t> result_bytes;  // where all dims are declared, else -1
+  std::vector<int64_t> result_dims;  // indexed by position in the operand lists
+  std::vector<int64_t> result_bytes;  // -1 unless all dims are declared
   uint8_t* arena = nullptr;
-  // While it runs: who called, and the instruction of the call. Null: the
-  // host.
+  // While it runs: the calling frame, and the instruction of the call. Null:
+  // the host called.
   Frame* caller = nullptr;
   const ProgramInstruction* call = nullptr;
 };
@@ -52,7 +53,8 @@ class ProgramRunner final : public Session {
  public:
   ProgramRunner(std::shared_ptr<const Module> module, SessionOptions options);
   ~ProgramRunner() override;
-  // Allocates the arena, prepares the dispatches; once, before anything else.
+  // Allocates the arena and prepares the dispatches. Call it once, before
+  // anything else.
   Status Initialize();
 
   Status Run(std::span<const Tensor> inputs,
@@ -85,30 +87,30 @@ class ProgramRunner final : public Session {
 
   void MakeFrames();
   StatusOr<std::unique_ptr<DispatchRunner>> MakeDispatchRunner();
-  // Refuses what needs strings without them.
+  // Refuses modules that need strings if there is no support for them.
   Status MakeStrings();
-  // Addresses of the inputs; copies those that are not aligned.
+  // Sets the addresses of the inputs; copies those that are not aligned.
   Status BindInputs(std::span<const Tensor> inputs);
   Status BindInput(const Tensor& input, MemoryReference& reference);
-  // The handles of an input's strings.
+  // Sets the handles of an input's strings.
   Status BindStrings(const Tensor& input, MemoryReference& reference);
   Status Execute(std::vector<Tensor>& results);
-  // Whether the instruction leaves alone what kept calls (side_by_side.h) read
-  // and write.
+  // True if the instruction does not touch memory that kept calls
+  // (side_by_side.h) read and write.
   bool PassesKeptCalls(const ProgramInstruction& instruction) const;
-  // Makes the frame the one that runs.
+  // Makes the frame the current one.
   void Enter(Frame& frame) {
     frame_ = &frame;
     integers_ = frame.integers.data();
     buffers_ = frame.buffers.data();
   }
-  // Starts the called program's frame, ends the one that runs.
+  // Starts the called program's frame; ReturnToCaller ends the current one.
   void CallProgram(const ProgramInstruction& instruction);
   void ReturnToCaller();
   static void Drop(std::vector<MemoryReference>& references);
   static void DropRegisters(Frame& frame);
 
-  // Errors of the instruction, whose message tells what was expected and
+  // Returns the instruction's error; the message says what was expected and
   // found.
   Status ErrorAt(const ProgramInstruction& instruction,
                  std::string_view message) const;
@@ -131,7 +133,7 @@ class ProgramRunner final : public Session {
   Status MakeSlice(const ProgramInstruction& instruction);
   Status LoadInteger(const ProgramInstruction& instruction);
   Status StoreInteger(const ProgramInstruction& instruction);
-  // A block of the pool with a reference, for the instruction.
+  // Acquires a block of the pool, with a reference, for the instruction.
   StatusOr<MemoryBlock*> Acquire(const ProgramInstruction& instruction,
                                  int64_t bytes);
   Status Allocate(const ProgramInstruction& instruction);
@@ -154,7 +156,7 @@ class ProgramRunner final : public Session {
                     std::memory_order_relaxed);
   }
 
-  // Only with device_: what is left to do when the program has ended.
+  // Ends the run on a device. Only with device_.
   Status EndOnDevice(Status status, std::vector<Tensor>& results);
 
   const std::shared_ptr<const Module> module_;
@@ -171,7 +173,7 @@ class ProgramRunner final : public Session {
   std::unique_ptr<Frame[]> frames_;  // by program
   SymbolValues symbols_;
 
-  // The frame that runs, and its registers.
+  // The current frame and its registers.
   Frame* frame_ = nullptr;
   int64_t* integers_ = nullptr;
   MemoryReference* buffers_ = nullptr;

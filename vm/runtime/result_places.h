@@ -1,4 +1,4 @@
-// Memory of the caller's that results are written to. Internal to sessions.
+// Memory of the caller that results are written to. Internal to sessions.
 //
 //   ResultPlaces places(module);
 //   EMBER_RETURN_IF_ERROR(places.Set({{data, bytes}, {}}));
@@ -25,21 +25,22 @@ class ResultPlaces {
   // The module outlives this.
   explicit ResultPlaces(const Module& module) : module_(module) {}
 
-  // As Session::PlaceResults.
+  // Does what Session::PlaceResults does.
   Status Set(std::vector<ResultPlace> places);
-  // Whether they are apart from the inputs: a dispatch may read an input after
-  // the result has been written.
+  // Checks that the places do not overlap the inputs: a dispatch may read an
+  // input after the result has been written.
   Status Check(std::span<const Tensor> inputs) const;
 
   bool Has(size_t result) const {
     return result < places_.size() && places_[result].data != nullptr;
   }
-  // Makes `data`, of result.byte_size, the result's, in its place.
+  // Copies `data`, of result.byte_size bytes, to the result's place, and makes
+  // the place its memory.
   Status Put(size_t index, const void* data, Tensor& result) const;
 
  private:
   const Module& module_;
-  std::vector<ResultPlace> places_;  // by result, or none
+  std::vector<ResultPlace> places_;  // indexed by result, or empty
 };
 
 }  // namespace ember::vm

@@ -12,14 +12,14 @@
 namespace ember::vm {
 namespace {
 
-// Longer names and expressions help nobody, and a module could double one at
-// every instruction.
+// Largest length of a text. Longer ones are not readable, and a module could
+// double an expression at every instruction.
 constexpr size_t kLongestText = 100;
-// Instructions and operands of calls, after which the rest is not known: some
-// milliseconds.
+// Largest number of instructions and operands of calls that are evaluated, some
+// milliseconds. Extents beyond it are unknown.
 constexpr int64_t kMostSteps = int64_t{1} << 20;
 
-// How tightly the outermost operator of a text binds.
+// The precedence of the outermost operator of a text.
 enum class Binding : uint8_t { kSum, kProduct, kWhole };
 
 struct Value {
@@ -50,7 +50,7 @@ bool IsNumber(const Value& value, int64_t number) {
 Value Infix(const Value& b, std::string_view sign, const Value& c,
             Binding binding) {
   const bool is_sum = binding == Binding::kSum;
-  // What is on the right of - // % binds more tightly.
+  // The right operand of - // % must bind more tightly.
   const bool groups = sign == "+" || sign == "*";
   const Binding right = groups   ? binding
                         : is_sum ? Binding::kProduct
@@ -59,14 +59,14 @@ Value Infix(const Value& b, std::string_view sign, const Value& c,
           binding};
 }
 
-// The expression of an instruction whose operands are not both numbers.
+// Returns the expression of an instruction whose operands are not both numbers.
 Value Express(ProgramOpcode opcode, const Value& b, const Value& c) {
   if (!b.is_known() || !c.is_known()) return {};
   switch (opcode) {
     case ProgramOpcode::kAdd:
       if (IsNumber(b, 0)) return c;
       if (IsNumber(c, 0)) return b;
-      // -1 + N reads better as N-1.
+      // Writes -1 + N as N-1.
       if (b.is_number) return Express(opcode, c, b);
       if (c.is_number && c.number < 0 && c.number > INT64_MIN)
         return Infix(b, "-", Value::Number(-c.number), Binding::kSum);
@@ -113,10 +113,10 @@ class Walker {
 
  private:
   Value DimOf(const TensorSignature& signature, size_t dim) const;
-  // a = b op c.
+  // Evaluates a = b op c.
   template <ProgramOpcode opcode>
   Status Compute(const ProgramInstruction& in, size_t index);
-  // How many operands it looked at.
+  // Evaluates a call and returns the number of its operands.
   int64_t Call(const ProgramInstruction& in);
   void CallLibrary(const ProgramInstruction& in);
 
@@ -133,8 +133,8 @@ Value Walker::DimOf(const TensorSignature& signature, size_t dim) const {
   if (value >= 0) return Value::Number(value);
   const std::string& name =
       program_.symbols[static_cast<size_t>(-1 - declared)];
-  // "?" stands for any number, at each place another. A file may name a long
-  // one at every place.
+  // "?" is any number, a different one at each place. A file may use a long
+  // name at every place, so long names are not copied.
   if (name == "?" || name.size() > kLongestText) return {};
   return {false, 0, name, Binding::kWhole};
 }
@@ -156,13 +156,13 @@ Status Walker::Compute(const ProgramInstruction& in, size_t index) {
   return OkStatus();
 }
 
-// Of what it calls, the declaration.
+// Evaluates a call from the declaration of the called program.
 int64_t Walker::Call(const ProgramInstruction& in) {
   const Program& called = programs_[in.a];
   const uint32_t* const parameters = program_.operands.data() + in.b;
   const uint32_t* operand =
       parameters + called.parameters.size() + called.inputs.size();
-  // As they are before results are written.
+  // Copies the arguments before results overwrite registers.
   std::vector<Value> arguments;
   for (size_t i = 0; i < called.parameters.size(); ++i)
     arguments.push_back(integers_[parameters[i]]);
@@ -250,7 +250,7 @@ Status Walker::Walk() {
       }
       case ProgramOpcode::kReturn:
         return OkStatus();
-      // What has to do with memory.
+      // Instructions on memory have no effect here.
       case ProgramOpcode::kInputBuffer:
       case ProgramOpcode::kConstantBuffer:
       case ProgramOpcode::kArena:
@@ -274,7 +274,7 @@ StatusOr<ResultExtents> Walker::Take() {
     const TensorSignature& signature = program_.results[i];
     std::vector<int64_t> numbers;
     for (size_t d = 0; d < signature.dims.size(); ++d) {
-      // What the program does not say, its declaration may.
+      // If the program does not determine the extent, its declaration may.
       Value value = d < results_[i].size() ? results_[i][d] : Value();
       if (Value declared = DimOf(signature, d);
           declared.is_number ? !value.is_number : !value.is_known())
@@ -301,7 +301,7 @@ StatusOr<ResultExtents> ResultShapes(
 
 ResultExtents DescribeResults(const Module& module) {
   Walker walker(module);
-  // An error is one of the runs to come; what was found until then holds.
+  // An error would occur in every run. The extents found before it are valid.
   if (Status walked = walker.Walk(); !walked.ok()) {
   }
   StatusOr<ResultExtents> extents = walker.Take();

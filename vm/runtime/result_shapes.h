@@ -1,13 +1,13 @@
-// What shapes a module's results will have, without a run: the integers of its
-// entry program are computed, and nothing else.
+// Computes the shapes that a module's results will have, without a run: it
+// evaluates the integers of the entry program, and nothing else.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto results, ResultShapes(*module, {{{2, 3}}}));
 //   results[0][1].number        // the extent of result 0's second dim
 //   DescribeResults(*module)[0][1].text    // "2*N+1"
 //
-// Thread-safe.
-// Errors: those that a run would meet with inputs of these shapes: a wrong
-// number or shape, a check of the program on them, overflow.
+// Thread-safe. Errors: those that a run with inputs of these shapes would
+// return: a wrong number or shape, a failed check of the program on them,
+// overflow.
 #ifndef EMBER_VM_RUNTIME_RESULT_SHAPES_H_
 #define EMBER_VM_RUNTIME_RESULT_SHAPES_H_
 
@@ -21,22 +21,22 @@
 
 namespace ember::vm {
 
-// An extent: a number, else what it is computed from, in the names of the
-// inputs' symbols, else (it depends on data, on which way a program goes, or is
-// a text of more than 100 bytes) "?". Expressions: + - * // % min max, with
-// floor division and its remainder.
+// An extent: a number, or an expression in the names of the inputs' symbols.
+// The text is "?" if the extent depends on data or on the path of the program,
+// or if the expression has more than 100 bytes. Expressions: + - * // % min
+// max, with floor division and its remainder.
 struct ExtentValue {
   int64_t number = -1;  // -1: not known
-  std::string text;     // of a number its digits
+  std::string text;     // digits if it is a number
 };
 
 using ResultExtents = std::vector<std::vector<ExtentValue>>;
 
-// By result and dim. shapes: one per input.
+// Returns extents by result and dim. shapes: one per input.
 StatusOr<ResultExtents> ResultShapes(
     const Module& module, std::span<const std::vector<int64_t>> shapes);
 
-// The same of inputs whose symbols may be anything.
+// Does the same for inputs whose symbols may have any value.
 ResultExtents DescribeResults(const Module& module);
 
 }  // namespace ember::vm

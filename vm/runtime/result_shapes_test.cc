@@ -23,7 +23,7 @@ std::string Texts(const ResultExtents& extents) {
   return text;
 }
 
-// Every kind of expression, over N and M.
+// A module with every kind of expression, over N and M.
 constexpr std::string_view kExpressions = R"(
 module "by hand" from "expressions"
 program main<N, M, "?", "?", "?", "?", "?", "?", "?">(x: f32[N, M]) -> (a: f32[$2, $3], b: f32[$4, $5], c: f32[$6, $7, $8]) {
@@ -89,7 +89,7 @@ TEST(ResultShapesTest, ALoopOverNumbersIsFollowed) {
   EXPECT_EQ(Texts(*ResultShapes(*module, {{{9, 4}}})), "[9, 4]");
 }
 
-// What a run would say.
+// The errors are those of a run.
 TEST(ResultShapesTest, ErrorsAreThoseOfARun) {
   const auto module = *Module::FromDefinition(SampleNamed("loop"));
   const auto session = *Session::Create(
@@ -130,7 +130,7 @@ L3:
 )";
 }
 
-// A module may be at it for hours.
+// Evaluation stops after some steps, because a module may loop for hours.
 TEST(ResultShapesTest, WhatTakesLongIsNotKnown) {
   EXPECT_EQ(Texts(DescribeResults(*Load(LoopOf(1000)))), "[1]");
   EXPECT_EQ(Texts(DescribeResults(*Load(LoopOf(99'999)))), "[?]");
@@ -152,7 +152,7 @@ program main<N, "?">(x: f32[N]) -> (y: f32[$1]) {
             "bits, found overflow or division by zero");
 }
 
-// A file may have one long name, and say at a million places that it means it.
+// A file can hold one long name and refer to it from a million dims.
 TEST(ResultShapesTest, LongNamesAreNotRepeated) {
   const auto text = [](size_t size) {
     return "module \"by hand\" from \"long\"\nprogram main<" +

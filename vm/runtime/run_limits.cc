@@ -8,7 +8,7 @@
 namespace ember::vm {
 namespace {
 
-// INT64_MAX without a limit.
+// Returns INT64_MAX if there is no limit.
 int64_t LimitOf(int64_t option, int64_t otherwise) {
   if (option < 0) return INT64_MAX;
   return option > 0 ? option : otherwise;
@@ -27,7 +27,8 @@ void RunLimits::Start() {
   work_left_ = work_limit_;
   steps_left_ = step_limit_;
   int64_t deadline = 0;
-  // Of what a double holds beyond int64 there is no deadline either.
+  // Larger values have no deadline either, because int64 nanoseconds could not
+  // represent it.
   constexpr double kMostSeconds = 1e9;
   if (max_seconds_ > 0 && max_seconds_ < kMostSeconds)
     deadline = SteadyNanoseconds() + static_cast<int64_t>(max_seconds_ * 1e9);
@@ -73,7 +74,7 @@ Status RunLimits::TakeClear(int64_t bytes) {
 
 Status RunLimits::TakeText(int64_t bytes) {
   if (interrupt_.ShouldStop()) return interrupt_.status();
-  // Without overflow, whoever multiplied the bytes.
+  // bytes may be as large as INT64_MAX, so it is compared before 1 is added.
   if (bytes < work_left_ && TakeWork(bytes + 1)) return OkStatus();
   work_left_ = -1;
   return WorkError("strings", "");

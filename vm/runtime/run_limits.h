@@ -1,12 +1,12 @@
-// How much one run of a session may do: time, steps (jumps back and calls of
-// programs) and points that dispatches and library functions evaluate; what
-// programs copy counts as points, too. Internal to sessions.
+// The limits of one run of a session: time, steps (backward jumps and calls of
+// programs) and points that dispatches and library functions evaluate. Bytes
+// that programs copy count as points, too. Internal to sessions.
 //
 //   limits.Start();                                   // a run begins
 //   if (!limits.TakeStep()) return limits.StepError(program);
 //   if (!limits.TakeWork(points)) return limits.WorkError(dispatch, points);
 //
-// Not thread-safe, but for the interrupt that it starts.
+// Not thread-safe, except for the interrupt that it starts.
 #ifndef EMBER_VM_RUNTIME_RUN_LIMITS_H_
 #define EMBER_VM_RUNTIME_RUN_LIMITS_H_
 
@@ -28,7 +28,7 @@ Status TooManyPoints(const tensor::Dispatch& dispatch, int64_t points,
 class RunLimits {
  public:
   struct Options {
-    // As in SessionOptions: 0 is the default, negative no limit.
+    // The values of SessionOptions: 0 is the default, negative no limit.
     int64_t work_limit = 0;
     int64_t step_limit = 0;
     double max_seconds = 0;
@@ -38,40 +38,41 @@ class RunLimits {
   // The interrupt outlives this.
   RunLimits(const Options& options, Interrupt& interrupt);
 
-  // From the next run on.
+  // Takes effect with the next run.
   void SetMaxSeconds(double seconds) { max_seconds_ = seconds; }
-  // Starts the clock and the counts, and the interrupt with them.
+  // Starts the clock, the counts and the interrupt.
   void Start();
 
-  // Whether there may be one more.
+  // True if the run may make one more step.
   bool TakeStep() { return --steps_left_ >= 0 && !interrupt_.ShouldStop(); }
-  // After TakeStep said no.
+  // Returns the error after TakeStep returned false.
   Status StepError(const Program& program) const;
 
-  // Whether there may be so many more points.
+  // True if the run may evaluate this many more points.
   bool TakeWork(int64_t points) {
     work_left_ -= points;
     return work_left_ >= 0;
   }
   int64_t work_left() const { return work_left_; }
-  // After TakeWork(points) said no.
+  // Returns the error after TakeWork(points) returned false.
   Status WorkError(const tensor::Dispatch& dispatch, int64_t points) const;
-  // As for WorkError("call ", "TopK").
+  // Returns the error for another object, for example WorkError("call ",
+  // "TopK").
   Status WorkError(std::string_view kind, std::string_view name) const;
 
-  // Before a program copies or clears so many bytes by itself: counts a point
-  // for each cache line, and sees whether the run is to stop, as a program need
-  // not jump nor dispatch.
+  // Call it before a program itself copies or clears this many bytes. It counts
+  // a point for each cache line, and checks the interrupt, because a program
+  // may copy without jumps or dispatches.
   Status TakeCopy(const Program& program, int64_t bytes);
-  // The same before a session clears memory that a run reads before anything
-  // has written to it.
+  // Does the same before a session clears memory that a run reads before it has
+  // been written.
   Status TakeClear(int64_t bytes);
-  // The same before a library function looks at a string: a point for each
+  // Does the same before a library function reads a string: one point for each
   // byte, and one for the string.
   Status TakeText(int64_t bytes);
 
  private:
-  // kind and name: as for WorkError.
+  // kind and name: see WorkError.
   Status TakeBytes(int64_t bytes, std::string_view kind, std::string_view name);
 
   const int64_t work_limit_;

@@ -10,7 +10,7 @@
 namespace ember::vm {
 namespace {
 
-// Where nothing but dims decides which instructions run, on which memory: the
+// True if only dims decide which instructions run and on which memory. Then the
 // next run does the same as this one if its inputs have the same dims.
 bool IsRepeatable(const Module& module) {
   for (const Program& program : module.definition().programs) {
@@ -66,7 +66,7 @@ Status RunMemory::Initialize() {
 void RunMemory::StartRun() {
   written_.Clear();
   has_gaps_ = false;
-  // Until KnowInputs knows better.
+  // KnowInputs may set it to false.
   tracks_writes_ = true;
 }
 
@@ -82,7 +82,7 @@ StatusOr<MemoryBlock*> RunMemory::Acquire(int64_t bytes) {
   return block;
 }
 
-// In pieces, between which the run may be stopped.
+// Clears in pieces; the run may be stopped between two of them.
 Status RunMemory::Clear(std::span<uint8_t> memory) {
   constexpr size_t kAtOnce = size_t{1} << 20;
   while (!memory.empty()) {

@@ -1,8 +1,8 @@
-// The memory that a session's programs work with: the arena, blocks of the
-// pool, and what of both the run that goes on has written, so that no run sees
-// what another one left there. Where the session's device has memory of its
-// own, the host announces here what it reads and writes, and copies become
-// commands. Internal to sessions.
+// The memory of a session's programs: the arena and blocks of the pool. It also
+// records which parts the current run has written, so that no run sees what
+// another one left there. If the session's device has memory of its own, the
+// host announces here what it reads and writes, and copies become commands.
+// Internal to sessions.
 //
 //   memory.StartRun();
 //   EMBER_ASSIGN_OR_RETURN(MemoryBlock* block, memory.Acquire(4096));
@@ -13,7 +13,7 @@
 //   EMBER_RETURN_IF_ERROR(memory.BeforeRead(whole, whole.length));
 //   memory.EndRun(status.ok());
 //
-// Not thread-safe. Errors: the memory limit; what a device says.
+// Not thread-safe. Errors: the memory limit; errors of a device.
 #ifndef EMBER_VM_RUNTIME_RUN_MEMORY_H_
 #define EMBER_VM_RUNTIME_RUN_MEMORY_H_
 
@@ -34,10 +34,10 @@
 
 namespace ember::vm {
 
-// What malloc gives, and kernels rely on; elements need 8 at most.
+// The alignment of malloc, which kernels rely on; elements need 8 at most.
 inline constexpr uintptr_t kInputAlignment = 16;
 
-// An instruction of a module, which the host's work is counted for.
+// An instruction of a module for which the host's work is counted.
 struct InstructionPlace {
   uint32_t program = 0;
   uint32_t instruction = 0;
@@ -47,18 +47,18 @@ class RunMemory {
  public:
   using Dims = std::vector<std::vector<int64_t>>;
 
-  // limit: bytes, as MemoryPool takes it. support: null where the device is the
-  // host. limits: of the run; what is cleared counts as work. The module and
-  // the limits outlive this.
+  // limit: bytes, see MemoryPool. support: null if the device is the host.
+  // limits: those of the run; cleared bytes count as work. The module and the
+  // limits outlive this.
   RunMemory(const Module& module, std::shared_ptr<hal::Device> device,
             int64_t limit, std::shared_ptr<DeviceSupport> support,
             RunLimits& limits);
   ~RunMemory();
-  // Allocates the arena; once, before anything else.
+  // Allocates the arena. Call it once, before anything else.
   Status Initialize();
 
   const std::shared_ptr<MemoryPool>& pool() const { return pool_; }
-  // Of all programs.
+  // The arena of all programs.
   uint8_t* arena() const { return static_cast<uint8_t*>(arena_->host_data()); }
   int64_t arena_bytes() const { return arena_bytes_; }
   bool IsInArena(const uint8_t* address) const {
@@ -66,23 +66,24 @@ class RunMemory {
   }
 
   void StartRun();
-  // The dims of the run's inputs: a run that needed no zeros need not be
-  // watched again, as those like it need none either.
+  // Sets the dims of the run's inputs. If a run with the same dims needed no
+  // zeros, this one does not either, and its writes are not recorded.
   void KnowInputs(const Dims& dims) {
     tracks_writes_ &= !is_tidy_ || dims != tidy_dims_;
   }
-  // ok: the run was not ended by an error.
+  // ok: true if the run did not end with an error.
   void EndRun(bool ok, const Dims& dims);
 
-  // A block of the pool with a reference; what it holds is old.
+  // Acquires a block of the pool, with a reference and old contents.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
-  // Where somebody else has acquired it.
+  // Call it for a block that was acquired elsewhere: its contents are old.
   void Forget(const MemoryBlock& block) {
     if (tracks_writes_) written_.Remove(block.data(), block.capacity());
   }
 
   bool is_tracking() const { return tracks_writes_; }
-  // Before `bytes` of it are read: what nothing has written becomes zero.
+  // Call it before `bytes` of the memory are read: parts that this run has not
+  // written are cleared.
   Status BeforeRead(const MemoryReference& memory, int64_t bytes) {
     if (tracks_writes_ && IsOwn(memory)) return FillGaps(memory, bytes);
     return OkStatus();
@@ -91,7 +92,8 @@ class RunMemory {
     if (tracks_writes_ && IsOwn(memory)) written_.Add(memory.data, bytes);
   }
 
-  // The host is going to read it, and perhaps to write; then has done so.
+  // BeginHost comes before the host reads or writes the memory, EndHost
+  // afterwards.
   Status BeginHost(const MemoryReference& memory, bool writes,
                    InstructionPlace place) {
     return support_ == nullptr ? OkStatus()
@@ -100,15 +102,15 @@ class RunMemory {
   Status EndHost(const MemoryReference& memory, InstructionPlace place) {
     return support_ == nullptr ? OkStatus() : EndOnDevice(memory, place);
   }
-  // Functions of the library write to working memory of the pool, too, which
-  // commands that wait may still use: all of them are waited for.
+  // Library functions also write to working memory of the pool, which pending
+  // commands may still use, so all commands are waited for.
   Status BeginLibraryCall(std::span<const HostAccess> accesses,
                           InstructionPlace place);
   Status EndLibraryCall(std::span<const HostAccess> accesses,
                         InstructionPlace place);
   bool is_on_device() const { return support_ != nullptr; }
 
-  // source.length bytes; the ranges may overlap.
+  // Copies source.length bytes; the ranges may overlap.
   Status Copy(const MemoryReference& source, const MemoryReference& target,
               InstructionPlace place) {
     if (support_ != nullptr) return CopyOnDevice(source, target, place);
@@ -118,11 +120,11 @@ class RunMemory {
     }
     return OkStatus();
   }
-  // Whether kernels can be given memory that begins here.
+  // True if kernels can bind memory that begins here.
   bool CanBind(const MemoryReference& memory) const;
 
  private:
-  // Memory of the session, which may hold what an earlier run left there.
+  // True for memory of the session, which may hold contents of an earlier run.
   bool IsOwn(const MemoryReference& memory) const {
     return memory.block != nullptr || IsInArena(memory.data);
   }
@@ -142,11 +144,11 @@ class RunMemory {
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
 
-  // Of the run.
+  // The ranges that this run has written.
   WrittenRanges written_;
   bool tracks_writes_ = false;
   bool has_gaps_ = false;
-  // Of one that needed no zeros.
+  // Dims of the inputs of a run that needed no zeros.
   Dims tidy_dims_;
   bool is_tidy_ = false;
 };

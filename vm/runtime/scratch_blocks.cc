@@ -35,7 +35,7 @@ ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
   Block unused;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    // The smallest that is large enough.
+    // Takes the smallest block that is large enough.
     auto best = free_.end();
     for (auto block = free_.begin(); block != free_.end(); ++block) {
       if (block->bytes >= bytes &&
@@ -47,13 +47,13 @@ ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
       free_.erase(best);
       return block;
     }
-    // A larger one takes the place of one that was too small.
+    // A new, larger block replaces one that was too small.
     if (!free_.empty()) {
       unused = std::move(free_.back());
       free_.pop_back();
     }
   }
-  unused = {};  // first, so that its memory may be used again
+  unused = {};  // freed first, so that its memory may be reused
   Block block;
   const std::optional<int64_t> room =
       CheckedAdd(std::max<int64_t>(bytes, 1), kAlignment - 1);

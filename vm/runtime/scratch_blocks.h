@@ -1,4 +1,4 @@
-// Memory for what kernels keep during a call, such as packed activations.
+// Memory for data that kernels keep during a call, such as packed activations.
 //
 //   const std::shared_ptr<ScratchBlocks> blocks = ScratchBlocks::Shared();
 //   ScratchBlocks::Block block = blocks->Take(bytes);   // null memory: refused
@@ -6,10 +6,10 @@
 //   blocks->Return(std::move(block));
 //
 // All kernels of a process share the blocks, which live as long as one of the
-// kernels: those of a model take turns, so that there is one block for each
-// call that goes on at once, and it is in the cache already. Were each kernel
-// to keep its own, a model of a hundred would hold a hundred. 64-byte aligned.
-// Contents do not matter. Thread-safe.
+// kernels. The kernels of a model run one after another, so there is one block
+// for each concurrent call, and it is in the cache already. If each kernel kept
+// its own block, a model of a hundred kernels would hold a hundred blocks.
+// 64-byte aligned. Contents do not matter. Thread-safe.
 #ifndef EMBER_VM_RUNTIME_SCRATCH_BLOCKS_H_
 #define EMBER_VM_RUNTIME_SCRATCH_BLOCKS_H_
 
@@ -33,19 +33,19 @@ class ScratchBlocks {
 
   static std::shared_ptr<ScratchBlocks> Shared();
 
-  // At least so many bytes, which must not be negative.
+  // Returns a block of at least this many bytes, which must not be negative.
   Block Take(int64_t bytes);
   void Return(Block block);
-  // That one of so many bytes is there for whoever takes it next, unless one as
-  // large was made before. If memory is refused, none is.
+  // Makes a block of this many bytes available to the next Take, unless one as
+  // large was made before. Does nothing if memory is refused.
   void Reserve(int64_t bytes);
-  // Of all that were ever made.
+  // Total bytes of all blocks that were ever allocated.
   int64_t made_bytes() const;
 
  private:
   mutable std::mutex mutex_;
   std::vector<Block> free_;
-  // That were made.
+  // Bytes of the largest allocated block, and of all.
   int64_t largest_ = 0;
   int64_t made_ = 0;
 };

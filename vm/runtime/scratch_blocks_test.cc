@@ -25,7 +25,7 @@ TEST(ScratchBlocksTest, TheSmallestThatIsLargeEnoughIsTakenAgain) {
   EXPECT_EQ(blocks.Take(500).memory.get(), second);
 }
 
-// As many blocks as there are calls at once, whatever their sizes.
+// There are as many blocks as concurrent calls, whatever their sizes.
 TEST(ScratchBlocksTest, ALargerOneTakesTheSmallersPlace) {
   ScratchBlocks blocks;
   for (int64_t bytes = 64; bytes <= 64 * 1024; bytes *= 2)
@@ -44,7 +44,8 @@ TEST(ScratchBlocksTest, WhatIsReservedIsTakenOnce) {
   EXPECT_LT(reserved, 2 * 100000);
   ScratchBlocks::Block block = blocks.Take(100000);
   EXPECT_EQ(blocks.made_bytes(), reserved);
-  // Whoever has it gives it back.
+  // The block in use will be returned, so a second reservation allocates
+  // nothing.
   blocks.Reserve(100000);
   EXPECT_EQ(blocks.made_bytes(), reserved);
   blocks.Reserve(INT64_MAX);
@@ -62,7 +63,7 @@ TEST(ScratchBlocksTest, AreSharedAsLongAsSomebodyHasThem) {
   EXPECT_EQ(ScratchBlocks::Shared(), one);
 }
 
-// For TSan: nobody gets a block that another one has.
+// For TSan: no two threads have the same block.
 TEST(ScratchBlocksTest, EightThreads) {
   ScratchBlocks blocks;
   std::vector<std::thread> threads;

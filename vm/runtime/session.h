@@ -1,6 +1,6 @@
-// Runs a module. A session owns what changes while running: the arena,
-// registers, the plans of each dispatch, a pool of memory for dynamic shapes,
-// counters.
+// Runs a module. A session owns the state that changes while running: the
+// arena, registers, the plans of each dispatch, a pool of memory for dynamic
+// shapes, and counters.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
 //                          hal::CreateCpuDevice({.threads = 2}));
@@ -10,17 +10,18 @@
 //   EMBER_RETURN_IF_ERROR(session->Run(inputs, &results));
 //
 // Ownership: results own their memory (or share it with the session's pool, to
-// which it returns); they stay valid after the session is gone. Thread-safety:
-// one Run at a time per session; sessions of one module run in parallel; Cancel
-// may be called on any thread.
+// which it returns); they stay valid after the session is destroyed.
+// Thread-safety: one Run at a time per session; sessions of one module run in
+// parallel; Cancel may be called on any thread.
+//
 // Errors: a wrong number, type or shape of the inputs (the message names input,
-// expected and found), a failed check of the program, a data-dependent index
-// out of range, operands of a dispatch that share memory as MayAlias of
-// vm/interpreter/plan.h does not allow, a limit, Cancel. After an error the
+// expected and found); a failed check of the program; a data-dependent index
+// out of range; operands of a dispatch that share memory although MayAlias of
+// vm/interpreter/plan.h does not allow it; a limit; Cancel. After an error the
 // session can be used again; results are unspecified.
 //
-// On the host no run sees what another one has left in memory: what a program
-// reads without having written it is zero.
+// On the host no run sees contents that another run has left in memory: memory
+// that a program reads without having written it is zero.
 #ifndef EMBER_VM_RUNTIME_SESSION_H_
 #define EMBER_VM_RUNTIME_SESSION_H_
 
@@ -58,78 +59,83 @@ struct SessionOptions {
   // NewStringSupport of vm/runtime/string_functions.h for modules with strings;
   // null: the session refuses such a module, or the call of a string function.
   StringSupportFactory strings = nullptr;
-  // Tier 0. PointwiseInterpreter of vm/interpreter/pointwise_plan.h for
-  // programs that must be small. What is named instead of it is all that is
+  // Tier 0. PointwiseInterpreter of vm/interpreter/pointwise_plan.h is for
+  // programs that must be small. Only the interpreter that is named here is
   // linked.
   const Interpreter* interpreter = &StripInterpreter();
-  // The library functions of programs; null: the session refuses their calls,
+  // The caller of library functions. Null: the session refuses calls of them,
   // and the program is smaller.
   LibraryCaller library = CallLibraryFunction;
-  // Kernels and counters shared by the sessions of one module, on one device if
-  // that is not the host; null: tier 0 only, which the host runs.
+  // Kernels and counters that the sessions of one module share, on one device
+  // if that is not the host. Null: the host runs everything at tier 0.
   std::shared_ptr<Tiering> tiering;
-  // Kernels that do not depend on each other may run at once, each on one
-  // worker, where that is measured to be faster (vm/runtime/side_by_side.h).
-  // Not with profile or trace.
+  // True: kernels that do not depend on each other may run concurrently, each
+  // on one worker, if that is measured to be faster
+  // (vm/runtime/side_by_side.h). It has no effect with profile or trace.
   bool side_by_side = true;
-  // What calls are timed with: nanoseconds since some moment. Tests say what
-  // time it is.
+  // The clock that times calls, in nanoseconds since a fixed moment. Tests
+  // supply their own.
   int64_t (*clock)() = SteadyNanoseconds;
-  // Limits that a stranger's module runs into instead of hurting its host; what
-  // is over one is a ResourceExhausted of one line that names it, and comes
-  // before memory is allocated.
+  // Limits that protect the host from an untrusted module. Exceeding one is a
+  // ResourceExhausted of one line that names the limit; it is checked before
+  // memory is allocated.
   //
-  // Bytes of arena, allocations, results, and what tier 0 plans with: temporary
-  // results, packed and padded operands, workers' scratch. 0: what the machine
-  // or its control group has (vm/runtime/default_limits.h); negative: no limit.
-  // Strings of one run come on top, up to as many bytes, at most 1 GiB without
-  // a limit of one's own.
+  // Bytes of arena, allocations, results, and memory of tier 0: temporary
+  // results, packed and padded operands, workers' scratch. 0: the memory of the
+  // machine or of its control group (vm/runtime/default_limits.h); negative: no
+  // limit. Strings of one run may take as many bytes in addition, at most 1 GiB
+  // unless a limit is given.
   int64_t memory_limit = 0;
-  // Points that one Run may evaluate: of each stage of a dispatch, the product
-  // of its axes' extents; of a library call, the bytes of its operands. 0:
+  // Points that one Run may evaluate: for each stage of a dispatch the product
+  // of its axes' extents, for a library call the bytes of its operands. 0:
   // kDefaultWorkLimit; negative: no limit.
   int64_t work_limit = 0;
-  // Steps of one Run: jumps back and calls of programs. 0: kDefaultStepLimit;
-  // negative: no limit.
+  // Steps of one Run: backward jumps and calls of programs. 0:
+  // kDefaultStepLimit; negative: no limit.
   int64_t step_limit = 0;
-  // Of one Run, from its beginning; 0: none. Seen as Cancel is.
+  // Limit of one Run's time from its beginning; 0: none. It takes effect at the
+  // same places as Cancel.
   double max_seconds = 0;
-  // Where tier 0 gets what it works with; buffers are the device's.
+  // Allocator of tier 0's working memory; buffers come from the device.
   HostAllocator allocator;
-  // True when a Run begins: it is cancelled. For those who run in a thread of
-  // their own, and want no Cancel to be lost that comes before it begins. Must
-  // outlive the session.
+  // If it is true when a Run begins, the Run is cancelled. It is for callers
+  // that run in a thread of their own and must not lose a Cancel that comes
+  // before the Run begins. Must outlive the session.
   const std::atomic<bool>* begins_cancelled = nullptr;
-  // Times every dispatch. Those of a device are then submitted and waited for
-  // one by one.
+  // True: times every dispatch. Dispatches of a device are then submitted one
+  // by one, and each is waited for.
   bool profile = false;
   bool trace = false;  // records an event per dispatch; implies profile
   int plans_per_site =
-      8;  // parameter tuples whose plan is kept, least recently used dropped
+      // parameter tuples whose plan is kept; the least recently used is dropped
+      8;
 };
 
-// Counters of one dispatch instruction of a program since the session was made.
+// Counters of one dispatch instruction of a program since the session was
+// created.
 struct SiteProfile {
-  // Of the module, as long as that lives: a file may name a long text once, and
-  // use it in a million instructions. A byte 0 follows each.
+  // Texts of the module, valid as long as it lives. They are not copied,
+  // because a file may use one long text in a million instructions. A zero byte
+  // follows each.
   std::string_view dispatch = "";  // name
   std::string_view origin = "";    // the model's node names
   std::string_view program = "";
   uint32_t instruction = 0;  // within the program
   int64_t calls = 0;
-  int64_t total_ns = 0;  // of timed calls: all with SessionOptions::profile
-  int tier = 0;          // of the last call
-  int64_t tier_calls[3] = {0, 0, 0};  // how many of the calls each tier ran
-  int64_t device_calls = 0;  // how many ran on a device that is not the host
-  std::vector<int64_t> parameters;  // of the last call's dispatch
-  // With SessionOptions::profile, on the host: the calls by the dispatch's
-  // parameters, of the first kMaxProfileShapes that came up.
+  // total of timed calls; with SessionOptions::profile of all
+  int64_t total_ns = 0;
+  int tier = 0;                       // tier of the last call
+  int64_t tier_calls[3] = {0, 0, 0};  // number of calls by tier
+  int64_t device_calls = 0;  // number of calls on a device that is not the host
+  std::vector<int64_t> parameters;  // parameters of the last call
+  // Filled with SessionOptions::profile, on the host: the calls by the
+  // dispatch's parameters, for the first kMaxProfileShapes of them.
   std::vector<DispatchProfile::Shape> shapes;
-  std::string plan;  // how the last call was executed (Plan::Describe or
-                     // Kernel::Describe)
+  // execution of the last call: Plan::Describe or Kernel::Describe
+  std::string plan;
 };
 
-// For a Chrome trace. Times are of the steady clock.
+// An event of a Chrome trace. Times are those of the steady clock.
 struct TraceEvent {
   uint32_t site = 0;  // index in Session::Profile; its name: Session::SiteName
   int64_t begin_ns = 0;
@@ -137,26 +143,27 @@ struct TraceEvent {
   uint64_t thread = 0;
 };
 
-// Of a session on a device that is not the host.
+// The work of a session on a device that is not the host.
 struct DeviceReport {
   DeviceWork work;
-  // What the host did between: dispatches, calls of library functions, integers
-  // that were loaded …
+  // Work of the host in between: dispatches, calls of library functions,
+  // integers that were loaded …
   std::vector<HostInstruction> host;
 };
 
-// Memory of the caller's for a result.
+// Memory of the caller for a result.
 struct ResultPlace {
-  void* data = nullptr;  // null: the session's own
+  void* data = nullptr;  // null: the session's memory
   int64_t byte_size = 0;
 };
 
 struct SessionMemory {
   int64_t arena_bytes = 0;
   int64_t pool_bytes =
-      0;  // allocations of the program, in use or kept for reuse, results, and
-          // what plans of tier 0 are charged
-  int64_t peak_bytes = 0;  // of the sum of both
+      // allocations of the program (in use or kept for reuse), results, and
+      // memory that plans of tier 0 are charged
+      0;
+  int64_t peak_bytes = 0;  // largest sum of both
 };
 
 class Session {
@@ -165,49 +172,50 @@ class Session {
       std::shared_ptr<const Module> module, SessionOptions options);
   virtual ~Session() = default;
 
-  // One tensor per input of the entry program, in order; gives one per result.
+  // Runs the entry program. Takes one tensor per input, in order; returns one
+  // per result.
   virtual Status Run(std::span<const Tensor> inputs,
                      std::vector<Tensor>* results) = 0;
 
-  // From the next Run on each result with a place is written there, and its
-  // tensor borrows that memory. Places must be as aligned as their elements
-  // are, must not overlap each other or inputs, and must be large enough: Run
-  // refuses what does not fit. One for each result, or none at all. Not for
-  // strings.
+  // Sets places for results. From the next Run on each result with a place is
+  // written there, and its tensor borrows that memory. Places must be aligned
+  // for their elements, must not overlap each other or inputs, and must be
+  // large enough, or Run returns an error. There is one place for each result,
+  // or none at all. Not for strings.
   Status PlaceResults(std::vector<ResultPlace> places);
-  // From the next Run on instead of SessionOptions::max_seconds.
+  // Replaces SessionOptions::max_seconds from the next Run on.
   virtual void SetMaxSeconds(double seconds) = 0;
-  // Thread-safe. Dispatches that the Run that goes on, or the last one, has
-  // begun.
+  // Number of dispatches that the current or last Run has begun. Thread-safe.
   virtual int64_t progress() const = 0;
 
-  // Thread-safe. Ends the Run that goes on with kCancelled, if there is one: at
-  // tier 0 within milliseconds, elsewhere when the kernels' chunks, the library
-  // function or the device's commands that are running have ended. The session
-  // can be used again.
+  // Ends the current Run with kCancelled, if there is one. Tier 0 stops within
+  // milliseconds. Otherwise the Run ends when the running chunks of kernels,
+  // the library function or the device's commands have ended. The session can
+  // be used again. Thread-safe.
   virtual void Cancel() = 0;
 
   virtual const Module& module() const = 0;
-  // The dispatch instructions of all programs, in the order of Module::sites.
+  // Returns one row for each dispatch instruction of all programs, in the order
+  // of Module::sites.
   std::vector<SiteProfile> Profile() const;
-  // The name of its dispatch.
+  // Returns the name of the site's dispatch.
   virtual std::string_view SiteName(uint32_t site) const = 0;
   virtual std::span<const TraceEvent> trace() const = 0;
-  // Forgets counters and trace events.
+  // Clears counters and trace events.
   virtual void ResetProfile() = 0;
-  // Every dispatch that ran has, for its last parameters, what it will be run
-  // with from now on, and how: for those who measure. Never with profile or
-  // trace.
+  // True if the choice of kernel is final for every dispatch that ran, for its
+  // last parameters. Benchmarks use it. Never true with profile or trace.
   virtual bool IsSettled() const = 0;
-  // Batches of dispatches that run at once (SessionOptions::side_by_side).
+  // Number of batches of dispatches that run concurrently
+  // (SessionOptions::side_by_side).
   virtual int side_by_side_count() const = 0;
   virtual SessionMemory memory() const = 0;
-  // Since the session was made, or ResetProfile.
+  // Work since the session was created or since ResetProfile.
   virtual DeviceReport device_report() const = 0;
 
  private:
-  // For what is no virtual function, so that programs which do not call it do
-  // not carry it.
+  // Used by the functions that are not virtual, so that programs which do not
+  // call those do not link their code.
   virtual const DispatchRunner& dispatches() const = 0;
   virtual ResultPlaces& places() = 0;
 };

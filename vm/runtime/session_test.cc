@@ -200,7 +200,8 @@ program main<N>(a: f32[N, 2], b: f32[N]) -> (n: i64[]) {
             "input 'a': expected Nx2xf32, found -1x2xf32");
 }
 
-// The body of a program with input x: f32[N] and result y: f32[N].
+// Runs the body of a program with input x: f32[N] and result y: f32[N], and
+// returns its error.
 std::string BodyError(const std::string& body, SessionOptions options = {}) {
   const auto module = LoadText(R"(
 module "test" from "test"
@@ -332,7 +333,7 @@ L2:
       "1000 more bytes under its memory limit of 1000 (--max-memory), found a "
       "request for "
       "4611686018427387904");
-  // Without a limit it is the system that refuses.
+  // Without a limit the system refuses the memory.
   EXPECT_EQ(BodyError(allocation, {.memory_limit = -1}).substr(0, 71),
             "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): "
             "buffer: exp");
@@ -409,7 +410,7 @@ TEST(SessionTest, ProfilesAndTraces) {
   ASSERT_EQ(profile.size(), 2u);
   EXPECT_EQ(profile[0].dispatch, "gemm");
   EXPECT_EQ(profile[0].origin, "Gemm_0 + Relu_1");
-  // However long, it is not copied for each instruction.
+  // The text is not copied for each instruction, however long it is.
   EXPECT_EQ(static_cast<const void*>(profile[0].origin.data()),
             session->module().definition().dispatch_origins[0].data());
   EXPECT_EQ(profile[0].calls, 3);
@@ -437,7 +438,7 @@ TEST(SessionTest, ProfilesCountShapes) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
     ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
   };
-  // Plans of all of them are not kept.
+  // There are more shapes than plans that are kept.
   for (int64_t n = 1; n <= 20; ++n) run(n);
   run(5);
   const std::vector<DispatchProfile::Shape> shapes =

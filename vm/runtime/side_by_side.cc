@@ -8,19 +8,21 @@
 namespace ember::vm {
 namespace {
 
-constexpr size_t kMostCalls = 8;  // of a batch
-// Of a call: each is compared with each of the others'.
+constexpr size_t kMostCalls = 8;  // limit of a batch
+// Largest number of buffers of a call: each is compared with each of the
+// others'.
 constexpr size_t kMostBuffers = 64;
-// Runs each way until a batch is decided; fewer where together is slower
-// without doubt.
+// Runs each way until a batch is decided, and the smaller number that is enough
+// if running together is clearly slower.
 constexpr int64_t kSamples = 8;
 constexpr int64_t kFewSamples = 2;
-// Hundredths of the time apart.
+// Percentages of the time that the calls take one after another.
 constexpr int64_t kMuchSlower = 110;
 constexpr int64_t kFaster = 97;
-// Together may be impossible though it was not when it was seen.
+// Limit of tries: running together may have become impossible since the batch
+// was found.
 constexpr int64_t kMostTries = 4 * kSamples;
-// What is tried in a run, of the run's time.
+// Tries may take one part in this many of a run's time.
 constexpr int64_t kTriedShare = 10;
 
 }  // namespace
@@ -58,7 +60,7 @@ void SideBySide::EndRun() {
     state_ = State::kTries;
   }
   if (state_ != State::kTries) return;
-  // Batches that Decide adds are looked at, too.
+  // The loop includes the batches that Decide adds.
   bool is_open = false;
   for (size_t i = 0; i < batches_.size(); ++i) {
     Decide(batches_[i]);
@@ -115,7 +117,7 @@ Status SideBySide::CallInBatch(Batch& batch, size_t site,
       batch.apart.Add(clock_() - batch.begin_ns);
     return OkStatus();
   }
-  // What is kept are the batch's calls before this one.
+  // The kept calls are those of the batch before this one.
   KeptCall& kept = kept_[kept_count_];
   Describe(site, call, kernel, bytes, input_count, kept);
   if (ConflictsWithKept(kept)) {
@@ -138,7 +140,7 @@ void SideBySide::Describe(size_t site, const KernelCall& call,
   kept.parameters = call.parameters;
   kept.points = call.points;
   kept.budget = call.budget;
-  // A runner that is stopped leaves out calls.
+  // A stopped runner skips calls; their status must be OK.
   kept.status = OkStatus();
   kept.buffers.assign(call.buffers.begin(), call.buffers.end());
   kept.ranges.clear();
@@ -226,7 +228,7 @@ void SideBySide::ChooseTries() {
     if (batch.verdict == Verdict::kOpen) batch.is_together = false;
   }
   int64_t left_ns = run_ns_ / kTriedShare;
-  bool has_one = false;  // however much of the run it is
+  bool has_one = false;  // the first is tried whatever its share of the run
   for (size_t i = 0; i < batches_.size(); ++i) {
     Batch& batch = batches_[next_try_ % batches_.size()];
     const bool may_try =

@@ -1,7 +1,7 @@
-// Calls of neighbouring kernels that touch none of each other's results, each
-// on one worker at the same time, where that is faster than one after another
-// on all workers: small ones, whose work does not fill all workers or is not
-// worth sharing out.
+// Runs calls of neighbouring kernels that do not touch each other's results
+// concurrently, each on one worker, if that is faster than one after another on
+// all workers. It is faster for small calls, whose work does not fill all
+// workers or is not worth splitting.
 //
 //   SideBySide side_by_side(runner, site_count);
 //   side_by_side.StartRun(/*is_settled=*/true);
@@ -9,17 +9,17 @@
 //   side_by_side.Synchronize();   // before anything that depends on earlier calls
 //   side_by_side.EndRun();
 //
-// Which calls are neighbours is seen in the first run in which all dispatches
-// have their kernels. Each such batch is then timed both ways in turns and
-// keeps the faster one. One of more calls than workers that is not faster as a
-// whole is tried in parts of as many. What a run tries takes a tenth of its
-// time at most, so that nobody should notice. Results are the same either way:
-// what kernels store does not depend on the workers.
+// Neighbouring calls are found in the first run in which all dispatches have
+// their kernels. Each batch of them is then timed both ways alternately, and
+// the faster way is kept. If a batch of more calls than workers is not faster
+// as a whole, parts with as many calls as workers are tried. Tries take at most
+// a tenth of a run's time, so that users do not notice them. Results are the
+// same either way, because they do not depend on the number of workers.
 //
-// Memory is compared in every run, call by call, so that a batch is only what
-// was seen to go together, never a promise that it does.
+// Memory is compared in every run, call by call. A batch only records that its
+// calls were independent once; it does not guarantee it.
 //
-// Not thread-safe: one session's, as its executor is.
+// Not thread-safe: it belongs to one session, like its executor.
 #ifndef EMBER_VM_RUNTIME_SIDE_BY_SIDE_H_
 #define EMBER_VM_RUNTIME_SIDE_BY_SIDE_H_
 
@@ -36,34 +36,36 @@ namespace ember::vm {
 
 class SideBySide {
  public:
-  // Nanoseconds since some moment.
+  // Returns nanoseconds since a fixed moment.
   using Clock = int64_t (*)();
 
   // Sites are numbered below `site_count`. The runner must outlive this.
   SideBySide(ParallelRunner& runner, size_t site_count,
              Clock clock = SteadyNanoseconds);
 
-  // is_settled: every site has the kernel that it will have.
+  // is_settled: true if every site's choice of kernel is final.
   void StartRun(bool is_settled);
   void EndRun();
 
-  // A call of the site's kernel: runs it, or keeps it until the next
-  // Synchronize at the latest. `bytes` are the lengths of the call's buffers,
-  // of which the first `input_count` are read and the others written. An error
-  // may be that of an earlier call which was kept.
+  // Runs a call of the site's kernel, or keeps it until the next Synchronize at
+  // the latest. `bytes` are the lengths of the call's buffers: the first
+  // `input_count` are read, the others are written. An error may come from an
+  // earlier call that was kept.
   Status Call(size_t site, const KernelCall& call, const Kernel& kernel,
               std::span<const int64_t> bytes, size_t input_count);
-  // Runs what was kept; the first error in order. Cheap if there is nothing.
+  // Runs the kept calls and returns their first error in order. Cheap if there
+  // are none.
   Status Synchronize() {
     ++synchronizations_;
     return kept_count_ == 0 ? OkStatus() : RunKept();
   }
 
-  // Nothing was seen yet: StartRun asks whether sites are settled.
+  // True if no calls were recorded yet: StartRun needs to know if sites are
+  // settled.
   bool is_waiting() const { return state_ == State::kWaits; }
-  // Nothing is left to be seen or timed.
+  // True if nothing is left to be found or timed.
   bool is_decided() const { return state_ == State::kDecided; }
-  // How many batches run side by side.
+  // Number of batches that run side by side.
   int batch_count() const;
 
  private:
@@ -73,7 +75,7 @@ class SideBySide {
     const uint8_t* begin = nullptr;
     const uint8_t* end = nullptr;
   };
-  // A call that is seen, or kept.
+  // A call that is recorded or kept.
   struct KeptCall {
     size_t site = 0;
     const Kernel* kernel = nullptr;
@@ -83,7 +85,7 @@ class SideBySide {
     std::vector<void*> buffers;
     std::vector<Range> ranges;
     size_t input_count = 0;
-    int64_t synchronizations = 0;  // before it
+    int64_t synchronizations = 0;  // number of calls of Synchronize before it
     Status status;
   };
 
@@ -98,8 +100,8 @@ class SideBySide {
     Verdict verdict = Verdict::kOpen;
     Samples apart, together;
     int64_t tries = 0;  // runs in which it should have run together
-    // Of this run: which way it goes, and how many of its calls came one after
-    // another since when.
+    // State of this run: true if the batch runs together, the number of its
+    // calls that came one after another, and when that began.
     bool is_together = false;
     size_t calls = 0;
     int64_t synchronizations = 0;
@@ -123,16 +125,16 @@ class SideBySide {
   ParallelRunner& runner_;
   const Clock clock_;
   State state_ = State::kWaits;
-  std::vector<KeptCall> seen_;  // the first of each site
+  std::vector<KeptCall> seen_;  // the first call of each site
   std::vector<bool> is_seen_;
   std::vector<Batch> batches_;
   std::vector<int> batch_of_site_;  // -1: none
-  std::vector<KeptCall> kept_;      // the first kept_count_ are
+  std::vector<KeptCall> kept_;      // the first kept_count_ are valid
   size_t kept_count_ = 0;
   int64_t synchronizations_ = 0;
-  size_t next_try_ = 0;  // batch
+  size_t next_try_ = 0;  // number of the batch
   int64_t run_begin_ns_ = 0;
-  int64_t run_ns_ = 0;  // of the last run
+  int64_t run_ns_ = 0;  // time of the last run
 };
 
 }  // namespace ember::vm

@@ -1,4 +1,5 @@
-// Batches of kernels whose times the test says, on workers that it plays.
+// Tests batches of kernels. The test sets their times, and simulates the
+// workers.
 #include "vm/runtime/side_by_side.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace {
 
 int64_t clock_ns = 0;
 
-// Two workers: chunks run one after another, but take the time of two that are
-// claimed in turns.
+// Simulates two workers: chunks run one after another, but take the time of two
+// workers that claim them alternately.
 class TwoWorkers final : public ParallelRunner {
  public:
   int worker_count() const override { return 2; }
@@ -32,11 +33,11 @@ class TwoWorkers final : public ParallelRunner {
     clock_ns = std::max(ends[0], ends[1]);
   }
   int64_t most_at_once = 1;
-  bool is_stopped = false;  // as by Cancel
+  bool is_stopped = false;  // true: stopped, for example by Cancel
 };
 
-// Adds up its inputs and a number; takes so long alone, and so long where it
-// has several workers.
+// A kernel that adds up its inputs and a number. Its time on one worker and on
+// several workers is given.
 class TimedKernel : public HostKernel {
  public:
   struct Times {
@@ -70,7 +71,7 @@ class TimedKernel : public HostKernel {
 class SideBySideTest : public testing::Test {
  protected:
   using Cells = std::vector<unsigned>;
-  // Reads cells, writes one.
+  // A call that reads some cells and writes one.
   struct Step {
     std::vector<size_t> reads;
     size_t write = 0;
@@ -102,7 +103,7 @@ class SideBySideTest : public testing::Test {
   Status Run(const std::vector<Step>& steps, Cells& cells) {
     return Run(steps, cells, workers_);
   }
-  // Runs until all is decided.
+  // Runs the steps until all batches are decided.
   void Decide(const std::vector<Step>& steps) {
     side_by_side_ = std::make_unique<SideBySide>(workers_, kernels_.size(),
                                                  [] { return clock_ns; });
@@ -145,7 +146,8 @@ TEST_F(SideBySideTest, WhatIsFasterOnAllWorkersRunsApart) {
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{0}, 2}}), 1);
 }
 
-// Three on two workers take as long as four would; two of them are faster.
+// Three calls on two workers take as long as four would; two of them are
+// faster.
 TEST_F(SideBySideTest, PartsOfWhatIsTooMuchAtOnce) {
   for (int i = 0; i < 3; ++i) AddKernel({.alone_ns = 6400, .shared_ns = 4000});
   const std::vector<Step> steps = {{{0}, 1}, {{0}, 2}, {{0}, 3}};
@@ -156,7 +158,8 @@ TEST_F(SideBySideTest, PartsOfWhatIsTooMuchAtOnce) {
 
 TEST_F(SideBySideTest, DependentCallsStayInOrder) {
   for (int i = 0; i < 3; ++i) AddKernel({.alone_ns = 1000, .shared_ns = 1000});
-  // Reads what was written, writes what was read, writes what was written.
+  // The second call reads the first's result, writes its operand, or writes its
+  // result.
   for (const Step& second : {Step{{1}, 2}, Step{{3}, 0}, Step{{3}, 1}}) {
     Decide({{{0}, 1}, second});
     EXPECT_EQ(side_by_side_->batch_count(), 0);
@@ -164,7 +167,8 @@ TEST_F(SideBySideTest, DependentCallsStayInOrder) {
   }
 }
 
-// What was seen once is no promise: memory is compared in every run.
+// Memory is compared in every run, because calls that were independent once may
+// overlap later.
 TEST_F(SideBySideTest, MemoryThatComesToOverlap) {
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
@@ -174,7 +178,7 @@ TEST_F(SideBySideTest, MemoryThatComesToOverlap) {
   ASSERT_TRUE(Run({{{0}, 1}, {{1}, 2}}, cells).ok());
   EXPECT_EQ(cells[2], 31u * 2 + 31);
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{1}, 2}}), 1);
-  // And back.
+  // Now they are independent again.
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{0}, 2}}), 2);
 }
 
@@ -209,7 +213,7 @@ TEST_F(SideBySideTest, TheFirstErrorInOrderCounts) {
   EXPECT_TRUE(Run(steps, cells).ok());
 }
 
-// Comparing memory takes a time that nobody can stop.
+// Comparing memory of many buffers takes a time that cannot be interrupted.
 TEST_F(SideBySideTest, CallsOfManyBuffersRunApart) {
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
@@ -224,7 +228,7 @@ TEST_F(SideBySideTest, CallsOfManyBuffersRunApart) {
   EXPECT_EQ(MostAtOnce(others), 2);
 }
 
-// A run that is stopped has no error of an earlier one.
+// A run that is stopped does not return an error of an earlier run.
 TEST_F(SideBySideTest, CallsThatAreLeftOutHaveNoError) {
   AddKernel({.alone_ns = 3000, .shared_ns = 3000});
   AddKernel({.alone_ns = 2000, .shared_ns = 3000});
@@ -238,8 +242,8 @@ TEST_F(SideBySideTest, CallsThatAreLeftOutHaveNoError) {
   EXPECT_EQ(Run(steps, cells).message(), "");
 }
 
-// Any program computes the same in every run, whatever is tried in it; on
-// threads.
+// On real threads any program computes the same in every run, whatever is tried
+// in it.
 TEST_F(SideBySideTest, RandomPrograms) {
   const std::shared_ptr<hal::Device> device =
       *hal::CreateCpuDevice({.threads = 2});
@@ -262,7 +266,8 @@ TEST_F(SideBySideTest, RandomPrograms) {
       for (size_t cell : steps[i].reads) sum = 31 * sum + expected[cell];
       expected[steps[i].write] = sum;
     }
-    // Each moment is earlier than the last one: what is tried later wins.
+    // Each step of the clock is shorter than the last one, so the way that is
+    // tried later wins.
     clock_ns = 0;
     side_by_side_ = std::make_unique<SideBySide>(
         device->host_runner(), kernels_.size(),

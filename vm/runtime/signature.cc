@@ -113,7 +113,7 @@ bool SymbolValues::Fits(int64_t declared, int64_t extent,
                         const TensorSignature& source) {
   if (declared >= 0) return declared == extent;
   const size_t symbol = static_cast<size_t>(-1 - declared);
-  // "?" stands for any number, at each place another.
+  // "?" is any number, a different one at each place.
   if (program_.symbols[symbol] == "?") return true;
   if (values_[symbol] < 0) {
     values_[symbol] = extent;

@@ -1,4 +1,4 @@
-// Compares tensors with what a program declares.
+// Compares tensors with the declarations of a program.
 //
 //   "input 'image': expected Nx3x224x224xf32, found 1x3x225x224xf32"
 #ifndef EMBER_VM_RUNTIME_SIGNATURE_H_
@@ -14,21 +14,22 @@
 
 namespace ember::vm {
 
-// Extents that the symbols of a program were found to have; -1: not known.
+// The extents that the symbols of a program have; -1: not known.
 class SymbolValues {
  public:
   explicit SymbolValues(const Program& program) : program_(program) { Reset(); }
-  // Number, types and shapes; inputs that share a symbol must agree on it.
+  // Checks number, types and shapes of the inputs; inputs that share a symbol
+  // must agree on it.
   Status BindInputs(std::span<const Tensor> inputs);
-  // The same of shapes alone.
+  // Does the same for shapes alone.
   Status BindShapes(std::span<const std::vector<int64_t>> shapes);
-  // -1: not known. `declared`: a dim of a signature.
+  // Returns the value of `declared`, a dim of a signature; -1: not known.
   int64_t ValueOf(int64_t declared) const {
     return declared >= 0 ? declared
                          : values_[static_cast<size_t>(-1 - declared)];
   }
-  // The shape that the program computed for a result: fits its declaration and
-  // what inputs said.
+  // Checks that the shape that the program computed for a result fits its
+  // declaration and the inputs.
   Status CheckResult(const TensorSignature& result,
                      std::span<const int64_t> dims);
 

@@ -1,4 +1,4 @@
-// The one clock of a session.
+// The clock that sessions use.
 #ifndef EMBER_VM_RUNTIME_STEADY_CLOCK_H_
 #define EMBER_VM_RUNTIME_STEADY_CLOCK_H_
 
@@ -7,7 +7,7 @@
 
 namespace ember::vm {
 
-// Nanoseconds since some moment; never goes back.
+// Nanoseconds since a fixed moment; never decreases.
 inline int64_t SteadyNanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

@@ -28,17 +28,17 @@ namespace {
 
 constexpr int64_t kHandleSize = sizeof(int64_t);
 
-// RE2's memory while it reads a pattern has no limit: up to 31 KB for three
-// bytes.
+// Longest pattern. RE2's memory while it parses a pattern has no limit: three
+// bytes may take up to 31 KB.
 constexpr size_t kMostPatternBytes = 4096;
-// For what it makes of it.
+// Limit of a compiled pattern's memory.
 constexpr int64_t kPatternMemory = int64_t{2} << 20;
-// Of one string, which nothing can stop: its bytes times the states of a
-// pattern.
+// Limit of the work on one string, which cannot be interrupted: its bytes times
+// the states of a pattern.
 constexpr int64_t kMostMatchSteps = int64_t{1} << 32;
 
-// Operands are read and written element by element: nobody promises that
-// memory stays the same meanwhile.
+// Operands are read and written element by element, because another thread may
+// change the memory meanwhile.
 int64_t HandleAt(const LibraryMemory& memory, int64_t index) {
   return static_cast<int64_t>(
       tensor::LoadElement(memory.data, index, DType::kI64));
@@ -48,13 +48,13 @@ void SetHandle(const LibraryMemory& memory, int64_t index, int64_t handle) {
                        static_cast<uint64_t>(handle));
 }
 
-// Calls found(part) for each part, in order. most: splits.
+// Calls found(part) for each part, in order. most: largest number of splits.
 using Found = std::function<Status(std::string_view)>;
 
 Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
                         int64_t most, const Found& found) {
   while (most-- != 0) {
-    // In time that grows with the text alone, which string_view's find is not.
+    // memmem takes time linear in the text; string_view's find does not.
     const auto* const place = static_cast<const char*>(
         memmem(text.data(), text.size(), delimiter.data(), delimiter.size()));
     if (place == nullptr) break;
@@ -65,8 +65,8 @@ Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
   return found(text);
 }
 
-// Runs of white space separate, and do not count at the ends. What is left
-// after the last split keeps the white space at its end.
+// Splits at runs of white space; those at the ends do not count. The part after
+// the last split keeps the white space at its end.
 Status SplitAtSpace(std::string_view text, int64_t most, const Found& found) {
   while (true) {
     while (const int length = SpaceLength(text))
@@ -129,8 +129,8 @@ class Strings final : public StringSupport {
   }
 
  private:
-  // The string of a handle, whose bytes count as work; `times`: how often they
-  // are looked at.
+  // Returns the string of a handle. Its bytes count as work; `times`: how often
+  // they are read.
   StatusOr<std::string_view> Text(const LibraryCall& call, int64_t handle,
                                   int64_t times = 1) const {
     EMBER_ASSIGN_OR_RETURN(const std::string_view text, table_.Get(handle));
@@ -142,7 +142,7 @@ class Strings final : public StringSupport {
     return text;
   }
 
-  // w[i] = the string that change(x[i]) gives.
+  // Sets w[i] to the string that change(x[i]) returns.
   template <typename Change>
   Status ChangeEach(const LibraryCall& call, const Change& change) {
     EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
@@ -199,11 +199,11 @@ class Strings final : public StringSupport {
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "counts"));
-    // As many as there may be parts: counting down from there does not
-    // overflow.
+    // Without a limit it is the largest possible number of parts, so that
+    // counting down does not overflow.
     const int64_t most_splits =
         call.integers[2] < 0 ? INT64_MAX : call.integers[2];
-    Scratch<int64_t> parts(call.pool);  // of all strings
+    Scratch<int64_t> parts(call.pool);  // parts of all strings
     int64_t most_parts = 0;
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(const std::string_view text,
@@ -235,7 +235,8 @@ class Strings final : public StringSupport {
                              : SplitAtDelimiter(text, delimiter, most, found);
   }
 
-  // The parts of string i in row i of the result, then empty strings.
+  // Puts the parts of string i into row i of the result, followed by empty
+  // strings.
   Status Pad(const LibraryCall& call, int64_t count, int64_t most_parts,
              const Scratch<int64_t>& parts) {
     EMBER_ASSIGN_OR_RETURN(const int64_t size, Product({count, most_parts}));
@@ -310,7 +311,7 @@ class Strings final : public StringSupport {
           Concat({"expected a regular expression as RE2 has them, found '",
                   pattern.substr(0, kShown), "' (", expression.error(), ")"}));
     }
-    // RE2 may have to try all of its states at each byte.
+    // In the worst case RE2 tries all of its states at each byte.
     const int64_t states = expression.ProgramSize();
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(
@@ -327,15 +328,16 @@ class Strings final : public StringSupport {
   }
 
   Status StringRank(const LibraryCall& call) {
-    // About, of each string while many are sorted.
+    // Approximate number of comparisons of each string when many are sorted.
     constexpr int64_t kComparisons = 16;
-    // Bytes that take as long as a comparison does without them.
+    // Number of bytes whose comparison takes as long as the rest of a
+    // comparison.
     constexpr int64_t kComparedAtOnce = 64;
     EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "result"));
-    // By handle: -1 of those that x does not have, else the rank.
+    // Per handle: the string's rank, or -1 if it is not in x.
     Scratch<int64_t> ranks(call.pool);
     Scratch<int64_t> used(call.pool);
     EMBER_RETURN_IF_ERROR(ranks.Resize(table_.size()));
@@ -357,7 +359,7 @@ class Strings final : public StringSupport {
     for (int64_t i = 0; i < count; ++i) {
       EMBER_RETURN_IF_ERROR(CheckInterrupt(interrupt_));
       const int64_t handle = HandleAt(call.memory[0], i);
-      // Somebody else may have written it meanwhile.
+      // Another thread may have changed the handle meanwhile.
       EMBER_RETURN_IF_ERROR(table_.Get(handle).status());
       SetHandle(call.memory[1], i, std::max<int64_t>(ranks[handle], 0));
     }
@@ -365,7 +367,7 @@ class Strings final : public StringSupport {
   }
 
   StringTable table_;
-  const Interrupt* interrupt_ = nullptr;  // of the run
+  const Interrupt* interrupt_ = nullptr;  // interrupt of the run
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 //   Session::Create(module, {.device = device, .strings = NewStringSupport});
 //
 // The functions follow ONNX (StringConcat, StringNormalizer's change of case,
-// StringSplit, Cast, RegexFullMatch). Texts are UTF-8; bytes that are not are
-// kept as they are.
+// StringSplit, Cast, RegexFullMatch). Texts are UTF-8; invalid bytes are kept
+// as they are.
 #ifndef EMBER_VM_RUNTIME_STRING_FUNCTIONS_H_
 #define EMBER_VM_RUNTIME_STRING_FUNCTIONS_H_
 

@@ -1,5 +1,5 @@
-// The door between a program and the optional library that has strings,
-// libember_strings.so, which needs RE2. As vm/runtime/kernel_library.h.
+// The interface between a program and the optional library for strings,
+// libember_strings.so, which needs RE2. See also vm/runtime/kernel_library.h.
 #ifndef EMBER_VM_RUNTIME_STRING_LIBRARY_H_
 #define EMBER_VM_RUNTIME_STRING_LIBRARY_H_
 

@@ -32,8 +32,8 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   return true;
 }
 
-// Digits and exponent of the shortest text that is the same value, in the form
-// d.ddde+xx.
+// Returns digits and exponent of the shortest text that reads back as the same
+// value, in the form d.ddde+xx.
 std::string ShortestScientific(double value, DType type) {
   char text[64];
   const auto print = [&](auto number, auto... precision) {
@@ -77,7 +77,7 @@ std::string FloatText(double value, DType type) {
   return text + digits.substr(0, whole) + "." + digits.substr(whole);
 }
 
-// Of a number that is too large or too small: infinity or (nearly) zero.
+// Reads a number that is too large or too small: infinity or (nearly) zero.
 float ReadExtreme(std::string_view digits, float) {
   static const locale_t kPlain = newlocale(LC_ALL_MASK, "C", nullptr);
   return strtof_l(std::string(digits).c_str(), nullptr, kPlain);
@@ -87,7 +87,7 @@ double ReadExtreme(std::string_view digits, double) {
   return strtod_l(std::string(digits).c_str(), nullptr, kPlain);
 }
 
-// A decimal number; all of the text.
+// Reads a decimal number that is all of the text.
 template <typename T>
 std::optional<T> ReadFloat(std::string_view text) {
   std::string_view digits = text;
@@ -112,7 +112,7 @@ std::optional<T> ReadFloat(std::string_view text) {
   return ReadExtreme(digits, value);
 }
 
-// An integer in all of the text, that fits T.
+// Reads an integer that is all of the text and fits T.
 template <typename T>
 std::optional<T> ReadInteger(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -123,7 +123,8 @@ std::optional<T> ReadInteger(std::string_view text) {
   return value;
 }
 
-// Whether the type's bits of the integer stand for the integer.
+// Returns the integer's bits in the type; nullopt if the type cannot represent
+// it.
 std::optional<uint64_t> FitInteger(int64_t value, DType type) {
   const uint64_t bits = tensor::IntegerToBits(value, type);
   if (tensor::BitsToInteger(bits, type) != value) return std::nullopt;
@@ -154,7 +155,7 @@ std::optional<uint64_t> ParseBool(std::string_view text) {
 }
 
 std::optional<uint64_t> ParseFloat(std::string_view text, DType type) {
-  // Not by way of f64, which would round twice.
+  // The text is not read as f64 first, because that would round twice.
   if (type == DType::kF32) {
     const std::optional<float> value = ReadFloat<float>(text);
     if (!value) return std::nullopt;
@@ -176,7 +177,7 @@ std::string NumberText(uint64_t bits, DType type) {
 
 StatusOr<uint64_t> ParseNumber(std::string_view text, DType type) {
   std::string_view trimmed = Trim(text);
-  // What NumberText writes of a bool reads back as any number.
+  // The texts that NumberText writes for bool can be read as any type.
   if (EqualsIgnoringCase(trimmed, "true")) trimmed = "1";
   if (EqualsIgnoringCase(trimmed, "false")) trimmed = "0";
   const std::optional<uint64_t> bits = type == DType::kBool ? ParseBool(trimmed)

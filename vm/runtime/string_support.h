@@ -1,10 +1,11 @@
-// What a session needs to run modules with strings, which a program sees as i64
-// handles. An interface, so that a runtime without strings does not carry it:
+// The functions that a session needs to run modules with strings. Programs see
+// strings as i64 handles. It is an interface, so that a runtime without strings
+// does not link the implementation:
 //
 //   #include "vm/runtime/string_functions.h"
 //   Session::Create(module, {.device = device, .strings = NewStringSupport});
 //
-// One per session. Not thread-safe.
+// There is one object per session. Not thread-safe.
 #ifndef EMBER_VM_RUNTIME_STRING_SUPPORT_H_
 #define EMBER_VM_RUNTIME_STRING_SUPPORT_H_
 
@@ -26,26 +27,27 @@ class StringSupport {
  public:
   virtual ~StringSupport() = default;
 
-  // At the beginning of a run: only the module's strings have handles, 0, 1, …;
-  // the caller keeps them alive. interrupt, which may be null, is asked here,
-  // by Intern and by Resolve, which return what it says; it lives as long as
-  // the run.
+  // Begins a run: only the module's strings have handles, 0, 1, …; the caller
+  // keeps them alive. interrupt, which may be null, lives as long as the run.
+  // It is checked here, by Intern and by Resolve; if it asks to stop, they
+  // return its status.
   virtual Status Start(std::span<const std::string> module_strings,
                        const Interrupt* interrupt) = 0;
-  // The handles of strings. ResourceExhausted past the limit.
+  // Returns the handles of strings. ResourceExhausted if the limit is exceeded.
   virtual Status Intern(std::span<const std::string> strings,
                         int64_t* handles) = 0;
-  // The strings of handles. InvalidArgument for one that is not of this run,
-  // ResourceExhausted past the limit.
+  // Returns the strings of handles. InvalidArgument for a handle that is not of
+  // this run, ResourceExhausted if the limit is exceeded.
   virtual Status Resolve(
       std::span<const int64_t> handles,
       std::shared_ptr<const std::vector<std::string>>* strings) = 0;
-  // A library function of the kind String.
+  // Calls a library function of the kind String.
   virtual Status Call(LibraryFunction function, const LibraryCall& call) = 0;
 };
 
-// byte_limit: of all strings that come up in a run, and once more of those that
-// are its results, with 128 bytes for each.
+// Makes the support of a session. byte_limit: of all strings that appear in a
+// run, and again of those that are its results, counting 128 bytes more for
+// each.
 using StringSupportFactory =
     std::unique_ptr<StringSupport> (*)(int64_t byte_limit);
 

@@ -5,7 +5,7 @@
 //   EMBER_ASSIGN_OR_RETURN(int64_t handle, table.Intern("text"));
 //   EMBER_ASSIGN_OR_RETURN(std::string_view text, table.Get(handle));
 //
-// Views hold until the next Reset. Not thread-safe.
+// Views are valid until the next Reset. Not thread-safe.
 #ifndef EMBER_VM_RUNTIME_STRING_TABLE_H_
 #define EMBER_VM_RUNTIME_STRING_TABLE_H_
 
@@ -24,39 +24,42 @@ namespace ember::vm {
 
 class StringTable {
  public:
-  // byte_limit: of all strings but the initial ones, with 128 bytes for each.
+  // byte_limit: of all strings except the initial ones, counting 128 bytes more
+  // for each.
   explicit StringTable(int64_t byte_limit) : byte_limit_(byte_limit) {}
 
-  // Forgets all strings but these distinct ones, with handles 0, 1, …. The
-  // caller keeps them alive; cheap if they are those of the last time. Error:
-  // what the interrupt says, which may be null; the next Reset goes on then.
+  // Removes all strings but these distinct ones, which get handles 0, 1, …. The
+  // caller keeps them alive. It is cheap if they are the same as the last time.
+  // If the interrupt, which may be null, stops it, it returns the interrupt's
+  // status, and the next Reset continues the work.
   Status Reset(std::span<const std::string> initial,
                const Interrupt* interrupt = nullptr);
 
-  // ResourceExhausted past the limit.
+  // Returns the handle of a text. ResourceExhausted if the limit is exceeded.
   StatusOr<int64_t> Intern(std::string_view text);
-  // Counts what a string takes once more, where it is kept elsewhere.
+  // Counts the bytes of a string once more, for a copy that is kept elsewhere.
   Status Charge(std::string_view text);
-  // InvalidArgument if there is no such handle.
+  // Returns the string. InvalidArgument if there is no such handle.
   StatusOr<std::string_view> Get(int64_t handle) const;
 
   int64_t size() const { return static_cast<int64_t>(views_.size()); }
   int64_t byte_limit() const { return byte_limit_; }
-  // What a string counts for under the limit.
+  // Returns the bytes that a string counts under the limit.
   static int64_t Cost(std::string_view text) {
     return static_cast<int64_t>(text.size()) + kEntryBytes;
   }
 
  private:
-  // Of a string's places in the lists below.
+  // Bytes of a string's entries in the lists below.
   static constexpr int64_t kEntryBytes = 128;
 
   const int64_t byte_limit_;
   int64_t bytes_ = 0;
   std::span<const std::string> initial_;
-  std::deque<std::string> owned_;        // those past the initial ones
+  std::deque<std::string> owned_;        // strings after the initial ones
   std::vector<std::string_view> views_;  // by handle
-  // No hash table: texts of the same hash are easily made.
+  // It is no hash table, because an attacker can easily make texts of equal
+  // hash.
   std::map<std::string_view, int64_t> handles_;
 };
 

@@ -1,5 +1,5 @@
-// Strings: table, texts of numbers, Unicode, library functions, and their way
-// through a session.
+// Tests strings: table, texts of numbers, Unicode, library functions, and
+// strings in a session.
 #include <cmath>
 #include <limits>
 
@@ -53,7 +53,7 @@ TEST(StringTableTest, LimitsBytes) {
   EXPECT_TRUE(table.Intern("y").ok());
 }
 
-// What it could not forget in time, it forgets later.
+// A later Reset removes the strings that an interrupted one has left.
 TEST(StringTableTest, ResetIsStopped) {
   StringTable table(1 << 10);
   const Texts initial = {"one"};
@@ -113,7 +113,8 @@ TEST(StringNumbersTest, ReadsFloats) {
   EXPECT_EQ(Parsed("1E8", DType::kF32), 1e8f);
   EXPECT_EQ(Parsed("-.5", DType::kF16), -0.5);
   EXPECT_EQ(Parsed("1.", DType::kBF16), 1);
-  // Halfway between two f32 but for a digit that f64 does not have.
+  // The value is halfway between two f32 except for a digit that f64 cannot
+  // represent.
   EXPECT_EQ(Parsed("1.00000005960464477540", DType::kF32), 1.0000001192092896);
   for (const char* text : {"INF", "+inf", "Infinity", "1e999"})
     EXPECT_EQ(Parsed(text, DType::kF32), INFINITY) << text;
@@ -153,7 +154,8 @@ TEST(UnicodeTest, ChangesCase) {
   EXPECT_EQ(ChangeCase("Monday, ÄÖß é Ω 1", Case::kLower), "monday, äöß é ω 1");
   EXPECT_EQ(ChangeCase("Monday, äöß é ω я 1", Case::kUpper),
             "MONDAY, ÄÖß É Ω Я 1");
-  // Not UTF-8: a lone byte, a cut character, a surrogate, too long a form.
+  // Invalid UTF-8: a lone byte, a truncated character, a surrogate, and an
+  // overlong form.
   const std::string bad =
       "\xff"
       "a\xc3"
@@ -210,7 +212,7 @@ class StringFunctionsTest : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.ToString();
     return Resolved(y);
   }
-  // Parts row by row, each row ended by its count.
+  // Returns the parts row by row; the count of parts ends each row.
   Texts Split(const Texts& texts, int64_t delimiter, int64_t most) {
     std::vector<int64_t> x = Handles(texts), counts(texts.size());
     if (allocated_.block != nullptr) allocated_.block->Drop();
@@ -255,7 +257,7 @@ TEST_F(StringFunctionsTest, ConcatAndCase) {
             (Texts{"monday", ""}));
 }
 
-// The examples of ONNX and what Python's split does.
+// The cases are the examples of ONNX and results of Python's split.
 TEST_F(StringFunctionsTest, Split) {
   const int64_t dot = Handles({"."})[0];
   EXPECT_EQ(Split({"abc.com", "def.net"}, dot, -1),
@@ -326,7 +328,7 @@ TEST_F(StringFunctionsTest, RanksByBytes) {
   EXPECT_EQ(w, (std::vector<int64_t>{3, 0, 1, 4, 3, 2}));
 }
 
-// Results are copies, which all count.
+// Results are copies, and each counts.
 TEST_F(StringFunctionsTest, ResultsHaveOneLimit) {
   const std::vector<int64_t> handles(3, Handles({std::string(20000, 'x')})[0]);
   std::shared_ptr<const Texts> texts;
@@ -356,7 +358,7 @@ TEST_F(StringFunctionsTest, BytesOfStringsAreWork) {
   EXPECT_EQ(change(1).code(), StatusCode::kCancelled);
 }
 
-// Of functions that look at no bytes of strings, too.
+// Cancelling also ends functions that do not read the bytes of strings.
 TEST_F(StringFunctionsTest, CancelEndsWhatMakesOrRanksStrings) {
   Interrupt interrupt;
   ASSERT_TRUE(strings_->Start({}, &interrupt).ok());
@@ -390,7 +392,8 @@ TEST_F(StringFunctionsTest, PatternsAndMatchesAreBounded) {
   EXPECT_EQ(match(handles[0]),
             "expected a regular expression of at most 4096 bytes, found 4097");
   EXPECT_EQ(match(handles[3]), "");
-  // Of bytes times states, all may be looked at, and nothing stops that.
+  // The work is bytes times states. The limit must be checked before, because
+  // matching cannot be interrupted.
   Interrupt interrupt;
   RunLimits limits({.work_limit = 1 << 20}, interrupt);
   limits.Start();
@@ -484,7 +487,7 @@ TEST(StringSessionTest, StringsGoInAndOut) {
     EXPECT_TRUE(results[5].elements<bool>()[0]);
     EXPECT_FALSE(results[5].elements<bool>()[1]);
   }
-  // Earlier results keep their strings, and can go in again.
+  // Earlier results keep their strings, and can be inputs of another run.
   const Tensor inputs[] = {e, *Tensor::OfStrings({1}, {"Q"})};
   ASSERT_TRUE(session->Run(inputs, &results).ok());
   const Tensor joined = results[0];

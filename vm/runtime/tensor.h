@@ -24,11 +24,11 @@
 
 namespace ember::vm {
 
-// Product of dims times the element size; an error for a negative dim or when
-// it exceeds int64.
+// Returns the product of dims times the element size. An error if a dim is
+// negative or the product exceeds int64.
 StatusOr<int64_t> TensorByteSize(DType type, std::span<const int64_t> dims);
 
-// "1x3xf32"; a scalar is "f32".
+// Returns a text such as "1x3xf32"; for a scalar "f32".
 std::string TensorTypeText(DType type, std::span<const int64_t> dims);
 
 struct Tensor {
@@ -36,20 +36,20 @@ struct Tensor {
   std::vector<int64_t> dims;
   std::shared_ptr<void> memory;  // keeps data alive; null if borrowed
   void* data = nullptr;
-  int64_t byte_size = 0;  // of the elements; data holds at least this many
-  // Of a tensor of strings, one per element: what the runtime works with are
-  // i64 handles of its own. Null for all others.
+  int64_t byte_size = 0;  // bytes of the elements; data has at least as many
+  // The strings of a tensor of strings, one per element; the runtime represents
+  // them by i64 handles of its own. Null for all other tensors.
   std::shared_ptr<const std::vector<std::string>> strings;
 
-  // Zeroed, 64-byte aligned memory of its own. ResourceExhausted when there is
-  // not enough.
+  // Makes a tensor with zeroed, 64-byte aligned memory of its own.
+  // ResourceExhausted if there is not enough memory.
   static StatusOr<Tensor> Allocate(DType type, std::vector<int64_t> dims);
-  // Any alignment works; memory that is not 16-byte aligned is copied by
-  // Session::Run. byte_size is -1, which Session::Run refuses, if dims are
-  // negative or too large.
+  // Makes a tensor that refers to memory of the caller. Any alignment works;
+  // Session::Run copies memory that is not 16-byte aligned. If dims are
+  // negative or too large, byte_size is -1, which Session::Run refuses.
   static Tensor Borrow(DType type, std::vector<int64_t> dims, const void* data);
-  // Strings, one per element, row-major. InvalidArgument if that are more or
-  // fewer than the dims say.
+  // Makes a tensor of strings, one per element, row-major. InvalidArgument if
+  // their number does not match the dims.
   static StatusOr<Tensor> OfStrings(std::vector<int64_t> dims,
                                     std::vector<std::string> strings);
 
@@ -64,7 +64,8 @@ struct Tensor {
     return {static_cast<const T*>(data),
             static_cast<size_t>(byte_size) / sizeof(T)};
   }
-  // "1x3xf32"; "3xi64 as string" if there are strings.
+  // Returns a text such as "1x3xf32", or "3xi64 as string" if there are
+  // strings.
   std::string TypeText() const;
 };
 

@@ -23,7 +23,8 @@ void TieredDispatchRunner::Prepare() {
 }
 
 void TieredDispatchRunner::UpdateKernel(SiteState& site) {
-  // Before the run, so that a provider which compiles at once serves it.
+  // Requests come before the run, so that the kernel of a provider that
+  // compiles at once is used in it.
   RequestKernels(site);
   if (site.slot->kernels() != site.entry->seen) ChooseKernel(site);
 }

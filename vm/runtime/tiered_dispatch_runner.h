@@ -1,7 +1,6 @@
-// Runs dispatches by kernels where there are some: asks for them, takes what
-// comes into the slots. What it takes to use one on the host and on a device
-// differs, see HostDispatchRunner and DeviceDispatchRunner. Internal to
-// sessions.
+// Runs dispatches by kernels if there are any: it requests them, and uses those
+// that are installed in the slots. HostDispatchRunner and DeviceDispatchRunner
+// differ in how they use a kernel. Internal to sessions.
 #ifndef EMBER_VM_RUNTIME_TIERED_DISPATCH_RUNNER_H_
 #define EMBER_VM_RUNTIME_TIERED_DISPATCH_RUNNER_H_
 
@@ -13,24 +12,26 @@ namespace ember::vm {
 
 class TieredDispatchRunner : public DispatchRunner {
  public:
-  // tiering: null: tier 0 only. It outlives this.
+  // tiering: null: tier 0 only. It must outlive this.
   TieredDispatchRunner(const DispatchContext& context, Tiering* tiering);
 
-  // For dispatches whose extents are always the same and that have a kernel
-  // already, what their first call would otherwise do. What is refused is
-  // refused again when it is reached.
+  // Does the work of the first call for dispatches whose extents are always the
+  // same and that have a kernel already. An error is ignored here; the call
+  // itself returns it again.
   void Prepare() override;
 
  protected:
-  // What a shape class should request now, as Tiering::NextTier.
+  // Returns the tier that a shape class should request now; see
+  // Tiering::NextTier.
   virtual int TierFor(const SiteState& site) const = 0;
 
-  // Of a site with a slot: asks for kernels, and uses those that have come.
+  // Requests kernels for a site with a slot, and uses those that were
+  // installed.
   void UpdateKernel(SiteState& site);
-  // The best kernel that the slot shows now.
+  // Chooses the best kernel in the slot.
   void ChooseKernel(SiteState& site);
   void UseKernel(PlanEntry& entry, const Kernel* kernel);
-  // By the kernel, at tier 0 if it is null, with pointers_.
+  // Runs the call by the kernel, or at tier 0 if it is null, with pointers_.
   Status RunWith(SiteState& site, const Kernel* kernel);
 
   Tiering* const tiering_;

@@ -1,44 +1,46 @@
-// Tier slots: for each dispatch site of a module's programs (sites of a program
-// with the same dispatch and constants share one), the kernels that exist for
-// it and how often it ran. Shared by the sessions of one module, which swap a
-// kernel in at their next call after it was installed, and never wait for one.
+// Tier slots. For each dispatch site of a module's programs a slot has the
+// kernels that exist for it and the number of its runs. Sites of a program with
+// the same dispatch and constants share a slot. The sessions of one module
+// share all slots. They swap a kernel in at their next call after it was
+// installed, and never wait for one.
 //
 //   auto tiering =
 //       std::make_shared<Tiering>(module, provider, Tiering::Options{});
 //   Session::Create(module, {.device = device, .tiering = tiering});
 //
-// The policy (NextTier), and what was measured for it on a core with AVX-512:
+// The policy (NextTier), and its measurements on a core with AVX-512:
 //
 // - Code generation takes most of a compilation, and as long for tier 1 as for
 //   tier 2 (ResNet-50's 57 kernels: 720 and 735 ms, of which 630 and 567 ms;
 //   BERT-base's 112: 2.4 and 2.7 s). So a site without parameters, whose kernel
-//   of tier 1 is the same loop nest, asks for tier 2 at once.
-// - A site with parameters that has seen one shape class only asks for that
-//   one's kernel of tier 2 at once, too. When others come, it asks for one
-//   kernel for all (tier 1), and for one of its own for each class that has run
+//   of tier 1 has the same loop nest, requests tier 2 at once.
+// - A site with parameters that has seen only one shape class requests that
+//   class's kernel of tier 2 at once, too. When other classes come, it requests
+//   one kernel for all (tier 1), and one for each class that has run
 //   tier2_calls times, up to most_specialised. (Open extents cost much: the
 //   digits sample with a batch of 16 takes 1.31 ms at tier 0, 0.83 with kernels
 //   for all shapes, 0.20 with those for its own. A compilation takes 15 ms.)
-// - Nothing is asked for before the module has spent least_ns in tier 0 and the
-//   site has run tier1_calls times: a process that runs a model once, or a tiny
-//   one some thousand times, never loads a compiler. Then all such sites ask,
-//   and the provider begins with the hottest (KernelSlot::heat_ns).
-// - What the module's profile names (vm-prejit --profile) has been seen to be
-//   hot: it does not have to run tier1_calls times, asks for kernels of the
-//   shapes that are named as soon as they come, and stands before what is not
-//   named. least_ns holds for it, too.
-// - Whether a kernel is faster than tier 0 is measured (kernel_trial.h); one
-//   that is not is set aside for that shape class.
-// - Before any of that, the first call of a kernel with each shape class is
-//   made twice, by tier 0 for the caller and by the kernel on copies
-//   (kernel_check.h), and the provider's judge compares both. A kernel that is
-//   wrong is withdrawn for good before anybody has seen a result of it.
-//   The time that takes is part of what a run may lose to kernels on trial. A
-//   kernel for all shapes must be right for one of them before it is used;
-//   with others it is checked as runs have time for that, and after some it is
-//   believed: a decoder's step brings a shape of its own each time.
-//   With what a session's memory limit has no room to check, tier 0 stays.
-//   Kernels of devices are not checked.
+// - There is no request before the module has spent least_ns in tier 0 and the
+//   site has run tier1_calls times. So a process that runs a model once, or a
+//   tiny one some thousand times, never loads a compiler. Then all such sites
+//   make requests, and the provider begins with the hottest
+//   (KernelSlot::heat_ns).
+// - Dispatches in the module's profile (vm-prejit --profile) are known to be
+//   hot. They do not have to run tier1_calls times, request kernels of the
+//   recorded shapes as soon as those come, and have priority over dispatches
+//   that are not in the profile. least_ns holds for them, too.
+// - The session measures if a kernel is faster than tier 0 (kernel_trial.h). A
+//   kernel that is not is set aside for that shape class.
+// - Before that, the first call of a kernel with each shape class is made
+//   twice: by tier 0 for the caller, and by the kernel on copies
+//   (kernel_check.h). The provider's judge compares both. A wrong kernel is
+//   withdrawn permanently before its results are used. The time of checks is
+//   part of the time that a run may lose to kernels on trial. A kernel for all
+//   shapes must be right for one of them before it is used. It is checked with
+//   others when runs have time for that, and accepted after some checks,
+//   because a decoder's step has a new shape each time. If a session's memory
+//   limit has no room for the check, tier 0 stays in use. Kernels of devices
+//   are not checked.
 //
 // Thread-safe. Kernels are never freed before the Tiering, so that readers need
 // no lock.
@@ -62,38 +64,37 @@ namespace ember::vm {
 
 class MemoryPool;
 
-// What is asked for of one group of sites (DispatchSite::group), but for where
-// the kernel runs and for which shapes.
+// Returns the request for one group of sites (DispatchSite::group), without the
+// device and the shapes.
 KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
                          size_t group);
 
-// provider: null for kernels that are put into slots by others only
+// provider: null if kernels are only installed from elsewhere
 // (vm/runtime/native_kernels.h).
 class Tiering : public DispatchRunnerSource {
  public:
   struct Options {
-    // Time in dispatches of the module before the first request.
+    // Time that dispatches of the module must take before the first request.
     int64_t least_ns = 20'000'000;
-    // Of a site, until the next one requests its first kernel.
+    // Calls of a site before its next call requests its first kernel.
     int64_t tier1_calls = 2;
-    // With the same parameters, until the next one requests its own, where
-    // there are others.
+    // Calls with the same parameters before the next one requests a kernel of
+    // its own, if there are other parameters.
     int64_t tier2_calls = 10;
     int most_specialised = 8;  // kernels of one shape class, per slot
     int max_tier = 2;
-    // Kernels that are slower than tier 0 are used all the same: while
-    // something else is looked for.
+    // True: kernels that are slower than tier 0 stay in use.
     bool keeps_slow_kernels = false;
-    // The first call of each kernel with each shape class is checked, if the
-    // provider has a judge.
+    // True: the first call of each kernel with each shape class is checked, if
+    // the provider has a judge.
     bool checks_kernels = true;
   };
 
-  // Every site asks before its first call, for tier max_tier: for a provider
-  // that compiles within the request. Kernels are used as they are: whoever
-  // wants them at once does not want tier 0's calls. A site that has met
-  // kMostEager shape classes will meet more (a value that grows in a loop):
-  // those get the kernel for all shapes.
+  // Options for a provider that compiles within the request: every site
+  // requests a kernel of tier max_tier before its first call. Kernels are used
+  // without checks, because the caller does not want calls of tier 0. A site
+  // that has run kMostEager shape classes will probably run more (a value that
+  // grows in a loop), so further classes get the kernel for all shapes.
   static constexpr int kMostEager = 64;
   static Options Eager(int max_tier);
 
@@ -103,43 +104,44 @@ class Tiering : public DispatchRunnerSource {
   const Options& options() const { return options_; }
   const Module& module() const { return *module_; }
   const std::shared_ptr<const Module>& shared_module() const { return module_; }
-  // By DispatchSite::group of Module::sites.
+  // Slots by DispatchSite::group of Module::sites.
   const std::shared_ptr<KernelSlot>& slot(size_t group) const {
     return slots_[group];
   }
-  // A call that was timed.
+  // Counts a timed call.
   void Count(size_t group, int64_t ns) {
     slots_[group]->Count(ns);
     ns_.fetch_add(ns, std::memory_order_relaxed);
   }
-  // What a shape class that ran `calls` times and has requested `requested`
-  // should request now; `requested`: nothing.
+  // Returns the tier that a shape class should request now, after `calls` calls
+  // and a request of tier `requested`. Returns `requested` for no request.
   int NextTier(size_t group, std::span<const int64_t> parameters, int64_t calls,
                int requested) const;
-  // Kernels are for the first device that this is called with, or for any
-  // device that is the host if that one is. InvalidArgument for another.
+  // Sets the device of the kernels. The first call decides: later ones must be
+  // for the same device, or for any host device if the first one is.
+  // InvalidArgument otherwise.
   Status UseOn(const std::shared_ptr<hal::Device>& device);
-  // Asks the provider for a kernel unless that was done before. parameters and
-  // interrupt: as in KernelRequest.
+  // Requests a kernel from the provider unless it was requested before.
+  // parameters and interrupt: see KernelRequest.
   void Request(size_t group, int tier, std::span<const int64_t> parameters,
                std::string_view target, const Interrupt* interrupt);
-  // What runs the dispatches of a session on the host with these kernels, which
-  // must be of the session's module.
+  // Makes the runner for the dispatches of a session on the host with these
+  // kernels, which must be of the session's module.
   StatusOr<std::unique_ptr<DispatchRunner>> NewDispatchRunner(
       const DispatchContext& context) override;
-  // InvalidArgument where another module's kernels would be used, or those of
-  // another device (UseOn).
+  // InvalidArgument if the kernels are of another module, or of another device
+  // (UseOn).
   Status UseFor(const DispatchContext& context);
-  // What sessions on the host call when they are made; null: nothing. Set, by
-  // who has put kernels into slots, before there are sessions
-  // (vm/runtime/first_run.h): a runtime that installs none does without it.
+  // A function that sessions on the host call when they are created; may be
+  // null. Code that installs kernels sets it before there are sessions
+  // (vm/runtime/first_run.h). A runtime that installs none does not link it.
   using Preparation = void (*)(const Module& module, const Tiering& tiering,
                                ParallelRunner& runner, MemoryPool& pool);
   void set_preparation(Preparation preparation) { preparation_ = preparation; }
   Preparation preparation() const { return preparation_; }
-  // Whether there is anyone to ask.
+  // True if kernels can be requested.
   bool has_provider() const { return provider_ != nullptr; }
-  // The provider's, if kernels are to be checked; else null.
+  // The provider's judge if kernels are to be checked; else null.
   KernelJudge* judge() const { return judge_.get(); }
 
  private:
@@ -149,11 +151,12 @@ class Tiering : public DispatchRunnerSource {
   std::shared_ptr<KernelJudge> judge_;
   Preparation preparation_ = nullptr;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
-  std::vector<int64_t> sites_;  // by group
-  // By group; null for what the module's profile does not name.
+  std::vector<int64_t> sites_;  // indexed by group
+  // Indexed by group; null for dispatches that the module's profile does not
+  // name.
   std::vector<const DispatchProfile*> recorded_;
   std::atomic<int64_t> ns_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the fields below
   bool is_used_ = false;
   std::shared_ptr<hal::Device> device_;  // null: the host's
 };

@@ -1,5 +1,5 @@
-// Tier slots with a provider that stands for the JIT, and calls whose times the
-// test says.
+// Tests tier slots with a provider in place of the JIT, and calls whose times
+// the test sets.
 #include "vm/runtime/tiering.h"
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 namespace ember::vm {
 namespace {
 
-// What it is when sessions look; a call takes a microsecond, and what kernels
-// and runners add to it.
+// The simulated time. A call takes a microsecond, and the time that kernels and
+// runners add to it.
 int64_t clock_ns = 0;
 int64_t Clock() { return clock_ns += 1000; }
 void Take(int64_t ns) { clock_ns += ns; }
 
-// Of add_bias in the sample "loop"; adds a mark, so that a test sees who ran.
+// A kernel of add_bias in the sample "loop". It adds a mark, so that a test
+// sees which kernel ran.
 class MarkingKernel : public HostKernel {
  public:
   MarkingKernel(int tier, std::vector<int64_t> only)
@@ -62,7 +63,8 @@ class TieringTest : public testing::Test {
  protected:
   TieringTest() : module_(*Module::FromDefinition(SampleNamed("loop"))) {}
 
-  // Counts of calls alone decide, and kernels stay however slow they are.
+  // Requests depend only on counts of calls, and kernels stay however slow they
+  // are.
   void Start(Tiering::Options options) {
     options.least_ns = 0;
     options.keeps_slow_kernels = true;
@@ -79,8 +81,8 @@ class TieringTest : public testing::Test {
     options.clock = Clock;
     return *Session::Create(module_, options);
   }
-  // The first element of the result for n rows of zeros: 3 at tier 0, plus 300
-  // per tier.
+  // Returns the first element of the result for n rows of zeros: 3 at tier 0,
+  // plus 300 per tier.
   float Run(int64_t n) { return Run(*session_, n); }
   static float Run(Session& session, int64_t n) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
@@ -141,7 +143,8 @@ TEST_F(TieringTest, WhatTheProfileNamesIsHotFromTheFirstCallOn) {
   module_ = *Module::FromDefinition(std::move(definition));
   Start({.tier1_calls = 1000, .tier2_calls = 1000});
   EXPECT_EQ(tiering_->slot(0)->heat_ns(), kRecorded + 1);
-  // Others than those that are named: as without a profile, but at once.
+  // Shapes that the profile does not name are handled as without a profile, but
+  // at once.
   Run(1);
   ASSERT_EQ(provider_->requests.size(), 1u);
   Run(3);
@@ -217,7 +220,7 @@ TEST_F(TieringTest, SwapsKernelsInForEverySession) {
   EXPECT_EQ(Run(*other, 2), 303);
   EXPECT_EQ(session_->Profile()[0].tier, 1);
   EXPECT_EQ(session_->Profile()[0].plan, "marking tier 1");
-  // A specialised one only for its own shape.
+  // A specialised kernel is used only for its own shape.
   provider_->slots[0]->Install(
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{3}));
   EXPECT_EQ(Run(2), 303);
@@ -231,7 +234,7 @@ TEST_F(TieringTest, SpecialisedKernelsOfManyShapesDoNotMixUp) {
   provider_->slots[0]->Install(
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{5}));
   for (int round = 0; round < 3; ++round) {
-    // More shapes than plans are kept.
+    // There are more shapes than plans that are kept.
     for (int64_t n = 1; n <= 20; ++n) EXPECT_EQ(Run(n), n == 5 ? 603 : 3) << n;
   }
 }
@@ -246,7 +249,7 @@ TEST_F(TieringTest, DecliningKeepsTierZero) {
   EXPECT_EQ(provider_->requests.size(), 1u);
 }
 
-// Marks like the others, and takes its time.
+// A MarkingKernel that takes a given time.
 class SlowMarkingKernel : public MarkingKernel {
  public:
   using MarkingKernel::MarkingKernel;
@@ -286,8 +289,8 @@ TEST_F(TieringTest, SlowKernelsAreSetAsideForTheirShape) {
             profile[0].calls);
 }
 
-// y = x + 8, one at a time, each by a dispatch of its own, for `extent`
-// elements.
+// Computes y = x + 8, one at a time, each by a dispatch of its own, for
+// `extent` elements.
 constexpr int kChain = 8;
 std::string ChainText(int extent = 1) {
   const std::string n = std::to_string(extent);
@@ -352,7 +355,7 @@ TEST_F(TieringTest, KernelsOnTrialCostARunLittle) {
   EXPECT_TRUE(session_->IsSettled());
 }
 
-// Takes a tenth of the time of others.
+// A kernel that takes a tenth of the time of others.
 class NoWorkKernel : public MarkingKernel {
  public:
   using MarkingKernel::MarkingKernel;
@@ -362,7 +365,7 @@ class NoWorkKernel : public MarkingKernel {
   }
 };
 
-// Takes its time every other time.
+// A runner that takes time in every other call.
 class UnsteadyRunner : public ParallelRunner {
  public:
   int worker_count() const override { return 2; }
@@ -374,7 +377,7 @@ class UnsteadyRunner : public ParallelRunner {
 };
 
 TEST_F(TieringTest, KernelsOnTrialDoNotPayForTierZero) {
-  constexpr int kExtent = 1 << 16;  // so that tier 0 asks its runner
+  constexpr int kExtent = 1 << 16;  // large enough for tier 0 to use its runner
   UnsteadyRunner runner;
   device_ = *hal::CreateCpuDevice({.host_runner = &runner});
   module_ = *Module::FromDefinition(*ParseModule(ChainText(kExtent)));
@@ -412,7 +415,7 @@ TEST_F(TieringTest, SettledSessionsMeasureNoMore) {
   EXPECT_EQ(Run(2), 603);
   EXPECT_EQ(tiering_->slot(0)->calls(), timed);
   EXPECT_EQ(session_->Profile()[0].tier_calls[2], 6);
-  // A better one is still noticed, and so are other shapes.
+  // A better kernel is still noticed, and so are other shapes.
   provider_->slots[0]->Install(
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{}));
   EXPECT_EQ(Run(4), 603);
@@ -450,7 +453,7 @@ TEST_F(TieringTest, WithdrawnKernelsAreNotUsedAnyMore) {
   EXPECT_TRUE(slot.kernels()->list.empty());
 }
 
-// They name sizes, and a loop may come with another one in each turn.
+// Reasons name sizes, and each iteration of a loop may have another size.
 TEST(KernelSlotTest, ReasonsOfWhatCannotBeCheckedAreBounded) {
   KernelSlot slot;
   for (int bytes = 0; bytes < 1000; ++bytes)

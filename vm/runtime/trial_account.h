@@ -1,7 +1,8 @@
-// What trying kernels may cost the callers of a session. Nobody should notice
-// that kernels are tried: a run may lose a small part of what the last one
-// would have taken at tier 0, by its dispatches' best times. What faster
-// kernels have saved in it counts. The first run has no bound.
+// Limits the time that trying kernels costs the callers of a session, so that
+// trials are not noticeable. A run may lose a small part of the time that the
+// last run would have taken at tier 0, by its dispatches' best times. Time that
+// faster kernels have saved in it counts against the loss. The first run has no
+// limit.
 //
 //   account.StartRun();
 //   account.AddCall(trial.interpreted_ns(), ns);      // of each call
@@ -19,33 +20,33 @@ namespace ember::vm {
 class TrialAccount {
  public:
   void StartRun() {
-    constexpr int64_t kMayLose = 32;  // one of so many nanoseconds
+    constexpr int64_t kMayLose = 32;  // one nanosecond in this many
     if (interpreted_ns_ > 0) may_lose_ns_ = interpreted_ns_ / kMayLose;
     interpreted_ns_ = lost_ns_ = 0;
     is_open_ = has_measured_;
     has_measured_ = false;
   }
-  // A call that took ns; interpreted_ns: the best time at tier 0 of others like
-  // it, 0 if there is none.
+  // Adds a call that took ns. interpreted_ns: the best time of the same call at
+  // tier 0, 0 if there is none.
   void AddCall(int64_t interpreted_ns, int64_t ns) {
     interpreted_ns_ += interpreted_ns;
     if (interpreted_ns > 0) lost_ns_ += ns - interpreted_ns;
   }
-  // What came on top of a call.
+  // Adds time that was spent in addition to a call.
   void AddLoss(int64_t ns) { lost_ns_ += ns; }
-  // The run has measured something, so that the next one is interested in its
+  // Records that this run has measured something, so the next run needs its
   // times.
   void NoteMeasured() { has_measured_ = true; }
 
   bool has_lost_enough() const { return lost_ns_ > may_lose_ns_; }
-  // Whether anything in this run depends on its times.
+  // True if a decision depends on this run's times.
   bool is_open() const { return is_open_; }
 
  private:
   int64_t interpreted_ns_ = 0;
   int64_t lost_ns_ = 0;
-  bool has_measured_ = true;  // something in this run
-  bool is_open_ = true;       // as the last run measured something
+  bool has_measured_ = true;  // in this run
+  bool is_open_ = true;       // the last run measured something
   int64_t may_lose_ns_ = std::numeric_limits<int64_t>::max();
 };
 

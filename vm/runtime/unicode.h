@@ -1,5 +1,5 @@
-// Change of case, and what is white space, in UTF-8. Bytes that are not UTF-8
-// stay as they are and are no white space.
+// Change of case, and tests for white space, in UTF-8. Invalid bytes stay as
+// they are and are no white space.
 //
 //   ChangeCase("Ärger", Case::kUpper) == "ÄRGER"
 //
@@ -16,10 +16,10 @@ namespace ember::vm {
 enum class Case : uint8_t { kLower, kUpper };
 std::string ChangeCase(std::string_view text, Case to);
 
-// The bytes of the white space character at the beginning of the text; 0: it
-// begins with something else.
+// Returns the bytes of the white space character at the beginning of the text,
+// or 0 if there is none.
 int SpaceLength(std::string_view text);
-// The bytes of its first character, or 1.
+// Returns the bytes of the text's first character, or 1 if it is invalid.
 int CharacterLength(std::string_view text);
 
 }  // namespace ember::vm

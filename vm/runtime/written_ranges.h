@@ -1,13 +1,14 @@
-// What of a session's memory the current run has written. Memory is used again
-// from run to run and by one value after another, and a program may read what
-// nothing wrote: it must then find zeros, not what a run before has left.
+// The parts of a session's memory that the current run has written. Memory is
+// reused by later runs and by other values of the same run. A program may read
+// memory that it has not written; it must then find zeros, not the contents of
+// an earlier run.
 //
 //   written.Clear();                           // a run begins
 //   written.Add(data, bytes);
 //   for (auto gap : written.TakeGaps(data, bytes)) ...   // of what is read
 //   written.Remove(data, bytes);               // memory gets another owner
 //
-// A few ranges, as neighbours join. Not thread-safe.
+// There are few ranges, because neighbours are merged. Not thread-safe.
 #ifndef EMBER_VM_RUNTIME_WRITTEN_RANGES_H_
 #define EMBER_VM_RUNTIME_WRITTEN_RANGES_H_
 
@@ -22,7 +23,8 @@ class WrittenRanges {
   void Clear() { ranges_.clear(); }
   void Add(const void* data, int64_t bytes);
   void Remove(const void* data, int64_t bytes);
-  // What of it was not added: the caller writes zeros there. Now it is added.
+  // Returns the parts of the range that were not added, for the caller to
+  // clear, and adds them.
   std::vector<std::span<uint8_t>> TakeGaps(uint8_t* data, int64_t bytes);
 
  private:
@@ -30,7 +32,7 @@ class WrittenRanges {
     uintptr_t begin;
     uintptr_t end;
   };
-  // The first range that ends at or behind the address.
+  // Finds the first range that ends at or after the address.
   std::vector<Range>::iterator Find(uintptr_t address);
 
   std::vector<Range> ranges_;  // in order, with gaps between them

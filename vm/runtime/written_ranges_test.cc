@@ -1,4 +1,4 @@
-// Beside a byte for each byte, with random ranges:
+// Compares the ranges with an array of one flag per byte, with random ranges:
 //
 //   EMBER_SEED=42 bazel run //vm/runtime:written_ranges_test
 #include "vm/runtime/written_ranges.h"
@@ -64,7 +64,7 @@ TEST(WrittenRangesTest, AsAByteForEachByte) {
   }
 }
 
-// One by one, each of them moved all that came behind it.
+// Removing ranges one by one would move all later ones each time.
 TEST(WrittenRangesTest, ManyAreRemovedAtOnce) {
   constexpr int64_t kRanges = 2'000'000;
   std::vector<uint8_t> memory(2 * kRanges);

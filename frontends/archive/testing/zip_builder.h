@@ -14,10 +14,10 @@ namespace ember::archive {
 
 class ZipBuilder {
  public:
-  // before: bytes of what the archive will be appended to.
+  // `before`: number of bytes to which the archive will be appended.
   explicit ZipBuilder(uint64_t before = 0) : before_(before) {}
 
-  // Stored as it is.
+  // Adds an entry that is stored without compression.
   void Add(const std::string& name, const std::string& contents);
   void AddDeflated(const std::string& name, const std::string& contents);
   std::string Finish();

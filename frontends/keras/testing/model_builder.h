@@ -27,7 +27,7 @@ struct TestWeight {
   std::string bytes;
 };
 
-// Of f32 numbers.
+// Makes a weight of f32 numbers.
 TestWeight Weight(const std::vector<int64_t>& dims,
                   const std::vector<float>& values);
 
@@ -55,13 +55,13 @@ class ModelBuilder {
   std::vector<Stored> stored_;
 };
 
-// An .h5 file with any model_config; weights by layer, in order.
+// Returns an .h5 file with any model_config; weights by layer, in order.
 std::string Hdf5Model(
     const std::string& config, const std::string& version,
     const std::vector<std::pair<std::string, std::vector<TestWeight>>>&
         weights);
 
-// A .keras archive; weights by path: "layers/dense/vars/0".
+// Returns a .keras archive; weights by path: "layers/dense/vars/0".
 std::string ArchiveModel(
     const std::string& config, const std::string& version,
     const std::vector<std::pair<std::string, TestWeight>>& weights);

@@ -1,4 +1,4 @@
-// Small whole models that tests of damaged files begin with.
+// Small whole models from which tests make damaged files.
 //
 //   for (std::string_view name : SampleModelNames()) SampleModel(name);
 #ifndef EMBER_FRONTENDS_KERAS_TESTING_SAMPLE_MODELS_H_
@@ -11,7 +11,7 @@
 namespace ember::keras {
 
 std::span<const std::string_view> SampleModelNames();
-// The file; the name is one of those.
+// Returns the file; `name` is one of SampleModelNames().
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::keras

@@ -110,7 +110,7 @@ ModelBuilder MoreLayers() {
   return m;
 }
 
-// The graph attribute of the last node.
+// Adds a graph attribute to the last node.
 GraphProto& AddGraph(ModelBuilder& m, const std::string& name,
                      ModelBuilder& body) {
   AttributeProto& attribute =
@@ -220,7 +220,7 @@ ModelBuilder Function() {
   return m;
 }
 
-// Its weights are 16 bytes of weights.bin.
+// The model's weights are 16 bytes of weights.bin.
 ModelBuilder External() {
   ModelBuilder m(17);
   m.Input("x", {"N", 4});

@@ -1,11 +1,11 @@
-// Small valid models that tests damage: between them a little of everything
-// that reads numbers, names and subgraphs from a model.
+// Small valid models that tests damage. Together they use all code that reads
+// numbers, names and subgraphs from a model.
 //
 //   ModelBuilder m = SampleModel("loop");
 //
 // "layers" and "more_layers" hold many operators with attributes and constant
-// operands; "loop", "scan", "if", "quantized" and "function" what their names
-// say; "external" takes 16 bytes at offset 64 of weights.bin.
+// operands; "loop", "scan", "if", "quantized" and "function" hold what their
+// names say; "external" takes 16 bytes at offset 64 of weights.bin.
 #ifndef EMBER_FRONTENDS_ONNX_TESTING_SAMPLE_MODELS_H_
 #define EMBER_FRONTENDS_ONNX_TESTING_SAMPLE_MODELS_H_
 
@@ -17,7 +17,7 @@
 namespace ember::onnx {
 
 std::vector<std::string_view> SampleModelNames();
-// Checked: one of the names.
+// `name` must be one of these names; this is checked.
 ModelBuilder SampleModel(std::string_view name);
 
 }  // namespace ember::onnx

@@ -25,7 +25,7 @@ std::string Numbers(const std::vector<int>& numbers) {
 
 }  // namespace
 
-// One byte for 7 bits, else all 64.
+// Writes one byte for 7 bits, else all 64.
 std::string Varint(uint64_t value) {
   if (value < 128) return std::string(1, static_cast<char>(value << 1 | 1));
   std::string text(1, '\0');
@@ -133,7 +133,7 @@ std::string BytecodeBuilder::Region(
   return text;
 }
 
-// Version 1: all regions are behind their operations.
+// Writes version 1, in which regions follow their operations.
 std::string BytecodeBuilder::Finish(int function_type,
                                     const std::string& region) {
   const Named attributes = {{"sym_name", Text("main")},

@@ -1,4 +1,4 @@
-// Bytecode files in memory, as the writer of portable artifacts makes them: one
+// Makes bytecode files in memory, like the writer of portable artifacts: one
 // function of the dialect vhlo.
 //
 //   BytecodeBuilder b;
@@ -24,7 +24,7 @@ class BytecodeBuilder {
   using Named = std::vector<std::pair<std::string, int>>;  // name, attribute
 
   int String(std::string_view text);
-  // Of vhlo, by what its encoding is; numbers of them.
+  // Add an attribute or type of vhlo by its encoding, and return its number.
   int Attribute(std::string encoding);
   int Type(const std::string& encoding);
 
@@ -41,15 +41,16 @@ class BytecodeBuilder {
   int List(const std::vector<int>& attributes);
   int Dictionary(const Named& entries);
 
-  // An operation of the block that is open; `regions`: encodings of regions.
+  // Returns the encoding of an operation of the open block. `regions`:
+  // encodings of regions.
   std::string Operation(const std::string& name, const Named& attributes,
                         const std::vector<int>& result_types,
                         const std::vector<int>& operands,
                         const std::vector<std::string>& regions = {});
-  // `values`: how many are defined in it.
+  // `values`: the number of values that are defined in the region.
   static std::string Region(const std::vector<int>& arguments, int values,
                             const std::vector<std::string>& operations);
-  // A file whose module has one function with this region.
+  // Returns a file whose module has one function with this region.
   std::string Finish(int function_type, const std::string& region);
 
  private:

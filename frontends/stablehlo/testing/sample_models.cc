@@ -3,7 +3,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Two layers with a relu between, which is a function of its own, and a choice.
+// Two layers with a relu between them, which is a function of its own, and the
+// argmax of the result.
 constexpr char kMlp[] = R"mlir(#loc1 = loc("x")
 module @jit_mlp attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<2x3xf32> {jax.arg_info = "x", mhlo.sharding = "{replicated}"} loc("x")) -> (tensor<2x2xf32> {jax.result_info = "scores"}, tensor<2xi32> {jax.result_info = "choice"}) {
@@ -47,8 +48,8 @@ module @jit_mlp attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1
 #loc2 = loc("jit(mlp)/jit(main)/dot_general"("mlp.py":3:9 to :20))
 )mlir";
 
-// A convolution with SAME padding, batch normalization, a maximum of windows
-// and the mean of what is left.
+// A convolution with SAME padding, batch normalisation, max pooling, and a mean
+// over the result.
 constexpr char kCnn[] = R"mlir(
 module @jit_cnn {
   func.func public @main(%image: tensor<1x4x4x1xf32>) -> tensor<1x2xf32> {
@@ -82,8 +83,8 @@ module @jit_cnn {
 #-}
 )mlir";
 
-// One head of causal attention, row by row in a loop: scores with the rows so
-// far, softmax, and what it weighs.
+// One head of causal attention, computed row by row in a loop: scores with the
+// rows so far, softmax, and the weighted sum.
 constexpr char kTransformer[] = R"mlir(
 module @jit_block {
   func.func public @main(%x: tensor<3x2xf32>, %wq: tensor<2x2xf32>, %wk: tensor<2x2xf32>) -> (tensor<3x2xf32> {jax.result_info = ""}) {
@@ -124,7 +125,7 @@ module @jit_block {
 }
 )mlir";
 
-// Dims that are open; regions, attributes and constants of most kinds.
+// Open dims; regions, attributes and constants of most kinds.
 constexpr char kMixed[] = R"mlir(
 !row = tensor<?x3xf32>
 #numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>
@@ -154,8 +155,8 @@ func.func @main(%x: !row, %i: tensor<2xi32>, %b: tensor<i1>) -> (tensor<2x3xf32>
 }
 )mlir";
 
-// Bytecode that mlir-opt 19 wrote of a program in the generic form, in hex: the
-// rows of x times (1, -2, 4), largest first, negated where b is false.
+// Bytecode that mlir-opt 19 wrote from a program in the generic form, in hex:
+// the rows of x times (1, -2, 4), largest first, negated where b is false.
 constexpr char kSorted[] =
     "4d4cef520d4d4c495231392e312e3700012d070105091701030f030507130511111519"
     "1d2125292d035939110137070b13130b0b0b0b0f130b0b0b0b130b3f130b331b0b0f0b"

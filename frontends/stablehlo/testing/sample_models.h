@@ -1,8 +1,8 @@
-// Small whole programs, as JAX prints them, that tests begin with.
+// Small whole programs, as JAX prints them, for tests.
 //
 //   for (std::string_view name : SampleModelNames()) SampleModel(name);
 //
-// What they compute is in tests/stablehlo/networks_test.cc.
+// tests/stablehlo/networks_test.cc says what they compute.
 #ifndef EMBER_FRONTENDS_STABLEHLO_TESTING_SAMPLE_MODELS_H_
 #define EMBER_FRONTENDS_STABLEHLO_TESTING_SAMPLE_MODELS_H_
 
@@ -13,7 +13,7 @@
 namespace ember::stablehlo {
 
 std::span<const std::string_view> SampleModelNames();
-// The name is one of those.
+// `name` is one of SampleModelNames().
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::stablehlo

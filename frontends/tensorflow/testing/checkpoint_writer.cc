@@ -49,7 +49,7 @@ std::string MakeBlock(const Entries& entries) {
   return block;
 }
 
-// Appends the block and its trailer; where it lies.
+// Appends the block and its trailer; returns its location.
 std::string AddBlock(std::string& file, std::string block, bool compress) {
   if (compress) {
     std::string smaller(snappy_max_compressed_length(block.size()), '\0');

@@ -1,5 +1,5 @@
-// Makes checkpoints for tests (checkpoint.h says what they are), and
-// SavedModels around them.
+// Makes checkpoints for tests (checkpoint.h describes them), and SavedModels
+// with them.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_TESTING_CHECKPOINT_WRITER_H_
 #define EMBER_FRONTENDS_TENSORFLOW_TESTING_CHECKPOINT_WRITER_H_
 
@@ -12,7 +12,8 @@
 
 namespace ember::tensorflow {
 
-// A sorted table of these entries in two blocks, keys sharing what they can.
+// Returns a sorted table of these entries in two blocks. Keys share their
+// common parts.
 std::string MakeSortedTable(const std::map<std::string, std::string>& entries,
                             bool compress);
 
@@ -29,7 +30,7 @@ struct TestCheckpoint {
 TestCheckpoint MakeCheckpoint(
     const std::map<std::string, TestVariable>& variables, bool compress);
 
-// saved_model.pb and variables/ in a folder that is there.
+// Writes saved_model.pb and variables/ to an existing folder.
 void WriteSavedModel(const std::string& folder, const SavedModel& model,
                      const TestCheckpoint& checkpoint);
 

@@ -31,7 +31,7 @@ TestAttribute Texts(const std::string& name,
 TestAttribute Type(const std::string& name, DataType value);
 TestAttribute Ints(const std::string& name, const std::vector<int64_t>& values);
 TestAttribute Floats(const std::string& name, const std::vector<float>& values);
-// -1: open.
+// An extent of -1 is open.
 TestAttribute ShapeOf(const std::string& name,
                       const std::vector<int64_t>& dims);
 TestAttribute NoRank(const std::string& name);
@@ -45,7 +45,7 @@ std::span<const uint8_t> AsBytes(const std::string& text);
 NodeDef MakeNode(const std::string& name, const std::string& op,
                  const std::vector<std::string>& inputs,
                  const std::vector<TestAttribute>& attributes = {});
-// Of numbers' bytes.
+// Returns a constant made of its numbers' bytes.
 NodeDef MakeConst(const std::string& name, DataType type,
                   const std::vector<int64_t>& dims, const std::string& bytes);
 NodeDef MakeScalar(const std::string& name, float value);
@@ -60,7 +60,8 @@ class GraphMaker {
             const std::vector<std::string>& inputs,
             const std::vector<TestAttribute>& attributes = {});
   void Add(const NodeDef& node) { *graph_.add_node() = node; }
-  // Arguments and results are of any type; results: name -> "node:result:0".
+  // Arguments and results may have any type. `results`: maps names to
+  // "node:result:0".
   void Function(const std::string& name,
                 const std::vector<std::string>& arguments,
                 const std::vector<NodeDef>& nodes,

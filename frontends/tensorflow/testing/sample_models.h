@@ -1,5 +1,5 @@
-// Small models that between them have what the reader reads: for tests of
-// robustness, and seeds of fuzzing.
+// Small models that together use everything that the reader reads: for tests of
+// robustness, and as seeds of fuzzing.
 #ifndef EMBER_FRONTENDS_TENSORFLOW_TESTING_SAMPLE_MODELS_H_
 #define EMBER_FRONTENDS_TENSORFLOW_TESTING_SAMPLE_MODELS_H_
 
@@ -10,13 +10,13 @@
 
 namespace ember::tensorflow {
 
-// layers, loop (version 1), functions (version 2), text.
+// The names: layers, loop (version 1), functions (version 2), text.
 std::vector<std::string> SampleModelNames();
 std::string SampleModel(const std::string& name);
 
-// A SavedModel of version 2, with a variable that is read ("scale", [2]) and
-// one that its signature "count" assigns ("count", []), and the checkpoint to
-// it.
+// Returns a SavedModel of version 2 with two variables: "scale" ([2]) is read,
+// and "count" ([]) is assigned by its signature "count". SampleCheckpoint
+// returns its checkpoint.
 SavedModel SampleSavedModel();
 TestCheckpoint SampleCheckpoint(bool compress);
 

@@ -1,4 +1,4 @@
-// TensorFlow Lite files made in memory, for tests.
+// Makes TensorFlow Lite files in memory, for tests.
 //
 //   ModelBuilder m;
 //   const int x = m.Input({.type = schema::TensorType::FLOAT32, .shape = {2}});
@@ -6,7 +6,7 @@
 //   m.Operator(schema::BuiltinOperator::ABS, {x}, {y});
 //   const std::string file = m.Finish();
 //
-// Nothing is checked: tests of damaged files are made with it, too.
+// It checks nothing, so that tests can make damaged files with it, too.
 #ifndef EMBER_FRONTENDS_TFLITE_TESTING_MODEL_BUILDER_H_
 #define EMBER_FRONTENDS_TFLITE_TESTING_MODEL_BUILDER_H_
 
@@ -25,24 +25,24 @@ namespace ember::tflite {
 struct TestTensor {
   schema::TensorType type = schema::TensorType::FLOAT32;
   std::vector<int32_t> shape = {};
-  std::string name = "";  // empty: "t" and its number
+  std::string name = "";  // If empty: "t" and its number.
   std::vector<float> scales = {};
   std::vector<int64_t> zero_points = {};
   int axis = 0;
   bool is_variable = false;
   std::vector<int32_t> signature = {};  // the shape with -1 for open dims
-  std::string data = "";                // of constants
-  bool sparse = false;                  // as `sparsity` was given
+  std::string data = "";                // Bytes of a constant.
+  bool sparse = false;                  // True: use `sparsity`.
 };
 
 class ModelBuilder {
  public:
   ModelBuilder() { Subgraph("main"); }
 
-  // What follows is of a new subgraph; its number.
+  // Begins a new subgraph, which gets all that follows. Returns its number.
   int Subgraph(const std::string& name);
 
-  // Tensors of the subgraph; their numbers.
+  // Adds a tensor to the subgraph, and returns its number.
   int Tensor(TestTensor tensor);
   int Input(TestTensor tensor);
   int Output(TestTensor tensor);
@@ -54,9 +54,9 @@ class ModelBuilder {
     return Tensor(std::move(tensor));
   }
 
-  // For options: schema::CreateConv2DOptions(m.fbb(), …).Union().
+  // Builder for options: schema::CreateConv2DOptions(m.fbb(), …).Union().
   flatbuffers::FlatBufferBuilder& fbb() { return fbb_; }
-  // Inputs of -1 are left out.
+  // An input of -1 is left out.
   void Operator(schema::BuiltinOperator code,
                 const std::vector<int32_t>& inputs,
                 const std::vector<int32_t>& outputs,
@@ -65,19 +65,19 @@ class ModelBuilder {
   void Custom(const std::string& name, const std::vector<int32_t>& inputs,
               const std::vector<int32_t>& outputs,
               const std::vector<uint8_t>& options = {});
-  // Of tensors of the subgraph by the names that it gives them.
+  // Adds a signature that names tensors of the subgraph.
   void Signature(const std::string& key, int subgraph,
                  const std::vector<std::pair<std::string, int>>& inputs,
                  const std::vector<std::pair<std::string, int>>& outputs);
-  // Of the next tensors that say so.
+  // Sets the sparsity of the following tensors with `sparse`.
   void Sparsity(flatbuffers::Offset<schema::SparsityParameters> sparsity) {
     sparsity_ = sparsity;
   }
-  // An entry of the model's metadata.
+  // Adds an entry of the model's metadata.
   void Metadata(const std::string& name, const std::string& data);
   void SetVersion(uint32_t version) { version_ = version; }
 
-  // Once.
+  // Returns the file; call it once.
   std::string Finish();
 
  private:

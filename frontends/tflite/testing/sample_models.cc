@@ -17,7 +17,8 @@ using Code = schema::BuiltinOperator;
 using schema::BuiltinOptions;
 using schema::TensorType;
 
-// Convolution, pooling, a slice by computed shapes, a dense layer.
+// A model with a convolution, pooling, a slice by computed shapes and a dense
+// layer.
 std::string Layers() {
   ModelBuilder m;
   const int x = m.Input({.shape = {1, 6, 6, 2}, .signature = {-1, 6, 6, 2}});
@@ -80,7 +81,7 @@ std::string Quantized() {
   return m.Finish();
 }
 
-// A loop, a branch, and a variable.
+// A model with a loop, a branch and a variable.
 std::string ControlFlow() {
   ModelBuilder m;
   const TestTensor counter{.type = TensorType::INT32};
@@ -120,8 +121,8 @@ std::string ControlFlow() {
   return m.Finish();
 }
 
-// What makers of image classifiers say: normalisation, and labels behind the
-// model.
+// A model with the metadata of image classifiers: normalisation, and labels
+// behind the model.
 std::string Described() {
   flatbuffers::FlatBufferBuilder fbb;
   const std::vector<float> mean = {123.675f, 116.5f}, one = {127.5f};

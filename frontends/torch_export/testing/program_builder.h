@@ -26,12 +26,12 @@ namespace ember::torch_export {
 // An argument of a node, as JSON.
 struct Given {
   std::string json;
-  std::string name;  // not empty: passed by it
+  std::string name;  // if not empty: passed by this name
 };
 Given None();
 Given Tensor(const std::string& name);
 Given Tensors(const std::vector<std::string>& names);
-// Names, "" for None.
+// Names; "" means None.
 Given OptionalTensors(const std::vector<std::string>& names);
 Given Int(int64_t value);
 Given Ints(const std::vector<int64_t>& values);
@@ -41,31 +41,31 @@ Given Text(const std::string& value);
 Given Type(DType dtype);
 Given Device(const std::string& type);
 Given SymInt(const std::string& name);
-// Digits, or names.
+// Digits, or names of values.
 Given SymInts(const std::vector<std::string>& values);
 Given Named(std::string name, Given argument);
 
-// A graph: the program's own, or one that is an argument.
+// A graph: that of the program, or one that is an argument.
 class GraphText {
  public:
-  // extents: digits, or expressions.
+  // `extents`: digits, or expressions.
   void TensorInput(const std::string& name, DType dtype,
                    const std::vector<std::string>& extents);
   void SymIntInput(const std::string& name);
   void ConstantInput(const std::string& json);
-  // target: without "torch.ops.", unless it is a function of Python ("math."
-  // and so on). One result, a tensor.
+  // Adds a node whose single result is a tensor. `target`: without
+  // "torch.ops.", unless it is a Python function ("math." and so on).
   void Node(const std::string& target, const std::vector<Given>& inputs,
             const std::string& result);
-  // Several.
+  // Adds a node with several results.
   void TupleNode(const std::string& target, const std::vector<Given>& inputs,
                  const std::vector<std::string>& results);
-  // One that is a list of tensors, or a number.
+  // Adds a node whose single result is a list of tensors, or a number.
   void ListNode(const std::string& target, const std::vector<Given>& inputs,
                 const std::vector<std::string>& results);
   void SymNode(const std::string& target, const std::vector<Given>& inputs,
                const std::string& result);
-  // Without results.
+  // Adds a node without results.
   void Effect(const std::string& target, const std::vector<Given>& inputs);
   void Result(const Given& value);
   std::string Json() const;
@@ -82,7 +82,7 @@ class ProgramBuilder : public GraphText {
   void Input(const std::string& name, DType dtype,
              const std::vector<std::string>& extents);
   void SymInput(const std::string& name);
-  // An argument that the program was exported with.
+  // Adds an argument whose value was fixed when the program was exported.
   void Constant(const std::string& name, int64_t value);
   void Parameter(const std::string& name, const std::string& parameter,
                  DType dtype, const std::vector<int64_t>& dims,
@@ -100,16 +100,17 @@ class ProgramBuilder : public GraphText {
   void Range(const std::string& symbol, std::optional<int64_t> least,
              std::optional<int64_t> largest);
   void Version(int64_t major, int64_t minor);
-  // How the results are arranged: a treespec.
+  // Sets the treespec of the results.
   void Arranged(const std::string& out_spec);
-  // What the other's archive holds, for programs of either.
+  // Adds the tensors of another program, so that the archive can hold either
+  // program.
   void AddTensorsOf(const ProgramBuilder& other);
 
   std::string ProgramJson() const;
-  // As PyTorch 2.8 lays it out, and as 2.3 did, which did not say which
-  // arguments are passed by name.
+  // Archive has the layout of PyTorch 2.8. OldArchive has that of 2.3, which
+  // does not state which arguments are passed by name.
   std::string Archive() const { return ArchiveOf(ProgramJson()); }
-  // With another program that has the same tensors.
+  // Returns an archive of another program that has the same tensors.
   std::string ArchiveOf(const std::string& program_json) const;
   std::string OldArchive() const;
 
@@ -122,7 +123,7 @@ class ProgramBuilder : public GraphText {
     bool is_constant;
   };
   void Add(const std::string& name, const std::string& spec, Stored stored);
-  // The entries of one folder, and the JSON that lists them.
+  // Adds the entries of one folder, and returns the JSON that lists them.
   std::string AddPayloads(archive::ZipBuilder& zip, bool constants) const;
   std::string SavedDict(bool constants) const;
 

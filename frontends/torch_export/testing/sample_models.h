@@ -1,4 +1,4 @@
-// Small whole programs that tests of damaged files begin with, too.
+// Small whole programs, which tests of damaged files damage, too.
 //
 //   for (std::string_view name : SampleModelNames()) SampleModel(name);
 #ifndef EMBER_FRONTENDS_TORCH_EXPORT_TESTING_SAMPLE_MODELS_H_
@@ -20,7 +20,7 @@ namespace ember::torch_export {
 // loop: x f32[2] → while_loop: doubled until the sum is above 100
 std::span<const std::string_view> SampleModelNames();
 ProgramBuilder SampleProgram(std::string_view name);
-// An archive of the newer layout.
+// Returns an archive of the newer layout.
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::torch_export

@@ -20,7 +20,7 @@
 
 namespace ember::torchscript {
 
-// The instructions of a pickle, as text of bytes.
+// Return the instructions of a pickle, as bytes in a string.
 std::string PickleText(std::string_view text);
 std::string PickleInteger(int64_t value);
 std::string PickleFloat(double value);
@@ -30,14 +30,15 @@ std::string PickleTensor(const std::string& key, DType dtype,
 
 class ArchiveBuilder {
  public:
-  // Of code/__torch__.py; `module` names another file: "__torch__.sub".
+  // Sets the text of code/__torch__.py. `module` names another file:
+  // "__torch__.sub".
   void Code(const std::string& text, const std::string& module = "__torch__");
 
-  // Attributes of the object that was begun last.
+  // Add attributes to the object that was begun last.
   void Tensor(const std::string& name, DType dtype,
               const std::vector<int64_t>& dims,
               const std::vector<uint8_t>& bytes);
-  // The same storage, seen otherwise.
+  // Adds a tensor that shares the storage of another one.
   void View(const std::string& name, const std::string& key, DType dtype,
             const std::vector<int64_t>& dims,
             const std::vector<int64_t>& strides, int64_t offset);
@@ -45,19 +46,19 @@ class ArchiveBuilder {
   void Float(const std::string& name, double value);
   void Flag(const std::string& name, bool value);
   void None(const std::string& name);
-  // Of any instructions.
+  // Adds an attribute made by any instructions.
   void Pickled(const std::string& name, const std::string& instructions);
-  // An attribute that is an object, whose attributes follow until End.
+  // Begins an attribute that is an object. Its attributes follow until End.
   void Begin(const std::string& name, const std::string& class_name);
   void End();
 
-  // CONSTANTS.c0 and so on.
+  // Adds CONSTANTS.c0 and so on.
   void Constant(DType dtype, const std::vector<int64_t>& dims,
                 const std::vector<uint8_t>& bytes);
-  // What forward was traced with.
+  // Adds an input with which forward was traced.
   void TracedInput(DType dtype, const std::vector<int64_t>& dims);
 
-  // An entry beside these.
+  // Adds any other entry.
   void Entry(const std::string& name, const std::string& contents);
 
   std::string Finish();

@@ -45,7 +45,7 @@ void AddLayers(ArchiveBuilder& archive) {
   archive.End();
 }
 
-// 2 x where the sum is positive, else -x; too large sums are an error.
+// 2 x if the sum is positive, else -x. A sum that is too large is an error.
 void AddBranch(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   def forward(self: __torch__.Net,
@@ -66,7 +66,7 @@ void AddBranch(ArchiveBuilder& archive) {
 )");
 }
 
-// Doubled until the sum is at least 100.
+// Doubles x until the sum is at least 100.
 void AddLoop(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   def forward(self: __torch__.Net,
@@ -84,7 +84,7 @@ void AddLoop(ArchiveBuilder& archive) {
 )");
 }
 
-// Adds up what it is given, from (1, 1, 1) on, and counts.
+// Adds up its inputs, from (1, 1, 1) on, and counts the calls.
 void AddCounter(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   sums : Tensor
@@ -100,7 +100,7 @@ void AddCounter(ArchiveBuilder& archive) {
   archive.Integer("count", 0);
 }
 
-// The last x, which before the first call is None.
+// Keeps the last x, which is None before the first call.
 void AddFirst(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   last : Optional[Tensor]
@@ -130,7 +130,7 @@ void AddViews(ArchiveBuilder& archive) {
 )");
 }
 
-// Lists, dicts, texts, loops of known length.
+// Uses lists, dicts, texts, and loops of known length.
 void AddTexts(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   scale : Final[float] = 0.5

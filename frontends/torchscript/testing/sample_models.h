@@ -1,4 +1,4 @@
-// Small whole models that tests of damaged files begin with.
+// Small whole models, which tests of damaged files damage.
 //
 //   for (std::string_view name : SampleModelNames()) SampleModel(name);
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_TESTING_SAMPLE_MODELS_H_
@@ -11,7 +11,7 @@
 namespace ember::torchscript {
 
 std::span<const std::string_view> SampleModelNames();
-// An archive; the name is one of those. All take x: f32[2, 3].
+// Returns an archive; the name is one of those. All models take x: f32[2, 3].
 std::string SampleModel(std::string_view name);
 
 }  // namespace ember::torchscript

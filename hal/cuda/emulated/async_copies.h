@@ -1,5 +1,5 @@
 // The asynchronous copies of a thread of the emulated grid (PTX's cp.async), in
-// groups: done when the thread waits for theirs, as late as a GPU may.
+// groups. A group is copied when the thread waits for it, as late as on a GPU.
 //
 //   AsyncCopies copies;
 //   copies.Begin({.to = to, .from = from, .bytes = 16, .read = 16});
@@ -22,15 +22,15 @@ struct AsyncCopy {
   uint8_t* to = nullptr;
   const uint8_t* from = nullptr;
   uint32_t bytes = 0;
-  uint32_t read = 0;  // the first of them; zeros behind those
+  uint32_t read = 0;  // number of bytes that are read; the rest are zeros
 };
 
 class AsyncCopies {
  public:
   void Begin(const AsyncCopy& copy) { copies_.push_back(copy); }
-  // Those since the last call are a group.
+  // Makes a group of the copies since the last call.
   void Commit() { groups_.push_back(std::exchange(copies_, {})); }
-  // Does all but those of the last `groups` groups.
+  // Performs all copies except those of the last `groups` groups.
   template <typename Visit>
   void Await(uint32_t groups, Visit&& visit) {
     for (; groups_.size() > groups; groups_.pop_front()) {
@@ -43,8 +43,9 @@ class AsyncCopies {
   }
 
  private:
-  std::vector<AsyncCopy> copies_;              // since the last Commit
-  std::deque<std::vector<AsyncCopy>> groups_;  // before that, the oldest first
+  std::vector<AsyncCopy> copies_;  // copies since the last Commit
+  // earlier groups, the oldest first
+  std::deque<std::vector<AsyncCopy>> groups_;
 };
 
 }  // namespace ember::hal::cuda

@@ -10,13 +10,13 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Which address bits a swizzle exchanges: the piece of 16 bytes of a row of 128
-// by the number of the row, of eight.
+// The swizzle exchanges address bits: it xors the 16-byte piece of a row of 128
+// bytes with the number of the row modulo eight.
 constexpr uint64_t kSwizzledRow = 128;
 constexpr uint64_t kSwizzledRows = 8;
 constexpr uint64_t kPiece = 16;
-constexpr uint64_t kAlignment = 128;           // of a box in shared memory
-constexpr uint64_t kSwizzledAlignment = 1024;  // so that its first row is one
+constexpr uint64_t kAlignment = 128;  // alignment of a box in shared memory
+constexpr uint64_t kSwizzledAlignment = 1024;  // aligned to eight rows
 
 uint64_t RowBytes(const TensorMap& map) {
   return uint64_t{map.box[0]} * map.element_bytes;
@@ -35,8 +35,8 @@ uint64_t PlaceOf(const TensorMap& map, uint64_t offset) {
   return offset ^ (offset / kSwizzledRow % kSwizzledRows) * kPiece;
 }
 
-// The elements of a row of the box that the tensor has: [begin, end), where
-// the first one would be in memory.
+// The elements [begin, end) of a row of the box that are inside of the tensor,
+// and the address that the first element of the row would have.
 struct Row {
   int64_t begin = 0, end = 0;
   uint64_t address = 0;
@@ -89,7 +89,7 @@ std::string CopyBarriers::Arrive(uint32_t thread, uint64_t offset,
   --barrier->pending;
   barrier->expected += bytes;
   races_.Release(thread, barrier->arrived);
-  // Without copies nothing is done at the end of a phase.
+  // If there are no copies, nothing happens at the end of a phase.
   if (barrier->pending == 0 && barrier->expected == 0 &&
       barrier->copies.empty()) {
     EndPhase(*barrier, nullptr);

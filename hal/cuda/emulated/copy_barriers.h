@@ -1,5 +1,5 @@
-// Barriers in shared memory that copies of boxes end a phase of (PTX's
-// mbarrier and cp.async.bulk.tensor), for a block of the emulated grid.
+// Barriers in shared memory that end a phase when copies of boxes complete
+// (PTX's mbarrier and cp.async.bulk.tensor), for a block of the emulated grid.
 //
 //   CopyBarriers barriers(races, shared_bytes);
 //   barriers.BeginBlock();
@@ -9,12 +9,12 @@
 //   barriers.EndPhases(shared);                 // copies, and ends phase 0
 //   barriers.IsOver(5, 4096, /*parity=*/0);     // true, and thread 5 knows it
 //
-// A phase ends when as many arrivals as were counted on have come, and as many
-// bytes as these expected. Copies are done as late as a GPU may do them: when
-// the block can do nothing else than wait for them.
+// A phase ends when the expected number of threads have arrived and the bytes
+// that they expect have been copied. Copies are performed as late as a GPU may
+// perform them: when the block can do nothing else than wait for them.
 //
-// Offsets are of shared memory. What returns a text found something wrong: it
-// goes on as "thread (0, 0, 0) ...". Not thread-safe.
+// Offsets are in shared memory. A function that returns a text returns an error
+// that continues "thread (0, 0, 0) ..."; empty if all is well. Not thread-safe.
 //
 // Source: PTX ISA 8.5, "mbarrier" and "cp.async.bulk.tensor"; tiled mode, one
 // block of threads to a cluster.
@@ -35,33 +35,34 @@ namespace ember::hal::cuda {
 
 class CopyBarriers {
  public:
-  // A barrier's own bytes.
+  // Size of a barrier.
   static constexpr uint64_t kBytes = 8;
 
-  // Both must outlive this.
+  // Both must outlive this object.
   CopyBarriers(SharedRaces& races, uint64_t shared_bytes)
       : races_(races), shared_bytes_(shared_bytes) {}
 
   void BeginBlock() { barriers_.clear(); }
   bool Any() const { return !barriers_.empty(); }
-  // count: arrivals in a phase.
+  // `count` is the number of arrivals in a phase.
   std::string Init(uint64_t offset, uint32_t count);
-  // bytes: of copies, that this arrival expects, too.
+  // `bytes` is the number of copied bytes that this arrival expects in
+  // addition.
   std::string Arrive(uint32_t thread, uint64_t offset, uint64_t bytes);
-  // Of the box that begins at the coordinates (innermost first; what is outside
-  // of the tensor is zeros), to the offset `to`. can_read: whether the device
-  // has the memory.
+  // Copies the box that begins at the coordinates (innermost first; elements
+  // outside of the tensor are zeros) to the offset `to`. `can_read` says if the
+  // device has the memory.
   std::string BeginCopy(
       uint32_t thread, const TensorMap& map,
       std::span<const int32_t> coordinates, uint64_t to, uint64_t offset,
       const std::function<bool(uintptr_t begin, uint64_t bytes)>& can_read);
-  // Whether the phase of that parity is over: then the thread knows what came
-  // before its end.
+  // True if the phase of that parity is over. The thread then knows everything
+  // that happened before its end.
   bool IsOver(uint32_t thread, uint64_t offset, uint32_t parity);
-  // Ends phases that lack nothing but copies which have begun, in the block's
-  // shared memory: whether there were any.
+  // Ends phases that lack only copies which have begun, and performs these in
+  // the block's shared memory. Returns true if there were any.
   bool EndPhases(uint8_t* shared);
-  // What the barrier's phase lacks.
+  // Describes what the barrier's phase is waiting for.
   std::string Lacks(uint64_t offset) const;
 
  private:
@@ -72,13 +73,13 @@ class CopyBarriers {
   };
   struct Barrier {
     uint32_t count = 0;
-    uint32_t pending = 0;      // arrivals
-    uint64_t expected = 0;     // bytes
-    uint64_t begun = 0;        // bytes of copies
-    uint32_t phase = 0;        // how many are over
-    std::vector<Copy> copies;  // of this phase
-    uint32_t agent = 0;        // who does them (SharedRaces)
-    Clock arrived, known;      // of this phase; of those that are over
+    uint32_t pending = 0;      // arrivals still expected
+    uint64_t expected = 0;     // bytes still expected
+    uint64_t begun = 0;        // bytes of copies that have begun
+    uint32_t phase = 0;        // number of finished phases
+    std::vector<Copy> copies;  // copies of this phase
+    uint32_t agent = 0;        // agent that performs them (SharedRaces)
+    Clock arrived, known;      // clocks of this phase and of the finished ones
   };
 
   Barrier* Find(uint64_t offset);
@@ -86,7 +87,7 @@ class CopyBarriers {
 
   SharedRaces& races_;
   const uint64_t shared_bytes_;
-  std::map<uint64_t, Barrier> barriers_;  // by offset
+  std::map<uint64_t, Barrier> barriers_;  // keyed by offset
 };
 
 }  // namespace ember::hal::cuda

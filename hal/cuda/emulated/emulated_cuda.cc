@@ -7,8 +7,8 @@
 #include "hal/cuda/emulated/tensor_map.h"
 #include "hal/cuda/result.h"
 
-// The shared library has CUDA's names, this process others: it may load CUDA's
-// own library, too.
+// The shared library uses CUDA's names. This process uses other names, because
+// it may load CUDA's own library too.
 #ifdef EMBER_EMULATED_LIBRARY
 #define EMBER_CALL(symbol) \
   extern "C" __attribute__((visibility("default"))) CUresult symbol
@@ -19,7 +19,7 @@
 #endif
 // EMBER_EMULATED_WITHOUT_MAPS: the library of a driver before CUDA 12.
 
-// Of a call outside of contexts, and of one in the current context.
+// Begins a call outside of contexts, or one in the current context.
 #define EMBER_BEGIN(symbol)                              \
   Machine& machine = Machine::Get();                     \
   const std::lock_guard<std::mutex> lock(machine.mutex); \
@@ -28,7 +28,8 @@
   Machine& machine = Machine::Get();                     \
   const std::lock_guard<std::mutex> lock(machine.mutex); \
   if (const CUresult result = machine.Enter(symbol)) return result
-// Of one that destroys: it does so, and gives its error behind that.
+// Begins a call that destroys an object: it always does, and returns its error
+// afterwards.
 #define EMBER_BEGIN_DESTROY(symbol)                      \
   Machine& machine = Machine::Get();                     \
   const std::lock_guard<std::mutex> lock(machine.mutex); \

@@ -1,24 +1,25 @@
-// CUDA's driver library, emulated in this process: its devices have memory of
-// the host, and run kernels on the emulated grid (grid.h). What is wrong with a
-// call gets the error that CUDA has for it.
+// CUDA's driver library, emulated in this process: its devices use host memory
+// and run kernels on the emulated grid (grid.h). A wrong call returns CUDA's
+// error for it.
 //
 //   Functions cu = EmulatedFunctions();
 //   cu.Init(0);
 //
-// All work is done when it is put on a stream, by the calling thread. A kernel
-// that goes wrong says how on stderr; its context is lost then, as CUDA's is.
-// Objects of a context that are there when it ends are counted as leaked.
+// The calling thread performs all work at once when it is put on a stream. A
+// kernel that fails prints the reason on stderr; its context is lost then, as
+// CUDA's is. Objects of a context that still exist when it ends are counted as
+// leaked.
 //
-// For tests the same is a shared library (//hal/cuda/emulated:
+// For tests the same code is a shared library (//hal/cuda/emulated:
 // libfake_cuda.so), opened through EMBER_CUDA_LIBRARY.
 //
 // Environment, read by each cuInit:
-//   EMBER_CUDA_EMULATE=sm_90a:2          two devices of that kind; else one
+//   EMBER_CUDA_EMULATE=sm_90a:2          two devices of that kind; default: one
 //                                        sm_80
-//   EMBER_CUDA_FAULT=cuMemAlloc_v2:2:2   the second call of it gives
-//                                        CUresult 2; "*:17:2": the 17th of all.
-//                                        Counted from 1 since cuInit, which
-//                                        counts, too
+//   EMBER_CUDA_FAULT=cuMemAlloc_v2:2:2   its second call returns CUresult 2;
+//                                        "*:17:2": the 17th call of all. Calls are
+//                                        counted from 1 since cuInit, which counts
+//                                        too
 // Thread-safe.
 #ifndef EMBER_HAL_CUDA_EMULATED_EMULATED_CUDA_H_
 #define EMBER_HAL_CUDA_EMULATED_EMULATED_CUDA_H_
@@ -36,17 +37,19 @@ Functions EmulatedFunctions();
 
 }  // namespace ember::hal::cuda
 
-// What tests ask; by dlsym of the shared library.
+// Functions for tests; in the shared library dlsym finds them.
 extern "C" {
-// The names of the calls since the last cuInit, one after another, each ended
-// by a zero; `bytes` gets how many that are. Good until the next call of CUDA.
+// Returns the names of the calls since the last cuInit, one after another, each
+// ended by a zero; `bytes` is set to their size. Valid until the next call of
+// CUDA.
 const char* EmberEmulatedCalls(uint64_t* bytes);
-// Calls that were given EMBER_CUDA_FAULT's result since the last cuInit.
+// Returns the number of calls since the last cuInit that returned
+// EMBER_CUDA_FAULT's result.
 int64_t EmberEmulatedFaults();
-// Objects that were there when their context ended, and contexts that have not
-// ended, since the process began.
+// Returns the number of objects that existed when their context ended, and of
+// contexts that have not ended, since the process began.
 int64_t EmberEmulatedLeaks();
-// What the last kernel that went wrong said, or "".
+// Returns the message of the last kernel that failed, or "".
 const char* EmberEmulatedProblem();
 }
 

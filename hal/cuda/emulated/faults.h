@@ -1,8 +1,8 @@
-// Which calls of the emulated library there were, and which is to fail.
+// Records the calls of the emulated library and makes one of them fail.
 //
 //   if (const CUresult fault = calls.Note("cuMemAlloc_v2")) return fault;
 //
-// Not thread-safe: whoever has it has a lock.
+// Not thread-safe: the caller holds a lock.
 #ifndef EMBER_HAL_CUDA_EMULATED_FAULTS_H_
 #define EMBER_HAL_CUDA_EMULATED_FAULTS_H_
 
@@ -17,13 +17,14 @@ namespace ember::hal::cuda {
 
 class Calls {
  public:
-  // Forgets all calls. fault: "FUNCTION:CALL:RESULT", "*" for any function, or
-  // nothing.
+  // Forgets all calls. `fault` is "FUNCTION:CALL:RESULT", "*" for any function,
+  // or nothing.
   void Begin(std::string_view fault);
-  // What the call is to give instead of doing anything; 0: it goes on.
+  // Records a call. Returns the result that it must return without doing
+  // anything; 0 means that it proceeds.
   CUresult Note(std::string_view symbol);
 
-  // Names one after another, each ended by a zero.
+  // Returns the names one after another, each ended by a zero.
   const std::string& names() const { return names_; }
   int64_t faults() const { return faults_; }
 

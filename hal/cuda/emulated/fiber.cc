@@ -2,7 +2,7 @@
 
 #include <utility>
 
-// gcc says so by a macro, clang by a feature.
+// gcc shows the sanitizer by a macro, clang by a feature.
 #if defined(__SANITIZE_ADDRESS__)
 #define EMBER_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
@@ -19,7 +19,7 @@ namespace ember::hal::cuda {
 
 Fiber::Fiber(size_t stack_bytes)
     : stack_bytes_(stack_bytes),
-      // Not cleared: pages that are never reached take no memory.
+      // The stack is not cleared: pages that are never reached take no memory.
       stack_(new uint8_t[stack_bytes]) {
   own_stack_ = {.begin = stack_.get(), .bytes = stack_bytes};
 }
@@ -60,11 +60,11 @@ void Fiber::Run() {
 
 void Fiber::Resume() {
   if (_setjmp(outside_) != 0) {
-    // Its own stack is known, and what is kept of it stays.
+    // The fiber's own stack is known already; its saved locals remain.
     Stack left = own_stack_;
     return Arrive(stack_outside_, left);
   }
-  // What another run left when it was forgotten is not where this one goes on.
+  // A new run must not continue with the locals of an abandoned one.
   if (!is_started_) own_stack_.locals = nullptr;
   Leave(&stack_outside_, own_stack_);
   if (is_started_) _longjmp(inside_, 1);

@@ -1,5 +1,5 @@
-// A function that can stop in the middle and go on later, on a stack of its own
-// (a coroutine with a stack).
+// A function that can pause and resume later, on a stack of its own (a
+// coroutine with a stack).
 //
 //   Fiber fiber(256 << 10);
 //   fiber.Start([&] { …; fiber.Pause(); … });
@@ -8,8 +8,8 @@
 //   fiber.is_done();          // true: it can be started again
 //
 // The function must not throw. A fiber that is not done can be started anew:
-// what it did is forgotten, and its locals are not destroyed. All calls come
-// from one thread; Pause from inside.
+// the old run is abandoned and its locals are not destroyed. All calls come
+// from one thread; Pause is called from inside.
 #ifndef EMBER_HAL_CUDA_EMULATED_FIBER_H_
 #define EMBER_HAL_CUDA_EMULATED_FIBER_H_
 
@@ -30,34 +30,35 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
   void Start(std::function<void()> function);
-  // Until it pauses or ends.
+  // Runs until the function pauses or ends.
   void Resume();
   void Pause();
   bool is_done() const { return is_done_; }
-  // Whether the address is on its stack.
+  // True if the address is on the fiber's stack.
   bool Owns(uintptr_t address) const {
     const auto begin = reinterpret_cast<uintptr_t>(stack_.get());
     return address >= begin && address < begin + stack_bytes_;
   }
 
  private:
-  // What AddressSanitizer has to be told of each of the two stacks that this
-  // switches between: else it takes locals of one of them for those of calls of
-  // the other that have returned.
+  // The properties of a stack that AddressSanitizer must know before a switch.
+  // Without them it mistakes locals of one stack for those of returned calls on
+  // the other.
   struct Stack {
     const void* begin = nullptr;
     size_t bytes = 0;
-    // Where AddressSanitizer keeps the stack's locals while the other one runs.
+    // AddressSanitizer's record of the stack's locals while the other stack
+    // runs.
     void* locals = nullptr;
   };
 
   static void Enter(unsigned high, unsigned low);
   void Run();
-  // Called before each switch. from: the stack that is left; null if it is left
-  // for good. Does nothing without AddressSanitizer, as Arrive.
+  // Called before each switch. `from` is the stack that is left; null if it is
+  // left for good. Leave and Arrive do nothing without AddressSanitizer.
   static void Leave(Stack* from, const Stack& to);
-  // Called behind each switch, on the stack `at`. from: gets the place and the
-  // size of the stack that was left.
+  // Called after each switch, on the stack `at`. `from` is set to the address
+  // and size of the stack that was left.
   static void Arrive(const Stack& at, Stack& from);
 
   const size_t stack_bytes_;
@@ -65,9 +66,9 @@ class Fiber {
   std::function<void()> function_;
   bool is_started_ = false;
   bool is_done_ = true;
-  ucontext_t first_;       // where it begins
-  ucontext_t first_back_;  // who resumed it the first time
-  // Switches but the first cost no system call.
+  ucontext_t first_;       // context of the fiber's first entry
+  ucontext_t first_back_;  // context of the first call of Resume
+  // All switches after the first use these, which need no system call.
   jmp_buf inside_;
   jmp_buf outside_;
   Stack own_stack_;

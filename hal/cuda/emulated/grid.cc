@@ -11,7 +11,7 @@ namespace ember::hal::cuda {
 namespace {
 
 constexpr size_t kSharedAlignment = 1024;
-// Of a thread: kernels have their registers there, and arrays.
+// Stack of a thread, which holds a kernel's registers and arrays.
 constexpr size_t kStackBytes = 256 << 10;
 
 uint32_t Volume(const std::array<uint32_t, 3>& extents) {
@@ -41,7 +41,7 @@ GridRunner::GridRunner(const GridLaunch& launch, const FindMemory& memory,
   shared_ = static_cast<uint8_t*>(
       std::align(kSharedAlignment, shared_bytes_, begin, room));
   threads_.resize(thread_count_);
-  // Without meetings one stack serves one thread after another.
+  // If threads never synchronise, one stack serves one thread after another.
   const size_t stacks = launch.kernel.meets ? thread_count_ : 1;
   while (fibers_.size() < stacks) fibers_.emplace_back(kStackBytes);
 }
@@ -50,7 +50,8 @@ std::string GridRunner::Run() {
   const uint32_t blocks = Volume(launch_.blocks);
   for (uint32_t block = 0; block < blocks && problem_.empty(); ++block) {
     block_ = PlaceOf(block, launch_.blocks);
-    // What a block finds there is nothing to rely on.
+    // Shared memory begins with arbitrary contents, on which no kernel may
+    // rely.
     std::memset(shared_, 0xcd, shared_bytes_);
     races_.BeginBlock();
     copy_barriers_.BeginBlock();
@@ -134,7 +135,7 @@ bool GridRunner::ReleaseBarrier() {
     const bool any_is_there = std::ranges::any_of(
         threads_,
         [this](const Thread& thread) { return IsAtBarrierOfAll(thread); });
-    // Of a block without barriers of all, one that waits is of interest.
+    // If not all threads wait at a barrier, one that waits is reported.
     if (!any_is_there && threads_[i].state == State::kIsDone) continue;
     problem_ = Concat(
         {any_is_there ? "threads wait at a barrier, expected all of them, but "

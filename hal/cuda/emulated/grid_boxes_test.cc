@@ -1,6 +1,6 @@
-// Copies of boxes on the emulated grid, the barriers that count them, and
-// meetings of some of a block's threads: that they do what PTX says, and that
-// what kernels do wrong with them is found.
+// Tests copies of boxes on the emulated grid, the barriers that count them, and
+// barriers for some of a block's threads: they do what PTX specifies, and wrong
+// uses are found.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -22,10 +22,11 @@ constexpr uint32_t kRows = 18, kColumns = 8;
 constexpr uint32_t kBoxRows = 4;
 constexpr uint32_t kBoxWords = kBoxRows * kColumns;
 constexpr uint32_t kSlots = 2, kTurns = 5;
-constexpr uint32_t kBarriers = 1024;  // of shared memory: full, then empty
+// offset in shared memory: full, then empty
+constexpr uint32_t kBarriers = 1024;
 constexpr uint32_t kConsumers = 32;
 
-// What a kernel leaves out, or does wrong.
+// The error that a kernel makes on purpose.
 enum class Fault : uint8_t {
   kNone,
   kNoFullWait,
@@ -47,7 +48,7 @@ uint8_t* Barrier(GridThread* thread, bool is_full, uint32_t slot) {
 void Produce(GridThread* thread, const void* map, Fault fault) {
   for (uint32_t turn = 0; turn < kTurns; ++turn) {
     const uint32_t slot = turn % kSlots, use = turn / kSlots;
-    // That the copy before has ended says nothing of who reads it.
+    // The end of the previous copy does not show that its readers are done.
     const bool waits_for_copy = fault == Fault::kNoEmptyWait;
     thread->functions->await_phase(
         thread, Barrier(thread, waits_for_copy, slot), 1 - use % 2);
@@ -100,8 +101,8 @@ void Pipeline(GridThread* thread, void* const* arguments) {
     Consume(thread, *static_cast<uint32_t* const*>(arguments[0]), kFault);
 }
 
-// The first two warps exchange words; the third is somewhere else. barrier: of
-// the second warp.
+// The first two warps exchange words; the third one does not take part.
+// kBarrier is the barrier of the second warp.
 template <uint32_t kBarrier>
 void MeetInPairs(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
@@ -135,7 +136,8 @@ class GridBoxes : public ::testing::Test {
               0);
   }
 
-  // By as many threads as there are results, or so many.
+  // Runs the kernel with as many threads as there are results, or the given
+  // number.
   Outcome Run(GridKernel function, uint32_t results, uint32_t threads = 0) {
     if (threads == 0) threads = results;
     Outcome run;
@@ -227,7 +229,7 @@ TEST_F(GridBoxes, SomeThreadsMeet) {
                         "threads"));
 }
 
-// Rows of 128 bytes, whose pieces of 16 bytes are exchanged.
+// Copies rows of 128 bytes whose pieces of 16 bytes are swizzled.
 void CopySwizzled(GridThread* thread, void* const* arguments) {
   uint8_t* const barrier = thread->shared + kBarriers;
   thread->functions->make_copy_barrier(thread, barrier, 1);
@@ -279,8 +281,8 @@ TEST_F(GridBoxes, PiecesOfSwizzledRowsAreExchanged) {
   }
 }
 
-// A tensor of 5 images of 3 lines of 4 words, of which a box has images 1 to 4
-// on each of lines 2 and 3, the last of which is outside.
+// The tensor has 5 images of 3 lines of 4 words. The box has images 1 to 4 on
+// each of lines 2 and 3; the last one is outside.
 void CopyByLines(GridThread* thread, void* const* arguments) {
   uint8_t* const barrier = thread->shared + kBarriers;
   thread->functions->make_copy_barrier(thread, barrier, 1);

@@ -1,4 +1,5 @@
-// What kernels call: meetings, copies, shuffles, and before each access.
+// Implements the functions that kernels call: barriers, copies, shuffles, and
+// the check of each access.
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -14,7 +15,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Of bar.sync, with that of all.
+// Number of barriers of bar.sync, including that of all threads.
 constexpr uint32_t kNamedBarriers = 16;
 
 }  // namespace
@@ -32,9 +33,9 @@ void GridRunner::Barrier(GridThread* thread) {
 float GridRunner::PowerOfTwo(GridThread*, float x) {
   const auto power = static_cast<float>(std::exp2(double{x}));
   if (power < std::numeric_limits<float>::min()) return 0;
-  // Of these the instruction says what it gives.
+  // The instruction specifies these results exactly.
   if (x == 0 || !std::isfinite(power)) return power;
-  // Half of the others are off, by a unit up or down.
+  // Half of the other results are off by one unit up or down.
   switch (std::bit_cast<uint32_t>(x) * 0x9e3779b9u >> 30) {
     case 0:
       return std::nextafter(power, 0.0f);

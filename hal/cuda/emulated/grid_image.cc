@@ -1,4 +1,4 @@
-// Kernels of this process as bytes.
+// Writes and reads kernels of this process as bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

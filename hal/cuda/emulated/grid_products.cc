@@ -1,4 +1,5 @@
-// What kernels call: products of matrices, and loads of them.
+// Implements the functions that kernels call for matrix products and loads of
+// matrices.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -10,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Of matrices that warps load.
+// Shape of the matrices that warps load.
 constexpr uint32_t kRowBytes = 16;
 constexpr uint32_t kRowsOfMatrix = 8;
 constexpr uint32_t kWarpGroupThreads = 128;
@@ -45,7 +46,8 @@ void GridRunner::MultiplyWide(GridThread* seen, uint32_t packed,
   GridRunner& runner = Of(seen);
   const uint32_t number = runner.NumberOf(*seen);
   const uint32_t first = runner.WholeWarpOf(number, "multiplies matrices");
-  // Warps of a group come together; here each may at its own time.
+  // On a GPU the warps of a group synchronise; here each may come at its own
+  // time.
   const uint32_t group = number - number % kWarpGroupThreads;
   runner.CheckGroup(number, nullptr, b);
   const WarpProduct product = WarpProduct::Unpack(packed);
@@ -144,14 +146,14 @@ void GridRunner::AwaitProducts(GridThread* seen, uint32_t groups) {
   GridRunner& runner = Of(seen);
   Thread& thread = runner.threads_[runner.NumberOf(*seen)];
   for (; thread.held_groups.size() > groups; thread.held_groups.pop_front()) {
-    // They may have been read as late as now.
+    // The hardware may have read them as late as now.
     for (const HeldBytes& held : thread.held_groups.front()) {
       runner.races_.Release(held.offset, held.bytes);
       Access(seen, runner.shared_ + held.offset, held.bytes, kLoadKind);
     }
   }
-  // The warp waits together, and whoever says so for all of it may be ahead
-  // of others here.
+  // The warp waits together, and the thread that reports this may be ahead of
+  // others here.
   if (!runner.copy_barriers_.Any()) return;
   const uint32_t number = runner.NumberOf(*seen);
   const uint32_t first = runner.WholeWarpOf(number, "waits for products");

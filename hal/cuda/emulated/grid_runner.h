@@ -1,11 +1,12 @@
-// A grid while it runs: its threads as fibers, what each waits for, and the
-// memory that they share. What RunGrid (grid.h) runs a launch by.
+// A running grid: its threads as fibers, the thing each one waits for, and the
+// memory that they share. RunGrid (grid.h) uses it.
 //
 //   GridStatistics statistics;
 //   std::string problem = GridRunner(launch, memory, statistics).Run();
 //
-// grid.cc has what decides which thread goes on; grid_calls.cc and
-// grid_products.cc what kernels call. Not thread-safe: it is one thread's.
+// grid.cc decides which thread continues; grid_calls.cc and grid_products.cc
+// implement the functions that kernels call. Not thread-safe: it belongs to one
+// thread.
 #ifndef EMBER_HAL_CUDA_EMULATED_GRID_RUNNER_H_
 #define EMBER_HAL_CUDA_EMULATED_GRID_RUNNER_H_
 
@@ -29,20 +30,20 @@
 
 namespace ember::hal::cuda {
 
-// For messages: "(3, 0, 0)".
+// Formats a place for messages: "(3, 0, 0)".
 inline std::string PlaceText(const std::array<uint32_t, 3>& place) {
   return Concat({"(", place[0], ", ", place[1], ", ", place[2], ")"});
 }
 
-// Of number `number`, counted along x first.
+// Returns the place with the number `number`, counted along x first.
 inline std::array<uint32_t, 3> PlaceOf(uint32_t number,
                                        const std::array<uint32_t, 3>& extents) {
   return {number % extents[0], number / extents[0] % extents[1],
           number / extents[0] / extents[1]};
 }
 
-// Stacks of this thread's grids, of which one runs at a time: they are used
-// again.
+// Returns the stacks of this thread's grids, which are reused: one grid runs at
+// a time.
 std::deque<Fiber>& FibersOfThread();
 
 class GridRunner {
@@ -67,28 +68,29 @@ class GridRunner {
   struct Thread {
     GridThread seen;
     State state = State::kRuns;
-    // What this thread brings to a meeting of its warp, by turns, so that who
-    // is ahead does not overwrite what others are still to read.
+    // The thread's inputs to an operation of its warp. There are two of them,
+    // so that a thread that is ahead does not overwrite values that others
+    // still read.
     struct Brought {
-      uint32_t value = 0;            // shuffles
-      WarpOperands operands = {};    // products
-      const uint8_t* row = nullptr;  // loads of matrices
+      uint32_t value = 0;            // for shuffles
+      WarpOperands operands = {};    // for products
+      const uint8_t* row = nullptr;  // for loads of matrices
     };
     std::array<Brought, 2> brought = {};
     uint32_t meetings = 0;
     uint32_t mask = 0;
-    // At which barrier it is, for how many threads; 0: of all.
+    // The barrier at which it waits, and the number of threads; 0 means all.
     uint32_t barrier = 0;
     uint32_t barrier_threads = 0;
-    // For which phase of which copy barrier it waits.
+    // The copy barrier and the parity of the phase for which it waits.
     uint64_t copy_barrier = 0;
     uint32_t parity = 0;
     AsyncCopies copies;
-    // What products read that are not awaited: those since the last commit, and
-    // the groups before that, the oldest first.
+    // Operands of products that were not awaited: those since the last commit,
+    // and the earlier groups, the oldest first.
     std::vector<HeldBytes> held;
     std::deque<std::vector<HeldBytes>> held_groups;
-    size_t wide_products = 0;  // so far
+    size_t wide_products = 0;  // number so far
   };
 
   static GridRunner& Of(GridThread* thread) {
@@ -109,20 +111,20 @@ class GridRunner {
   bool IsAtBarrierOfAll(const Thread& thread) const;
   std::string WhatItDoes(const Thread& thread) const;
 
-  // All that are not at the barrier by now never will be.
+  // Threads that are not at the barrier by now will never reach it.
   bool ReleaseBarrier();
 
-  // Of barriers at which as many threads wait as are to meet there.
+  // Releases barriers at which the required number of threads wait.
   bool ReleaseMeetings();
 
-  // Of phases of copy barriers that are over, or lack only copies that a GPU
-  // has had time for by now.
+  // Releases phases of copy barriers that are over, or that lack only copies
+  // for which a GPU has had time by now.
   bool ReleasePhases();
 
-  // Of each warp whose shuffle has all of its threads.
+  // Releases each warp whose shuffle has all of its threads.
   bool ReleaseWarps();
 
-  // --- what kernels call ---
+  // --- functions that kernels call ---
   static void Barrier(GridThread* thread);
   static void Meet(GridThread* seen, uint32_t barrier, uint32_t threads);
 
@@ -138,7 +140,8 @@ class GridRunner {
   // Waits for the threads of the warp that the mask names.
   void MeetWarp(uint32_t number, uint32_t mask);
 
-  // Thread 0 of a whole warp, of which `number` is one; what: for a line.
+  // Returns thread 0 of the whole warp of thread `number`; `what` names the
+  // operation in the message.
   uint32_t WholeWarpOf(uint32_t number, const char* what);
   static void Multiply(GridThread* seen, uint32_t packed,
                        const uint32_t* operands, uint32_t* result);
@@ -151,13 +154,13 @@ class GridRunner {
                              uint32_t is_transposed, uint64_t descriptor,
                              const void* b, uint32_t* sums);
 
-  // The four warps multiply by the same matrices in shared memory. Whose thread
-  // comes first to a product of its group says which.
+  // The four warps must multiply by the same matrices in shared memory. The
+  // first thread of a group that reaches a product determines them.
   void CheckGroup(uint32_t number, const void* a, const void* b);
   SharedMatrix MatrixAt(const void* begin, uint64_t descriptor,
                         uint32_t is_transposed, DType type) const;
 
-  // Each lane looks at some of the matrix' pieces of 16 bytes, which it holds
+  // Each lane checks some of the matrix' pieces of 16 bytes and holds them
   // until they are awaited.
   void BeginMatrix(uint32_t number, const SharedMatrix& matrix, uint32_t depth,
                    uint32_t columns);
@@ -173,11 +176,12 @@ class GridRunner {
                         const void* from, uint32_t read);
   static void CommitCopies(GridThread* seen);
 
-  // The end of a copy counts as a store, too: a thread that reads the bytes
-  // without a barrier behind it reads too early.
+  // The end of a copy counts as a store: a thread that reads the bytes without
+  // a barrier after it reads too early.
   static void AwaitCopies(GridThread* seen, uint32_t groups);
 
-  // 16 bytes are four banks: eight rows in different fours are one pass.
+  // 16 bytes are four banks: eight rows in different groups of four are one
+  // pass.
   void CountPasses(std::span<const uint8_t* const> rows, uint32_t count);
   static uint32_t Shuffle(GridThread* seen, uint32_t mode, uint32_t mask,
                           uint32_t value, uint32_t b, uint32_t c);
@@ -212,11 +216,11 @@ class GridRunner {
   std::vector<uint8_t> shared_memory_;
   uint8_t* shared_ = nullptr;
   std::vector<Thread> threads_;
-  // By warpgroup: the factors in shared memory of its products.
+  // The factors in shared memory of each warpgroup's products.
   std::map<uint32_t, std::vector<WideFactors>> wide_products_;
   std::deque<Fiber>& fibers_ = FibersOfThread();
   std::array<uint32_t, 3> block_ = {};
-  MemoryRange last_;  // of the last access
+  MemoryRange last_;  // range of the last access
   std::string problem_;
 };
 

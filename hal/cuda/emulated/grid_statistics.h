@@ -1,4 +1,4 @@
-// What all grids of this process did: TotalStatistics (grid.h) is their sum.
+// Sums up the counts of all grids of this process for TotalStatistics (grid.h).
 //
 // Internal to the emulated grid. Thread-safe.
 #ifndef EMBER_HAL_CUDA_EMULATED_GRID_STATISTICS_H_
@@ -8,7 +8,8 @@
 
 namespace ember::hal::cuda {
 
-// Adds what a grid did to the total, and to `statistics` if that is not null.
+// Adds the counts of a grid to the total, and to `statistics` if that is not
+// null.
 void AddStatistics(const GridStatistics& of_grid, GridStatistics* statistics);
 
 }  // namespace ember::hal::cuda

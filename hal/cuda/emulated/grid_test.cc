@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// --- kernels, written as a compiler would
+// --- kernels, as a compiler would write them
 
 void Access(GridThread* thread, const void* address, uint64_t bytes,
             AccessKind kind) {
@@ -37,7 +37,8 @@ uint32_t* Shared(GridThread* thread) {
   return reinterpret_cast<uint32_t*>(thread->shared);
 }
 
-// out[block * threads + thread] = what the next thread put into shared memory.
+// out[block * threads + thread] = the value that the next thread stored to
+// shared memory.
 void Rotate(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0], count = thread->threads[0];
   const uint32_t first = thread->block[0] * count;
@@ -90,7 +91,7 @@ void Shift(GridThread* thread, void* const* arguments) {
   Store(thread, out, shuffle(ShuffleMode::kUp, 1, 0));
   Store(thread, out + 1, shuffle(ShuffleMode::kDown, 2, 0x1f));
   Store(thread, out + 2, shuffle(ShuffleMode::kIndex, 5, 0x1f));
-  // Within halves of the warp: segments of 16 lanes.
+  // Shuffles within halves of the warp: segments of 16 lanes.
   Store(thread, out + 3, shuffle(ShuffleMode::kIndex, 3, 0x101f));
 }
 
@@ -146,8 +147,8 @@ void LoadFromOddAddress(GridThread* thread, void* const*) {
       thread, 1, 0, thread->shared + 8 * thread->thread[0], &loaded);
 }
 
-// Where an element of 16 bits of a matrix in rows of 128 bytes is, whose pieces
-// of 16 bytes are exchanged.
+// Returns the address of a 16-bit element of a matrix with swizzled rows of 128
+// bytes.
 uint16_t* InPanel(GridThread* thread, uint32_t begin, uint32_t row,
                   uint32_t column) {
   const uint32_t piece = column / 8 ^ row % 8;
@@ -157,9 +158,9 @@ uint16_t* InPanel(GridThread* thread, uint32_t begin, uint32_t row,
 }
 
 // out[128 * c + thread] = sums c of a * b, where a[i][k] = i for k = 0, and
-// b[0][j] = j + 1, both in shared memory; all other elements are 0. The grid
-// has the factors once for all threads. Then stores to a, having waited for it,
-// or not.
+// b[0][j] = j + 1, both in shared memory; all other elements are 0. All threads
+// share the factors. Afterwards the kernel stores to a, with or without waiting
+// for the product.
 enum class Fence : uint8_t { kBeforeBarrier, kBehindBarrier, kNone };
 void MultiplyOnGroup(GridThread* thread, void* const* arguments,
                      uint32_t groups_left,
@@ -210,8 +211,8 @@ void MultiplyWithoutFence(GridThread* thread, void* const* arguments) {
 void MultiplyWithLateFence(GridThread* thread, void* const* arguments) {
   MultiplyOnGroup(thread, arguments, 0, Fence::kBehindBarrier);
 }
-// Multiplies what was copied: the end of a copy is a store behind the fence
-// that stands before it.
+// Multiplies copied matrices: the end of a copy is a store after the fence that
+// precedes it.
 void MultiplyCopied(GridThread* thread, void* const* arguments) {
   if (thread->thread[0] == 0) {
     thread->functions->copy_async(thread, 16, thread->shared, Out(arguments),
@@ -229,7 +230,7 @@ void MultiplyCopied(GridThread* thread, void* const* arguments) {
                                      thread->shared, 0, kDescriptor,
                                      thread->shared + 8192, sums);
 }
-// Warps of a group with matrices of their own.
+// The warps of a group use different matrices.
 void MultiplyApart(GridThread* thread, void* const*) {
   const WarpProduct product = {
       .depth = 16, .a = DType::kF16, .b = DType::kF16, .sum = DType::kF32};
@@ -241,7 +242,7 @@ void MultiplyApart(GridThread* thread, void* const*) {
                                      kDescriptor, thread->shared + 8192, sums);
 }
 
-// --- runs of them
+// --- runs of these kernels
 
 struct Outcome {
   std::string problem;
@@ -373,7 +374,8 @@ TEST(GridTest, WarpgroupsMultiplyWhatIsShared) {
   EXPECT_EQ(run.statistics.products, 1u);
 }
 
-// Beyond barriers, products read until they are awaited.
+// Barriers do not end the reads of products; only waiting for the products
+// does.
 TEST(GridTest, FindsStoresToWhatProductsRead) {
   EXPECT_EQ(RunKernel(MultiplyAndStore, 1, 128, true, kFactorBytes).problem,
             "kernel test, block (0, 0, 0): thread (0, 0, 0) stores byte 0 of "
@@ -381,7 +383,7 @@ TEST(GridTest, FindsStoresToWhatProductsRead) {
             "barrier between");
 }
 
-// They see no store that no fence stands behind, of the thread that stored and
+// A product sees a store only if the storing thread made a fence after it and
 // before a barrier.
 TEST(GridTest, FindsProductsOfUnorderedStores) {
   const auto problem_of = [](GridKernel kernel) {
@@ -393,7 +395,7 @@ TEST(GridTest, FindsProductsOfUnorderedStores) {
       "between";
   EXPECT_EQ(problem_of(MultiplyWithoutFence), first);
   EXPECT_EQ(problem_of(MultiplyCopied), first);
-  // Its own stores are behind its fence then.
+  // The thread's own stores are before its fence then.
   EXPECT_EQ(problem_of(MultiplyWithLateFence),
             "kernel test, block (0, 0, 0): thread (1, 0, 0) multiplies what "
             "thread (0, 0, 0) stored around byte 16 of shared memory, without "

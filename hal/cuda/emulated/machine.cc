@@ -17,14 +17,14 @@ constexpr EmulatedKind kKinds[] = {
     {"sm_89", 8, 9, 128, 101376}, {"sm_90a", 9, 0, 132, 232448},
 };
 constexpr std::string_view kDefaultKind = "sm_80";
-// Of the host that a device could have.
+// Largest memory of a host on which a device is emulated.
 constexpr size_t kMostBytes = size_t{1} << 36;
 constexpr size_t kAlignment = 256;
 
 }  // namespace
 
 Machine& Machine::Get() {
-  // Never destroyed: contexts may end behind main.
+  // It is never destroyed: contexts may end after main.
   static Machine* const machine = new Machine;
   return *machine;
 }
@@ -128,7 +128,8 @@ CUresult Machine::MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given,
       given.sharedMemBytes > given.func->most_dynamic_bytes ||
       shared > static_cast<uint64_t>(kind.shared_bytes))
     return kInvalidValue;
-  // How many there are only the kernel knows: it reads no more than its own.
+  // Only the kernel knows the number of its arguments; it reads no more than
+  // that.
   const GridEntry& entry = given.func->entry;
   for (size_t i = 0; i < entry.argument_count; ++i) {
     uint64_t argument = 0;
@@ -177,7 +178,7 @@ CUresult Machine::Do(const Work& work) {
   });
   if (problem.empty()) return kSuccess;
   std::fprintf(stderr, "cuda-emulated: %s\n", problem.c_str());
-  // As CUDA: the context is lost, and every later call says so.
+  // As with CUDA, the context is lost and every later call reports it.
   return Current()->lost = kLaunchFailed;
 }
 

@@ -1,5 +1,5 @@
 // The state of the emulated library: devices, their contexts, and the objects
-// of those. What the calls of emulated_cuda.cc work on.
+// of those. The calls of emulated_cuda.cc work on it.
 #ifndef EMBER_HAL_CUDA_EMULATED_MACHINE_H_
 #define EMBER_HAL_CUDA_EMULATED_MACHINE_H_
 
@@ -19,19 +19,19 @@
 
 namespace ember::hal::cuda {
 
-// What a kind of GPU has.
+// The properties of a kind of GPU.
 struct EmulatedKind {
   const char* name;  // "sm_80"
   int major;
   int minor;
   int processors;
-  int shared_bytes;  // most of a block
+  int shared_bytes;  // largest memory of a block
 };
 
-// Memory of a device, or of the host that it reaches. What it holds at first is
-// nothing to rely on.
+// Memory of a device, or host memory that it reaches. Its initial contents are
+// arbitrary.
 struct Allocation {
-  std::unique_ptr<uint8_t[]> memory;  // with room to align
+  std::unique_ptr<uint8_t[]> memory;  // includes room to align
   uint8_t* begin = nullptr;
   size_t bytes = 0;
   bool is_host = false;
@@ -47,14 +47,14 @@ struct Work {
   uint8_t value = 0;
   GridLaunch launch = {};
   std::vector<uint64_t> arguments = {};
-  std::vector<CUtensorMap> maps = {};  // arguments behind those
+  std::vector<CUtensorMap> maps = {};  // further arguments
 };
 
-// CUDA's handles point to these.
+// Objects to which CUDA's handles point.
 struct CUctx_st {
   int device = 0;
   int references = 0;
-  CUresult lost = 0;  // what every call gives
+  CUresult lost = 0;  // every call returns this error
 };
 struct CUstream_st {
   CUcontext context = nullptr;
@@ -82,7 +82,8 @@ struct CUgraphNode_st {
 };
 struct CUgraph_st {
   CUcontext context = nullptr;
-  // In the order in which they were added, which no edge goes against.
+  // The nodes in the order in which they were added; every edge leads to a
+  // later node.
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
 };
 struct CUgraphExec_st {
@@ -90,7 +91,7 @@ struct CUgraphExec_st {
   std::vector<Work> works;
 };
 
-// All objects of one kind that there are.
+// All existing objects of one kind.
 template <typename Object>
 class Objects {
  public:
@@ -102,7 +103,7 @@ class Objects {
   }
   bool Has(Object* handle) const { return objects_.contains(handle); }
   bool Remove(Object* handle) { return objects_.erase(handle) > 0; }
-  // Of a context that ends: how many there were.
+  // Removes the objects of a context that ends and returns their number.
   int64_t RemoveOf(CUcontext context) {
     return static_cast<int64_t>(std::erase_if(
         objects_, [&](const auto& o) { return o.second->context == context; }));
@@ -118,8 +119,8 @@ struct Machine {
   bool is_ready = false;
   EmulatedKind kind = {};
   int device_count = 1;
-  std::map<int, std::unique_ptr<CUctx_st>> contexts;  // by device
-  std::map<uintptr_t, Allocation> allocations;        // by address
+  std::map<int, std::unique_ptr<CUctx_st>> contexts;  // keyed by device
+  std::map<uintptr_t, Allocation> allocations;        // keyed by address
   Objects<CUstream_st> streams;
   Objects<CUevent_st> events;
   Objects<CUmod_st> modules;
@@ -127,28 +128,30 @@ struct Machine {
   Objects<CUgraph_st> graphs;
   Objects<CUgraphExec_st> executables;
   int64_t leaks = 0;
-  std::string problem;  // of the last kernel that went wrong
+  std::string problem;  // message of the last kernel that failed
 
   static Machine& Get();
 
   // Reads the environment.
   CUresult Start();
-  // The context of this thread, or null.
+  // Returns the context of this thread, or null.
   CUcontext Current() const;
-  // What a call in the current context gives before it does anything.
+  // Records a call in the current context. Returns the error that it must
+  // return, if any.
   CUresult Enter(const char* symbol);
-  // Destroys the context's objects, and counts those that there were.
+  // Destroys the context's objects and counts them as leaked.
   void End(CUcontext context);
 
   CUresult Allocate(size_t bytes, bool is_host, uint8_t** memory);
-  // Whether the range is within one allocation.
+  // True if the range is within one allocation.
   bool Has(CUdeviceptr begin, size_t bytes) const;
-  // Of a kernel with its arguments, if the device takes such a launch.
+  // Makes the work of a kernel launch with its arguments, if the device accepts
+  // it.
   CUresult MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given, Work& work) const;
   CUresult Do(const Work& work);
 };
 
-// The context stack of this thread.
+// Returns the context stack of this thread.
 std::vector<CUcontext>& ContextStack();
 
 }  // namespace ember::hal::cuda

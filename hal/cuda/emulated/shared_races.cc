@@ -90,7 +90,8 @@ SharedRaces::Byte& SharedRaces::At(uint64_t offset) {
   return byte;
 }
 
-// In the place of one that whoever follows this one follows, too.
+// Replaces a reader that happens before this one: any access that is ordered
+// after this one is ordered after that one too.
 void SharedRaces::Note(std::span<Who> places, uint32_t thread) {
   const auto place = std::ranges::find_if(
       places, [&](const Who& who) { return IsOver(who, thread); });

@@ -1,6 +1,6 @@
-// Finds races in the shared memory of a block: accesses of one byte by two
-// threads, one of them storing, of which neither is known to be over when the
-// other one begins.
+// Finds data races in the shared memory of a block: accesses of one byte by two
+// threads, one of them storing, of which neither is known to happen before the
+// other.
 //
 //   SharedRaces races(48 << 10, /*threads=*/128);
 //   races.BeginBlock();
@@ -8,20 +8,21 @@
 //   races.Access(5, 128, 4, AccessKind::kLoad);    // thread 3
 //   races.Barrier();
 //
-// What is over, threads know by meeting: all of them (Barrier), some of them
-// (Meet), or one by what another one left for it (Release, Acquire). Atomic
-// accesses do not race with each other.
+// Threads learn what is over by synchronising: all of them (Barrier), some of
+// them (Meet), or one with the record that another one left (Release, Acquire).
+// Atomic accesses do not race with each other.
 //
-// What hardware reads beside the threads, beyond barriers, it holds until that
-// is over: whoever stores there, races.
+// Hardware may read bytes independently of the threads and of barriers. It
+// holds them until the read is over: a store to them is a race.
 //
 //   races.Hold(3, 128, 16);
 //   races.Barrier();
 //   races.Access(3, 130, 1, AccessKind::kStore);   // thread 3
 //   races.Release(128, 16);
 //
-// What hardware stores beside the threads, an agent of its own does: nobody
-// knows that it is over but who has acquired what says so.
+// Hardware that stores independently of the threads is an agent of its own. A
+// thread knows that such a store is over only if it has acquired the record of
+// its end.
 //
 //   const uint32_t agent = races.AddAgent();
 //   races.StoreBy(agent, /*begun by*/ 3, 128, 16);
@@ -30,8 +31,9 @@
 //   races.Acquire(5, clock);
 //   races.Access(5, 128, 4, AccessKind::kLoad);    // nothing
 //
-// That is done by vector clocks: Lamport 1978, Mattern 1989; of many readers of
-// a byte four are remembered, those that others are not known to follow first.
+// The method is vector clocks (Lamport 1978, Mattern 1989). Four readers of a
+// byte are remembered, preferably those that are not known to happen before
+// others.
 //
 // Not thread-safe.
 #ifndef EMBER_HAL_CUDA_EMULATED_SHARED_RACES_H_
@@ -47,7 +49,8 @@
 
 namespace ember::hal::cuda {
 
-// By thread or agent: up to which of its times all is over.
+// For each thread or agent: the time up to which everything that it did is
+// over.
 using Clock = std::vector<uint32_t>;
 
 class SharedRaces {
@@ -56,26 +59,27 @@ class SharedRaces {
       : threads_(threads), bytes_(bytes), held_(bytes) {}
 
   void BeginBlock();
-  // All threads of the block have met: what was before is over, but for what
-  // agents do.
+  // All threads of the block have synchronised: everything before is over,
+  // except the work of agents.
   void Barrier();
-  // These threads have.
+  // These threads have synchronised.
   void Meet(std::span<const uint32_t> threads);
-  // Adds what the thread or agent did, and knows to be over, to the clock; and
-  // tells a thread what a clock has.
+  // Release adds everything that the thread or agent did, and knows to be over,
+  // to the clock. Acquire adds the clock to the knowledge of a thread.
   void Release(uint32_t who, Clock& clock);
   void Acquire(uint32_t thread, const Clock& clock);
 
-  // The thread, or agent, with which the access races, if there is one.
+  // Returns the thread or agent with which the access races, if there is one.
   std::optional<uint32_t> Access(uint32_t thread, uint64_t offset,
                                  uint64_t bytes, AccessKind kind);
-  // For the thread, as often as it is released.
+  // Holds bytes for the thread; each call needs its own Release.
   void Hold(uint32_t thread, uint64_t offset, uint64_t bytes);
   void Release(uint64_t offset, uint64_t bytes);
 
-  // Numbered on from the threads; until the next block.
+  // Returns a number after those of the threads; valid until the next block.
   uint32_t AddAgent();
-  // A store that the thread begins and the agent does: with whom it races.
+  // Records a store that the thread begins and the agent performs. Returns the
+  // thread or agent with which it races.
   std::optional<uint32_t> StoreBy(uint32_t agent, uint32_t thread,
                                   uint64_t offset, uint64_t bytes);
 
@@ -85,7 +89,8 @@ class SharedRaces {
     uint32_t number = kNobody;
     uint32_t time = 0;
   };
-  // What happened to a byte since the last barrier: in `epoch`, or nothing.
+  // Accesses of a byte since the last barrier, which was number `epoch`; none
+  // in other epochs.
   struct Byte {
     uint64_t epoch = 0;
     Who writer;
@@ -94,10 +99,11 @@ class SharedRaces {
   };
   struct Held {
     uint32_t times = 0;
-    uint32_t thread = kNobody;  // who came last
+    uint32_t thread = kNobody;  // the last accessor
   };
 
-  // Clocks are there from the first time on that not all meet.
+  // Creates the clocks. They exist from the first synchronisation that is not
+  // of all threads.
   void NeedClocks();
   uint32_t TimeOf(uint32_t who) const;
   bool IsOver(const Who& what, uint32_t thread) const;
@@ -109,8 +115,8 @@ class SharedRaces {
   const uint32_t threads_;
   uint64_t epoch_ = 1;
   std::vector<Byte> bytes_;
-  std::vector<Held> held_;     // by byte
-  std::vector<Clock> clocks_;  // by thread, then by agent; or empty
+  std::vector<Held> held_;     // one per byte
+  std::vector<Clock> clocks_;  // one per thread, then one per agent; or empty
   std::vector<uint32_t> agent_times_;
 };
 

@@ -10,13 +10,14 @@ namespace ember::hal::cuda {
 namespace {
 
 constexpr uint64_t kMapAlignment = 64;
-constexpr uint64_t kAlignment = 16;  // of addresses, strides and rows of a box
+// alignment of addresses, strides and rows of a box
+constexpr uint64_t kAlignment = 16;
 constexpr uint64_t kMostExtent = uint64_t{1} << 32;
-constexpr uint64_t kMostStride = uint64_t{1} << 40;  // below it
+constexpr uint64_t kMostStride = uint64_t{1} << 40;  // strides are below it
 constexpr uint32_t kMostBox = 256;
-constexpr uint64_t kSwizzledBytes = 128;  // of a row of a box, at most
+constexpr uint64_t kSwizzledBytes = 128;  // largest row of a swizzled box
 
-// 0 for types that are not known here.
+// Returns 0 for unknown types.
 uint32_t ElementBytes(CUtensorMapDataType type) {
   switch (type) {
     case kTensorMapUint8:
@@ -36,8 +37,9 @@ uint64_t AddressOf(const void* pointer) {
   return reinterpret_cast<uintptr_t>(pointer);
 }
 
-// Whether each stride has room for all that has smaller ones: elements have
-// bytes of their own. CUDA's driver does not ask for it; what we make is so.
+// True if each stride has room for all dims with smaller strides, so that
+// elements do not overlap. CUDA's driver does not require this, but our maps
+// have it.
 bool HasRoom(const TensorMap& map) {
   std::array<uint32_t, TensorMap::kMostDims> dims = {};
   uint32_t count = 0;
@@ -89,7 +91,7 @@ CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
     if (extents[i] < 1 || extents[i] > kMostExtent || box[i] < 1 ||
         box[i] > kMostBox)
       return kInvalidValue;
-    // CUDA has others, too; the grid copies all elements of a box.
+    // CUDA allows other strides too; the grid copies all elements of a box.
     if (element_strides[i] != 1) return kInvalidValue;
     if (i > 0 &&
         (map.strides[i] % kAlignment != 0 || map.strides[i] >= kMostStride))

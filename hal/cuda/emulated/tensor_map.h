@@ -1,6 +1,6 @@
-// A tensor map as the emulated library writes it. CUDA's maps are 128 bytes
-// whose meaning is NVIDIA's own; these have a record that the emulated grid,
-// and kernels of tests, can read.
+// A tensor map in the format of the emulated library. NVIDIA does not document
+// the 128 bytes of CUDA's maps; these hold a record that the emulated grid, and
+// kernels of tests, can read.
 //
 //   CUtensorMap bytes;
 //   CUresult result = EncodeTensorMap(&bytes, kTensorMapUint16, ...);
@@ -26,17 +26,17 @@ namespace ember::hal::cuda {
 struct TensorMap {
   static constexpr uint32_t kMostDims = 5;
 
-  uint64_t address = 0;                          // of the first element
+  uint64_t address = 0;                          // address of the first element
   std::array<uint64_t, kMostDims> extents = {};  // elements
   std::array<uint64_t, kMostDims> strides = {};  // bytes between neighbours
   std::array<uint32_t, kMostDims> box = {};      // elements that are copied
   uint32_t element_bytes = 0;
   uint32_t rank = 0;
-  // CU_TENSOR_MAP_SWIZZLE_128B; else rows of the box are as they come.
+  // CU_TENSOR_MAP_SWIZZLE_128B; otherwise rows of the box are not swizzled.
   uint32_t is_swizzled = 0;
 };
 
-// What the 128 bytes are.
+// The contents of the 128 bytes.
 struct TensorMapRecord {
   static constexpr uint64_t kMagic = 0x50414d524f534e54;  // "TNSORMAP"
 
@@ -45,8 +45,9 @@ struct TensorMapRecord {
 };
 static_assert(sizeof(TensorMapRecord) == sizeof(CUtensorMap));
 
-// cuTensorMapEncodeTiled. kInvalidValue for what CUDA's driver refuses, and for
-// the data types, interleavings and swizzles that no code of ours asks for.
+// Implements cuTensorMapEncodeTiled. Returns kInvalidValue for arguments that
+// CUDA's driver refuses, and for data types, interleavings and swizzles that
+// our code never uses.
 CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
                          uint32_t rank, void* address, const uint64_t* extents,
                          const uint64_t* strides, const uint32_t* box,
@@ -56,7 +57,8 @@ CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
                          CUtensorMapL2promotion promotion,
                          CUtensorMapFloatOOBfill fill);
 
-// bytes: 128, at any address. False for what EncodeTensorMap has not written.
+// `bytes` points to 128 bytes at any address. Returns false if EncodeTensorMap
+// has not written them.
 bool ReadTensorMap(const void* bytes, TensorMap& map);
 
 }  // namespace ember::hal::cuda

@@ -11,10 +11,10 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Arguments that are right, of which a case changes one.
+// Correct arguments; each case changes one of them.
 struct Arguments {
   alignas(128) uint8_t bytes[256] = {};
-  size_t offset = 0;  // of the map in them
+  size_t offset = 0;  // offset of the map in them
   CUtensorMapDataType type = kTensorMapUint16;
   uint32_t rank = 3;
   uint64_t address = 0x7f0000000010;
@@ -41,7 +41,7 @@ TEST(TensorMapTest, ReadsWhatIsEncoded) {
   TensorMap map;
   EXPECT_FALSE(ReadTensorMap(arguments.bytes, map));
   ASSERT_EQ(arguments.Encode(), kSuccess);
-  // Kernels have them where they like.
+  // A kernel may have the bytes at any address.
   std::vector<uint8_t> moved(sizeof(CUtensorMap) + 1);
   std::memcpy(moved.data() + 1, arguments.bytes, sizeof(CUtensorMap));
   ASSERT_TRUE(ReadTensorMap(moved.data() + 1, map));
@@ -63,7 +63,7 @@ TEST(TensorMapTest, TakesWhatIsJustAllowed) {
       [](Arguments& a) { a.extents[2] = uint64_t{1} << 32; },
       [](Arguments& a) { a.strides[1] = (uint64_t{1} << 40) - 16; },
       [](Arguments& a) { a.strides = {96, 688, 0, 0}; },
-      // Dims in another order, beside one of a single element.
+      // Dims in another order, one of them of a single element.
       [](Arguments& a) { a.strides = {240, 80, 0, 0}; },
       [](Arguments& a) {
         a.rank = 4;
@@ -95,13 +95,13 @@ TEST(TensorMapTest, RefusesWhatTheDriverRefuses) {
       [](Arguments& a) { a.extents[2] = (uint64_t{1} << 32) + 1; },
       [](Arguments& a) { a.strides = {88, 704, 0, 0}; },
       [](Arguments& a) { a.strides[1] = uint64_t{1} << 40; },
-      // Less than what is inside.
+      // The stride is smaller than the inner dims.
       [](Arguments& a) { a.strides[0] = 64; },
       [](Arguments& a) { a.strides[1] = 544; },
       [](Arguments& a) { a.strides = {224, 80, 0, 0}; },
       [](Arguments& a) { a.box[1] = 0; },
       [](Arguments& a) { a.box[1] = 257; },
-      // 8 bytes, 136 bytes.
+      // Rows of 8 and of 136 bytes.
       [](Arguments& a) { a.box[0] = 4; },
       [](Arguments& a) { a.box[0] = 72; },
       [](Arguments& a) { a.type = kTensorMapUint32; },

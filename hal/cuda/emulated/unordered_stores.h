@@ -1,6 +1,7 @@
-// Finds products of warpgroups that may read what was in shared memory before a
-// store: they read by another way than loads do (PTX's async proxy), and see
-// what a thread stored only behind its fence (fence.proxy.async) and a meeting.
+// Finds products of warpgroups that may read the contents of shared memory from
+// before a store. Products read through PTX's async proxy, unlike loads. They
+// see a thread's store only after its fence (fence.proxy.async) and a
+// synchronisation.
 //
 //   UnorderedStores stores(48 << 10, 128);
 //   stores.BeginBlock();
@@ -12,9 +13,10 @@
 //   stores.Meet(3);
 //   stores.Find(5, 128, 16);   // nothing
 //
-// That threads meet at all between store and product, SharedRaces sees to. A
-// copy by cp.async is a store of its thread, where that waits for it. The
-// source is PTX ISA 8.5, "Async proxy" and "membar/fence". Not thread-safe.
+// SharedRaces checks that threads synchronise at all between store and product.
+// A copy by cp.async is a store of its thread at the time when the thread waits
+// for it. Source: PTX ISA 8.5, "Async proxy" and "membar/fence". Not
+// thread-safe.
 #ifndef EMBER_HAL_CUDA_EMULATED_UNORDERED_STORES_H_
 #define EMBER_HAL_CUDA_EMULATED_UNORDERED_STORES_H_
 
@@ -26,32 +28,33 @@ namespace ember::hal::cuda {
 
 class UnorderedStores {
  public:
-  // Of a block's shared memory, and of its threads.
+  // For a block's shared memory and its threads.
   UnorderedStores(uint64_t bytes, uint32_t threads)
       : bytes_(bytes), threads_(threads) {}
 
   void BeginBlock();
   void Store(uint32_t thread, uint64_t offset, uint64_t bytes);
-  // The thread's fence.
+  // Records a fence of the thread.
   void Order(uint32_t thread) { ++threads_[thread].fences; }
-  // Others may know from here on what the thread did.
+  // From here on other threads may know what the thread did.
   void Meet(uint32_t thread);
   void MeetAll();
-  // The thread whose store is not ordered before what the product of `thread`
-  // reads, if there is one.
+  // Returns the thread whose store is not ordered before the product of
+  // `thread` that reads these bytes, if there is one.
   std::optional<uint32_t> Find(uint32_t thread, uint64_t offset,
                                uint64_t bytes) const;
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
-  // Who stored a byte last, and how many fences it had made by then.
+  // The thread that stored a byte last, and the number of fences that it had
+  // made by then.
   struct Byte {
     uint32_t thread = kNobody;
     uint32_t fences = 0;
   };
   struct Thread {
     uint32_t fences = 0;
-    uint32_t known_fences = 0;  // when it met others last
+    uint32_t known_fences = 0;  // at its last synchronisation
   };
 
   std::vector<Byte> bytes_;

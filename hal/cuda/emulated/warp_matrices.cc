@@ -9,13 +9,13 @@ namespace {
 
 constexpr uint32_t kRows = 16;
 constexpr uint32_t kColumns = 8;
-// A group of four lanes has a row of eight; which of the four: thread.
+// A group of four lanes holds a row of eight elements.
 constexpr uint32_t kThreads = 4;
 
 uint32_t BytesOf(DType type) {
   return static_cast<uint32_t>(DTypeByteSize(type));
 }
-// Elements of a register.
+// Returns the number of elements of a register.
 uint32_t ElementsOf(DType type) { return 4 / BytesOf(type); }
 
 bool IsWhole(DType type) { return type == DType::kI8 || type == DType::kU8; }
@@ -38,19 +38,20 @@ int64_t WholeOf(uint32_t part, DType type) {
                             : static_cast<int64_t>(part);
 }
 
-// The number that a factor counts as.
+// Returns the number that a factor represents.
 double FactorOf(uint32_t part, DType type) {
   constexpr uint32_t kIgnoredByTf32 = (uint32_t{1} << 13) - 1;
   return FloatOf(type == DType::kF32 ? part & ~kIgnoredByTf32 : part, type);
 }
 
-// Bits of an element of each.
+// The bits of one element of each factor.
 struct Factors {
   uint32_t a = 0;
   uint32_t b = 0;
 };
 
-// Bits of a sum after products of factors_of(k) for each k below depth.
+// Returns the bits of a sum after adding the products of factors_of(k) for each
+// k below depth.
 template <typename FactorsOf>
 uint32_t AddProducts(const WarpProduct& product, uint32_t before,
                      const FactorsOf& factors_of) {
@@ -75,8 +76,8 @@ uint32_t AddProducts(const WarpProduct& product, uint32_t before,
   return bits;
 }
 
-// Lane 4 * (row mod 8) + column / elements mod 4, whose registers go down the
-// rows by 8, then along by four lanes' elements.
+// The element is in lane 4 * (row mod 8) + column / elements mod 4. Its
+// registers advance down the rows by 8, then along by four lanes' elements.
 uint32_t ElementOfA(const WarpProduct& product,
                     std::span<const WarpOperands* const> operands, uint32_t row,
                     uint32_t k) {
@@ -91,7 +92,7 @@ struct MatrixPlace {
   uint32_t column = 0;
 };
 
-// Elements c0 to c3 of the lane: two neighbours of row `group`, two of row
+// Elements c0 to c3 of the lane: two neighbours of row `group`, and two of row
 // `group` + 8.
 constexpr uint32_t kSumsOfLane = 4;
 
@@ -125,7 +126,7 @@ void MultiplyLane(const WarpProduct& product,
   const uint32_t in_b = ElementsOf(product.b);
   const size_t first_b = product.RegistersOfA();
   const size_t first_sum = first_b + product.RegistersOfB();
-  // Lane 4 * column + row / elements mod 4.
+  // The element is in lane 4 * column + row / elements mod 4.
   const auto element_of_b = [&](uint32_t k, uint32_t column) {
     const uint32_t from = column * kThreads + k / in_b % kThreads;
     const uint32_t number = k / (in_b * kThreads);
@@ -155,7 +156,7 @@ uint64_t SharedMatrix::PlaceOf(uint32_t k, uint32_t column) const {
   const uint64_t leading = offset_of(16), stride = offset_of(32);
   const uint32_t across = is_transposed ? k : column;
   const uint32_t along = (is_transposed ? column : k) * element_bytes;
-  // Depth is never longer than a row of 128 bytes.
+  // The depth is never longer than a row of 128 bytes.
   const uint64_t panel = is_transposed ? along / kRowBytes * leading : 0;
   const uint64_t address = begin + panel + across / kBlockRows * stride +
                            across % kBlockRows * kRowBytes + along % kRowBytes;
@@ -172,7 +173,7 @@ uint32_t ElementOf(const SharedMatrix& matrix, const uint8_t* shared,
   return element;
 }
 
-// element_of_a(row, k): of the warp's 16 rows.
+// element_of_a(row, k) returns elements of the warp's 16 rows.
 template <typename ElementOfRows>
 void AddColumns(const WarpProduct& product, uint32_t columns,
                 const ElementOfRows& element_of_a, const SharedMatrix& b,

@@ -1,7 +1,8 @@
-// What warps compute together on the emulated grid: products of small matrices
-// (PTX's mma.sync of shapes m16n8kK), and the loads of their fragments
-// (ldmatrix). Written from the figures of the PTX ISA ("Matrix fragments for
-// mma.m16n8k16 …"), and knowing nothing of the compiler whose code it checks.
+// Computes the operations of whole warps on the emulated grid: products of
+// small matrices (PTX's mma.sync of shapes m16n8kK), and the loads of their
+// fragments (ldmatrix). It follows the figures of the PTX ISA ("Matrix
+// fragments for mma.m16n8k16 …") and is independent of the compiler whose code
+// it checks.
 //
 //   WarpProduct product = {.depth = 16, .a = DType::kF16, .b = DType::kF16,
 //                          .sum = DType::kF32};
@@ -27,13 +28,13 @@ struct WarpProduct {
   DType b = DType::kF16;
   DType sum = DType::kF32;
 
-  // As kernels hand it over.
+  // Packs the product into a number for kernels.
   uint32_t Pack() const {
     return depth | static_cast<uint32_t>(a) << 8 |
            static_cast<uint32_t>(b) << 16 | static_cast<uint32_t>(sum) << 24;
   }
   static WarpProduct Unpack(uint32_t packed);
-  // Registers of 32 bits that a lane has.
+  // Return the number of 32-bit registers of a lane.
   size_t RegistersOfA() const;
   size_t RegistersOfB() const;
   size_t RegistersOfSum() const;
@@ -41,49 +42,50 @@ struct WarpProduct {
 
 // Factors of f32 are multiplied as tf32: their low 13 bits are ignored.
 
-// What a lane brings: registers of a, of b, of the sum, one behind another.
+// A lane's operands: registers of a, of b, of the sum, one after another.
 inline constexpr size_t kMostOperands = 10;
 using WarpOperands = std::array<uint32_t, kMostOperands>;
 
-// The lane's registers of the result. operands: of all 32 lanes. Of floats,
-// products are exact and the sum is rounded once: within what the instruction
-// may give.
+// Computes the lane's registers of the result from the operands of all 32
+// lanes. Float products are exact and the sum is rounded once, which is within
+// the instruction's tolerance.
 void MultiplyLane(const WarpProduct& product,
                   std::span<const WarpOperands* const> operands, uint32_t lane,
                   uint32_t* result);
 
-// A factor of a product of warpgroups (wgmma) in shared memory, as a matrix
-// descriptor has it: b, or a, whose rows are what columns are here. Written
-// from the PTX ISA, "Strides" and "Swizzling modes" of the asynchronous
-// warpgroup instructions, of swizzling by 128 bytes.
+// A factor of a product of warpgroups (wgmma) in shared memory, described like
+// a matrix descriptor: b, or a, whose rows take the place of columns. It
+// follows the PTX ISA, "Strides" and "Swizzling modes" of the asynchronous
+// warpgroup instructions, with swizzling by 128 bytes.
 struct SharedMatrix {
   uint64_t begin = 0;  // byte of shared memory, which begins at 1024 * n
   uint64_t descriptor = 0;
-  // Columns lie together, not depth.
+  // True if columns are contiguous instead of depth.
   bool is_transposed = false;
   uint32_t element_bytes = 2;
 
   bool IsSwizzled128() const { return descriptor >> 62 == 1; }
-  // The byte of shared memory at which an element begins.
+  // Returns the byte of shared memory at which an element begins.
   uint64_t PlaceOf(uint32_t k, uint32_t column) const;
 };
 
-// Adds a 16 x depth by a depth x columns matrix to the lane's registers of the
-// sums: eight columns after the other, each as those of MultiplyLane.
+// Adds the product of a 16 x depth and a depth x columns matrix to the lane's
+// registers of the sums: groups of eight columns in order, each laid out as in
+// MultiplyLane.
 void MultiplyWideLane(const WarpProduct& product, uint32_t columns,
                       std::span<const WarpOperands* const> operands,
                       const SharedMatrix& b, const uint8_t* shared,
                       uint32_t lane, uint32_t* sums);
 
-// The same with a in shared memory, of which row `first_row` is the first of
-// this warp's.
+// Does the same with a in shared memory; row `first_row` of it is the first of
+// this warp.
 void MultiplySharedLane(const WarpProduct& product, uint32_t columns,
                         const SharedMatrix& a, uint32_t first_row,
                         const SharedMatrix& b, const uint8_t* shared,
                         uint32_t lane, uint32_t* sums);
 
-// A lane's register of matrix `number`, whose eight rows of 16 bytes are
-// rows[8 * number + r].
+// Returns a lane's register of matrix `number`, whose eight rows of 16 bytes
+// are rows[8 * number + r].
 uint32_t LoadedRegister(std::span<const uint8_t* const> rows, uint32_t number,
                         bool is_transposed, uint32_t lane);
 

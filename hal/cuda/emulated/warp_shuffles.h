@@ -1,4 +1,4 @@
-// Whose value a thread of a warp gets from PTX's shfl.sync.
+// Computes the lane whose value a thread of a warp gets from PTX's shfl.sync.
 //
 //   LaneToShuffle(ShuffleMode::kButterfly, /*lane=*/5, /*b=*/1, /*c=*/31);  // 4
 //
@@ -13,8 +13,8 @@
 namespace ember::hal::cuda {
 
 // b and c are the instruction's operands: c holds the clamp in its lowest five
-// bits, and above 8 the mask of the segment. A lane that would get a value from
-// outside of its segment keeps its own.
+// bits, and the mask of the segment from bit 8 on. A lane that would get a
+// value from outside of its segment keeps its own.
 uint32_t LaneToShuffle(ShuffleMode mode, uint32_t lane, uint32_t b, uint32_t c);
 
 }  // namespace ember::hal::cuda

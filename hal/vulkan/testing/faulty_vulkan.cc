@@ -33,7 +33,7 @@ constexpr const char* kNames[] = {
 #undef EMBER_NAME
 };
 
-// What to break: set while no other thread calls.
+// The fault; set while no other thread calls.
 std::string fault_function;
 int64_t fault_call = 0;
 VkResult fault_result = VK_SUCCESS;
@@ -59,7 +59,7 @@ void ReadFault() {
   fault_result = static_cast<VkResult>(result);
 }
 
-// What the call is to give instead of being made.
+// Returns the result of a call that must fail, instead of making it.
 std::optional<VkResult> FaultOf(int function) {
   const int64_t call = ++calls[function];
   if (call != fault_call || fault_function != kNames[function])
@@ -69,7 +69,7 @@ std::optional<VkResult> FaultOf(int function) {
 }
 
 template <int kFunction, typename Pointer>
-struct Intercept {  // of a function that cannot fail
+struct Intercept {  // for functions that cannot fail
   static PFN_vkVoidFunction Get() { return nullptr; }
 };
 
@@ -92,7 +92,7 @@ struct Intercept<kFunction, VkResult(VKAPI_PTR*)(Arguments...)> {
   }
 };
 
-// The function to give out in place of `found`.
+// Returns the function that replaces `found`.
 PFN_vkVoidFunction Replace(std::string_view name, PFN_vkVoidFunction found) {
   if (found == nullptr) return nullptr;
 #define EMBER_REPLACE(function)                          \
@@ -134,7 +134,7 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
   const PFN_vkGetInstanceProcAddr real = RealGetInstanceProcAddr();
   if (real == nullptr) return nullptr;
   const std::string_view wanted = name;
-  // The first that the driver asks for.
+  // The driver asks for this function first.
   if (wanted == "vkCreateInstance") ReadFault();
   const PFN_vkVoidFunction found = real(instance, name);
   if (wanted == "vkGetDeviceProcAddr") {
@@ -146,7 +146,7 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
 
 __attribute__((visibility("default"))) const char* EmberFaultyFunction(
     int64_t index) {
-  // In the order of kNames.
+  // Rows are in the order of kNames.
   const bool can_fail[] = {
 #define EMBER_CAN_FAIL(name) Intercept<k##name, PFN_vk##name>::Get() != nullptr,
       EMBER_ALL_FUNCTIONS(EMBER_CAN_FAIL)

@@ -1,6 +1,7 @@
-// A Vulkan device for a test, whose BUILD line has `env = VULKAN_TEST_ENV`
-// (hal/vulkan/testing.bzl). Ends the test if there is none: skipped, with the
-// reason, on a machine without the software device; failed otherwise.
+// Makes a Vulkan device for a test, whose BUILD line has `env =
+// VULKAN_TEST_ENV` (hal/vulkan/testing.bzl). Ends the test if there is none:
+// skipped, with the reason, on a machine without the software device; failed
+// otherwise.
 //
 //   EMBER_VULKAN_DEVICE(device, {.separate_memory = true});
 //   device->Allocate(…);
@@ -16,7 +17,7 @@
 
 namespace ember::hal::vulkan {
 
-// Whether this machine simply has no Vulkan.
+// True if this machine has no Vulkan at all.
 inline bool MaySkip(const Status& status) {
   const char* const value = std::getenv("EMBER_TEST_VULKAN");
   return status.code() == StatusCode::kNotFound && value != nullptr &&

@@ -13,9 +13,9 @@ namespace ember::hal::vulkan {
 
 class TexelKernel {
  public:
-  // format: as SPIR-V's text names it. The driver takes R32ui and Rgba32ui.
+  // `format` is the name in SPIR-V's text. The driver takes R32ui and Rgba32ui.
   explicit TexelKernel(const char* format = "Rgba32ui");
-  // Good as long as this.
+  // Valid as long as this object.
   const ExecutableDefinition& definition() const { return definition_; }
 
  private:

@@ -1,5 +1,5 @@
-// A kernel that does what another does, and then spoils it: for tests of what
-// must notice wrong kernels.
+// Runs another kernel and then corrupts its results: to test code that must
+// detect wrong kernels.
 //
 //   FaultyKernel(std::move(right), [](const vm::KernelCall& call) {
 //     static_cast<float*>(call.buffers[2])[0] += 1;
@@ -20,8 +20,8 @@ namespace ember::tools {
 
 class FaultyKernel final : public vm::HostKernel {
  public:
-  // Which calls are spoilt; asked before the kernel runs, as it may overwrite
-  // its operands.
+  // True for calls that must be corrupted. It is called before the kernel runs,
+  // as the kernel may overwrite its operands.
   using Applies = std::function<bool(const vm::KernelCall&)>;
   using Spoil = std::function<void(const vm::KernelCall&)>;
 

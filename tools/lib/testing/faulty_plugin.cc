@@ -1,5 +1,5 @@
-// A libember_jit.so whose kernels are wrong on purpose, to put beside a tool:
-// those of dispatches whose name contains $EMBER_FAULT add 1 to the last f32
+// A libember_jit.so whose kernels are wrong on purpose, to install with a tool.
+// Kernels of dispatches whose name contains $EMBER_FAULT add 1 to the last f32
 // of their first output. With $EMBER_FAULT_ABOVE=X they do so only in calls
 // whose first operand begins with an f32 above X.
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// A kernel that is right without a compiler: tier 0 in a kernel's clothes. And
-// a module in two dispatches to run it in.
+// A correct kernel without a compiler: it runs tier 0. Also a module of two
+// dispatches to run it in.
 //
 //   slot->Install(std::make_unique<InterpretingKernel>(*request.dispatch, 2));
 #ifndef EMBER_TOOLS_LIB_TESTING_INTERPRETING_KERNEL_H_
@@ -30,7 +30,7 @@ class InterpretingKernel : public vm::HostKernel {
   const int tier_;
 };
 
-// y = relu(x * w + b), the second dispatch in the memory of its operand.
+// y = relu(x * w + b). The second dispatch computes in place.
 inline constexpr std::string_view kGemmReluModule = R"(
 module "by hand" from "gemm and relu"
 constant w: f32[3, 2] = [1, -2, 0.5, 4, -1, 0.25]

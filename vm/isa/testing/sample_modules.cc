@@ -7,7 +7,7 @@
 namespace ember::vm {
 namespace {
 
-// y = x + bias three times, in a loop over allocations.
+// Computes y = x + bias three times, in a loop with allocations.
 constexpr std::string_view kLoop = R"(
 module "by hand" from "loop"
 constant bias: f32[4] = [1, 2, 3, 4]
@@ -38,7 +38,8 @@ L9:
 }
 )";
 
-// z = relu(x * w + b) as a straight line over an arena, as compiled models are.
+// Computes z = relu(x * w + b) in a straight line over an arena, as compiled
+// models do.
 constexpr std::string_view kStatic = R"(
 module "by hand" from "static"
 constant w: f32[3, 2] = [1, -2, 0.5, 4, -1, 0.25]
@@ -124,8 +125,8 @@ L37:
 }
 )";
 
-// A loop whose body is a program that calls another: results that are an input,
-// a constant, in an arena, and in memory of their own.
+// A loop whose body is a program that calls another one. Its results are an
+// input, a constant, memory in an arena, and memory of their own.
 constexpr std::string_view kCalls = R"(
 module "by hand" from "calls"
 constant start: f32[2] = [1, 2]

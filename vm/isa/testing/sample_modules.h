@@ -1,4 +1,5 @@
-// Small modules for tests, as text, together using every control instruction.
+// Small modules for tests, as text. Together they use every control
+// instruction.
 #ifndef EMBER_VM_ISA_TESTING_SAMPLE_MODULES_H_
 #define EMBER_VM_ISA_TESTING_SAMPLE_MODULES_H_
 
@@ -16,7 +17,7 @@ struct SampleModule {
 
 std::span<const SampleModule> SampleModules();
 
-// Parsed and verified; ends the process if that fails.
+// Returns the parsed and verified module; ends the process on errors.
 ModuleDefinition ParseSample(std::string_view text);
 ModuleDefinition SampleNamed(std::string_view name);
 

@@ -23,7 +23,7 @@ class FakeBuffer final : public hal::Buffer {
         bytes_(bytes),
         device_(device) {}
   ~FakeBuffer() override {
-    // Whoever uses it later shall see it.
+    // Overwrites the memory, so that a later use of it is noticed.
     std::memset(bytes_, 0xdd, static_cast<size_t>(size()));
     std::free(bytes_);
     device_.live_bytes_ -= size();
@@ -78,7 +78,7 @@ class FakeCommandList final : public hal::CommandList {
   void Call(std::function<void()> command) {
     groups_.back().push_back(std::move(command));
   }
-  // Null if kernels may be given the range.
+  // Returns null if kernels may use the range, else the reason.
   const char* RefusalOf(const hal::BufferRange& range) const {
     const hal::DeviceLimits& limits = device_.options_.limits;
     if (!hal::CheckRange("binding", range).ok()) return "not in its buffer";
@@ -154,7 +154,7 @@ class FakeKernel final : public RecordedKernel {
     std::vector<uint8_t*> pointers;
     for (size_t i = 0; i < ranges.size(); ++i) {
       if (IsPacked(i)) {
-        // Aligned as tier 0 wants it.
+        // Aligned as tier 0 requires it.
         const std::span<const uint8_t> data = request_.constant_data[i];
         std::vector<uint8_t>& copy =
             recording->packed.emplace_back(data.size() + kAlignment);
@@ -174,7 +174,7 @@ class FakeKernel final : public RecordedKernel {
         return InvalidArgumentError("fake kernel: buffer too small");
     }
     if (refuses_) {
-      list.Call([] { std::abort(); });  // a part of a call is in the list
+      list.Call([] { std::abort(); });  // the list contains a part of a call
       return UnimplementedError("fake kernel: these shapes");
     }
     list.Call([ranges, pointers, recording = recording.get()] {
@@ -204,7 +204,7 @@ class FakeKernel final : public RecordedKernel {
 FakeDevice::FakeDevice(FakeDeviceOptions options) : options_(options) {}
 
 FakeDevice::~FakeDevice() {
-  // Buffers and lists must be gone before.
+  // Buffers and lists must be destroyed before the device.
   if (live_bytes_ != 0 || lists_alive_ != 0) std::abort();
 }
 

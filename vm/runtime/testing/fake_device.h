@@ -1,19 +1,19 @@
-// A device for tests of what vm/runtime does with devices that are not the
-// host: its commands are host code, its memory is its own.
+// A device for tests of vm/runtime with devices that are not the host. Its
+// commands are host code, its memory is its own.
 //
 //   auto device = std::make_shared<FakeDevice>(FakeDeviceOptions{});
 //   auto provider = std::make_shared<FakeProvider>(FakeProviderOptions{});
 //   ... Session::Create(module, {.device = device,
 //                                .device_support = NewDeviceSupport, ...
 //
-// It is as unkind as the contract allows, so that what is missing shows:
+// It is as strict as the contract allows, so that mistakes show:
 //   - memory of the device is not visible to the host, and kernels refuse
 //     memory that is not the device's (unless shares_memory);
 //   - commands run when their fence is waited for, not before;
 //   - commands between two barriers run in the opposite order.
 //
 // Kernels run a dispatch's definition (tier 0) on the device's memory.
-// Thread-safety: as of hal::Device, but one submission at a time.
+// Thread-safety: that of hal::Device, but one submission at a time.
 #ifndef EMBER_VM_RUNTIME_TESTING_FAKE_DEVICE_H_
 #define EMBER_VM_RUNTIME_TESTING_FAKE_DEVICE_H_
 
@@ -52,7 +52,7 @@ class FakeDevice final : public hal::Device {
       const hal::CommandList& list) override;
   ParallelRunner& host_runner() override { return runner_; }
 
-  // The next submissions fail, as after the loss of a device.
+  // Makes the next submissions fail, as after the loss of a device.
   void set_is_lost(bool value) { is_lost_ = value; }
   int64_t lists_alive() const { return lists_alive_; }
 
@@ -72,11 +72,11 @@ struct FakeProviderOptions {
   std::set<std::string> declined;
   // Dispatches whose kernels cannot be recorded (Unimplemented).
   std::set<std::string> unrecordable;
-  // Kernels keep their constant inputs and use the call's no more.
+  // True: kernels keep their constant inputs and do not use those of the call.
   bool packs_constants = false;
 };
 
-// Makes kernels for FakeDevices, at once.
+// Makes kernels for FakeDevices within the request.
 class FakeProvider final : public KernelProvider {
  public:
   explicit FakeProvider(FakeProviderOptions options)
@@ -85,7 +85,7 @@ class FakeProvider final : public KernelProvider {
                      std::shared_ptr<KernelSlot> slot) override;
 
   int64_t requests() const { return requests_; }
-  // Calls of RecordedKernel::Record.
+  // Number of calls of RecordedKernel::Record.
   int64_t records() const { return *records_; }
 
  private:

@@ -1,6 +1,6 @@
-// Runs a module that may come from anywhere, under tight limits, on inputs made
-// up from its signature, on the host and on a fake device. Whether it fails is
-// of no interest; that nothing breaks is.
+// Runs an untrusted module under tight limits, on inputs generated from its
+// signature, on the host and on a fake device. The run may fail, but it must do
+// no harm.
 #ifndef EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
 #define EMBER_VM_RUNTIME_TESTING_RUN_ANYTHING_H_
 
@@ -14,7 +14,8 @@
 
 namespace ember::vm {
 
-// Inputs of the module's signature: small numbers, symbols from 0 to 3.
+// Returns inputs of the module's signature, with small numbers, and extents
+// from 0 to 3 for symbols.
 StatusOr<std::vector<Tensor>> RandomInputs(const Module& module, uint64_t seed);
 
 Status RunAnything(const std::shared_ptr<const Module>& module, uint64_t seed);
