@@ -13,6 +13,7 @@
 #include "compiler/lowering/emit.h"
 #include "compiler/lowering/fusion.h"
 #include "compiler/passes/capture_constants.h"
+#include "compiler/passes/check_divisors.h"
 #include "compiler/passes/dequantize_late.h"
 #include "compiler/passes/eliminate.h"
 #include "compiler/passes/fold_constants.h"
@@ -106,6 +107,10 @@ constexpr Stage kPipeline[] = {
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
+    // Behind what drops operations: the result of those that are left counts.
+    {"check-divisors",
+     "refuses integers divided by a constant 0; disabled: they give 0",
+     CheckDivisors, nullptr, /*is_of_all_regions=*/true},
     {"form-dispatches",
      "joins operations that agree on rows into one dispatch; disabled: each "
      "gets its own",
