@@ -25,6 +25,7 @@
 #include "compiler/passes/narrow_weights.h"
 #include "compiler/passes/simplify.h"
 #include "compiler/passes/sink_transposes.h"
+#include "compiler/passes/widen_chains.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/text.h"
 
@@ -66,6 +67,8 @@ constexpr Lowering kEmit = {
 // --- the list ---
 
 constexpr Stage kPipeline[] = {
+    // First, so that what is rounded follows from the model alone.
+    {"widen-chains", "chains of f16 and bf16 are computed in f32", WidenChains},
     {"simplify", "drops operations that compute nothing", Simplify},
     // Weights are still bytes.
     {"dequantize-late", "quantizers' float operators compute with integers",
