@@ -25,6 +25,7 @@
 #include "compiler/passes/narrow_weights.h"
 #include "compiler/passes/simplify.h"
 #include "compiler/passes/sink_transposes.h"
+#include "compiler/passes/split_searches.h"
 #include "compiler/passes/widen_chains.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/text.h"
@@ -106,6 +107,9 @@ constexpr Stage kPipeline[] = {
      NarrowWeights},
     {"index-comparisons", "masks compare indices, not constants that count",
      UseIndicesInComparisons},
+    // Behind what would fold the indices to constants.
+    {"split-searches", "arg searches along rows become two reductions",
+     SplitSearches},
     {"simplify", "what folding left", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
