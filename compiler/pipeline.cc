@@ -13,6 +13,7 @@
 #include "compiler/lowering/emit.h"
 #include "compiler/lowering/fusion.h"
 #include "compiler/passes/capture_constants.h"
+#include "compiler/passes/check_divisors.h"
 #include "compiler/passes/dequantize_late.h"
 #include "compiler/passes/eliminate.h"
 #include "compiler/passes/fold_constants.h"
@@ -24,6 +25,8 @@
 #include "compiler/passes/narrow_weights.h"
 #include "compiler/passes/simplify.h"
 #include "compiler/passes/sink_transposes.h"
+#include "compiler/passes/split_searches.h"
+#include "compiler/passes/widen_chains.h"
 #include "vm/format/verifier.h"
 #include "vm/isa/text.h"
 
@@ -65,6 +68,8 @@ constexpr Lowering kEmit = {
 // --- the list ---
 
 constexpr Stage kPipeline[] = {
+    // First, so that what is rounded follows from the model alone.
+    {"widen-chains", "chains of f16 and bf16 are computed in f32", WidenChains},
     {"simplify", "drops operations that compute nothing", Simplify},
     // This comes before folding, while weights are still bytes.
     {"dequantize-late", "quantizers' float operators compute with integers",
@@ -104,10 +109,17 @@ constexpr Stage kPipeline[] = {
      NarrowWeights},
     {"index-comparisons", "masks compare indices, not constants that count",
      UseIndicesInComparisons},
+    // Behind what would fold the indices to constants.
+    {"split-searches", "arg searches along rows become two reductions",
+     SplitSearches},
     {"simplify", "what folding left", Simplify},
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
+    // Behind what drops operations: the result of those that are left counts.
+    {"check-divisors",
+     "refuses integers divided by a constant 0; disabled: they give 0",
+     CheckDivisors, nullptr, /*is_of_all_regions=*/true},
     {"form-dispatches",
      "joins operations that agree on rows into one dispatch; disabled: each "
      "gets its own",

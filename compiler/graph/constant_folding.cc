@@ -1,6 +1,8 @@
 #include "compiler/graph/constant_folding.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "compiler/graph/operation_dispatch.h"
@@ -37,6 +39,24 @@ bool WidensMatrixOfBytes(const Operation& operation) {
              type.shape, [](const Dim& dim) { return dim != Dim(1); }) > 1;
 }
 
+// True if it divides integers by a constant of which an element is 0. It stays,
+// so that the pass check-divisors finds it.
+bool DividesByZero(const Operation& operation) {
+  const std::string_view name = operation.name();
+  const bool divides = name == "divide" || name == "floor_divide" ||
+                       name == "modulo" || name == "remainder";
+  const DType type = operation.result()->dtype();
+  if (!divides || !IsInteger(type)) return false;
+  const ConstantData* divisor = ConstantDataOf(operation.operand(1));
+  const auto width = static_cast<size_t>(DTypeByteSize(type));
+  for (size_t i = 0; i + width <= divisor->bytes.size(); i += width) {
+    if (std::ranges::count(divisor->bytes.subspan(i, width), 0) ==
+        static_cast<std::ptrdiff_t>(width))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const ConstantData* ConstantDataOf(const Value* value) {
@@ -63,6 +83,7 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
     buffers.push_back(
         const_cast<uint8_t*>(data->bytes.data()));  // inputs are only read
   }
+  if (DividesByZero(operation)) return std::nullopt;
   const TensorType& type = operation.result()->type();
   const auto count = SmallCount(type.shape);
   if (!count || operand_elements > kMaximumElements ||

@@ -71,7 +71,22 @@ InferredTypes InferArgReduce(const Operation& operation) {
   return OneType(DType::kI64, Without(operand.shape(), std::span(&axis, 1)));
 }
 
-// The fold is over (index, value); the value is carried and not stored.
+// True where an arg search takes `next` in the place of `best`. A NaN wins over
+// all numbers, as it does in minimum and maximum; of equal elements, and of
+// NaNs, the first or the last is taken.
+Scalar Wins(const Scalar& next, const Scalar& best, bool maximum, bool last) {
+  const Scalar less = maximum ? best : next;
+  const Scalar more = maximum ? next : best;
+  if (!IsFloat(next.type())) return last ? less <= more : less < more;
+  if (last) {
+    const Scalar is_nan = next != next;
+    return Or(less <= more, is_nan);
+  }
+  const Scalar is_number = best == best;
+  return And(is_number, Not(more <= less));
+}
+
+// A fold over (index, value); the value is carried and not stored.
 void DefineArgReduce(StagesContext& context) {
   const Operation& operation = context.operation();
   const DType dtype = operation.operand(0)->dtype();
@@ -88,9 +103,7 @@ void DefineArgReduce(StagesContext& context) {
   stage.YieldFold(
       values, axes.result,
       [=](std::span<const Scalar> best, std::span<const Scalar> next) {
-        const Scalar less = maximum ? best[1] : next[1];
-        const Scalar more = maximum ? next[1] : best[1];
-        const Scalar better = last ? less <= more : less < more;
+        const Scalar better = Wins(next[1], best[1], maximum, last);
         return std::vector<Scalar>{Select(better, next[0], best[0]),
                                    Select(better, next[1], best[1])};
       });
@@ -169,7 +182,7 @@ constexpr AttributeSpec kArgReduceAttributes[] = {
     {"axis", AttributeKind::kInteger, true,
      "The dim to search; it is removed."},
     {"last", AttributeKind::kInteger, false,
-     "1: the last of equal ones; default 0, the first."},
+     "1: the last of equal elements or NaNs; default 0, the first."},
 };
 constexpr AttributeSpec kReduceWindowAttributes[] = {
     {"combiner", AttributeKind::kString, true,
@@ -196,8 +209,9 @@ const OperatorRecord kRecords[] = {
      .infer = InferReduce,
      .definition = {.stages = DefineReduce}},
     {.name = "arg_reduce",
-     .doc = "Index of the largest or smallest element along an axis, i64. NaNs "
-            "are passed over.",
+     .doc =
+         "Index of the largest or smallest element along an axis, i64. A NaN "
+         "wins over all numbers.",
      .minimum_operands = 1,
      .maximum_operands = 1,
      .attributes = kArgReduceAttributes,

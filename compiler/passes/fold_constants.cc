@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "compiler/graph/operation_dispatch.h"
 #include "compiler/graph/operators.h"
+#include "compiler/passes/check_divisors.h"
 #include "compiler/passes/narrow_products.h"
 #include "compiler/passes/rewriter.h"
 #include "tensor/concrete_header.h"
@@ -42,6 +43,7 @@ bool ShouldFold(const Operation& operation) {
   if (WidensForProducts(operation) && IsInteger(operation.result()->dtype())) {
     return false;
   }
+  if (DividesByZero(operation)) return false;
   int64_t operand_bytes = 0;
   for (const graph::Value* operand : operation.operands()) {
     if (!IsConstantOperation(operand->producer())) return false;

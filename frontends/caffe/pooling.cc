@@ -123,7 +123,9 @@ Tensor Mask(LayerContext& c, const Tensor& x, const Window& window,
         where = Broadcast(place, values.shape());
         continue;
       }
-      const Tensor better = Less(best, values);
+      // The first NaN wins (docs/arithmetic.md).
+      const Tensor better =
+          And(Not(LessEqual(values, best)), Equal(best, best));
       best = Select(better, values, best);
       where = Select(better, place, where);
     }

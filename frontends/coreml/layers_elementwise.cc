@@ -146,8 +146,7 @@ void ImportPow(LayerContext& c) {
 }
 // Of the divisor's sign.
 void ImportMod(LayerContext& c) {
-  const Tensor a = c.Input(0), b = c.Input(1);
-  c.SetOutput(0, a - Floor(a / b) * b);
+  c.SetOutput(0, Modulo(c.Input(0), c.Input(1)));
 }
 
 // A shape field [1], [C], [1, H, W] or [C, H, W], and its numbers.

@@ -65,15 +65,11 @@ void Xor(MilOperation& o) {
 }
 void FloorDivide(MilOperation& o) {
   const Tensor x = o.Input("x"), y = o.Input("y");
-  if (x.is_float()) return o.SetOutput(0, Floor(x / y));
-  const Tensor quotient = Floor(Cast(x, DType::kF64) / Cast(y, DType::kF64));
-  o.SetOutput(0, Cast(quotient, x.dtype()));
+  o.SetOutput(0,
+              x.is_float() ? Floor(x / y) : Binary(Opcode::kFloorDivide, x, y));
 }
-void Modulo(MilOperation& o) {
-  const Tensor x = o.Input("x"), y = o.Input("y");
-  if (x.is_float()) return o.SetOutput(0, x - Floor(x / y) * y);
-  const Tensor quotient = Floor(Cast(x, DType::kF64) / Cast(y, DType::kF64));
-  o.SetOutput(0, x - Cast(quotient, x.dtype()) * y);
+void FloorModulo(MilOperation& o) {
+  o.SetOutput(0, Modulo(o.Input("x"), o.Input("y")));
 }
 void SelectBetween(MilOperation& o) {
   o.SetOutput(0, Select(Cast(o.Input("cond"), DType::kBool), o.Input("a"),
@@ -259,7 +255,7 @@ constexpr MilRow kRows[] = {
     {"logical_xor", Xor},
     {"maximum", Binary<Opcode::kMaximum>},
     {"minimum", Binary<Opcode::kMinimum>},
-    {"mod", Modulo},
+    {"mod", FloorModulo},
     {"mul", Binary<Opcode::kMultiply>},
     {"not_equal", Binary<Opcode::kNotEqual>},
     {"pow", Binary<Opcode::kPower>},

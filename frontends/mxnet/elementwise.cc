@@ -16,8 +16,11 @@ Tensor IsTrue(Tensor x) { return NotEqual(x, 0); }
 
 double ScalarOf(NodeContext& c) { return c.Number("scalar", 0); }
 
-// numpy's remainder, with the sign of the divisor.
-Tensor FloorModulo(Tensor a, Tensor b) { return a - Floor(a / b) * b; }
+// numpy's remainder, with the sign of the divisor; 0 where the divisor is 0.
+Tensor FloorModulo(Tensor a, Tensor b) {
+  if (!a.is_float()) return Modulo(a, b);
+  return Select(Equal(b, 0), a.Like(0), Modulo(a, b));
+}
 
 }  // namespace
 

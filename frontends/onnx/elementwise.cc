@@ -177,20 +177,9 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   } else if (x.carried_type() != 0) {
     numbers = DecodeCarried(x, DType::kF32);
   }
-  // Only floats saturate.
+  // To integers of 2 and 4 bits the specification's own cases wrap floats, too.
   const bool saturate = format.is_float() && Saturates(c);
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
-}
-
-// The specification leaves open what a number becomes that is too large for the
-// integer type. Engines on x86 and numpy convert to 32 (64) bits and drop the
-// upper bits, so that -1 becomes 255 as a byte. There are models that rely on
-// it.
-Tensor CastNumbers(Tensor x, DType type) {
-  if (!x.is_float() || !IsInteger(type)) return Cast(x, type);
-  if (DTypeByteSize(type) < 4) return Cast(Cast(x, DType::kI32), type);
-  if (type == DType::kU32) return Cast(Cast(x, DType::kI64), type);
-  return Cast(x, type);
 }
 
 Tensor CastToString(Tensor x) {
@@ -220,7 +209,7 @@ void CastTo(NodeContext& c, int32_t onnx_type) {
     x = DecodeCarried(x, numbers);
   }
   c.SetOutput(0, IsFloat8(*type) ? RoundToFloat8(x, *type, Saturates(c))
-                                 : CastNumbers(x, *type));
+                                 : Cast(x, *type));
 }
 
 void ImportCast(NodeContext& c) {

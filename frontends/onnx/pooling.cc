@@ -108,8 +108,10 @@ Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
       best_index = index;
       continue;
     }
-    Tensor wins =
-        And(LessEqual(0, index), Or(Less(best_index, 0), Less(best, value)));
+    // The first NaN wins (docs/arithmetic.md).
+    Tensor wins = And(LessEqual(0, index),
+                      Or(Less(best_index, 0),
+                         And(Not(LessEqual(value, best)), Equal(best, best))));
     best = Select(wins, value, best);
     best_index = Select(wins, index, best_index);
   }

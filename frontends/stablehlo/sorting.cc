@@ -145,10 +145,9 @@ Tensor KeyOf(OperationContext& c, const Region& region, const KeyOrder& order,
 Tensor OrderByKey(OperationContext& c, Tensor key, int axis,
                   const KeyOrder& order) {
   if (key.is_float()) {
-    // 0 and -0 are equal and keep their order. NaNs have no order, so any will
-    // do.
-    if (!order.total) key = Select(Equal(key, 0), key.Like(0), key);
-    key = TotalOrder(c, key);
+    // Without TOTALORDER equal zeros stay in their order, and NaN is above all
+    // numbers: both are top_k's own rules.
+    if (order.total) key = TotalOrder(c, key);
   } else if (key.dtype() == DType::kBool) {
     key = Cast(key, DType::kI32);
   }

@@ -99,18 +99,20 @@ void ImportCumprod(OperatorContext& c) {
 void ImportBucketize(OperatorContext& c) {
   tf_common::ImportBucketize(c, c.Numbers("boundaries"));
 }
-// Counts the elements that are below (lower) or not above (upper) each value.
-// Operands: (sorted rows, values rows).
-void SetBound(OperatorContext& c, Opcode opcode) {
+// (sorted rows, values rows): how many are below (lower) or not above (upper);
+// NaN is above all numbers.
+void SetBound(OperatorContext& c, bool is_upper) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2)) return;
   const Tensor sorted = Unsqueeze(c.Input(0), {1});
   const Tensor values = Unsqueeze(c.Input(1), {2});
-  c.SetOutput(0, Cast(Reduce(Cast(Binary(opcode, sorted, values), DType::kI64),
-                             "sum", {2}, false),
+  const Tensor counts =
+      is_upper ? Or(LessEqual(sorted, values), NotEqual(values, values))
+               : And(Not(LessEqual(values, sorted)), Equal(sorted, sorted));
+  c.SetOutput(0, Cast(Reduce(Cast(counts, DType::kI64), "sum", {2}, false),
                       c.Type("out_type", DType::kI32)));
 }
-void ImportLowerBound(OperatorContext& c) { SetBound(c, Opcode::kLess); }
-void ImportUpperBound(OperatorContext& c) { SetBound(c, Opcode::kLessEqual); }
+void ImportLowerBound(OperatorContext& c) { SetBound(c, false); }
+void ImportUpperBound(OperatorContext& c) { SetBound(c, true); }
 
 void ImportTensorScatterUpdate(OperatorContext& c) {
   SetScattered(c, "assign", false);

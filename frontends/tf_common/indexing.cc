@@ -307,8 +307,10 @@ void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries) {
   if (boundaries.empty()) {
     return c.SetOutput(0, Broadcast(c.Scalar(0, DType::kI32), x.shape()));
   }
-  const Tensor reached =
-      LessEqual(c.Vector(DType::kF32, boundaries), Unsqueeze(x, {x.rank()}));
+  const Tensor value = Unsqueeze(x, {x.rank()});
+  // NaN is above all numbers (docs/arithmetic.md).
+  const Tensor reached = Or(LessEqual(c.Vector(DType::kF32, boundaries), value),
+                            NotEqual(value, value));
   c.SetOutput(0, Reduce(Cast(reached, DType::kI32), "sum", {x.rank()},
                         /*keep=*/false));
 }

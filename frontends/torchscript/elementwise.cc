@@ -48,9 +48,20 @@ Tensor Multiply(Call& c) {
   return x.a * x.b;
 }
 
+// Python's: of floats it is the quotient without the remainder, so that -7 //
+// 0.7 is -11 where 0.7 is a little less than that.
 Tensor FloorQuotient(Tensor a, Tensor b) {
-  if (a.is_float()) return ops::Floor(a / b);
-  return ops::Binary(Opcode::kFloorDivide, a, b);
+  if (!a.is_float()) return ops::Binary(Opcode::kFloorDivide, a, b);
+  const DType type = a.dtype();
+  a = ops::Cast(a, ComputeType(type));
+  b = ops::Cast(b, a.dtype());
+  const Tensor rest = ops::Binary(Opcode::kRemainder, a, b);
+  const Tensor truncated = ops::Round((a - rest) / b);
+  const Tensor is_above =
+      ops::And(ops::NotEqual(rest, 0),
+               ops::NotEqual(ops::Less(b, 0), ops::Less(rest, 0)));
+  const Tensor quotient = ops::Select(is_above, truncated - 1.0, truncated);
+  return ops::Cast(ops::Select(ops::Equal(b, 0), a / b, quotient), type);
 }
 Tensor TruncatedQuotient(Tensor a, Tensor b) {
   if (a.is_float()) return ops::Unary(Opcode::kTruncate, a / b);

@@ -372,7 +372,8 @@ Tensor OneHot(Call& c) {
   return ops::Cast(ops::Equal(ops::Unsqueeze(x, {x.rank()}), place),
                    DType::kI64);
 }
-// Number of boundaries that are below x (or not above it).
+Tensor IsNan(const Tensor& x) { return ops::NotEqual(x, x); }
+// How many boundaries are below x (or not above it); NaN is above all numbers.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
   if (!c.CheckRank("boundaries", sorted, 1, 1)) return x;
   const DType type = PromoteTypes(sorted.dtype(), x.dtype());
@@ -380,7 +381,9 @@ Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
       ops::AlongAxis(ops::Cast(sorted, type), x.rank(), x.rank() + 1);
   const Tensor value = ops::Unsqueeze(ops::Cast(x, type), {x.rank()});
   const Tensor is_below =
-      right ? ops::LessEqual(bounds, value) : ops::Less(bounds, value);
+      right ? ops::Or(ops::LessEqual(bounds, value), IsNan(value))
+            : ops::And(ops::Not(ops::LessEqual(value, bounds)),
+                       ops::Not(IsNan(bounds)));
   return ops::Reduce(ops::Cast(is_below, DType::kI64), "sum", {x.rank()},
                      false);
 }

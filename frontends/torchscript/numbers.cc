@@ -96,11 +96,12 @@ Value FloorDivide(Call& c) {
 Value Remainder(Call& c) {
   if (!CheckDivisor(c)) return {};
   return Arithmetic(
-      c, [](double a, double b) { return a - b * std::floor(a / b); },
+      c, [](double a, double b) { return std::fmod(b + std::fmod(a, b), b); },
       [](const Dim& a, const Dim& b) { return std::optional(Modulo(a, b)); },
       [](Tensor a, Tensor b) {
-        if (a.is_float()) return a - b * ops::Floor(a / b);
-        return a - b * ops::Binary(Opcode::kFloorDivide, a, b);
+        if (!a.is_float()) return ops::Modulo(a, b);
+        const Tensor truncated = ops::Binary(Opcode::kRemainder, a, b);
+        return ops::Binary(Opcode::kRemainder, b + truncated, b);
       });
 }
 

@@ -400,20 +400,31 @@ Value KthValue(Call& c) {
   if (!c.CheckRank("self", x, 1)) return {};
   return NthSmallest(c, x, axis, c.dim("k") - Dim(1), c.flag("keepdim"));
 }
-// The median of an even number is the lower one of the two middle elements.
+// The lower one of two in the middle; the first NaN where there is one.
+Value MedianOf(Call& c, const Tensor& x, int axis, bool keep) {
+  const Value both =
+      NthSmallest(c, x, axis, FloorDivide(x.dim(axis) - Dim(1), Dim(2)), keep);
+  if (!c.ok() || !x.is_float()) return both;
+  const Tensor middle = c.machine().Read(*both.list->items[0].cell);
+  const Tensor place = c.machine().Read(*both.list->items[1].cell);
+  const Tensor most = ops::Reduce(x, "maximum", {axis}, keep);
+  Tensor most_place = ArgExtreme(x, axis, "maximum");
+  if (!keep) most_place = ops::Squeeze(most_place, {axis});
+  const Tensor is_nan = ops::Unary(Opcode::kIsNan, most);
+  return Both(c, ops::Select(is_nan, most, middle),
+              ops::Select(is_nan, most_place, place));
+}
 Value MedianAxis(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
   if (!c.CheckRank("self", x, 1)) return {};
-  return NthSmallest(c, x, axis, FloorDivide(x.dim(axis) - Dim(1), Dim(2)),
-                     c.flag("keepdim"));
+  return MedianOf(c, x, axis, c.flag("keepdim"));
 }
 Tensor MedianAll(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
   const Dim count = graph::ElementCount(x.shape());
-  const Value both = NthSmallest(c, ops::Reshape(x, {count}), 0,
-                                 FloorDivide(count - Dim(1), Dim(2)), false);
+  const Value both = MedianOf(c, ops::Reshape(x, {count}), 0, false);
   return c.ok() ? c.machine().Read(*both.list->items[0].cell) : x;
 }
 // True if an element is close to that of the other operand.

@@ -10,6 +10,7 @@
 #define EMBER_TESTS_FORMATS_NUMBERS_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,7 +51,8 @@ Numbers ReadNumbers(const vm::Tensor& tensor);
 
 // Compiles and runs a graph on the CPU with one thread.
 StatusOr<std::vector<vm::Tensor>> RunGraph(
-    StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs);
+    StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs,
+    const std::set<std::string>& disabled_passes = {});
 // The same with operands and results as numbers; all results, state last.
 StatusOr<std::vector<Numbers>> RunOnNumbers(StatusOr<graph::Graph> graph,
                                             const std::vector<Numbers>& inputs);

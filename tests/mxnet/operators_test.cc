@@ -82,6 +82,14 @@ TEST(Operators, OfTwoOperands) {
     op.Input(F32({3}, {3, -2, -2})).Input(F32({3}, {1, 5, 3}));
     ExpectNumbers(op.Run(), {F32({3}, expected)});
   }
+  const double part = 0.7f;
+  Op remainder("broadcast_mod");
+  remainder.Input(F32({4}, {-7, 7, 7, 5})).Input(F32({4}, {0.7, 0.7, -2, 0}));
+  ExpectNumbers(remainder.Run(),
+                {F32({4}, {11 * part - 7, 7 - 10 * part, -1, 0})});
+  ExpectNumbers(
+      Op("_rmod_scalar", {{"scalar", "-7"}}).Input(F32({2}, {0.7, 3})).Run(),
+      {F32({2}, {11 * part - 7, 2})});
   ExpectNumbers(
       Op("_rminus_scalar", {{"scalar", "10"}}).Input(F32({2}, {1, 2})).Run(),
       {F32({2}, {9, 8})});

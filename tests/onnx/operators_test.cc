@@ -180,6 +180,17 @@ TEST(Pooling, AverageWithCeilModeAndIncludedPadding) {
   Expect(o.Run(), {1, 1, 2}, {4, 7});
 }
 
+// The index of the first NaN of each window, as its value is NaN.
+TEST(Pooling, IndicesOfNan) {
+  OneOperator o;
+  o.Input({{1, 1, 6}, {1, NAN, NAN, 3, 5, 2}});
+  o.model().Node("MaxPool", {"x0"}, {"most", "where"},
+                 {{"kernel_shape", std::vector<int64_t>{3}},
+                  {"strides", std::vector<int64_t>{1}}});
+  o.model().Node("Cast", {"where"}, {"y"}, {{"to", onnx::TensorProto::FLOAT}});
+  Expect(o.Run(), {1, 1, 4}, {1, 1, 2, 4});
+}
+
 TEST(Normalization, BatchNormalization) {
   OneOperator o;
   o.Input({{1, 2, 1, 2}, {1, 2, 3, 4}});
@@ -391,6 +402,35 @@ TEST(Float8, RoundsAndSaturatesOrNot) {
     EXPECT_THAT(
         result->values,
         ::testing::Pointwise(::testing::NanSensitiveFloatEq(), each.expected));
+  }
+}
+
+// All widths saturate alike, and NaN gives 0.
+TEST(Elementwise, CastsToIntegersSaturate) {
+  struct Case {
+    int type;
+    std::vector<float> expected;
+  };
+  const Case cases[] = {
+      {onnx::TensorProto::INT8, {127, -128, 0, 127, -1, 127}},
+      {onnx::TensorProto::UINT8, {255, 0, 0, 255, 0, 200}},
+      {onnx::TensorProto::INT16, {32767, -32768, 0, 32767, -1, 200}},
+      {onnx::TensorProto::UINT16, {65535, 0, 0, 65535, 0, 200}},
+      {onnx::TensorProto::INT32,
+       {2147483648.0f, -2147483648.0f, 0, 1e9, -1, 200}},
+      {onnx::TensorProto::UINT32, {4294967296.0f, 0, 0, 1e9, 0, 200}},
+      {onnx::TensorProto::INT64,
+       {9223372036854775808.0f, -9223372036854775808.0f, 0, 1e9, -1, 200}},
+      {onnx::TensorProto::UINT64, {18446744073709551616.0f, 0, 0, 1e9, 0, 200}},
+  };
+  for (const Case& each : cases) {
+    OneOperator o(19);
+    o.Input({{6}, {INFINITY, -INFINITY, NAN, 1e9, -1.75, 200.5}});
+    o.model().Node("Cast", {"x0"}, {"whole"}, {{"to", each.type}});
+    o.model().Node("Cast", {"whole"}, {"y"},
+                   {{"to", onnx::TensorProto::FLOAT}});
+    SCOPED_TRACE(each.type);
+    Expect(o.Run(), {6}, each.expected);
   }
 }
 

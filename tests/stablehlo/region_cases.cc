@@ -168,6 +168,18 @@ void AddSorts(std::vector<OperatorCase>& cases) {
                    inputs,
                    {I32({2, 4}, {3, 3, 2, 1, 5, 0, 0, -1}),
                     F32({2, 4}, {3, 1, 4, 2, 8, 6, 5, 7})}});
+  // Without TOTALORDER a NaN is above all numbers, whatever its sign, and zeros
+  // are equal.
+  cases.push_back({Sort("%p = stablehlo.compare LT, %x, %y, FLOAT : "
+                        "(tensor<f32>, tensor<f32>) -> tensor<i1>",
+                        "%a, %b",
+                        "%x: tensor<f32>, %y: tensor<f32>, %u: tensor<i32>, "
+                        "%v: tensor<i32>",
+                        "%A, %B"),
+                   {F32({5}, {-std::nan(""), 1, 0, -kInfinity, -0.0}),
+                    I32({5}, {0, 1, 2, 3, 4})},
+                   {F32({5}, {-kInfinity, 0, -0.0, 1, std::nan("")}),
+                    I32({5}, {3, 2, 4, 1, 0})}});
   // As JAX sorts floats: by zeros and NaNs of one kind.
   cases.push_back({Sort(R"(
         %z = stablehlo.constant dense<0.0> : tensor<f32>

@@ -457,6 +457,22 @@ TEST(Arrays, Indexing) {
          op.Input(F32({1, 4}, {1, 3, 3, 5})).Input(F32({1, 2}, {3, 0}));
        },
        {I32({1, 2}, {3, 0})}},
+      // NaN is above all numbers.
+      {"Bucketize",
+       [](OneOp& op) {
+         op.Input(F32({2}, {NAN, 5})).Attribute(Floats("boundaries", {0, 10}));
+       },
+       {I32({2}, {2, 1})}},
+      {"LowerBound",
+       [](OneOp& op) {
+         op.Input(F32({1, 3}, {1, 3, NAN})).Input(F32({1, 3}, {NAN, 3, 9}));
+       },
+       {I32({1, 3}, {2, 1, 2})}},
+      {"UpperBound",
+       [](OneOp& op) {
+         op.Input(F32({1, 3}, {1, 3, NAN})).Input(F32({1, 3}, {NAN, 3, 9}));
+       },
+       {I32({1, 3}, {3, 2, 2})}},
       {"SparseToDense",
        [](OneOp& op) {
          op.Input(I32({2, 1}, {0, 2}))

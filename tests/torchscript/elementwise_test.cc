@@ -212,6 +212,26 @@ TEST(Elementwise, OfTwoTensors) {
     ExpectTorch(expression, {a, b}, {Bools({3}, expected)});
 }
 
+// Of floats whose quotient is rounded to an integer that it does not reach: the
+// f32 0.7 is a little less than that, so -7 is a little less than -10 times it.
+TEST(Elementwise, RemaindersOfFloats) {
+  const Numbers a = F32({4}, {-7, 7, 7.5, -7.5});
+  const Numbers b = F32({4}, {0.7, 0.7, -2, -2});
+  const double part = 0.7f;
+  const std::vector<std::pair<std::string, std::vector<double>>> cases = {
+      {"torch.remainder(x0, x1)", {11 * part - 7, 7 - 10 * part, -0.5, -1.5}},
+      {"torch.fmod(x0, x1)", {10 * part - 7, 7 - 10 * part, 1.5, -1.5}},
+      {"torch.floor_divide(x0, x1)", {-11, 10, -4, 3}},
+      {"torch.div(x0, x1, rounding_mode=\"floor\")", {-11, 10, -4, 3}},
+  };
+  for (const auto& [expression, expected] : cases)
+    ExpectTorch(expression, {a, b}, {F32({4}, expected)});
+  const double infinity = std::numeric_limits<double>::infinity();
+  ExpectTorch("torch.floor_divide(x0, x1)",
+              {F32({4}, {5, -5, 5, -5}), F32({4}, {infinity, infinity, 0, 0})},
+              {F32({4}, {0, -1, infinity, -infinity})});
+}
+
 TEST(Elementwise, NotFinite) {
   const double infinity = std::numeric_limits<double>::infinity();
   const Numbers x = F32({4}, {infinity, -infinity, std::nan(""), 2});

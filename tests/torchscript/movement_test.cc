@@ -222,6 +222,31 @@ TEST(Movement, Reductions) {
           {F32({2, 3}, std::vector<double>(6, -std::log(3.0)))}}});
 }
 
+// NaN is above all numbers, and wins in all searches.
+TEST(Movement, ReductionsOfNan) {
+  const Numbers x = F32({3, 4}, {NAN, 1, 2, 3, 1, NAN, NAN, 0, 2, 1, 0, 3});
+  Check(
+      {x},
+      {{"torch.argmax(x0)", {I64({}, {0})}},
+       {"torch.argmax(x0, 1)", {I64({3}, {0, 1, 3})}},
+       {"torch.argmin(x0, 1)", {I64({3}, {0, 1, 2})}},
+       {"torch.max(x0, 1)", {F32({3}, {NAN, NAN, 3}), I64({3}, {0, 1, 3})}},
+       {"torch.min(x0, 1)", {F32({3}, {NAN, NAN, 0}), I64({3}, {0, 1, 2})}},
+       {"torch.amax(x0, [1])", {F32({3}, {NAN, NAN, 3})}},
+       {"torch.median(x0, 1)", {F32({3}, {NAN, NAN, 1}), I64({3}, {0, 1, 1})}},
+       {"torch.median(x0)", {F32({}, {NAN})}},
+       {"torch.sort(x0, 1)",
+        {F32({3, 4}, {1, 2, 3, NAN, 0, 1, NAN, NAN, 0, 1, 2, 3}),
+         I64({3, 4}, {1, 2, 3, 0, 3, 0, 1, 2, 2, 1, 0, 3})}},
+       {"torch.topk(x0, 1)",
+        {F32({3, 1}, {NAN, NAN, 3}), I64({3, 1}, {0, 1, 3})}},
+       {"torch.kthvalue(x0, 3, 1)",
+        {F32({3}, {3, NAN, 2}), I64({3}, {3, 1, 0})}}});
+  Check({F32({4}, {NAN, 0, 2, 9}), F32({3}, {0, 1, 2})},
+        {{"torch.bucketize(x0, x1)", {I64({4}, {3, 0, 2, 3})}},
+         {"torch.bucketize(x0, x1, right=True)", {I64({4}, {3, 1, 3, 3})}}});
+}
+
 TEST(Movement, Creation) {
   Check({kMatrix},
         {{"torch.zeros([2], dtype=4)", {I64({2}, {0, 0})}},

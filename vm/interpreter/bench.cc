@@ -289,15 +289,23 @@ std::vector<Case> Cases() {
        0, 4.0 * 7 * 7 * 2048, 0});
   cases.push_back({"argmax 50257",
                    R"(dispatch @argmax(%x: f32[1, 50257]) -> (%i: i64[1]) {
-    temp %v: f32[1]
     for (i < 1) fold(k < 50257) {
-      element %e0: f32 = %x[i, k] from -inf
-      element %e1: i64 = k from 0
-      next %a0 = select(%a0 < %e0, %e0, %a0)
-      next %a1 = select(%a0 < %e0, %e1, %a1)
-      %v[i] = %a0
-      %i[i] = %a1
+      element %e0: i64 = k from 0
+      element %e1: f32 = %x[i, k] from -inf
+      let %t0 = and(not(%e1 <= %a1), %a1 == %a1)
+      next %a0 = select(%t0, %e0, %a0)
+      next %a1 = select(%t0, %e1, %a1)
+      %i[i] = %a0
     }
+  })",
+                   0, 4.0 * 50257, 0});
+  cases.push_back({"argmax in two 50257",
+                   R"(dispatch @argmax(%x: f32[1, 50257]) -> (%i: i64[1]) {
+    temp %m: f32[1]
+    temp %p: i32[1]
+    %m[i] = maximum(k < 50257) %x[i, k]
+    %p[i] = minimum(k < 50257) select(or(%x[i, k] == %m[i], %x[i, k] != %x[i, k]), i32(k), 50257)
+    %i[i] = i64(%p[i])
   })",
                    0, 4.0 * 50257, 0});
   cases.push_back({"one element",

@@ -1,0 +1,31 @@
+// Refuses a graph in which integers are divided by a constant 0.
+//
+//   %z: i32[] = constant() {value = [0]}
+//   %y: i32[4] = divide(%x, %z)          InvalidArgument: … expected an integer
+//                                        divisor other than 0 …
+//
+// A divisor that only the run knows may be 0: the result is 0 then
+// (tensor/instructions.h). It is also 0, and no mistake, where `select` alone
+// reads the result and so may leave it out, where the result may have no
+// elements as only data tells how many there are, and in regions that a run may
+// leave out: one branch of an `if` of which the other divides by no 0, and the
+// bodies of loops.
+#ifndef EMBER_COMPILER_PASSES_CHECK_DIVISORS_H_
+#define EMBER_COMPILER_PASSES_CHECK_DIVISORS_H_
+
+#include "base/status.h"
+#include "compiler/graph/graph.h"
+
+namespace ember::compiler {
+
+// True if the operation divides integers by a constant of which an element is 0
+// (divide, floor_divide, modulo, remainder), also behind reshapes and
+// broadcasts. Such an operation is not folded, so that CheckDivisors finds it.
+bool DividesByZero(const graph::Operation& operation);
+
+// Changes nothing. Looks at the regions by itself.
+Status CheckDivisors(graph::Graph& graph);
+
+}  // namespace ember::compiler
+
+#endif  // EMBER_COMPILER_PASSES_CHECK_DIVISORS_H_
