@@ -44,7 +44,7 @@ _HASH = re.compile(
 
 _SHELL = re.compile(r"(?:(?<=\s)|^)\#[^\n]*", re.MULTILINE)
 
-CC_ENDINGS = (".h", ".cc", ".c", ".cpp", ".mjs", ".js", ".ts", ".proto", ".fbs")
+CC_ENDINGS = (".h", ".hpp", ".cc", ".c", ".cpp", ".mjs", ".js", ".ts", ".proto", ".fbs")
 HASH_ENDINGS = (".py", ".bzl", "BUILD", "WORKSPACE", ".bazelrc")
 SHELL_ENDINGS = (".sh",)
 SHELL_FILES = ("dev", ".ci/run")

@@ -1,7 +1,8 @@
-// What every arithmetic instruction means: one function template for each row
-// of the instruction table, with the row's name. The scalar evaluator, constant
-// folding and the interpreter all call these; kernels of other back ends must
-// agree (to their stated ULP for transcendental functions).
+// The meaning of every arithmetic instruction: one function template for each
+// row of the instruction table, with the row's name. The scalar evaluator,
+// constant folding and the interpreter all call these functions. Kernels of
+// other back ends must agree (to their stated ULP for transcendental
+// functions).
 //
 //   semantics::Add<int8_t>(127, 1) == -128
 //   semantics::Modulo<float>(-1, 3) == 2
@@ -12,10 +13,10 @@
 // defined for all values (no undefined behaviour): integers wrap, division by
 // zero gives 0.
 //
-// What is too large for a narrow float becomes infinity; f8e4m3fn has none, so
-// there it becomes NaN, as infinity itself does. Where it shall become the
-// largest finite value instead ("saturate"), minimum and maximum say so before
-// the cast: f8e4m3fn(max(min(x, 448.0), -448.0)). NaN stays NaN through both.
+// A value that is too large for a narrow float becomes infinity. f8e4m3fn has
+// no infinity, so there it becomes NaN, and so does infinity. To saturate at
+// the largest finite value, write minimum and maximum before the cast:
+// f8e4m3fn(max(min(x, 448.0), -448.0)). NaN stays NaN through both.
 #ifndef EMBER_TENSOR_SEMANTICS_H_
 #define EMBER_TENSOR_SEMANTICS_H_
 

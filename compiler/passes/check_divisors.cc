@@ -39,7 +39,8 @@ bool IsChosen(const Value& value) {
          });
 }
 
-// Of the first mistake that counts; ok if there is none.
+// Returns an error for the first division that is a mistake; OK if there is
+// none.
 Status FirstMistake(const Graph& graph) {
   for (const Operation* operation : graph.Operations()) {
     if (DividesByZero(*operation)) {

@@ -4,11 +4,11 @@
 //   %y: i32[4] = divide(%x, %z)          InvalidArgument: … expected an integer
 //                                        divisor other than 0 …
 //
-// A divisor that only the run knows may be 0: the result is 0 then
-// (tensor/instructions.h). It is also 0, and no mistake, where `select` alone
-// reads the result and so may leave it out, where the result may have no
-// elements as only data tells how many there are, and in regions that a run may
-// leave out: one branch of an `if` of which the other divides by no 0, and the
+// A divisor that is not constant may be 0; the result is 0 then
+// (tensor/instructions.h). A constant divisor 0 is accepted, with the result 0,
+// if only `select` reads the result and so may ignore it, if the number of the
+// result's elements depends on data and may be 0, and in regions that a run may
+// skip: one branch of an `if` whose other branch divides by no 0, and the
 // bodies of loops.
 #ifndef EMBER_COMPILER_PASSES_CHECK_DIVISORS_H_
 #define EMBER_COMPILER_PASSES_CHECK_DIVISORS_H_

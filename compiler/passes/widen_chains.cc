@@ -200,7 +200,7 @@ class Widener {
   Rewriter rewriter_;
   std::set<const Operation*> used_;
   std::set<const Value*> flowing_;  // read by one that takes them unrounded
-  std::map<const Value*, Value*> wide_;  // what is held in f32 instead
+  std::map<const Value*, Value*> wide_;  // the f32 value that replaces each
   std::set<const Operation*> erased_;    // replaced
 };
 

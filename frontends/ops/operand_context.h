@@ -5,8 +5,8 @@
 //
 //   void ImportSplit(LayerContext& c) {
 //     if (!c.CheckRank(0, 2)) return;
-//     c.SetOutput(0, FirstHalf(c.Input(0)));
-//     c.SetOutput(1, SecondHalf(c.Input(0)));
+//     c.SetOutput(0, Half(c.Input(0), 0));
+//     c.SetOutput(1, Half(c.Input(0), 1));
 //   }
 //
 // Errors and lifetime are those of ImportContext.

@@ -373,7 +373,7 @@ Tensor OneHot(Call& c) {
                    DType::kI64);
 }
 Tensor IsNan(const Tensor& x) { return ops::NotEqual(x, x); }
-// How many boundaries are below x (or not above it); NaN is above all numbers.
+// Counts the boundaries below x (or not above it); NaN is above all numbers.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
   if (!c.CheckRank("boundaries", sorted, 1, 1)) return x;
   const DType type = PromoteTypes(sorted.dtype(), x.dtype());

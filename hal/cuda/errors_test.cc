@@ -81,7 +81,7 @@ TEST_F(ErrorsTest, NoDevice) {
   ExpectHas(other.message(), "expected a device below 1, found 7");
 }
 
-// An environment variable turns tensor maps off.
+// An environment variable disables tensor maps.
 TEST_F(ErrorsTest, WithoutTensorMaps) {
   ::setenv("EMBER_CUDA_EMULATE", "sm_90a", 1);
   ::setenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS", "1", 1);

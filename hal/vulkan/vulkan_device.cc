@@ -134,7 +134,7 @@ class VulkanDevice final : public Device {
     std::unique_ptr<VulkanCommandList> list;
   };
 
-  // Nobody waits: later submissions see the zeros.
+  // The host does not wait: later submissions see the zeros.
   Status ZeroOnDevice(VulkanBuffer& buffer) {
     EMBER_ASSIGN_OR_RETURN(
         std::unique_ptr<VulkanCommandList> list,

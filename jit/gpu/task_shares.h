@@ -7,7 +7,7 @@
 //   task        0  1  2  3 |  4  5  6  7
 //   iterations  4  3  2  1 |  0  1  2  3      4 for each of four workgroups
 //
-//   if (HaveEqualShares(pool, turns, task, 4)) …   // they are
+//   if (HaveEqualShares(pool, count, task, 4)) …   // they are
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_TASK_SHARES_H_

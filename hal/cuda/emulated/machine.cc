@@ -178,7 +178,7 @@ CUresult Machine::Do(const Work& work) {
   });
   if (problem.empty()) return kSuccess;
   std::fprintf(stderr, "cuda-emulated: %s\n", problem.c_str());
-  // As with CUDA, the context is lost and every later call reports it.
+  // The context is lost, as with CUDA, and every later call reports it.
   return Current()->lost = kLaunchFailed;
 }
 

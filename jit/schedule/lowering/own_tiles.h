@@ -1,4 +1,5 @@
-// Turns task buffers that each invocation uses alone into its own buffers.
+// Gives each invocation a buffer of its own in place of a task buffer that no
+// other invocation uses.
 // Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_OWN_TILES_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_OWN_TILES_H_
