@@ -59,10 +59,10 @@ StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
   }
   // The temporary name repeats only part of the name: with the added suffix the
   // whole name might be too long.
-  constexpr size_t kMostOfName = 100;
+  constexpr size_t kMaxOfName = 100;
   const size_t name = path.rfind('/') + 1;  // 0 without a folder
   const std::string temporary =
-      Concat({path.substr(0, name), path.substr(name, kMostOfName), ".tmp.",
+      Concat({path.substr(0, name), path.substr(name, kMaxOfName), ".tmp.",
               ::getpid(), ".", counter.fetch_add(1)});
   writer.file_ = Retry([&] {
     return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,

@@ -23,7 +23,7 @@ using graph::Shape;
 using graph::Value;
 
 // Approximate largest number of elements of a value.
-constexpr int64_t kMostElements = 3000;
+constexpr int64_t kMaxElements = 3000;
 
 class Generator : private tensor::RandomChoices {
  public:
@@ -85,7 +85,7 @@ class Generator : private tensor::RandomChoices {
     Shape shape;
     for (int i = 1 + Below(5); i > 0; --i) {
       shape.push_back(AnyDim());
-      if (Number(shape) > kMostElements) shape.back() = 1;
+      if (Number(shape) > kMaxElements) shape.back() = 1;
     }
     return shape;
   }
@@ -123,7 +123,7 @@ class Generator : private tensor::RandomChoices {
                    std::move(attributes), "");
     if (!operation.ok() || (*operation)->results().size() != 1) return nullptr;
     Value* const result = (*operation)->result();
-    if (Number(result->shape()) > kMostElements) return nullptr;
+    if (Number(result->shape()) > kMaxElements) return nullptr;
     values_.push_back(result);
     return result;
   }

@@ -45,9 +45,9 @@ std::string WithoutWords(std::string_view text, const JsonWords& words) {
 StatusOr<nlohmann::json> ParseJsonText(std::string_view text,
                                        std::string_view what,
                                        const JsonWords& words) {
-  if (text.size() > kMaximumJsonText) {
+  if (text.size() > kMaxJsonText) {
     return ResourceExhaustedError(std::string(what) + ": expected at most " +
-                                  std::to_string(kMaximumJsonText) +
+                                  std::to_string(kMaxJsonText) +
                                   " bytes, found " +
                                   std::to_string(text.size()));
   }

@@ -7,7 +7,7 @@
 //                               .negative_infinity = "-1e308",
 //                               .nan = "null"}));
 //
-// Text is at most kMaximumJsonText. Errors are one line and name `what`.
+// Text is at most kMaxJsonText. Errors are one line and name `what`.
 // Thread-safe.
 #ifndef EMBER_FRONTENDS_JSON_TEXT_H_
 #define EMBER_FRONTENDS_JSON_TEXT_H_
@@ -22,7 +22,7 @@ namespace ember::frontends {
 
 // Largest number of bytes of a model's description: far more than any model
 // has, and far less than a computer's memory.
-inline constexpr size_t kMaximumJsonText = size_t{256} << 20;
+inline constexpr size_t kMaxJsonText = size_t{256} << 20;
 
 // The JSON that replaces each word.
 struct JsonWords {

@@ -11,10 +11,10 @@ namespace ember::frontends {
 namespace {
 
 // Largest number of bytes of the lines about values that were left out.
-constexpr size_t kMostLeftOut = size_t{1} << 16;
+constexpr size_t kMaxLeftOut = size_t{1} << 16;
 // Largest number of bytes of a value that is no text; longer ones are for
 // programs.
-constexpr size_t kMostHexBytes = 4096;
+constexpr size_t kMaxHexBytes = 4096;
 // Number of bytes that an entry counts in addition to its own.
 constexpr size_t kBytesPerEntry = 256;
 constexpr std::string_view kTooMuch = "expected less of it in all, found more";
@@ -50,10 +50,9 @@ void MetadataCollector::Add(std::string_view name, std::string_view value) {
     return;
   }
   const bool is_text = IsMetadataText(value);
-  if (!is_text && value.size() > kMostHexBytes) {
-    LeaveOut(name, "expected text, or at most " +
-                       std::to_string(kMostHexBytes) + " other bytes, found " +
-                       std::to_string(value.size()));
+  if (!is_text && value.size() > kMaxHexBytes) {
+    LeaveOut(name, "expected text, or at most " + std::to_string(kMaxHexBytes) +
+                       " other bytes, found " + std::to_string(value.size()));
     return;
   }
   const std::string key =
@@ -66,7 +65,7 @@ void MetadataCollector::Add(std::string_view name, std::string_view value) {
                                      " bytes with the format's, found " +
                                      std::to_string(key.size()));
   } else if (entries_.size() + 1 >= kMaxMetadataEntries ||
-             bytes + kMostLeftOut > kMaxMetadataBytes) {
+             bytes + kMaxLeftOut > kMaxMetadataBytes) {
     LeaveOut(name, kTooMuch);
   } else if (entries_.emplace(key, std::move(text)).second) {
     bytes_ = bytes;
@@ -102,7 +101,7 @@ void MetadataCollector::LeaveOut(std::string_view name, std::string_view why) {
   std::string shown = OnOneLine(name.substr(0, 200));
   if (!IsMetadataText(shown)) shown = HexOf(name.substr(0, 100));
   const std::string line = shown + ": " + std::string(why) + "\n";
-  if (left_out_.size() + line.size() + prefix_.size() + 16 <= kMostLeftOut)
+  if (left_out_.size() + line.size() + prefix_.size() + 16 <= kMaxLeftOut)
     left_out_ += line;
 }
 

@@ -6,7 +6,7 @@ namespace ember::frontends {
 namespace {
 
 // Highest number that a field may have.
-constexpr uint64_t kMaximumNumber = (uint64_t{1} << 29) - 1;
+constexpr uint64_t kMaxNumber = (uint64_t{1} << 29) - 1;
 
 bool ReadFixed(std::span<const uint8_t>& bytes, size_t size, uint64_t& value) {
   if (bytes.size() < size) return false;
@@ -39,7 +39,7 @@ bool ProtobufFields::Next(ProtobufField& field) {
   field.number = tag >> 3;
   field.value = 0;
   field.bytes = {};
-  if (field.number == 0 || field.number > kMaximumNumber) return false;
+  if (field.number == 0 || field.number > kMaxNumber) return false;
   switch (tag & 7) {
     case 0:
       field.type = WireType::kVarint;

@@ -12,7 +12,7 @@
 namespace ember::frontends {
 namespace {
 
-constexpr int kMaximumDepth = 32;
+constexpr int kMaxDepth = 32;
 
 class Collector : public google::protobuf::io::ErrorCollector {
  public:
@@ -102,10 +102,10 @@ std::string_view ProtobufWords::Take(size_t size) {
 Status ReadProtobufText(std::string_view contents, std::string_view what,
                         google::protobuf::Message& message,
                         std::vector<UnknownField>* unknown) {
-  if (contents.size() > kMaximumProtobufText) {
+  if (contents.size() > kMaxProtobufText) {
     return InvalidArgumentError(
         "expected a " + std::string(what) + " of at most " +
-        std::to_string(kMaximumProtobufText) + " bytes, found " +
+        std::to_string(kMaxProtobufText) + " bytes, found " +
         std::to_string(contents.size()));
   }
   contents = WithoutByteOrderMark(contents);
@@ -113,10 +113,10 @@ Status ReadProtobufText(std::string_view contents, std::string_view what,
   // skips.
   ProtobufWords words(contents);
   while (!words.Next().empty()) {
-    if (words.depth() <= kMaximumDepth) continue;
+    if (words.depth() <= kMaxDepth) continue;
     return InvalidArgumentError("expected a " + std::string(what) +
                                 ": messages are more than " +
-                                std::to_string(kMaximumDepth) + " levels deep");
+                                std::to_string(kMaxDepth) + " levels deep");
   }
   Collector collector(unknown);
   google::protobuf::io::ArrayInputStream stream(
@@ -124,7 +124,7 @@ Status ReadProtobufText(std::string_view contents, std::string_view what,
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&collector);
   parser.AllowUnknownField(unknown != nullptr);
-  parser.SetRecursionLimit(kMaximumDepth);
+  parser.SetRecursionLimit(kMaxDepth);
   if (parser.Parse(&stream, &message)) return OkStatus();
   return InvalidArgumentError("expected a " + std::string(what) + ": " +
                               (collector.error().empty()

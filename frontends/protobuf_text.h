@@ -21,7 +21,7 @@
 
 namespace ember::frontends {
 
-inline constexpr size_t kMaximumProtobufText = size_t{1} << 30;  // bytes
+inline constexpr size_t kMaxProtobufText = size_t{1} << 30;  // bytes
 
 // A field of the text that the message's type does not have.
 struct UnknownField {

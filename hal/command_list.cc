@@ -87,7 +87,7 @@ Status CheckDispatch(const Executable& executable,
   }
   for (size_t i = 0; i < arguments.chunks.size(); ++i) {
     const int64_t chunks = arguments.chunks[i];
-    const int64_t most = std::min(limits.chunks[i], DeviceLimits::kMostChunks);
+    const int64_t most = std::min(limits.chunks[i], DeviceLimits::kMaxChunks);
     if (chunks >= 0 && chunks <= most) continue;
     std::string message =
         Concat({name, ": expected a chunk count in [0, ", most,

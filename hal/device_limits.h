@@ -10,7 +10,7 @@ namespace ember::hal {
 
 struct DeviceLimits {
   // Limit per dimension for every driver: the product of three cannot overflow.
-  static constexpr int64_t kMostChunks = int64_t{1} << 20;
+  static constexpr int64_t kMaxChunks = int64_t{1} << 20;
 
   // True if host-visible memory is as good for the device as any, so that
   // copies are useless.
@@ -25,7 +25,7 @@ struct DeviceLimits {
   // If it has some, binding_alignment is a multiple of the 16 bytes that they
   // require.
   int map_count = 0;
-  std::array<int64_t, 3> chunks = {kMostChunks, kMostChunks, kMostChunks};
+  std::array<int64_t, 3> chunks = {kMaxChunks, kMaxChunks, kMaxChunks};
 };
 
 }  // namespace ember::hal

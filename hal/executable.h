@@ -39,16 +39,16 @@ using HostFunction = void (*)(const int64_t* parameters, void* const* buffers,
 // to a workgroup's memory. Each dispatch gives the tensor's extents
 // (DispatchArguments::map_extents). Only for "ptx" and similar formats.
 struct BoxMap {
-  static constexpr int kMostDims = 5;
+  static constexpr int kMaxDims = 5;
   int binding = 0;
   int element_bytes = 1;  // 1, 2, 4 or 8
   int dims = 1;
   // Number of elements along each dim, the outermost first; 1 to 256. A row,
   // which is the innermost dim, has a multiple of 16 bytes.
-  std::array<uint32_t, kMostDims> box = {};
+  std::array<uint32_t, kMaxDims> box = {};
   // The tensor's dims in the order of the box in the workgroup's memory, the
   // outermost first; the innermost is the tensor's.
-  std::array<uint32_t, kMostDims> order = {0, 1, 2, 3, 4};
+  std::array<uint32_t, kMaxDims> order = {0, 1, 2, 3, 4};
   // True if pieces of 16 bytes of a row, which then has at most 128 bytes, are
   // swizzled: piece p of row r is stored at p ^ (r % 8).
   bool is_swizzled = false;

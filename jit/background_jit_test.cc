@@ -167,7 +167,7 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
   auto tiering =
       std::make_shared<vm::Tiering>(module, *jit, vm::Tiering::Eager(2));
   std::unique_ptr<vm::Session> session = NewSession(module, tiering);
-  constexpr size_t kShapes = vm::Tiering::kMostEager;
+  constexpr size_t kShapes = vm::Tiering::kMaxEager;
   for (size_t n = 1; n <= kShapes; ++n)
     RunLoop(*session, static_cast<int64_t>(n));
   const std::shared_ptr<vm::KernelSlot> slot = tiering->slot(0);

@@ -42,7 +42,7 @@ void CompileQueue::AddAndWait(Job job, const Interrupt& interrupt) {
   Add(Entry{std::move(job), is_done});
   std::unique_lock<std::mutex> lock(mutex_);
   while (!*is_done && !interrupt.ShouldStop())
-    changed_.wait_for(lock, kMostDelay);
+    changed_.wait_for(lock, kMaxDelay);
 }
 
 void CompileQueue::Add(Entry entry) {

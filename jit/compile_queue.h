@@ -54,7 +54,7 @@ class CompileQueue {
 
   void Add(Job job);
   // Adds the job and waits until it is done, or until the interrupt says stop,
-  // which is noticed within kMostDelay. If the wait ends early the job stays in
+  // which is noticed within kMaxDelay. If the wait ends early the job stays in
   // the queue, and a thread still does it.
   void AddAndWait(Job job, const Interrupt& interrupt);
   // Waits until no job is waiting or in work.
@@ -63,7 +63,7 @@ class CompileQueue {
   bool is_busy() const;
 
   // Longest time until a caller of AddAndWait notices its interrupt.
-  static constexpr std::chrono::milliseconds kMostDelay{2};
+  static constexpr std::chrono::milliseconds kMaxDelay{2};
 
  private:
   struct Entry {

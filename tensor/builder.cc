@@ -89,7 +89,7 @@ int DispatchBuilder::AddBuffer(std::string_view name, DType type,
                 extent.type_ == DType::kI64)
         << "extents of buffer '" << name
         << "' must be i64 values of this builder's header";
-    implementation_->draft.pool.Refine(extent.id_, {0, kMaximumExtent});
+    implementation_->draft.pool.Refine(extent.id_, {0, kMaxExtent});
     buffer.extents.push_back(extent.id_);
   }
   implementation_->draft.buffers.push_back(std::move(buffer));
@@ -162,7 +162,7 @@ Scalar StageBuilder::SpatialAxis(std::string_view name, Scalar extent) {
       << "the extent of axis '" << name << "' is not in the header";
   const uint64_t number = stage.spatial.size();
   stage.spatial.push_back({std::string(name), extent.id_});
-  draft.pool.Refine(extent.id_, {0, kMaximumExtent});
+  draft.pool.Refine(extent.id_, {0, kMaxExtent});
   const NodeId operands[] = {extent.id_};
   const NodeId id =
       draft.pool.Intern(Opcode::kAxis, DType::kI64, operands, number, scope_);
@@ -175,7 +175,7 @@ Scalar StageBuilder::ReductionAxis(std::string_view name, Scalar extent) {
       << "the extent of axis '" << name << "' is not in the header";
   const uint64_t number = stage.spatial.size() + stage.reduction.size();
   stage.reduction.push_back({std::string(name), extent.id_});
-  draft.pool.Refine(extent.id_, {0, kMaximumExtent});
+  draft.pool.Refine(extent.id_, {0, kMaxExtent});
   const NodeId operands[] = {extent.id_};
   const NodeId id =
       draft.pool.Intern(Opcode::kAxis, DType::kI64, operands, number, scope_);

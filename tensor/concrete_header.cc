@@ -44,7 +44,7 @@ std::optional<int64_t> Size(std::span<const int64_t> extents, int64_t unit) {
   for (int64_t extent : extents) {
     const std::optional<int64_t> product =
         CheckedMultiply(size, std::max<int64_t>(extent, 1));
-    if (!product || *product > kMaximumSize) return std::nullopt;
+    if (!product || *product > kMaxSize) return std::nullopt;
     size = *product;
   }
   return size;
@@ -53,9 +53,9 @@ std::optional<int64_t> Size(std::span<const int64_t> extents, int64_t unit) {
 Status CheckExtents(std::span<const int64_t> extents, int64_t unit,
                     const std::string& what) {
   for (size_t i = 0; i < extents.size(); ++i) {
-    if (extents[i] >= 0 && extents[i] <= kMaximumExtent) continue;
+    if (extents[i] >= 0 && extents[i] <= kMaxExtent) continue;
     return InvalidArgumentError(
-        Concat({what, ": expected extent ", i, " in 0..", kMaximumExtent,
+        Concat({what, ": expected extent ", i, " in 0..", kMaxExtent,
                 ", found ", extents[i]}));
   }
   if (Size(extents, unit)) return OkStatus();
@@ -130,7 +130,7 @@ StatusOr<ConcreteHeader> ConcreteHeader::Evaluate(
     const int64_t unit = DTypeByteSize(buffer.type);
     EMBER_RETURN_IF_ERROR(CheckExtents(extents, unit, what));
     const int64_t bytes = *Size(extents, unit);
-    if (bytes > kMaximumSize - total) {
+    if (bytes > kMaxSize - total) {
       return ResourceExhaustedError(
           Concat({what, ": expected at most 2^62 bytes in all buffers"}));
     }

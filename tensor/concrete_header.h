@@ -22,15 +22,15 @@
 namespace ember::tensor {
 
 // Largest number of bytes of all buffers, and of points of a stage.
-inline constexpr int64_t kMaximumSize = int64_t{1} << 62;
+inline constexpr int64_t kMaxSize = int64_t{1} << 62;
 
 // The values of the header's registers for given parameters.
 class ConcreteHeader {
  public:
   // Errors (one line, naming the dispatch): a wrong number of parameters; i64
   // sums, differences and products that overflow; an extent of a buffer or axis
-  // below 0 or above kMaximumExtent (tensor/range_rules.h); buffers of more
-  // than kMaximumSize bytes in all or a stage of more than kMaximumSize points
+  // below 0 or above kMaxExtent (tensor/range_rules.h); buffers of more
+  // than kMaxSize bytes in all or a stage of more than kMaxSize points
   // (zero extents counted as 1, so that strides fit too).
   static StatusOr<ConcreteHeader> Evaluate(const Dispatch& dispatch,
                                            std::span<const int64_t> parameters);

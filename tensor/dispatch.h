@@ -16,7 +16,7 @@
 // each a contiguous range. A stage may use registers of the header and of its
 // own range only. In the header, i64 sums, differences and products that
 // overflow are an error of the call; elsewhere they wrap. Extents are 0..2^40
-// (kMaximumExtent of tensor/range_rules.h), all buffers and each stage at most
+// (kMaxExtent of tensor/range_rules.h), all buffers and each stage at most
 // 2^62 in size; ConcreteHeader::Evaluate (tensor/concrete_header.h) refuses
 // larger ones.
 //

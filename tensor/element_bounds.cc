@@ -17,7 +17,7 @@ namespace ember::tensor {
 namespace {
 
 // Largest number of elements that an uncertain index may refer to.
-constexpr int64_t kMostElements = 16;
+constexpr int64_t kMaxElements = 16;
 
 }  // namespace
 
@@ -304,12 +304,12 @@ class ElementBounds::Evaluator {
     for (size_t i = 0; i < extents.size(); ++i) {
       const ValueRange& index =
           registers_[dispatch_.operands[instruction.b + i]];
-      if (!index.is_known || index.high - index.low >= kMostElements)
+      if (!index.is_known || index.high - index.low >= kMaxElements)
         return ValueRange::Unknown();
       ranges.emplace_back(static_cast<int64_t>(index.low),
                           static_cast<int64_t>(index.high));
       choices *= ranges.back().second - ranges.back().first + 1;
-      if (choices > kMostElements) return ValueRange::Unknown();
+      if (choices > kMaxElements) return ValueRange::Unknown();
     }
     ValueRange result;
     for (int64_t choice = 0; choice < choices; ++choice) {

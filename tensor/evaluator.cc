@@ -14,7 +14,7 @@ namespace ember::tensor {
 namespace {
 
 // Temporaries larger than this are refused before they are allocated.
-constexpr int64_t kMaximumTemporaryBytes = int64_t{1} << 36;
+constexpr int64_t kMaxTemporaryBytes = int64_t{1} << 36;
 
 class Evaluator {
  public:
@@ -51,7 +51,7 @@ class Evaluator {
           return options_.interrupt->status();
         continue;
       }
-      if (bytes > kMaximumTemporaryBytes) {
+      if (bytes > kMaxTemporaryBytes) {
         return ResourceExhaustedError("dispatch @" + dispatch_.name +
                                       ": temporary %" + buffer.name + " of " +
                                       std::to_string(bytes) + " bytes");

@@ -9,7 +9,7 @@ namespace ember::tensor {
 namespace {
 
 // Bounds the stack that foreign text can make us use.
-constexpr int kMaximumDepth = 400;
+constexpr int kMaxDepth = 400;
 
 std::optional<Opcode> FindInfix(const Token& token) {
   if (token.kind != Token::kPunctuation) return std::nullopt;
@@ -41,10 +41,9 @@ Status ExpressionParser::CheckDepth(Expression& expression) const {
   for (const Expression& operand : expression.operands) {
     expression.depth = std::max(expression.depth, operand.depth + 1);
   }
-  if (expression.depth <= kMaximumDepth && nesting_ <= kMaximumDepth)
-    return OkStatus();
+  if (expression.depth <= kMaxDepth && nesting_ <= kMaxDepth) return OkStatus();
   return ErrorAt(expression.token,
-                 "expected at most " + std::to_string(kMaximumDepth) +
+                 "expected at most " + std::to_string(kMaxDepth) +
                      " nested operations; name parts with 'let'");
 }
 
@@ -89,7 +88,7 @@ StatusOr<Expression> ExpressionParser::ParseInfix(int precedence) {
 
 StatusOr<Expression> ExpressionParser::ParsePrimary() {
   const Token token = lexer_.Peek();
-  if (nesting_ > kMaximumDepth) {
+  if (nesting_ > kMaxDepth) {
     Expression here;
     here.token = token;
     return CheckDepth(here);

@@ -110,7 +110,7 @@ Interval ExpressionPool::RangeOf(const Node& node) const {
     return RangeOfConstant(node.immediate, node.type);
   if (node.opcode == Opcode::kAxis) {
     const int64_t extent =
-        std::min(nodes_[node.operands[0]].range.high, kMaximumExtent);
+        std::min(nodes_[node.operands[0]].range.high, kMaxExtent);
     return {0, std::max<int64_t>(extent, 1) - 1};
   }
   if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)

@@ -8,10 +8,10 @@
 namespace ember::tensor {
 namespace {
 
-constexpr uint32_t kMaximumSize = 1u << 20;
+constexpr uint32_t kMaxSize = 1u << 20;
 // Deeper expressions are cut by a name, so that neither printing nor parsing
 // runs out of stack, and lines stay readable.
-constexpr uint32_t kMaximumDepth = 24;
+constexpr uint32_t kMaxDepth = 24;
 
 bool IsLeaf(Opcode opcode) {
   return opcode == Opcode::kConstant || opcode == Opcode::kParameter ||
@@ -39,7 +39,7 @@ std::vector<uint32_t> ExpressionPrinter::ChooseNames(
       const bool is_leaf = has_name || inlined == sizes.end();
       // An index that is an axis or a constant does not make a load larger.
       const uint32_t leaf = loads ? 0 : 1;
-      size = std::min(kMaximumSize, size + (is_leaf ? leaf : inlined->second));
+      size = std::min(kMaxSize, size + (is_leaf ? leaf : inlined->second));
       if (has_name) continue;
       const auto deep = depths_.find(operand);
       depth = std::max(depth, deep == depths_.end() ? 1 : deep->second + 1);
@@ -47,7 +47,7 @@ std::vector<uint32_t> ExpressionPrinter::ChooseNames(
     sizes[number] = size;
     depths_[number] = depth;
     const bool shared = uses(number) > 1 && size > inline_size;
-    if (uses(number) > 0 && (shared || depth >= kMaximumDepth)) {
+    if (uses(number) > 0 && (shared || depth >= kMaxDepth)) {
       names_[number] = "%" + std::string(prefix) + std::to_string(next++);
       named.push_back(number);
     }

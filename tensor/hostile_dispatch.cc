@@ -11,8 +11,8 @@
 namespace ember::tensor {
 namespace {
 
-constexpr int64_t kMostElements = 4096;  // elements of one buffer
-constexpr int64_t kMostPoints = 20000;   // points of one stage
+constexpr int64_t kMaxElements = 4096;  // elements of one buffer
+constexpr int64_t kMaxPoints = 20000;   // points of one stage
 
 class Generator {
  public:
@@ -117,7 +117,7 @@ class Generator {
                                        DType::kF16, DType::kU16};
     Memory memory;
     memory.type = kTypes[Below(8)];
-    memory.extents = Shape(kMostElements, 1 + Below(4));
+    memory.extents = Shape(kMaxElements, 1 + Below(4));
     std::vector<Scalar> extents;
     for (int64_t extent : memory.extents) extents.push_back(Extent(extent));
     memory.number = builder_.AddBuffer(name, memory.type, kind, extents);
@@ -135,7 +135,7 @@ class Generator {
       const int64_t extent = target.extents[d];
       axes_.push_back(
           stage_->SpatialAxis("i" + std::to_string(d), Extent(extent)));
-      points *= std::min<int64_t>(std::max<int64_t>(extent, 1), kMostPoints);
+      points *= std::min<int64_t>(std::max<int64_t>(extent, 1), kMaxPoints);
       indices.push_back(axes_.back());
     }
     // Rarely an index is out of range; executors may refuse that.
@@ -152,7 +152,7 @@ class Generator {
       for (int k = 0; k < count; ++k) {
         int64_t extent = Below(12);
         if (choices_.Chance(6)) extent = Below(200);
-        if (points * std::max<int64_t>(extent, 1) > kMostPoints) extent = 1;
+        if (points * std::max<int64_t>(extent, 1) > kMaxPoints) extent = 1;
         points *= std::max<int64_t>(extent, 1);
         axes_.push_back(
             stage_->ReductionAxis("k" + std::to_string(k), Extent(extent)));

@@ -17,10 +17,10 @@ bool AffineForm::IsConstant() const {
 // overflow and then returns nullopt.
 struct StageAnalysis::Builder {
   using Form = std::optional<AffineForm>;
-  static constexpr size_t kMaximumOpaque = 8;
+  static constexpr size_t kMaxOpaque = 8;
   // Expressions deeper than this are opaque: indices are shallow, and the stack
   // is finite.
-  static constexpr int kMaximumDepth = 64;
+  static constexpr int kMaxDepth = 64;
 
   const StageAnalysis& analysis;
   // Limits the visits: a shared subexpression is visited once per use, and
@@ -59,7 +59,7 @@ struct StageAnalysis::Builder {
       if (!add(it->coefficient, term.coefficient)) return std::nullopt;
       if (it->coefficient == 0) a.opaque.erase(it);
     }
-    if (a.opaque.size() > kMaximumOpaque) return std::nullopt;
+    if (a.opaque.size() > kMaxOpaque) return std::nullopt;
     return a;
   }
 
@@ -87,7 +87,7 @@ struct StageAnalysis::Builder {
       form.coefficients[instruction.immediate] = 1;
       return form;
     }
-    if (depth > kMaximumDepth || --budget < 0) return OpaqueOf(reg);
+    if (depth > kMaxDepth || --budget < 0) return OpaqueOf(reg);
     switch (instruction.opcode) {
       case Opcode::kAdd:
       case Opcode::kSubtract:

@@ -15,7 +15,7 @@ using semantics::Multiply;
 using semantics::Negate;
 
 // Longer sums are left as they are, which bounds the work per instruction.
-constexpr size_t kMaximumTerms = 24;
+constexpr size_t kMaxTerms = 24;
 
 void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
   auto it =
@@ -40,8 +40,8 @@ class Collector {
   // Adds scale * node; false if the sum gets too long.
   bool Collect(NodeId id, int64_t scale, int depth) {
     const Node& node = pool_[id];
-    if (depth > 2 * static_cast<int>(kMaximumTerms) ||
-        sum_.terms.size() > kMaximumTerms || ++steps_ > kMaximumSteps) {
+    if (depth > 2 * static_cast<int>(kMaxTerms) ||
+        sum_.terms.size() > kMaxTerms || ++steps_ > kMaxSteps) {
       return false;
     }
     if (const std::optional<int64_t> constant = pool_.IntegerConstant(id)) {
@@ -76,7 +76,7 @@ class Collector {
   }
 
  private:
-  static constexpr int kMaximumSteps = 1000;
+  static constexpr int kMaxSteps = 1000;
 
   const ExpressionPool& pool_;
   const bool by_ranges_;
@@ -213,7 +213,7 @@ std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
                                    bool by_ranges) {
   LinearSum sum;
   if (!Collector(pool, by_ranges, sum).Collect(node, 1, 0) ||
-      sum.terms.size() > kMaximumTerms) {
+      sum.terms.size() > kMaxTerms) {
     return std::nullopt;
   }
   return sum;

@@ -7,7 +7,7 @@
 namespace ember::tensor {
 namespace {
 
-constexpr size_t kMaximumLength = 200;
+constexpr size_t kMaxLength = 200;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) {
@@ -23,7 +23,7 @@ bool IsLiteral(std::string_view name) {
 
 // Leaves room below the longest name for a number that makes it unique.
 std::string ReplaceOthers(std::string_view name) {
-  std::string result(name.substr(0, kMaximumLength - 12));
+  std::string result(name.substr(0, kMaxLength - 12));
   for (char& c : result) {
     if (!IsNameCharacter(c)) c = '_';
   }
@@ -43,7 +43,7 @@ std::string MakeUnique(const std::string& name,
 }  // namespace
 
 bool IsSigilName(std::string_view name) {
-  return !name.empty() && name.size() <= kMaximumLength &&
+  return !name.empty() && name.size() <= kMaxLength &&
          std::all_of(name.begin(), name.end(), IsNameCharacter);
 }
 

@@ -10,7 +10,7 @@ namespace ember::tensor {
 
 // Largest extent of a dim or an axis. Every executor refuses larger ones, so
 // simplification may assume that index arithmetic does not wrap.
-inline constexpr int64_t kMaximumExtent = int64_t{1} << 40;
+inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
 // Returns the values of the type as 64-bit integers; full for u64 and floats.
 Interval RangeOfType(DType type);

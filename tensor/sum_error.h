@@ -10,7 +10,7 @@
 //
 //   - one accumulator takes at most kSumBlock terms before its value is added to a
 //     total and it starts at 0 again;
-//   - a total takes at most kMostPlainBlocks blocks by plain addition; a total
+//   - a total takes at most kMaxPlainBlocks blocks by plain addition; a total
 //     that may have to take more is compensated (below), so that the number of
 //     blocks no longer counts;
 //   - partial results are then combined: those of at most 64 lanes, or of the
@@ -41,7 +41,7 @@
 //
 // The bound does not cover folds, scans and updates of memory (+=), whose order
 // is part of their meaning. Products of f16 matrices by subgroups of a GPU
-// (loops::LoopKind::kMatrix) accumulate up to kMostMatrixTerms terms in
+// (loops::LoopKind::kMatrix) accumulate up to kMaxMatrixTerms terms in
 // sequence.
 #ifndef EMBER_TENSOR_SUM_ERROR_H_
 #define EMBER_TENSOR_SUM_ERROR_H_
@@ -56,13 +56,13 @@ namespace ember::tensor {
 // Largest number of terms that one accumulator takes.
 inline constexpr int64_t kSumBlock = 1024;
 // Largest number of blocks whose sums are added up without compensation.
-inline constexpr int64_t kMostPlainBlocks = 32;
+inline constexpr int64_t kMaxPlainBlocks = 32;
 // Number of additions besides those of a block: of blocks, then of lanes or
 // invocations.
 inline constexpr int64_t kSumExtra = 128;
 // Largest number of terms that a matrix product on a GPU accumulates in
 // sequence.
-inline constexpr int64_t kMostMatrixTerms = 8192;
+inline constexpr int64_t kMaxMatrixTerms = 8192;
 
 // Returns c(n): the number of roundings that a term of a sum of n goes through.
 constexpr int64_t SumRoundings(int64_t terms) {

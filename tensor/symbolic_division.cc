@@ -10,8 +10,8 @@
 namespace ember::tensor {
 namespace {
 
-constexpr size_t kMaximumFactors = 16;
-constexpr Interval kIndexRange{-kMaximumExtent, kMaximumExtent};
+constexpr size_t kMaxFactors = 16;
+constexpr Interval kIndexRange{-kMaxExtent, kMaxExtent};
 
 // coefficient * the product of the factors, which are sorted and not constant.
 struct Monomial {
@@ -32,7 +32,7 @@ bool Multiply(Monomial& product, int64_t coefficient) {
 }
 
 bool AddFactors(const ExpressionPool& pool, NodeId node, Monomial& product) {
-  if (product.factors.size() > kMaximumFactors) return false;
+  if (product.factors.size() > kMaxFactors) return false;
   if (const std::optional<int64_t> constant = pool.IntegerConstant(node)) {
     return Multiply(product, *constant);
   }
@@ -79,8 +79,7 @@ std::optional<Monomial> LimitOf(const ExpressionPool& pool, NodeId factor) {
   const Node& node = pool[factor];
   if (node.opcode == Opcode::kAxis)
     return MonomialOf(pool, node.operands[0], 1);
-  if (node.range.low != 0 || node.range.high >= kMaximumExtent)
-    return std::nullopt;
+  if (node.range.low != 0 || node.range.high >= kMaxExtent) return std::nullopt;
   return Monomial{node.range.high + 1, {}};
 }
 

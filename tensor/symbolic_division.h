@@ -7,7 +7,7 @@
 //   (i * (N * 64) + n * 64 + c) mod (N * 64)       ->  n * 64 + c
 //
 // Works on sums of products of axes and extents, which are assumed to fit 64
-// bits: each factor is at most kMaximumExtent, and executors refuse buffers and
+// bits: each factor is at most kMaxExtent, and executors refuse buffers and
 // stages of more than 2^62.
 #ifndef EMBER_TENSOR_SYMBOLIC_DIVISION_H_
 #define EMBER_TENSOR_SYMBOLIC_DIVISION_H_

@@ -431,7 +431,7 @@ ValueRange ValueRange::Between(double low, double high, DType type) {
   range.low = low;
   range.high = high;
   range.is_known = true;
-  if (IsFloat(type) || high - low >= kMostValues ||
+  if (IsFloat(type) || high - low >= kMaxValues ||
       std::max(std::abs(low), std::abs(high)) > kLargestExact)
     return range;
   for (double value = low; value <= high; ++value)
@@ -466,7 +466,7 @@ ValueRange Union(const ValueRange& a, const ValueRange& b, DType type) {
     for (int i = 0; i < b.count; ++i) {
       const auto end = range.bits + range.count;
       if (std::find(range.bits, end, b.bits[i]) != end) continue;
-      if (range.count == ValueRange::kMostValues) {
+      if (range.count == ValueRange::kMaxValues) {
         range.count = 0;
         break;
       }

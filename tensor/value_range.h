@@ -28,11 +28,11 @@ namespace ember::tensor {
 inline constexpr double kFunctionUlps = 8;
 
 struct ValueRange {
-  static constexpr int kMostValues = 4;
+  static constexpr int kMaxValues = 4;
 
   // Number of listed values; 0 if the interval applies.
   int count = 0;
-  uint64_t bits[kMostValues] = {};  // bits of the values, in their type
+  uint64_t bits[kMaxValues] = {};  // bits of the values, in their type
   // The interval; for listed values it contains them (except NaN). Integers are
   // exact below 2^53.
   double low = -std::numeric_limits<double>::infinity();

@@ -13,12 +13,12 @@ namespace {
 
 // Far above what any operator needs, and few enough that what plans and
 // compiles in steps of n^2 stays a matter of seconds.
-constexpr size_t kMaximumInstructions = size_t{1} << 17;
-constexpr size_t kMaximumOperands = size_t{1} << 20;
-constexpr size_t kMaximumItems = 4096;
-constexpr size_t kMaximumRank = 16;
-constexpr size_t kMaximumAxes = 32;
-constexpr size_t kMaximumValues = 256;
+constexpr size_t kMaxInstructions = size_t{1} << 17;
+constexpr size_t kMaxOperands = size_t{1} << 20;
+constexpr size_t kMaxItems = 4096;
+constexpr size_t kMaxRank = 16;
+constexpr size_t kMaxAxes = 32;
+constexpr size_t kMaxValues = 256;
 
 std::string Quoted(std::string_view name) {
   // Names of untrusted dispatches may hold anything; what is shown is cut and
@@ -42,27 +42,26 @@ Status Mismatch(const ConcatPiece& what, const ConcatPiece& expected,
 }
 
 Status CheckLimits(const Dispatch& dispatch) {
-  EMBER_RETURN_IF_ERROR(Limit("instructions", dispatch.instructions.size(),
-                              kMaximumInstructions));
-  EMBER_RETURN_IF_ERROR(Limit("operand list entries", dispatch.operands.size(),
-                              kMaximumOperands));
   EMBER_RETURN_IF_ERROR(
-      Limit("buffers", dispatch.buffers.size(), kMaximumItems));
+      Limit("instructions", dispatch.instructions.size(), kMaxInstructions));
   EMBER_RETURN_IF_ERROR(
-      Limit("parameters", dispatch.parameters.size(), kMaximumItems));
-  EMBER_RETURN_IF_ERROR(Limit("stages", dispatch.stages.size(), kMaximumItems));
+      Limit("operand list entries", dispatch.operands.size(), kMaxOperands));
+  EMBER_RETURN_IF_ERROR(Limit("buffers", dispatch.buffers.size(), kMaxItems));
+  EMBER_RETURN_IF_ERROR(
+      Limit("parameters", dispatch.parameters.size(), kMaxItems));
+  EMBER_RETURN_IF_ERROR(Limit("stages", dispatch.stages.size(), kMaxItems));
   for (const Buffer& buffer : dispatch.buffers) {
     EMBER_RETURN_IF_ERROR(
-        Limit("dims in a buffer", buffer.extents.size(), kMaximumRank));
+        Limit("dims in a buffer", buffer.extents.size(), kMaxRank));
   }
   for (const Stage& stage : dispatch.stages) {
     EMBER_RETURN_IF_ERROR(Limit("axes in a stage",
                                 stage.spatial.size() + stage.reduction.size(),
-                                kMaximumAxes));
+                                kMaxAxes));
     EMBER_RETURN_IF_ERROR(
-        Limit("values in a stage", stage.values.size(), kMaximumValues));
+        Limit("values in a stage", stage.values.size(), kMaxValues));
     EMBER_RETURN_IF_ERROR(
-        Limit("stores in a stage", stage.stores.size(), kMaximumValues));
+        Limit("stores in a stage", stage.stores.size(), kMaxValues));
   }
   return OkStatus();
 }

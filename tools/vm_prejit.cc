@@ -259,10 +259,10 @@ Status CheckIsModule(const Options& options, const LoadedModel& model) {
 StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(
     const Options& options, const vm::ModuleDefinition& module) {
   // No module has so many dispatches that its profile is larger.
-  constexpr size_t kMostBytes = size_t{64} << 20;
+  constexpr size_t kMaxBytes = size_t{64} << 20;
   EMBER_ASSIGN_OR_RETURN(const std::string text,
                          ReadFile(UserPath(options.profile)));
-  if (text.size() > kMostBytes) {
+  if (text.size() > kMaxBytes) {
     return InvalidArgumentError(
         options.profile + ": expected a profile of at most 64 MiB, found " +
         std::to_string(text.size()) + " bytes");

@@ -14,7 +14,7 @@ namespace ember::graph {
 namespace {
 
 // Largest number of extents of one call; each becomes a symbol.
-constexpr int64_t kMaximumExtents = 4096;
+constexpr int64_t kMaxExtents = 4096;
 
 using tensor::Opcode;
 
@@ -207,10 +207,10 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
   if (const auto contents = IntegerContents(value)) return *contents;
   if (!Ready({&value, 1})) return {};
   if (value->rank() != 1 || !value->shape()[0].is_constant() ||
-      value->shape()[0].constant() > kMaximumExtents) {
+      value->shape()[0].constant() > kMaxExtents) {
     Fail(InvalidArgumentError((origin_.empty() ? "" : "'" + origin_ + "': ") +
                               "expected a known number of sizes, at most " +
-                              std::to_string(kMaximumExtents) + ", found " +
+                              std::to_string(kMaxExtents) + ", found " +
                               ToString(value->type())));
     return {};
   }

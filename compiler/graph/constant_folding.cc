@@ -12,14 +12,14 @@
 namespace ember::graph {
 namespace {
 
-constexpr int64_t kMaximumElements = 4096;
+constexpr int64_t kMaxElements = 4096;
 // Largest result that is allowed for operands of any size; without a limit a
 // broadcast would be written out in full.
 constexpr int64_t kFreeElements = 64;
 
 std::optional<int64_t> SmallCount(const Shape& shape) {
   const auto count = ElementCount(shape).AsConstant();
-  return count && *count <= kMaximumElements ? count : std::nullopt;
+  return count && *count <= kMaxElements ? count : std::nullopt;
 }
 
 bool HasSymbols(const Operation& operation) {
@@ -86,7 +86,7 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
   if (DividesByZero(operation)) return std::nullopt;
   const TensorType& type = operation.result()->type();
   const auto count = SmallCount(type.shape);
-  if (!count || operand_elements > kMaximumElements ||
+  if (!count || operand_elements > kMaxElements ||
       *count > std::max(kFreeElements, 2 * operand_elements)) {
     return std::nullopt;
   }

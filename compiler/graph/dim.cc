@@ -11,9 +11,9 @@ namespace {
 
 // Limits beyond which a dim is invalid. No model needs larger expressions, and
 // a hostile model could make them grow exponentially.
-constexpr size_t kMaximumTerms = 1024;
-constexpr size_t kMaximumFactors = 16;
-constexpr size_t kMaximumAtomText = 2048;
+constexpr size_t kMaxTerms = 1024;
+constexpr size_t kMaxFactors = 16;
+constexpr size_t kMaxAtomText = 2048;
 
 bool IsIdentifierCharacter(char c, bool first) {
   if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') return true;
@@ -115,7 +115,7 @@ Dim DimAlgebra::FromTerms(Terms terms) {
                    });
   Terms merged;
   for (Term& term : terms) {
-    if (term.factors.size() > kMaximumFactors) return Dim::Invalid();
+    if (term.factors.size() > kMaxFactors) return Dim::Invalid();
     if (!merged.empty() &&
         CompareFactors(merged.back().factors, term.factors) == 0) {
       const auto sum = CheckedAdd(merged.back().coefficient, term.coefficient);
@@ -129,20 +129,20 @@ Dim DimAlgebra::FromTerms(Terms terms) {
   if (merged.empty()) return Dim(0);
   if (merged.size() == 1 && merged[0].factors.empty())
     return Dim(merged[0].coefficient);
-  if (merged.size() > kMaximumTerms) return Dim::Invalid();
+  if (merged.size() > kMaxTerms) return Dim::Invalid();
   return Dim(std::make_shared<const Dim::Node>(Dim::Node{std::move(merged)}));
 }
 
 Dim DimAlgebra::FromAtom(AtomKind kind, const Dim& a, const Dim& b) {
   std::string text(FunctionName(kind));
   text += "(" + a.ToString() + ", " + b.ToString() + ")";
-  if (text.size() > kMaximumAtomText) return Dim::Invalid();
+  if (text.size() > kMaxAtomText) return Dim::Invalid();
   auto atom = std::make_shared<const Atom>(Atom{kind, std::move(text), a, b});
   return FromTerms({Term{1, {std::move(atom)}}});
 }
 
 Dim DimAlgebra::FromSymbol(std::string name) {
-  if (name.size() > kMaximumAtomText) return Dim::Invalid();
+  if (name.size() > kMaxAtomText) return Dim::Invalid();
   auto atom = std::make_shared<const Atom>(
       Atom{AtomKind::kSymbol, std::move(name), {}, {}});
   return FromTerms({Term{1, {std::move(atom)}}});
@@ -214,7 +214,7 @@ Dim operator*(const Dim& a, const Dim& b) {
     return product ? Dim(*product) : Dim::Invalid();
   }
   const Terms left = DimAlgebra::TermsOf(a), right = DimAlgebra::TermsOf(b);
-  if (left.size() * right.size() > kMaximumTerms) return Dim::Invalid();
+  if (left.size() * right.size() > kMaxTerms) return Dim::Invalid();
   Terms terms;
   for (const Term& x : left) {
     for (const Term& y : right) {

@@ -7,14 +7,14 @@
 namespace ember::graph {
 namespace {
 
-constexpr int kMaximumDepth = 64;
+constexpr int kMaxDepth = 64;
 
 class DimParser {
  public:
   explicit DimParser(Lexer& lexer) : lexer_(lexer) {}
 
   StatusOr<Dim> ParseSum() {
-    if (++depth_ > kMaximumDepth)
+    if (++depth_ > kMaxDepth)
       return InvalidArgumentError("a dim is nested too deeply");
     EMBER_ASSIGN_OR_RETURN(Dim sum, ParseProduct());
     while (true) {
@@ -51,7 +51,7 @@ class DimParser {
   }
 
   StatusOr<Dim> ParseFactor() {
-    if (++depth_ > kMaximumDepth)
+    if (++depth_ > kMaxDepth)
       return InvalidArgumentError("a dim is nested too deeply");
     StatusOr<Dim> factor = ParsePrimary();
     --depth_;

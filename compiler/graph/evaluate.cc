@@ -12,7 +12,7 @@
 namespace ember::graph {
 namespace {
 
-constexpr int64_t kMaximumBytes = int64_t{1} << 30;
+constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
 class GraphEvaluator {
  public:
@@ -85,7 +85,7 @@ class GraphEvaluator {
     EMBER_ASSIGN_OR_RETURN(std::vector<int64_t> extents, Extents(type.shape));
     const Dim bytes = ElementCount(Shape(extents.begin(), extents.end())) *
                       Dim(DTypeByteSize(type.dtype));
-    if (!bytes.is_constant() || bytes.constant() > kMaximumBytes) {
+    if (!bytes.is_constant() || bytes.constant() > kMaxBytes) {
       return ResourceExhaustedError("expected at most 1 GiB, found " +
                                     ToString(type));
     }

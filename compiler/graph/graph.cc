@@ -179,11 +179,10 @@ std::string DescribeOperation(const Operation& operation) {
 }
 
 Status CheckType(const TensorType& type) {
-  if (type.rank() > kMaximumRank) {
-    return InvalidArgumentError("shape " + ShapeToString(type.shape) +
-                                ": expected rank of at most " +
-                                std::to_string(kMaximumRank) + ", found " +
-                                std::to_string(type.rank()));
+  if (type.rank() > kMaxRank) {
+    return InvalidArgumentError(
+        "shape " + ShapeToString(type.shape) + ": expected rank of at most " +
+        std::to_string(kMaxRank) + ", found " + std::to_string(type.rank()));
   }
   for (const Dim& dim : type.shape) {
     if (!dim.is_valid())

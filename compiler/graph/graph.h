@@ -149,7 +149,7 @@ class Operation {
 };
 
 // Largest rank; the dispatch IR has the same limit.
-inline constexpr int kMaximumRank = 16;
+inline constexpr int kMaxRank = 16;
 
 // Returns an error unless the rank is within the limit, every dim is valid,
 // constant dims are at least 0 and a constant size in bytes fits 64 bits.

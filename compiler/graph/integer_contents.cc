@@ -27,11 +27,10 @@ std::optional<SmallShape> SmallShapeOf(const Shape& shape) {
   SmallShape small;
   for (const Dim& dim : shape) {
     const auto extent = dim.AsConstant();
-    if (!extent || *extent > IntegerContents::kMaximumElements)
-      return std::nullopt;
+    if (!extent || *extent > IntegerContents::kMaxElements) return std::nullopt;
     small.extents.push_back(*extent);
     small.count *= *extent;
-    if (small.count > IntegerContents::kMaximumElements) return std::nullopt;
+    if (small.count > IntegerContents::kMaxElements) return std::nullopt;
   }
   return small;
 }

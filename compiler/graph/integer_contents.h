@@ -8,7 +8,7 @@
 //
 // Knows constants, shape_value, iota, casts, integer arithmetic and comparisons
 // where they are decided, select on a known condition, slice, gather, concat,
-// reshape, broadcast, transpose and reduce, of at most kMaximumElements
+// reshape, broadcast, transpose and reduce, of at most kMaxElements
 // elements. Float tensors are followed while their values are whole numbers
 // (exporters multiply and divide shapes in float and cast back). Not
 // thread-safe.
@@ -24,7 +24,7 @@ namespace ember::graph {
 
 class IntegerContents {
  public:
-  static constexpr int64_t kMaximumElements = 512;
+  static constexpr int64_t kMaxElements = 512;
 
   // Computes the result of an operation whose operands were recorded or are
   // unknown.

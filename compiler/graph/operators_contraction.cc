@@ -294,8 +294,8 @@ struct Phase {
   Dim offset;
 };
 
-constexpr int64_t kMaximumPhases = 64;
-constexpr int64_t kMaximumPhaseConstant = int64_t{1} << 31;
+constexpr int64_t kMaxPhases = 64;
+constexpr int64_t kMaxPhaseConstant = int64_t{1} << 31;
 
 // One spatial dim of a transposed convolution.
 struct TransposedDim {
@@ -329,8 +329,7 @@ Phase PhaseAt(const TransposedDim& dim, int64_t first) {
 
 bool IsSmallConstant(const Dim& dim) {
   const auto value = dim.AsConstant();
-  return value && *value > -kMaximumPhaseConstant &&
-         *value < kMaximumPhaseConstant;
+  return value && *value > -kMaxPhaseConstant && *value < kMaxPhaseConstant;
 }
 
 std::vector<Phase> PhasesOf(const TransposedDim& dim, bool split) {
@@ -418,8 +417,8 @@ void DefineConvTranspose(StagesContext& context) {
   const auto& strides = IntegersOf(operation, "strides");
   int64_t count = 1;  // number of stages if every dim is split
   for (int64_t stride : strides) {
-    count = stride > kMaximumPhases ? kMaximumPhases + 1
-                                    : std::min(count, kMaximumPhases) * stride;
+    count = stride > kMaxPhases ? kMaxPhases + 1
+                                : std::min(count, kMaxPhases) * stride;
   }
   std::vector<std::vector<Phase>> phases;
   for (size_t i = 0; i < shape.spatial; ++i) {
@@ -427,7 +426,7 @@ void DefineConvTranspose(StagesContext& context) {
                             operation.operand(1)->shape()[i],
                             ShapeOf(operation, "low")[i], strides[i],
                             IntegersOf(operation, "dilations")[i]};
-    phases.push_back(PhasesOf(dim, count <= kMaximumPhases));
+    phases.push_back(PhasesOf(dim, count <= kMaxPhases));
     if (phases.back().empty()) return;  // no outputs
   }
   // One stage per combination, the last dim fastest.

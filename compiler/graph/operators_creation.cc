@@ -6,7 +6,7 @@ namespace {
 
 // Largest number of values of a shape_value: its definition is a chain of
 // selects, and frontends need a handful of dims.
-constexpr size_t kMaximumShapeValues = 1024;
+constexpr size_t kMaxShapeValues = 1024;
 
 InferredTypes InferConstant(const Operation& operation) {
   const auto dtype = operation.attributes().Get<DType>("dtype");
@@ -29,9 +29,9 @@ InferredTypes InferConstant(const Operation& operation) {
 
 InferredTypes InferShapeValue(const Operation& operation) {
   const Shape& values = ShapeOf(operation, "values");
-  if (values.size() > kMaximumShapeValues) {
+  if (values.size() > kMaxShapeValues) {
     return Mismatch("values: expected at most ",
-                    std::to_string(kMaximumShapeValues), " expressions, found ",
+                    std::to_string(kMaxShapeValues), " expressions, found ",
                     std::to_string(values.size()));
   }
   for (const Dim& value : values) {

@@ -11,7 +11,7 @@ namespace {
 
 // Largest number of operands of a concat; each needs a stage and a buffer of
 // the dispatch.
-constexpr int kMaximumConcatOperands = 2048;
+constexpr int kMaxConcatOperands = 2048;
 
 InferredTypes InferReshape(const Operation& operation) {
   const Value& operand = *operation.operand(0);
@@ -266,8 +266,8 @@ Scalar DefinePad(ElementContext& context, Indices indices) {
 InferredTypes InferConcat(const Operation& operation) {
   const Value& first = *operation.operand(0);
   EMBER_RETURN_IF_ERROR(CheckAxis(operation, "axis", first.rank()));
-  if (operation.operand_count() > kMaximumConcatOperands) {
-    return Mismatch("expected at most ", std::to_string(kMaximumConcatOperands),
+  if (operation.operand_count() > kMaxConcatOperands) {
+    return Mismatch("expected at most ", std::to_string(kMaxConcatOperands),
                     " operands, found ",
                     std::to_string(operation.operand_count()));
   }

@@ -19,7 +19,7 @@ struct Resources {
 };
 
 // Limits the parser's stack, because the text may be untrusted.
-constexpr int kMaximumRegionDepth = 64;
+constexpr int kMaxRegionDepth = 64;
 
 // Parses the resources after the graph's closing brace.
 StatusOr<Resources> ParseResources(std::string_view text) {
@@ -224,7 +224,7 @@ class GraphParser {
     std::vector<Graph> regions;
     for (const std::string_view region : record->regions) {
       EMBER_RETURN_IF_ERROR(lexer_.Expect(region));
-      if (depth_ == kMaximumRegionDepth)
+      if (depth_ == kMaxRegionDepth)
         return lexer_.ExpectedError("regions that are less deep");
       EMBER_ASSIGN_OR_RETURN(
           Graph graph, GraphParser(lexer_, resources_, depth_ + 1).Parse());

@@ -25,7 +25,7 @@ using graph::Value;
 
 // Largest number of operations of a group: every executor compiles or plans a
 // dispatch as a whole, and binds all of its buffers at once.
-constexpr size_t kMaximumOperations = 24;
+constexpr size_t kMaxOperations = 24;
 // Smallest number of rows of a group. Executors run rows in parallel, and each
 // of a group's temporaries holds one row at a time. With fewer rows most
 // threads would have none, and the temporaries would be a large part of the
@@ -170,7 +170,7 @@ class GroupFormer {
                 int candidate, const std::set<int>& producers) {
     const Group& group = groups_[candidate];
     if (group.closed) return -1;
-    if (group.operations.size() >= kMaximumOperations) return -1;
+    if (group.operations.size() >= kMaxOperations) return -1;
     int depth = std::min(group.depth, summary.write_depth);
     for (const auto& [value, read_depth] : summary.read_depth) {
       const auto home = home_.find(value);
@@ -302,7 +302,7 @@ class GroupFormer {
       Group& group = groups_[reader];
       std::vector<const Operation*>& first = groups_[i].operations;
       if (!group.has_product_of_rows || DependsOn(lookup, reader) ||
-          group.operations.size() + first.size() > kMaximumOperations) {
+          group.operations.size() + first.size() > kMaxOperations) {
         continue;
       }
       for (const Operation*& operation : first)

@@ -23,7 +23,7 @@ using graph::Value;
 // Largest number of operations of an inlined expression: longer ones save
 // little, and every executor holds all values of an expression at once, in
 // registers or strips.
-constexpr int kMaximumInlinedOperations = 24;
+constexpr int kMaxInlinedOperations = 24;
 
 // True for operations that are index arithmetic only. A gather also loads its
 // indices, so it counts as work.
@@ -361,10 +361,10 @@ class StorageChooser {
         }
         if (!stored_.contains(source)) size += sizes[source];
       }
-      if (size > kMaximumInlinedOperations) {
+      if (size > kMaxInlinedOperations) {
         stored_.insert(operation->result());
       }
-      sizes[operation->result()] = size > kMaximumInlinedOperations ? 0 : size;
+      sizes[operation->result()] = size > kMaxInlinedOperations ? 0 : size;
     }
   }
 

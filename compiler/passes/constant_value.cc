@@ -33,7 +33,7 @@ double Read(DType type, const uint8_t* bytes) {
   return 0;
 }
 
-constexpr int64_t kMaximumElements = 4096;
+constexpr int64_t kMaxElements = 4096;
 constexpr double kExactIntegerLimit = 9007199254740992.0;  // 2^53
 
 }  // namespace
@@ -55,7 +55,7 @@ std::optional<double> UniformConstant(const graph::Value* value) {
   const auto& data = constant->attributes().Get<graph::ConstantData>("value");
   const int64_t width = DTypeByteSize(value->dtype());
   const int64_t count = static_cast<int64_t>(data.bytes.size()) / width;
-  if (count < 1 || count > kMaximumElements) return std::nullopt;
+  if (count < 1 || count > kMaxElements) return std::nullopt;
   for (int64_t i = 1; i < count; ++i) {
     if (std::memcmp(data.bytes.data(), data.bytes.data() + i * width, width) !=
         0) {

@@ -17,7 +17,7 @@ constexpr uint64_t kEntrySize = 46;
 constexpr uint64_t kLocalSize = 30;
 constexpr uint64_t kStored = 0, kDeflated = 8;
 constexpr uint64_t kEncrypted = 1;
-constexpr uint64_t kMostInflation = 1032;
+constexpr uint64_t kMaxInflation = 1032;
 constexpr uint64_t kNarrow = 0xffffffff;  // means: see the ZIP64 field
 
 Status Malformed(std::string_view what) {
@@ -154,7 +154,7 @@ StatusOr<ZipContents> ZipArchive::Read(std::string_view name,
       return DataLossError(what + ": its sizes differ");
     return ZipContents{packed, owner_};
   }
-  if (entry.size > entry.packed_size * kMostInflation ||
+  if (entry.size > entry.packed_size * kMaxInflation ||
       entry.packed_size > std::numeric_limits<uInt>::max() ||
       entry.size > std::numeric_limits<uInt>::max())
     return DataLossError(what + ": expected a size that it can inflate to");

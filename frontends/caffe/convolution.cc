@@ -207,12 +207,11 @@ void ImportIm2col(LayerContext& c) {
   const std::optional<Window> window = ReadWindow(c, p, 2);
   const auto extents = c.Extents(x, 2, 4);
   if (!window || !extents) return;
-  constexpr int64_t kMaximumPositions = 4096;
-  if (window->kernel[0] > kMaximumPositions ||
-      window->kernel[1] > kMaximumPositions ||
-      window->kernel[0] * window->kernel[1] > kMaximumPositions)
+  constexpr int64_t kMaxPositions = 4096;
+  if (window->kernel[0] > kMaxPositions || window->kernel[1] > kMaxPositions ||
+      window->kernel[0] * window->kernel[1] > kMaxPositions)
     return c.FailUnsupported("expected a kernel of at most " +
-                             std::to_string(kMaximumPositions) + " positions");
+                             std::to_string(kMaxPositions) + " positions");
   std::vector<int64_t> outputs;
   for (int i = 0; i < 2; ++i) {
     const int64_t pad = window->low[i].constant();

@@ -22,7 +22,7 @@ using ops::Joined;
 using ops::Part;
 
 // Of a constant that a layer makes: far above any detector's.
-constexpr int64_t kMaximumPriors = int64_t{1} << 22;
+constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
 // The different ratios of a prior box layer, 1 first.
 std::vector<float> AspectRatios(const PriorBoxParameter& p) {
@@ -249,10 +249,10 @@ void ImportPriorBox(LayerContext& c) {
                                       : width / columns;
   const std::vector<std::pair<float, float>> sizes = BoxSizes(p);
   const auto boxes = static_cast<int64_t>(sizes.size());
-  if ((*extents)[0] > kMaximumPriors || (*extents)[1] > kMaximumPriors ||
-      boxes > kMaximumPriors ||
-      (*extents)[0] * (*extents)[1] > kMaximumPriors / boxes) {
-    return c.FailInvalid("expected at most " + std::to_string(kMaximumPriors) +
+  if ((*extents)[0] > kMaxPriors || (*extents)[1] > kMaxPriors ||
+      boxes > kMaxPriors ||
+      (*extents)[0] * (*extents)[1] > kMaxPriors / boxes) {
+    return c.FailInvalid("expected at most " + std::to_string(kMaxPriors) +
                          " boxes, found " +
                          graph::ShapeToString(c.Input(0).shape()) + " with " +
                          std::to_string(boxes) + " per cell");
@@ -417,8 +417,8 @@ void ImportProposal(LayerContext& c) {
   o.after = p.post_nms_topn();
   if (p.ratio_size() > 0) o.ratios.assign(p.ratio().begin(), p.ratio().end());
   if (p.scale_size() > 0) o.scales.assign(p.scale().begin(), p.scale().end());
-  constexpr size_t kMaximumAnchors = 1024;
-  if (o.ratios.size() > kMaximumAnchors || o.scales.size() > kMaximumAnchors)
+  constexpr size_t kMaxAnchors = 1024;
+  if (o.ratios.size() > kMaxAnchors || o.scales.size() > kMaxAnchors)
     return c.FailInvalid("expected at most 1024 ratios and scales");
   ImportProposals(c, o);
 }

@@ -10,7 +10,7 @@ namespace ember::caffe {
 namespace {
 
 // Above any model's, below what would be a burden.
-constexpr int64_t kMaximumBilinearKernel = 1024;
+constexpr int64_t kMaxBilinearKernel = 1024;
 
 std::string DimsText(const std::vector<int64_t>& dims) {
   return graph::ShapeToString(ShapeOf(dims));
@@ -36,9 +36,9 @@ Tensor LayerContext::Filled(const FillerParameter& filler,
     return Broadcast(Scalar(filler.value()), ShapeOf(dims));
   const size_t rank = dims.size();
   if (rank < 2 || dims[rank - 1] != dims[rank - 2] || dims[rank - 1] < 1 ||
-      dims[rank - 1] > kMaximumBilinearKernel) {
+      dims[rank - 1] > kMaxBilinearKernel) {
     FailInvalid("bilinear filler: expected a square kernel of at most " +
-                std::to_string(kMaximumBilinearKernel) + ", found weights " +
+                std::to_string(kMaxBilinearKernel) + ", found weights " +
                 DimsText(dims));
     return Scalar(0);
   }

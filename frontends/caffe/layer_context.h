@@ -35,7 +35,7 @@ using ops::Concat;
 using ops::Dim;
 using ops::DimScalar;
 using ops::IotaVector;
-using ops::kMaximumRank;
+using ops::kMaxRank;
 using ops::Shape;
 using ops::Tensor;
 
@@ -77,13 +77,13 @@ class LayerContext : public ops::OperandContext {
   const std::vector<State>& states() const { return states_; }
 
   // Fails unless the bottom is there and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+  bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "bottom " + std::to_string(input), minimum, maximum);
   }
   // Fails unless it is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
-                  int64_t maximum = ops::kMaximumWindow) {
+                  int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);
   }
 

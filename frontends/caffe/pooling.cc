@@ -86,10 +86,10 @@ std::optional<Window> ReadWindow(LayerContext& c, const PoolingParameter& p,
 // ones: row * width + column.
 Tensor Mask(LayerContext& c, const Tensor& x, const Window& window,
             const std::vector<int64_t>& extents) {
-  constexpr int64_t kMaximumPositions = 256;
-  if (window.kernel[0] * window.kernel[1] > kMaximumPositions) {
+  constexpr int64_t kMaxPositions = 256;
+  if (window.kernel[0] * window.kernel[1] > kMaxPositions) {
     c.FailUnsupported("a second top: expected a window of at most " +
-                      std::to_string(kMaximumPositions) + " positions");
+                      std::to_string(kMaxPositions) + " positions");
     return x;
   }
   const Tensor padded =
@@ -173,9 +173,9 @@ void ImportSpp(LayerContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const Tensor x = c.Input(0);
   const auto extents = c.Extents(x, 2, 4);
-  constexpr int64_t kMaximumHeight = 16;
+  constexpr int64_t kMaxHeight = 16;
   if (!extents) return;
-  if (!c.CheckRange("pyramid_height", p.pyramid_height(), 1, kMaximumHeight))
+  if (!c.CheckRange("pyramid_height", p.pyramid_height(), 1, kMaxHeight))
     return;
   std::vector<Tensor> levels;
   for (int64_t level = 0; level < p.pyramid_height(); ++level) {
@@ -251,8 +251,8 @@ void ImportInterp(LayerContext& c) {
   Tensor x = c.Input(0);
   const auto extents = c.Extents(x, 2, 4);
   if (!extents) return;
-  if (p.pad_beg() > 0 || p.pad_end() > 0 ||
-      p.pad_beg() < -ops::kMaximumWindow || p.pad_end() < -ops::kMaximumWindow)
+  if (p.pad_beg() > 0 || p.pad_end() > 0 || p.pad_beg() < -ops::kMaxWindow ||
+      p.pad_end() < -ops::kMaxWindow)
     return c.FailInvalid("pad_beg, pad_end: expected 0, or less to crop");
   if (!c.CheckRange("zoom_factor", p.zoom_factor()) ||
       !c.CheckRange("shrink_factor", p.shrink_factor()))

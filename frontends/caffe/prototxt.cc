@@ -10,7 +10,7 @@
 namespace ember::caffe {
 namespace {
 
-constexpr size_t kMaximumUnknown = 32;
+constexpr size_t kMaxUnknown = 32;
 
 // Of any message: what changes nothing when a trained net is run.
 constexpr std::string_view kTrainingFields[] = {
@@ -53,9 +53,9 @@ bool IsOneOf(std::string_view word, std::span<const std::string_view> words) {
 }  // namespace
 
 StatusOr<NetText> ReadPrototxt(std::string_view contents) {
-  if (contents.size() > kMaximumPrototxt) {
+  if (contents.size() > kMaxPrototxt) {
     return InvalidArgumentError(
-        "expected a prototxt of at most " + std::to_string(kMaximumPrototxt) +
+        "expected a prototxt of at most " + std::to_string(kMaxPrototxt) +
         " bytes, found " + std::to_string(contents.size()));
   }
   NetText text;
@@ -66,7 +66,7 @@ StatusOr<NetText> ReadPrototxt(std::string_view contents) {
     if (IsOneOf(field.field, kTrainingFields)) continue;
     if (field.type == "FillerParameter" && IsOneOf(field.field, kFillerFields))
       continue;
-    if (text.unknown.size() >= kMaximumUnknown) break;
+    if (text.unknown.size() >= kMaxUnknown) break;
     text.unknown.push_back("line " + std::to_string(field.line) + ": " +
                            field.type + " has no field '" +
                            OnOneLine(field.field) + "'");
@@ -75,7 +75,7 @@ StatusOr<NetText> ReadPrototxt(std::string_view contents) {
 }
 
 bool IsPrototxt(std::string_view contents) {
-  frontends::ProtobufWords words(contents.substr(0, kMaximumPrototxt));
+  frontends::ProtobufWords words(contents.substr(0, kMaxPrototxt));
   bool first = true;
   for (std::string_view word = words.Next(); !word.empty();
        word = words.Next()) {

@@ -20,7 +20,7 @@
 
 namespace ember::caffe {
 
-inline constexpr size_t kMaximumPrototxt = size_t{64} << 20;  // bytes
+inline constexpr size_t kMaxPrototxt = size_t{64} << 20;  // bytes
 
 struct NetText {
   NetParameter net;

@@ -24,7 +24,7 @@ constexpr uint64_t kLayerBlobs = 7, kLayerV1Blobs = 6, kLayerV1V0 = 1,
                    kLayerV0Blobs = 50;
 constexpr uint64_t kLayerName = 1, kLayerV1Name = 4, kLayerV0Name = 1;
 
-constexpr size_t kMaximumBlobs = 4096;  // of a layer
+constexpr size_t kMaxBlobs = 4096;  // of a layer
 
 std::string AsText(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
 
@@ -71,9 +71,8 @@ Status TakeApart(Bytes message, int version, LayerParts& parts) {
     const bool is_bytes = field.type == WireType::kBytes;
     if (is_bytes && field.number == blobs) {
       parts.blobs.push_back(field.bytes);
-      if (parts.blobs.size() > kMaximumBlobs)
-        return DataLossError("expected at most " +
-                             std::to_string(kMaximumBlobs) +
+      if (parts.blobs.size() > kMaxBlobs)
+        return DataLossError("expected at most " + std::to_string(kMaxBlobs) +
                              " blobs of a layer, found more");
     } else if (is_bytes && version == 1 && field.number == kLayerV1V0) {
       LayerParts inner;

@@ -18,9 +18,9 @@ namespace {
 using ops::Column;
 
 // Images whose boxes are imported one after the other.
-constexpr int64_t kMaximumImages = 256;
+constexpr int64_t kMaxImages = 256;
 // The largest growth of a box, 1000 / 16.
-const double kMaximumGrowth = std::log(1000.0 / 16);
+const double kMaxGrowth = std::log(1000.0 / 16);
 
 // Boxes reach from the first to the last pixel unless this is off.
 double ExtraOf(OperatorContext& c) {
@@ -40,7 +40,7 @@ ops::BoxMoves MovesOf(OperatorContext& c) {
   return {.extra = extra,
           .inner = 0,
           .end = corrects ? 1.0 : 0.0,
-          .most = kMaximumGrowth};
+          .most = kMaxGrowth};
 }
 
 // Fails unless the input is a matrix of `width` columns, or one more.
@@ -207,7 +207,7 @@ void ImportGenerateProposals(OperatorContext& c) {
   const double least = c.Number("min_size", 16);
   int64_t before = c.Integer("pre_nms_topN", 6000);
   int64_t after = c.Integer("post_nms_topN", 300);
-  if (!c.ok() || !c.CheckRange("images", images, 1, kMaximumImages)) return;
+  if (!c.ok() || !c.CheckRange("images", images, 1, kMaxImages)) return;
   const Shape changes_shape{Dim(images), Dim(4 * anchors), Dim(rows),
                             Dim(columns)};
   if (!std::isfinite(stride) || anchors < 1 || rows < 1 || columns < 1 ||
@@ -398,7 +398,7 @@ void ImportBoxWithNmsLimit(OperatorContext& c) {
   if (c.input_count() > 2) {
     if (!c.CheckRank(2, 1, 1)) return;
     const auto given = c.Extent(c.Input(2), 0);
-    if (!given || !c.CheckRange("images (input 2)", *given, 1, kMaximumImages))
+    if (!given || !c.CheckRange("images (input 2)", *given, 1, kMaxImages))
       return;
     images = *given;
   }

@@ -10,7 +10,7 @@ namespace ember::caffe2 {
 namespace {
 
 // Elements of all constants of one operator: far above any model's.
-constexpr int64_t kMaximumElements = int64_t{1} << 34;
+constexpr int64_t kMaxElements = int64_t{1} << 34;
 
 // The argument "shape", or the operand's shape and "extra_shape".
 std::optional<Shape> FilledShape(OperatorContext& c) {
@@ -29,8 +29,7 @@ std::optional<Shape> FilledShape(OperatorContext& c) {
   int64_t count = 1;
   for (const int64_t dim : dims) {
     const auto product = CheckedMultiply(count, dim);
-    if (dim < 0 || dim > kMaximumElements || !product ||
-        *product > kMaximumElements) {
+    if (dim < 0 || dim > kMaxElements || !product || *product > kMaxElements) {
       c.FailInvalid(
           "shape: expected dims of 0 or more with at most 2^34 "
           "elements, found " +
@@ -40,7 +39,7 @@ std::optional<Shape> FilledShape(OperatorContext& c) {
     count = *product;
     shape.push_back(Dim(dim));
   }
-  if (shape.size() > static_cast<size_t>(kMaximumRank)) {
+  if (shape.size() > static_cast<size_t>(kMaxRank)) {
     c.FailInvalid("shape: expected at most 16 dims, found " +
                   std::to_string(shape.size()));
   }

@@ -28,7 +28,7 @@ Fills FillsOf(const NetDef& init) {
 
 std::vector<int64_t> ShapeOf(const OperatorDef& fill) {
   const Argument* shape = FindArgument(fill, "shape");
-  if (shape == nullptr || shape->ints_size() > kMaximumRank) return {};
+  if (shape == nullptr || shape->ints_size() > kMaxRank) return {};
   return {shape->ints().begin(), shape->ints().end()};
 }
 

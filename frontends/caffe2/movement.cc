@@ -93,7 +93,7 @@ void ImportReshape(OperatorContext& c) {
   } else {
     for (const int64_t dim : c.Integers("shape")) shape.push_back(Dim(dim));
   }
-  if (shape.size() > static_cast<size_t>(kMaximumRank)) {
+  if (shape.size() > static_cast<size_t>(kMaxRank)) {
     return c.FailInvalid("shape: expected at most 16 dims, found " +
                          std::to_string(shape.size()));
   }
@@ -184,8 +184,8 @@ void ImportSqueeze(OperatorContext& c) {
 
 void ImportExpandDims(OperatorContext& c) {
   std::vector<int64_t> dims = c.Integers("dims");
-  const auto count = static_cast<int>(
-      std::min(dims.size(), static_cast<size_t>(kMaximumRank)));
+  const auto count =
+      static_cast<int>(std::min(dims.size(), static_cast<size_t>(kMaxRank)));
   const std::vector<int64_t> axes = c.Axes(dims, c.Input(0).rank() + count);
   if (c.ok()) c.SetOutput(Unsqueeze(c.Input(0), axes));
 }

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 std::optional<BlobInfo> InfoOf(const Json& value) {
   if (!value.is_array() || value.size() != 2 || !value[0].is_number_integer() ||
-      !value[1].is_array() || value[1].size() > size_t{kMaximumRank})
+      !value[1].is_array() || value[1].size() > size_t{kMaxRank})
     return std::nullopt;
   const std::optional<DType> dtype = TypeOfNumber(value[0].get<int64_t>());
   if (!dtype) return std::nullopt;

@@ -32,7 +32,7 @@ std::optional<std::vector<int64_t>> ReadSizes(OperatorContext& c,
     return std::nullopt;
   }
   for (const int64_t size : sizes)
-    if (!c.CheckRange(name, size, minimum, ops::kMaximumWindow))
+    if (!c.CheckRange(name, size, minimum, ops::kMaxWindow))
       return std::nullopt;
   return sizes;
 }
@@ -55,8 +55,8 @@ bool ReadPads(OperatorContext& c, Window& window) {
     return false;
   }
   for (size_t i = 0; i < count; ++i) {
-    if (!c.CheckRange("pad", pads[i], 0, ops::kMaximumWindow) ||
-        !c.CheckRange("pad", pads[count + i], 0, ops::kMaximumWindow))
+    if (!c.CheckRange("pad", pads[i], 0, ops::kMaxWindow) ||
+        !c.CheckRange("pad", pads[count + i], 0, ops::kMaxWindow))
       return false;
     window.low[i] = Dim(pads[i]);
     window.high[i] = Dim(pads[count + i]);

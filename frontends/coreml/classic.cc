@@ -24,7 +24,7 @@ using ops::Tensor;
 using ops::TreeTable;
 
 // Scores and categories of a model: above any sensible one.
-constexpr int64_t kMaximumTargets = 1 << 20;
+constexpr int64_t kMaxTargets = 1 << 20;
 
 // ---- trees
 
@@ -57,9 +57,9 @@ StatusOr<TreeTable> ReadTrees(const ProtobufView& ensemble) {
   TreeTable table;
   table.wide = true;
   table.targets = ensemble.Integer(kDimensions, 1);
-  if (table.targets < 1 || table.targets > kMaximumTargets) {
+  if (table.targets < 1 || table.targets > kMaxTargets) {
     return DataLossError("numPredictionDimensions: expected a value in [1, " +
-                         std::to_string(kMaximumTargets) + "], found " +
+                         std::to_string(kMaxTargets) + "], found " +
                          std::to_string(table.targets));
   }
   using Id = std::pair<int64_t, int64_t>;

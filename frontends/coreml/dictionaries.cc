@@ -35,7 +35,7 @@ void AddKeys(const ProtobufView& model, const std::string& name, int depth,
       keys.push_back(key);
     return;
   }
-  if (depth >= kMaximumDepth) return;
+  if (depth >= kMaxDepth) return;
   const ProtobufView pipeline = model.Message(kind);
   if (kind == kPipeline) {
     for (const ProtobufView& part : pipeline.Messages(1))

@@ -39,7 +39,7 @@ bool IsTable(const std::vector<Feature>& inputs) {
 
 // Whether the columns are one input.
 bool IsWide(const std::vector<Feature>& inputs) {
-  return inputs.size() > kMaximumColumns &&
+  return inputs.size() > kMaxColumns &&
          std::all_of(inputs.begin(), inputs.end(), IsNumber);
 }
 
@@ -235,7 +235,7 @@ void FindMissing(const ProtobufView& model, int depth,
   if (kind == kProgram)
     return FindMissingOperations(model.Message(kind), missing);
   if (IsPipeline(kind)) {
-    if (depth >= kMaximumDepth)
+    if (depth >= kMaxDepth)
       return missing.Add("pipeline", "", "it is too deep");
     for (const ProtobufView& part : PipelineOf(model, kind).Messages(1))
       FindMissing(part, depth + 1, missing);
@@ -254,7 +254,7 @@ Status ImportAny(ModelContext& context, const ProtobufView& model, int depth,
   if (IsNetwork(kind)) return ImportNetwork(context, model, kind, features);
   if (kind == kProgram) return ImportProgram(context, model, features);
   if (IsClassic(kind)) return ImportClassic(context, model, kind, features);
-  if (!IsPipeline(kind) || depth >= kMaximumDepth)
+  if (!IsPipeline(kind) || depth >= kMaxDepth)
     return UnimplementedError("unsupported kind of model");
   for (const ProtobufView& part : PipelineOf(model, kind).Messages(1))
     EMBER_RETURN_IF_ERROR(ImportAny(context, part, depth + 1, features));

@@ -6,7 +6,7 @@
 // Inputs and outputs are called as the description calls them. Images are u8
 // [1, height, width, channels], channels in the model's order of colors.
 // Numbers and texts are columns: [1], or [N] where all inputs are such; of more
-// than kMaximumColumns of them one input `features` f64 [N, count] is made, a
+// than kMaxColumns of them one input `features` f64 [N, count] is made, a
 // column for each. A classifier's label is i64 or a text, its probabilities are
 // numbers in the order of the labels. Networks give f32 whatever the
 // description says. Sizes that vary are the model's default, which
@@ -29,7 +29,7 @@
 
 namespace ember::coreml {
 
-inline constexpr size_t kMaximumColumns = 256;
+inline constexpr size_t kMaxColumns = 256;
 
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const frontends::ImportOptions& options);

@@ -27,7 +27,7 @@
 namespace ember::coreml {
 
 // Pipelines within pipelines.
-inline constexpr int kMaximumDepth = 8;
+inline constexpr int kMaxDepth = 8;
 
 struct FeatureValue {
   ops::Tensor value;

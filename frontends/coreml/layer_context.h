@@ -32,7 +32,7 @@ using ops::ApplyAll;
 using ops::Concat;
 using ops::Dim;
 using ops::IotaVector;
-using ops::kMaximumRank;
+using ops::kMaxRank;
 using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;
@@ -70,7 +70,7 @@ class LayerContext : public ops::OperandContext {
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
   // Fails unless it is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
-                  int64_t maximum = ops::kMaximumWindow) {
+                  int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);
   }
   // Fails unless the groups divide the channels on both sides.

@@ -388,12 +388,12 @@ void ImportGetShape(LayerContext& c) {
 }
 
 void ImportRangeStatic(LayerContext& c) {
-  constexpr double kMaximumSize = 1 << 30;
+  constexpr double kMaxSize = 1 << 30;
   const ProtobufView& p = c.parameters();
   const double end = p.Float(1), start = p.Float(2), step = p.Float(3);
   const double count =
       step == 0 ? -1 : std::max(std::ceil((end - start) / step), 0.0);
-  if (!(count >= 0 && count <= kMaximumSize)) {
+  if (!(count >= 0 && count <= kMaxSize)) {
     return c.FailInvalid(
         "expected a range of 0 to 2^30 numbers, found one from " +
         std::to_string(start) + " to " + std::to_string(end) + " by " +
@@ -424,7 +424,7 @@ void ImportSqueeze(LayerContext& c) {
 void ImportExpandDims(LayerContext& c) {
   const Tensor x = c.Input(0);
   const std::vector<int64_t> axes = c.parameters().Integers(1);
-  if (static_cast<int>(axes.size()) + x.rank() > kMaximumRank)
+  if (static_cast<int>(axes.size()) + x.rank() > kMaxRank)
     return c.FailInvalid("axes: expected fewer");
   c.SetOutput(
       0, Unsqueeze(x, c.Axes(axes, x.rank() + static_cast<int>(axes.size()))));

@@ -16,7 +16,7 @@ using ops::States;
 // What the specification says that sums of gates are limited to, and cells
 // unless the layer says another.
 constexpr double kLimit = 50;
-constexpr int64_t kMaximumSize = 1 << 24;
+constexpr int64_t kMaxSize = 1 << 24;
 
 struct Sizes {
   int64_t input = 0, output = 0;
@@ -25,8 +25,8 @@ struct Sizes {
 std::optional<Sizes> ReadSizes(LayerContext& c) {
   const Sizes sizes{c.parameters().Integer(1), c.parameters().Integer(2)};
   if (!c.CheckRank(0, 5, 5) ||
-      !c.CheckRange("inputVectorSize", sizes.input, 1, kMaximumSize) ||
-      !c.CheckRange("outputVectorSize", sizes.output, 1, kMaximumSize))
+      !c.CheckRange("inputVectorSize", sizes.input, 1, kMaxSize) ||
+      !c.CheckRange("outputVectorSize", sizes.output, 1, kMaxSize))
     return std::nullopt;
   return sizes;
 }

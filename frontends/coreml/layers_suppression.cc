@@ -60,7 +60,7 @@ void ImportNonMaximumSuppression(LayerContext& c) {
         graph::ShapeToString(scores.shape()));
   }
   const auto wanted = static_cast<int64_t>(
-      std::clamp(*most, 0.0, static_cast<double>(ops::kMaximumWindow) + 1));
+      std::clamp(*most, 0.0, static_cast<double>(ops::kMaxWindow) + 1));
   if (!c.CheckRange("maxBoxes", wanted)) return;
   const Tensor best = Reduce(scores, "maximum", {2}, /*keep=*/false);
   const std::vector<Tensor> sorted = Largest(best, *count);

@@ -40,7 +40,7 @@ std::vector<std::string> FindLabels(const ProtobufView& model, int depth) {
     default:
       return {};
   }
-  if (depth >= kMaximumDepth) return {};
+  if (depth >= kMaxDepth) return {};
   const ProtobufView pipeline = model.Message(kind);
   std::vector<std::string> labels;
   for (const ProtobufView& part :

@@ -83,7 +83,7 @@ void ShiftScale(MilOperation& o) {
   if (!shape || !counts) return;
   const auto blocks = BlocksOf(o, "scale", *shape, *counts);
   if (!blocks) return;
-  if (2 * shape->size() > static_cast<size_t>(kMaximumRank))
+  if (2 * shape->size() > static_cast<size_t>(kMaxRank))
     return o.FailUnsupported("data: expected a rank of at most 8, found " +
                              std::to_string(shape->size()));
   Shape split, per_block;

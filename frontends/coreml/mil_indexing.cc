@@ -103,13 +103,13 @@ void Argsort(MilOperation& o) {
 
 // start, start + step, … before end, of constants.
 void Range(MilOperation& o) {
-  constexpr double kMaximumSize = 1 << 30;
+  constexpr double kMaxSize = 1 << 30;
   const double start = o.Number("start", 0), end = o.Number("end", 0),
                step = o.Number("step", 1);
   if (!o.ok()) return;
   const double count =
       step == 0 ? -1 : std::max(std::ceil((end - start) / step), 0.0);
-  if (!(count >= 0 && count <= kMaximumSize)) {
+  if (!(count >= 0 && count <= kMaxSize)) {
     return o.FailInvalid(
         "expected a range of 0 to 2^30 numbers, found one from " +
         std::to_string(start) + " to " + std::to_string(end) + " by " +

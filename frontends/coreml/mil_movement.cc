@@ -49,7 +49,7 @@ void ExpandDims(MilOperation& o) {
   const Tensor x = o.Input("x");
   std::vector<int64_t> axes = o.Integers("axes");
   const auto rank = x.rank() + static_cast<int64_t>(axes.size());
-  if (rank > kMaximumRank) return o.FailInvalid("axes: expected fewer");
+  if (rank > kMaxRank) return o.FailInvalid("axes: expected fewer");
   for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
   std::sort(axes.begin(), axes.end());
   if (o.ok()) o.SetOutput(0, Unsqueeze(x, axes));

@@ -32,7 +32,7 @@ using ops::ApplyAll;
 using ops::Concat;
 using ops::Dim;
 using ops::IotaVector;
-using ops::kMaximumRank;
+using ops::kMaxRank;
 using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;
@@ -81,13 +81,12 @@ class MilOperation : public ops::ImportContext {
   // All axes where none are given.
   std::vector<int64_t> Axes(std::string_view name, int rank);
   // Fails unless the input is there and has a rank in [minimum, maximum].
-  bool CheckRank(std::string_view input, int minimum,
-                 int maximum = kMaximumRank) {
+  bool CheckRank(std::string_view input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(Input(input), input, minimum, maximum);
   }
   // Fails unless it is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
-                  int64_t maximum = ops::kMaximumWindow) {
+                  int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);
   }
 

@@ -15,7 +15,7 @@ namespace {
 using ops::Dim;
 using ops::Tensor;
 
-constexpr int64_t kMaximumNumbers = int64_t{1} << 28;
+constexpr int64_t kMaxNumbers = int64_t{1} << 28;
 
 struct Labels {
   std::vector<int64_t> distinct;  // in the order of the samples
@@ -46,7 +46,7 @@ StatusOr<Tensor> ReadSamples(ModelContext& context, const ProtobufView& index,
   const auto count = static_cast<int64_t>(samples.size());
   EMBER_RETURN_IF_ERROR(CheckColumns(rows, width, "numberOfDimensions"));
   const auto total = CheckedMultiply(count, width);
-  if (!total || *total > kMaximumNumbers)
+  if (!total || *total > kMaxNumbers)
     return UnimplementedError("samples of more than 2^28 numbers");
   std::vector<double> values;
   for (const ProtobufView& sample : samples) {

@@ -25,7 +25,7 @@ constexpr uint64_t kLayerName = 1, kLayerInput = 2, kFirstLayerKind = 100;
 constexpr uint64_t kBranch = 605, kLoop = 615, kLoopBreak = 620,
                    kLoopContinue = 625;
 constexpr uint64_t kIfBranch = 1, kElseBranch = 2;
-constexpr uint64_t kMaximumIterations = 1, kConditionVariable = 2,
+constexpr uint64_t kMaxIterations = 1, kConditionVariable = 2,
                    kConditionNetwork = 3, kBodyNetwork = 4;
 
 // Whether the loop around is left, or only its turn. They go through branches
@@ -82,7 +82,7 @@ struct Effects {
 };
 
 void AddEffects(Layers layers, int depth, Effects& effects) {
-  if (depth > kMaximumNesting) return;
+  if (depth > kMaxNesting) return;
   for (const ProtobufView& layer : layers) {
     const uint64_t kind = KindOfLayer(layer);
     for (std::string& name : layer.Texts(kLayerOutput))
@@ -265,7 +265,7 @@ class LayerImporter {
     const std::vector<ProtobufView> condition =
         LayersOf(parameters, kConditionNetwork);
     const Effects effects = EffectsOf(body);
-    const int64_t most = parameters.Integer(kMaximumIterations);
+    const int64_t most = parameters.Integer(kMaxIterations);
     const std::string origin = blobs.builder().origin();
     if (most < 0)
       return DataLossError("node '" + origin +
@@ -342,7 +342,7 @@ class LayerImporter {
 
 void FindMissingIn(Layers layers, int depth,
                    frontends::UnsupportedParts& missing) {
-  if (depth > kMaximumNesting)
+  if (depth > kMaxNesting)
     return missing.Add("branches and loops", "", "they are too deep");
   for (const ProtobufView& layer : layers) {
     const uint64_t kind = KindOfLayer(layer);

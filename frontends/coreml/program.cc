@@ -373,7 +373,7 @@ class ProgramImporter {
 
 void FindMissingIn(const ProtobufView& block, int depth,
                    frontends::UnsupportedParts& missing) {
-  if (depth > kMaximumNesting)
+  if (depth > kMaxNesting)
     return missing.Add("branches and loops", "", "they are too deep");
   for (const ProtobufView& operation : block.Messages(kBlockOperations)) {
     const std::string type = operation.Text(1);

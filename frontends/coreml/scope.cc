@@ -43,16 +43,15 @@ Status Scope::Missing(const std::string& name, const std::string& what,
 }
 
 Status Scope::CheckDepth() const {
-  if (depth_ <= kMaximumNesting) return OkStatus();
-  return UnimplementedError("expected at most " +
-                            std::to_string(kMaximumNesting) +
+  if (depth_ <= kMaxNesting) return OkStatus();
+  return UnimplementedError("expected at most " + std::to_string(kMaxNesting) +
                             " branches and loops in each other, found more");
 }
 
 Status Scope::CountStep(int64_t& steps) const {
-  if (depth_ == 0 || ++steps <= kMaximumInnerSteps) return OkStatus();
+  if (depth_ == 0 || ++steps <= kMaxInnerSteps) return OkStatus();
   return UnimplementedError("expected loops that are imported in " +
-                            std::to_string(kMaximumInnerSteps) +
+                            std::to_string(kMaxInnerSteps) +
                             " steps: shapes change in loops in each other");
 }
 

@@ -22,10 +22,10 @@
 namespace ember::coreml {
 
 // Branches and loops within each other.
-inline constexpr int kMaximumNesting = 16;
+inline constexpr int kMaxNesting = 16;
 // What branches and loops may hold, each time that they are imported: loops
 // whose shapes change are imported several times, and so is each loop in them.
-inline constexpr int64_t kMaximumInnerSteps = int64_t{1} << 16;
+inline constexpr int64_t kMaxInnerSteps = int64_t{1} << 16;
 
 class Scope {
  public:

@@ -18,10 +18,10 @@ using ops::Kernel;
 using ops::Tensor;
 
 // Matrices of pairs grow with their square.
-constexpr int64_t kMaximumClasses = 256;
+constexpr int64_t kMaxClasses = 256;
 // Of a matrix, which may be larger than what the file says of it: sparse
 // vectors are made dense, and each pair has its own weights.
-constexpr int64_t kMaximumNumbers = int64_t{1} << 26;
+constexpr int64_t kMaxNumbers = int64_t{1} << 26;
 
 Status WrongCount(std::string_view what, size_t expected, size_t found) {
   return DataLossError(std::string(what) + ": expected " +
@@ -66,7 +66,7 @@ StatusOr<Vectors> ReadVectors(const ProtobufView& machine, uint64_t sparse,
   Vectors vectors;
   vectors.count = static_cast<int64_t>(messages.size());
   const auto total = CheckedMultiply(vectors.count, width);
-  if (!total || *total > kMaximumNumbers)
+  if (!total || *total > kMaxNumbers)
     return UnimplementedError("support vectors of more than 2^26 numbers");
   for (const ProtobufView& message : messages) {
     if (!is_sparse) {
@@ -134,7 +134,7 @@ StatusOr<Tensor> PairScores(ModelContext& context, const ProtobufView& machine,
     coefficients.insert(coefficients.end(), alpha.begin(), alpha.end());
   }
   const std::vector<double> rho = machine.Doubles(6);
-  if (vectors.count > kMaximumNumbers / static_cast<int64_t>(rho.size()))
+  if (vectors.count > kMaxNumbers / static_cast<int64_t>(rho.size()))
     return UnimplementedError("weights of pairs of more than 2^26 numbers");
   const Tensor weights =
       Matrix(context.builder, ops::PairWeights(sizes, coefficients),
@@ -184,10 +184,10 @@ Status ImportSvmClassifier(ModelContext& context, const ProtobufView& model,
   EMBER_RETURN_IF_ERROR(context.builder.status());
   const std::vector<int64_t> sizes = machine.Integers(2);
   const auto classes = static_cast<int64_t>(sizes.size());
-  if (classes < 2 || classes > kMaximumClasses) {
+  if (classes < 2 || classes > kMaxClasses) {
     return UnimplementedError("numberOfSupportVectorsPerClass: expected 2 to " +
-                              std::to_string(kMaximumClasses) +
-                              " classes, found " + std::to_string(classes));
+                              std::to_string(kMaxClasses) + " classes, found " +
+                              std::to_string(classes));
   }
   const size_t pairs = ops::PairsOf(classes).size();
   const size_t found = machine.Doubles(6).size();

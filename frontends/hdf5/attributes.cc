@@ -10,8 +10,8 @@
 namespace ember::hdf5 {
 namespace {
 
-constexpr uint64_t kMaximumRank = 32;
-constexpr int64_t kMaximumElements = int64_t{1} << 40;
+constexpr uint64_t kMaxRank = 32;
+constexpr int64_t kMaxElements = int64_t{1} << 40;
 // What it counts to look for an attribute.
 constexpr uint64_t kBytesPerSearch = 32;
 
@@ -100,15 +100,15 @@ StatusOr<std::vector<int64_t>> File::ReadDims(
   } else {
     return Malformed("dataspace");
   }
-  if (rank > kMaximumRank) return Malformed("dataspace");
+  if (rank > kMaxRank) return Malformed("dataspace");
   std::vector<int64_t> dims;
   int64_t elements = 1;
   for (uint64_t i = 0; i < rank; ++i) {
     const uint64_t dim = Length(in);
-    if (dim > static_cast<uint64_t>(kMaximumElements))
+    if (dim > static_cast<uint64_t>(kMaxElements))
       return Malformed("dataspace");
     dims.push_back(static_cast<int64_t>(dim));
-    if (dim != 0 && elements > kMaximumElements / dims.back())
+    if (dim != 0 && elements > kMaxElements / dims.back())
       return Malformed("dataspace");
     elements *= std::max<int64_t>(dims.back(), 1);
   }

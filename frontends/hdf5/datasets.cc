@@ -15,9 +15,9 @@ namespace {
 constexpr uint64_t kDeflate = 1;
 constexpr uint64_t kShuffle = 2;
 constexpr uint64_t kFletcher32 = 3;
-constexpr int kMaximumDepth = 32;
+constexpr int kMaxDepth = 32;
 // What deflate makes of a byte at most, rounded up.
-constexpr uint64_t kMostInflation = 1100;
+constexpr uint64_t kMaxInflation = 1100;
 
 Status Malformed(std::string_view what) {
   return DataLossError("HDF5 " + std::string(what) + ": malformed");
@@ -178,7 +178,7 @@ Status File::ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
     return Malformed("chunks' B-tree");
   const int found = static_cast<int>(in.Unsigned(1));
   const uint64_t entries = in.Unsigned(2);
-  if ((level >= 0 && found != level) || found > kMaximumDepth)
+  if ((level >= 0 && found != level) || found > kMaxDepth)
     return Malformed("chunks' B-tree");
   Address(in);
   Address(in);
@@ -334,7 +334,7 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
       EMBER_ASSIGN_OR_RETURN(chunks.filters, ReadFilters(filters->data));
     }
     // Nothing that the file holds inflates to more.
-    const uint64_t most = bytes_.size() * kMostInflation;
+    const uint64_t most = bytes_.size() * kMaxInflation;
     if (size > most || chunks.chunk_bytes > most) return Malformed("layout");
     // Several datasets may be of the same chunks, or of none.
     EMBER_RETURN_IF_ERROR(Charge(size / 128));

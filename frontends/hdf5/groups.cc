@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kHardLink = 0;
 constexpr uint64_t kSoftSymbol = 2;  // a symbol table entry's cache type
 // Trees split nodes long before this depth.
-constexpr int kMaximumDepth = 32;
+constexpr int kMaxDepth = 32;
 
 Status Malformed(std::string_view what) {
   return DataLossError("HDF5 " + std::string(what) + ": malformed");
@@ -115,7 +115,7 @@ Status File::ReadSymbolTree(uint64_t tree, int level,
     return Malformed("group's B-tree");
   const int found = static_cast<int>(in.Unsigned(1));
   const uint64_t entries = in.Unsigned(2);
-  if ((level >= 0 && found != level) || found > kMaximumDepth)
+  if ((level >= 0 && found != level) || found > kMaxDepth)
     return Malformed("group's B-tree");
   Address(in);
   Address(in);
@@ -233,8 +233,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   while (!pending.empty()) {
     const Pending at = pending.back();
     pending.pop_back();
-    if (at.rows > 64 || at.depth > kMaximumDepth)
-      return Malformed("fractal heap");
+    if (at.rows > 64 || at.depth > kMaxDepth) return Malformed("fractal heap");
     EMBER_ASSIGN_OR_RETURN(const auto bytes, From(at.address));
     ByteCursor entries(bytes);
     if (!entries.Matches("FHIB")) return Malformed("fractal heap");
@@ -281,7 +280,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   const uint64_t root_records = tree.Unsigned(2);
   // Links by name: hash, ID. Attributes by name: ID, flags, order, hash.
   const uint64_t id_at = type == 5 ? 4 : 0;
-  if (!tree.ok() || (type != 5 && type != 8) || depth > kMaximumDepth ||
+  if (!tree.ok() || (type != 5 && type != 8) || depth > kMaxDepth ||
       record_size < id_at + id_size || node_size < 10 + record_size)
     return Malformed("B-tree");
   // How many records nodes of each depth hold, which decides how wide counts

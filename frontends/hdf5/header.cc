@@ -9,7 +9,7 @@ namespace ember::hdf5 {
 namespace {
 
 constexpr uint64_t kSharedFlag = 2;
-constexpr size_t kMostMessages = 1 << 16;
+constexpr size_t kMaxMessages = 1 << 16;
 
 Status CutOff(uint64_t address) {
   return DataLossError("HDF5 object header at " + std::to_string(address) +
@@ -104,7 +104,7 @@ Status File::ReadMessages(std::span<const uint8_t> block,
     message.shared = (in.Unsigned(1) & kSharedFlag) != 0;
     in.Skip(layout.unused);
     message.data = in.Take(size);
-    if (!in.ok() || messages.size() >= kMostMessages) return cut_off;
+    if (!in.ok() || messages.size() >= kMaxMessages) return cut_off;
     if (message.type != kContinuation) {
       messages.push_back(message);
       continue;

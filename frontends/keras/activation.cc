@@ -141,7 +141,7 @@ Tensor Activated(LayerContext& c, Tensor x, const Config& activation) {
   LayerContext inner(c.host(), c.builder(), *layer, c.path(), c.depth() + 1);
   inner.set_compute_type(c.compute_type());
   inner.inputs = {{x, Tensor()}};
-  if (inner.depth() > kMaximumNesting) {
+  if (inner.depth() > kMaxNesting) {
     c.FailInvalid("activation: nested too deeply");
     return x;
   }

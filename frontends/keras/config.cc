@@ -13,7 +13,7 @@
 namespace ember::keras {
 namespace {
 
-constexpr size_t kMaximumItems = 1 << 22;
+constexpr size_t kMaxItems = 1 << 22;
 constexpr size_t kLongestKey = 200;  // Bytes of a key that a message shows.
 
 // Returns JSON for a message. Only small flat lists and objects are printed,
@@ -188,7 +188,7 @@ std::vector<double> Config::NumberList(std::string_view key) const {
   std::vector<double> values;
   std::vector<const Json*> open;
   if (found != nullptr) open.push_back(found);
-  while (!open.empty() && values.size() < kMaximumItems) {
+  while (!open.empty() && values.size() < kMaxItems) {
     const Json* at = open.back();
     open.pop_back();
     if (at->is_number()) {

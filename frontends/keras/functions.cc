@@ -21,7 +21,7 @@ std::optional<Tensor> ConstantOf(LayerContext& c, const Config& config,
   if (const auto number = config.AsNumber()) return c.Scalar(*number, type);
   Shape shape;
   Config at = config;
-  while (at.is_list() && shape.size() < static_cast<size_t>(kMaximumRank)) {
+  while (at.is_list() && shape.size() < static_cast<size_t>(kMaxRank)) {
     const std::vector<Config> items = at.Items();
     shape.push_back(Dim(static_cast<int64_t>(items.size())));
     if (items.empty()) return std::nullopt;

@@ -99,7 +99,7 @@ StatusOr<std::vector<Signal>> GraphImporter::AddInputs() {
         }
         ++axis;
       }
-      if (dims.size() > static_cast<size_t>(kMaximumRank))
+      if (dims.size() > static_cast<size_t>(kMaxRank))
         return DataLossError(what + ": expected at most 16 dims");
     }
     inputs.push_back(std::move(model_input));
@@ -334,8 +334,7 @@ std::vector<Signal> GraphImporter::CallLayer(const Layer& layer,
 bool GraphImporter::TakeCalls(size_t count) {
   calls_left_ -= static_cast<int64_t>(count);
   if (calls_left_ >= 0) return true;
-  Fail(ResourceExhaustedError("expected at most " +
-                              std::to_string(kMaximumCalls) +
+  Fail(ResourceExhaustedError("expected at most " + std::to_string(kMaxCalls) +
                               " calls of layers, arguments of them and layers "
                               "of models that are called"));
   return false;
@@ -345,7 +344,7 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
   const Layer& layer = c.layer();
   if (!TakeCalls(1)) return {};
   if (layer.network != nullptr) {
-    if (c.depth() >= kMaximumNesting) {
+    if (c.depth() >= kMaxNesting) {
       Fail(ResourceExhaustedError("models within models: nested too deeply"));
       return {};
     }

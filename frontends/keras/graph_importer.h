@@ -22,7 +22,7 @@ namespace ember::keras {
 // Largest number of calls, with their arguments, that a model may make. The
 // calls of an inner model count each time it is called, and so do its layers,
 // inputs and outputs, even those that it does not use.
-inline constexpr int64_t kMaximumCalls = 1 << 20;
+inline constexpr int64_t kMaxCalls = 1 << 20;
 
 // A model's input, by name, with the InputLayer that describes it.
 struct NetworkInput {
@@ -78,7 +78,7 @@ class GraphImporter : public Host {
   const Status& error_;
   graph::GraphBuilder builder_;
   frontends::ImportSteps steps_;
-  int64_t calls_left_ = kMaximumCalls;
+  int64_t calls_left_ = kMaxCalls;
   std::map<std::string, Tensor> constants_;  // Weights by path.
   struct Kept {
     std::string name;

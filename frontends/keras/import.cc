@@ -158,7 +158,7 @@ Status FindUnsupported(const Network& network, int depth,
 
 Status FindUnsupported(const Layer& layer, int depth,
                        UnsupportedParts& missing) {
-  if (depth > kMaximumNesting) {
+  if (depth > kMaxNesting) {
     return ResourceExhaustedError("layer '" + OnOneLine(layer.name) +
                                   "': nested too deeply");
   }

@@ -40,7 +40,7 @@ using ops::Concat;
 using ops::Dim;
 using ops::DimScalar;
 using ops::IotaVector;
-using ops::kMaximumRank;
+using ops::kMaxRank;
 using ops::LargerOf;
 using ops::Opcode;
 using ops::Shape;
@@ -144,7 +144,7 @@ class LayerContext : public ops::ImportContext {
   bool mask_is_set() const { return mask_is_set_; }
 
   // Fails unless the input is there and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+  bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);
   }

@@ -56,9 +56,9 @@ class NetworkReader {
   explicit NetworkReader(int* layers_left) : layers_left_(layers_left) {}
 
   StatusOr<std::unique_ptr<Network>> Read(const Config& model, int depth) {
-    if (depth > kMaximumNesting) {
+    if (depth > kMaxNesting) {
       return ResourceExhaustedError("expected models within models at most " +
-                                    std::to_string(kMaximumNesting) + " deep");
+                                    std::to_string(kMaxNesting) + " deep");
     }
     depth_ = depth;
     const std::string class_name = model.Text("class_name");
@@ -90,7 +90,7 @@ class NetworkReader {
   StatusOr<Layer> ReadOne(const Config& description, int depth) {
     if (--*layers_left_ < 0) {
       return ResourceExhaustedError("expected at most " +
-                                    std::to_string(kMaximumLayers) + " layers");
+                                    std::to_string(kMaxLayers) + " layers");
     }
     Layer layer;
     layer.class_name = PlainClassName(description.Text("class_name"));
@@ -204,7 +204,7 @@ class NetworkReader {
     }
     const int64_t call = *items[1].AsInteger();
     const int64_t result = *items[2].AsInteger();
-    if (call < 0 || call > kMaximumLayers || result < 0 || result > 65535)
+    if (call < 0 || call > kMaxLayers || result < 0 || result > 65535)
       return Malformed(json.where(), "a call and a result of a layer");
     return Reference{static_cast<int>(found->second), static_cast<int>(call),
                      static_cast<int>(result)};
@@ -212,7 +212,7 @@ class NetworkReader {
 
   StatusOr<Argument> ReadArgument(const Config& json, int depth) {
     Argument argument;
-    if (depth > kMaximumNesting)
+    if (depth > kMaxNesting)
       return ResourceExhaustedError(json.where() + ": nested too deeply");
     if (json.json() == nullptr) return argument;
     if (json.is_object() && json.Text("class_name") == "__keras_tensor__") {
@@ -304,7 +304,7 @@ class NetworkReader {
   // Reads a triple, or triples in lists and objects, in order.
   Status ReadEnds(const Config& json, std::vector<Reference>& ends,
                   int depth = 0) {
-    if (depth > kMaximumNesting)
+    if (depth > kMaxNesting)
       return ResourceExhaustedError(json.where() + ": nested too deeply");
     if (IsReference(json)) {
       EMBER_ASSIGN_OR_RETURN(ends.emplace_back(), ReadReference(json));
@@ -371,12 +371,12 @@ bool IsNetworkClass(std::string_view class_name) {
 }
 
 StatusOr<std::unique_ptr<Network>> ReadNetwork(const Config& model) {
-  int layers_left = kMaximumLayers;
+  int layers_left = kMaxLayers;
   return NetworkReader(&layers_left).Read(model, 0);
 }
 
 StatusOr<Layer> ReadLayer(const Config& description) {
-  int layers_left = kMaximumLayers;
+  int layers_left = kMaxLayers;
   return NetworkReader(&layers_left).ReadOne(description, 0);
 }
 

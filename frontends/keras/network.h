@@ -69,9 +69,9 @@ struct Network {
 };
 
 // Largest depth of models within models.
-inline constexpr int kMaximumNesting = 16;
+inline constexpr int kMaxNesting = 16;
 // Largest number of layers in all networks of a file together.
-inline constexpr int kMaximumLayers = 1 << 17;
+inline constexpr int kMaxLayers = 1 << 17;
 
 // True if the class is a model of layers.
 bool IsNetworkClass(std::string_view class_name);

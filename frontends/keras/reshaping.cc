@@ -48,11 +48,11 @@ std::vector<Ends> EndsOf(LayerContext& c, std::string_view key, size_t count,
     }
   }
   for (const Ends& end : ends) {
-    if (end.before >= 0 && end.before <= ops::kMaximumWindow &&
-        end.after >= 0 && end.after <= ops::kMaximumWindow)
+    if (end.before >= 0 && end.before <= ops::kMaxWindow && end.after >= 0 &&
+        end.after <= ops::kMaxWindow)
       continue;
     c.FailInvalid(std::string(key) + ": expected values in [0, " +
-                  std::to_string(ops::kMaximumWindow) + "], found " +
+                  std::to_string(ops::kMaxWindow) + "], found " +
                   std::to_string(end.before) + " and " +
                   std::to_string(end.after));
     break;

@@ -42,7 +42,7 @@ void Append(std::vector<Role>& roles, const std::vector<Role>& more,
 }
 
 StatusOr<std::vector<Role>> RolesWithin(const Layer& layer, int depth) {
-  if (depth > kMaximumNesting) {
+  if (depth > kMaxNesting) {
     return ResourceExhaustedError("layer '" + OnOneLine(layer.name) +
                                   "': nested too deeply");
   }

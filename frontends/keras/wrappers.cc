@@ -12,9 +12,9 @@ namespace {
 // Returns the results of a wrapped layer; empty after an error.
 std::vector<Signal> CallInner(LayerContext& c, const InnerLayer& inner,
                               const std::vector<Signal>& inputs) {
-  if (c.depth() >= kMaximumNesting) {
+  if (c.depth() >= kMaxNesting) {
     c.FailInvalid("layers within layers: expected at most " +
-                  std::to_string(kMaximumNesting));
+                  std::to_string(kMaxNesting));
     return {};
   }
   const std::string origin = c.builder().origin();

@@ -17,7 +17,7 @@ namespace ember::mxnet {
 namespace {
 
 // Of a constant that an operator makes: far above any detector's.
-constexpr int64_t kMaximumPriors = int64_t{1} << 22;
+constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
 // Whether an attribute says that boxes are centers and sizes.
 bool IsCenter(NodeContext& c, std::string_view name, std::string_view usual) {
@@ -98,10 +98,9 @@ void ImportMultiBoxPrior(NodeContext& c) {
     return c.FailInvalid("steps, offsets: expected two numbers each");
   const int64_t rows = (*extents)[0], columns = (*extents)[1];
   const auto each = static_cast<int64_t>(sizes.size() + ratios.size() - 1);
-  if (each > kMaximumPriors || rows < 1 || columns < 1 ||
-      rows > kMaximumPriors || columns > kMaximumPriors ||
-      rows * columns > kMaximumPriors / each) {
-    return c.FailInvalid("expected 1 to " + std::to_string(kMaximumPriors) +
+  if (each > kMaxPriors || rows < 1 || columns < 1 || rows > kMaxPriors ||
+      columns > kMaxPriors || rows * columns > kMaxPriors / each) {
+    return c.FailInvalid("expected 1 to " + std::to_string(kMaxPriors) +
                          " boxes, found " +
                          graph::ShapeToString(c.Input(0).shape()) + " with " +
                          std::to_string(each) + " per cell");

@@ -125,7 +125,7 @@ class GraphImporter {
           dims.push_back({.extent = 0, .symbol = SymbolOf(node, dims.size())});
         }
       }
-      if (dims.size() > static_cast<size_t>(kMaximumRank)) input.dims.reset();
+      if (dims.size() > static_cast<size_t>(kMaxRank)) input.dims.reset();
     } else if (may_guess) {
       input.dims = GuessDims(index);
     }

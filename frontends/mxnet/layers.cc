@@ -38,7 +38,7 @@ std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel) {
         !c.CheckPositive("stride", window.strides[i]) ||
         !c.CheckPositive("dilate", window.dilations[i]))
       return std::nullopt;
-    if (pad[i] < 0 || pad[i] > ops::kMaximumWindow) {
+    if (pad[i] < 0 || pad[i] > ops::kMaxWindow) {
       c.FailInvalid("pad: expected 0 or more, found " + std::to_string(pad[i]));
       return std::nullopt;
     }
@@ -170,8 +170,7 @@ void ImportDeconvolution(NodeContext& c) {
       const int64_t each = pad < 0 ? 0 : (pad + 1) / 2;
       spec.window.low[i] = spec.window.high[i] = Dim(each);
     }
-    if (spec.output_padding[i] < 0 ||
-        spec.output_padding[i] > ops::kMaximumWindow)
+    if (spec.output_padding[i] < 0 || spec.output_padding[i] > ops::kMaxWindow)
       return c.FailInvalid("adj: expected 0 or more, found " +
                            std::to_string(spec.output_padding[i]));
   }

@@ -50,8 +50,7 @@ std::optional<Shape> TargetOf(NodeContext& c, const Shape& from,
       const auto part = [&](int64_t other) {
         return ops::DivideElementCounts({whole}, {Dim(other)}).value_or(whole);
       };
-      if ((a < 1 && b < 1) || a > ops::kMaximumWindow ||
-          b > ops::kMaximumWindow) {
+      if ((a < 1 && b < 1) || a > ops::kMaxWindow || b > ops::kMaxWindow) {
         c.FailInvalid("shape: expected two dims behind -4");
       } else {
         shape.push_back(a > 0 ? Dim(a) : part(b));
@@ -61,7 +60,7 @@ std::optional<Shape> TargetOf(NodeContext& c, const Shape& from,
       c.FailInvalid("shape: expected codes from -4 on and one of -1, found " +
                     std::to_string(code));
     }
-    if (shape.size() > static_cast<size_t>(kMaximumRank))
+    if (shape.size() > static_cast<size_t>(kMaxRank))
       c.FailInvalid("shape: expected at most 16 dims");
   }
   if (!c.ok()) return std::nullopt;
@@ -83,7 +82,7 @@ Tensor SlicePython(NodeContext& c, Tensor x, int axis,
                    std::optional<int64_t> begin, std::optional<int64_t> end,
                    int64_t step) {
   const Dim extent = x.dim(axis);
-  if (step == 0 || step > ops::kMaximumWindow || step < -ops::kMaximumWindow) {
+  if (step == 0 || step > ops::kMaxWindow || step < -ops::kMaxWindow) {
     c.FailInvalid("step: found " + std::to_string(step));
     return x;
   }
@@ -299,8 +298,8 @@ void ImportPad(NodeContext& c) {
     return c.FailInvalid("mode: found '" + OnOneLine(mode) + "'");
   Shape low, high;
   for (size_t i = 0; i < width.size(); i += 2) {
-    if (width[i] < 0 || width[i + 1] < 0 || width[i] > ops::kMaximumWindow ||
-        width[i + 1] > ops::kMaximumWindow)
+    if (width[i] < 0 || width[i + 1] < 0 || width[i] > ops::kMaxWindow ||
+        width[i + 1] > ops::kMaxWindow)
       return c.FailInvalid("pad_width: expected 0 or more");
     low.push_back(Dim(width[i]));
     high.push_back(Dim(width[i + 1]));
@@ -313,7 +312,7 @@ void ImportPad(NodeContext& c) {
 void ImportTile(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::vector<int64_t> reps = c.Integers("reps");
-  if (reps.size() > static_cast<size_t>(kMaximumRank))
+  if (reps.size() > static_cast<size_t>(kMaxRank))
     return c.FailInvalid("reps: expected at most 16");
   std::vector<int64_t> front;
   for (size_t i = static_cast<size_t>(x.rank()); i < reps.size(); ++i)

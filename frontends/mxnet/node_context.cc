@@ -11,7 +11,7 @@
 namespace ember::mxnet {
 namespace {
 
-constexpr size_t kMostItems = 1 << 16;
+constexpr size_t kMaxItems = 1 << 16;
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() &&
@@ -48,7 +48,7 @@ std::vector<std::string_view> ItemsOf(std::string_view text) {
       text.remove_suffix(1);
   }
   std::vector<std::string_view> items;
-  while (!Trimmed(text).empty() && items.size() < kMostItems) {
+  while (!Trimmed(text).empty() && items.size() < kMaxItems) {
     const size_t comma = std::min(text.find(','), text.size());
     items.push_back(Trimmed(text.substr(0, comma)));
     text.remove_prefix(std::min(comma + 1, text.size()));

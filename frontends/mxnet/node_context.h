@@ -33,7 +33,7 @@ using ops::ComputeType;
 using ops::Concat;
 using ops::Dim;
 using ops::IotaVector;
-using ops::kMaximumRank;
+using ops::kMaxRank;
 using ops::LargerOf;
 using ops::Opcode;
 using ops::Shape;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint64_t kListMagic = 0x112;
 constexpr uint32_t kV1 = 0xf993fac8, kV2 = 0xf993fac9, kV3 = 0xf993faca;
-constexpr uint32_t kMaximumRank = 32;
-constexpr uint64_t kMaximumBytes = uint64_t{1} << 40;
+constexpr uint32_t kMaxRank = 32;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 40;
 
 std::optional<DType> DTypeOf(uint64_t flag) {
   static constexpr std::pair<uint64_t, DType> kTypes[] = {
@@ -54,15 +54,15 @@ StatusOr<Array> ReadArray(ByteCursor& in, uint64_t index,
       may_be_none = true;
     }
   }
-  if (rank > kMaximumRank) {
+  if (rank > kMaxRank) {
     return DataLossError(What(index) + ": expected at most " +
-                         std::to_string(kMaximumRank) + " dims, found " +
+                         std::to_string(kMaxRank) + " dims, found " +
                          std::to_string(rank));
   }
   uint64_t count = 1;
   for (uint64_t i = 0; i < rank; ++i) {
     const uint64_t dim = in.Unsigned(width);
-    if (dim > kMaximumBytes || (dim > 0 && count > kMaximumBytes / dim)) {
+    if (dim > kMaxBytes || (dim > 0 && count > kMaxBytes / dim)) {
       return DataLossError(What(index) + ": expected dims of a tensor, found " +
                            std::to_string(dim));
     }

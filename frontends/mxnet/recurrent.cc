@@ -19,7 +19,7 @@ namespace {
 using ops::CellKind;
 using ops::CellWeights;
 
-constexpr int64_t kMaximumLayers = 1000, kMaximumSize = int64_t{1} << 20;
+constexpr int64_t kMaxLayers = 1000, kMaxSize = int64_t{1} << 20;
 
 std::optional<CellKind> ReadMode(NodeContext& c) {
   static constexpr std::pair<std::string_view, CellKind> kModes[] = {
@@ -103,11 +103,11 @@ std::optional<Sizes> ReadSizes(NodeContext& c, CellKind kind) {
   sizes.layers = c.Integer("num_layers", 0);
   sizes.directions = c.Flag("bidirectional", false) ? 2 : 1;
   sizes.gates = ops::GatesOf(kind);
-  if (!input || !c.CheckRange("data's last extent", *input, 0, kMaximumSize) ||
-      !c.CheckRange("state_size", sizes.state, 1, kMaximumSize) ||
-      !c.CheckRange("num_layers", sizes.layers, 1, kMaximumLayers) ||
+  if (!input || !c.CheckRange("data's last extent", *input, 0, kMaxSize) ||
+      !c.CheckRange("state_size", sizes.state, 1, kMaxSize) ||
+      !c.CheckRange("num_layers", sizes.layers, 1, kMaxLayers) ||
       !c.CheckRange("projection_size", sizes.projection, 0,
-                    kind == CellKind::kLstm ? kMaximumSize : 0))
+                    kind == CellKind::kLstm ? kMaxSize : 0))
     return std::nullopt;
   return sizes;
 }

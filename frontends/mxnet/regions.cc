@@ -120,16 +120,16 @@ void ImportRegionProposal(NodeContext& c) {
     return;
   if (c.Flag("iou_loss", false))
     return c.FailUnsupported("iou_loss: expected False");
-  constexpr size_t kMaximumAnchors = 1024;
-  if (ratios.size() > kMaximumAnchors || scales.size() > kMaximumAnchors)
+  constexpr size_t kMaxAnchors = 1024;
+  if (ratios.size() > kMaxAnchors || scales.size() > kMaxAnchors)
     return c.FailInvalid("expected at most 1024 ratios and scales");
   const auto anchors = static_cast<int64_t>(ratios.size() * scales.size());
   const int64_t images = (*extents)[0], rows = (*extents)[2],
                 columns = (*extents)[3];
   const Shape changes_shape{Dim(images), Dim(4 * anchors), Dim(rows),
                             Dim(columns)};
-  constexpr int64_t kMaximumImages = 256;
-  if (!c.CheckRange("images", images, 1, kMaximumImages)) return;
+  constexpr int64_t kMaxImages = 256;
+  if (!c.CheckRange("images", images, 1, kMaxImages)) return;
   if ((*extents)[1] != 2 * anchors || c.Input(1).shape() != changes_shape ||
       c.Input(2).shape() != Shape{Dim(images), Dim(3)}) {
     return c.FailInvalid("expected scores [n, " + std::to_string(2 * anchors) +

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaximumText = size_t{256} << 20;
+constexpr size_t kMaxText = size_t{256} << 20;
 
 Status Malformed(const std::string& where, std::string_view expected) {
   return DataLossError("symbol: " + where + ": expected " +
@@ -94,10 +94,10 @@ bool IsSymbol(std::string_view contents) {
 }
 
 StatusOr<Symbol> ReadSymbol(std::string_view text) {
-  if (text.size() > kMaximumText) {
-    return ResourceExhaustedError(
-        "symbol: expected at most " + std::to_string(kMaximumText) +
-        " bytes, found " + std::to_string(text.size()));
+  if (text.size() > kMaxText) {
+    return ResourceExhaustedError("symbol: expected at most " +
+                                  std::to_string(kMaxText) + " bytes, found " +
+                                  std::to_string(text.size()));
   }
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
@@ -107,10 +107,10 @@ StatusOr<Symbol> ReadSymbol(std::string_view text) {
   if (nodes == json.end() || !nodes->is_array() || heads == json.end() ||
       !heads->is_array())
     return Malformed("the graph", "lists 'nodes' and 'heads'");
-  if (nodes->size() > kMaximumNodes) {
-    return ResourceExhaustedError(
-        "symbol: expected at most " + std::to_string(kMaximumNodes) +
-        " nodes, found " + std::to_string(nodes->size()));
+  if (nodes->size() > kMaxNodes) {
+    return ResourceExhaustedError("symbol: expected at most " +
+                                  std::to_string(kMaxNodes) + " nodes, found " +
+                                  std::to_string(nodes->size()));
   }
   Symbol symbol;
   // Where each node of the file is, as variables may come before it.

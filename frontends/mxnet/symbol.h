@@ -51,7 +51,7 @@ struct Symbol {
   std::map<std::string, std::string, std::less<>> attributes;
 };
 
-inline constexpr size_t kMaximumNodes = 1 << 18;
+inline constexpr size_t kMaxNodes = 1 << 18;
 
 StatusOr<Symbol> ReadSymbol(std::string_view text);
 

@@ -5,7 +5,7 @@
 namespace ember::onnx {
 namespace {
 
-constexpr int kMaximumTried = 16;
+constexpr int kMaxTried = 16;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void BranchChoices::Choose(const std::string& origin, bool then) {
 }
 
 bool BranchChoices::open() const {
-  return tried_ < kMaximumTried &&
+  return tried_ < kMaxTried &&
          std::any_of(
              choices_.begin(), choices_.end(),
              [](const Choice& choice) { return !choice.changed; });

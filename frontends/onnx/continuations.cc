@@ -13,12 +13,12 @@ namespace ember::onnx {
 namespace {
 
 // Largest nesting depth: each level doubles the nodes that follow.
-constexpr size_t kMostInEachOther = 3;
+constexpr size_t kMaxInEachOther = 3;
 
 }  // namespace
 
 bool GraphImporter::MaySplit(const std::string& origin) const {
-  return taken_branches_.size() < kMostInEachOther &&
+  return taken_branches_.size() < kMaxInEachOther &&
          !not_split_.contains(origin);
 }
 

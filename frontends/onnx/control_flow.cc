@@ -47,9 +47,9 @@ GraphImporter::Scope GraphImporter::SubgraphScope(Scope& scope,
 
 StatusOr<std::vector<Tensor>> GraphImporter::ImportSubgraph(
     const GraphProto& graph, const std::vector<Tensor>& inputs, Scope& scope) {
-  if (scope.depth > kMaximumCallDepth) {
+  if (scope.depth > kMaxCallDepth) {
     return InvalidArgumentError("'" + scope.prefix + "': expected at most " +
-                                std::to_string(kMaximumCallDepth) +
+                                std::to_string(kMaxCallDepth) +
                                 " subgraphs in each other, found more");
   }
   if (static_cast<size_t>(graph.input_size()) != inputs.size()) {

@@ -170,7 +170,7 @@ void ConvolveTransposed(NodeContext& c, Tensor bias, bool pads_are_input) {
                          std::to_string(extension.size()));
   }
   for (const int64_t extent : extension) {
-    if (extent >= 0 && extent <= kMaximumWindow) continue;
+    if (extent >= 0 && extent <= kMaxWindow) continue;
     return c.FailInvalid("attribute 'output_padding': found " +
                          std::to_string(extent));
   }

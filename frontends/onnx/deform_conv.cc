@@ -33,8 +33,8 @@ void ImportDeformConv(NodeContext& c) {
   const ops::DeformConvSpec spec{.window = *std::move(window),
                                  .groups = c.Integer("group", 1),
                                  .offset_groups = c.Integer("offset_group", 1)};
-  if (spec.groups < 1 || spec.offset_groups < 1 ||
-      spec.groups > kMaximumWindow || spec.offset_groups > kMaximumWindow) {
+  if (spec.groups < 1 || spec.offset_groups < 1 || spec.groups > kMaxWindow ||
+      spec.offset_groups > kMaxWindow) {
     return c.FailInvalid(
         "attributes 'group', 'offset_group': expected at least 1");
   }

@@ -11,7 +11,7 @@ namespace ember::onnx {
 namespace {
 
 // Largest number of rows: each row adds its own operators to the graph.
-constexpr int64_t kMaximumRows = 256;
+constexpr int64_t kMaxRows = 256;
 
 struct Elimination {
   Tensor determinant;  // [batch]: product of the pivots so far
@@ -61,10 +61,10 @@ void ImportDet(NodeContext& c) {
     return c.FailInvalid("expected square matrices, found " +
                          graph::ShapeToString(x.shape()));
   }
-  if (!n.is_constant() || n.constant() > kMaximumRows) {
+  if (!n.is_constant() || n.constant() > kMaxRows) {
     return c.FailUnsupported(
         "expected matrices of a constant size of at most " +
-        std::to_string(kMaximumRows) + ", found " + n.ToString());
+        std::to_string(kMaxRows) + ", found " + n.ToString());
   }
   const Shape outer(x.shape().begin(), x.shape().end() - 2);
   const Dim batch = ElementCount(outer);

@@ -14,7 +14,7 @@
 namespace ember::onnx {
 namespace {
 
-constexpr int64_t kMaximumNodes = 2'000'000;
+constexpr int64_t kMaxNodes = 2'000'000;
 // Largest number of bytes of a value's name. Names are only for people to read.
 // Without a limit they would take much memory, as a function's nodes are
 // imported again at each call.
@@ -368,9 +368,9 @@ Status GraphImporter::ImportNodes(const NodeList& nodes, Scope& scope) {
 
 Status GraphImporter::ImportNode(const NodeProto& node, int index,
                                  Scope& scope) {
-  if (++imported_nodes_ > kMaximumNodes) {
+  if (++imported_nodes_ > kMaxNodes) {
     return ResourceExhaustedError(
-        "expected at most " + std::to_string(kMaximumNodes) +
+        "expected at most " + std::to_string(kMaxNodes) +
         " nodes after inlining functions, found more");
   }
   EMBER_RETURN_IF_ERROR(steps_.Begin(node.op_type()));
@@ -456,10 +456,10 @@ Status GraphImporter::ImportCall(const FunctionProto& function,
   body.is_function = true;
   body.stated = {&function.value_info()};
   body.depth = scope.depth + 1;
-  if (body.depth > kMaximumCallDepth) {
-    return InvalidArgumentError(
-        "node '" + origin + "': functions call each other more than " +
-        std::to_string(kMaximumCallDepth) + " levels deep");
+  if (body.depth > kMaxCallDepth) {
+    return InvalidArgumentError("node '" + origin +
+                                "': functions call each other more than " +
+                                std::to_string(kMaxCallDepth) + " levels deep");
   }
   for (const AttributeProto& attribute : function.attribute_proto()) {
     body.bindings[attribute.name()] = &attribute;

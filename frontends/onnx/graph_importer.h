@@ -33,7 +33,7 @@ using ValueInfoList = google::protobuf::RepeatedPtrField<ValueInfoProto>;
 
 // Largest depth of calls, and of subgraphs in each other. It ends functions
 // that call each other without end, or that double at every level.
-inline constexpr int kMaximumCallDepth = 64;
+inline constexpr int kMaxCallDepth = 64;
 
 class GraphImporter {
  public:

@@ -107,10 +107,10 @@ class InputReader {
     }
     const int rank = type.has_shape() ? type.shape().dim_size()
                                       : static_cast<int>(pins->second.size());
-    if (rank > kMaximumRank) {
+    if (rank > kMaxRank) {
       return InvalidArgumentError(Named(name) + ": expected at most " +
-                                  std::to_string(kMaximumRank) +
-                                  " dims, found " + std::to_string(rank));
+                                  std::to_string(kMaxRank) + " dims, found " +
+                                  std::to_string(rank));
     }
     if (has_pins && static_cast<int>(pins->second.size()) != rank) {
       return InvalidArgumentError(Named(name) +

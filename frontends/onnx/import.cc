@@ -31,13 +31,13 @@ StatusOr<std::shared_ptr<const ModelProto>> ParseModel(
   google::protobuf::io::CodedInputStream stream(bytes.data(),
                                                 static_cast<int>(bytes.size()));
   // Each level of subgraphs nests three messages: graph, node, attribute.
-  stream.SetRecursionLimit(3 * kMaximumCallDepth + 8);
+  stream.SetRecursionLimit(3 * kMaxCallDepth + 8);
   if (!model->ParseFromCodedStream(&stream) ||
       !stream.ConsumedEntireMessage()) {
     return DataLossError("expected an ONNX model, found " + found +
                          " that do not parse as one, or whose subgraphs are "
                          "more than " +
-                         std::to_string(kMaximumCallDepth) + " levels deep");
+                         std::to_string(kMaxCallDepth) + " levels deep");
   }
   if (!model->has_graph()) {
     return InvalidArgumentError("expected an ONNX model with a graph, found " +

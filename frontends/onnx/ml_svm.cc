@@ -182,16 +182,16 @@ void SvmClassifier::RunLinear() {
 }
 
 bool SvmClassifier::CheckPairs() {
-  constexpr int64_t kMaximumClasses = 256;
+  constexpr int64_t kMaxClasses = 256;
   const int64_t classes = labels_.size();
   const auto pairs = static_cast<size_t>(classes * (classes - 1) / 2);
   if (pairs == 0) {
     c_.FailInvalid("expected two classes or more, found one");
     return false;
   }
-  if (!prob_a_.empty() && classes > kMaximumClasses) {
+  if (!prob_a_.empty() && classes > kMaxClasses) {
     c_.FailUnsupported(
-        "probabilities of at most " + std::to_string(kMaximumClasses) +
+        "probabilities of at most " + std::to_string(kMaxClasses) +
         " classes are supported, found " + std::to_string(classes));
     return false;
   }

@@ -214,11 +214,11 @@ void AddEnsembleBranches(NodeContext& c, const EnsembleAttributes& a,
 }  // namespace
 
 int64_t ReadTargets(NodeContext& c) {
-  constexpr int64_t kMaximumTargets = 1 << 20;
+  constexpr int64_t kMaxTargets = 1 << 20;
   const int64_t targets = c.Integer("n_targets", 1);
-  if (targets >= 1 && targets <= kMaximumTargets) return targets;
+  if (targets >= 1 && targets <= kMaxTargets) return targets;
   c.FailInvalid("attribute 'n_targets': expected 1 to " +
-                std::to_string(kMaximumTargets) + ", found " +
+                std::to_string(kMaxTargets) + ", found " +
                 std::to_string(targets));
   return 1;
 }

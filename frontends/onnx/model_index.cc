@@ -15,12 +15,12 @@ namespace {
 
 // Largest nesting depth of subgraphs and calls. The importer's own limit is
 // smaller.
-constexpr int kMaximumDepth = 130;
+constexpr int kMaxDepth = 130;
 
 // Adds the names that a subgraph captures from outside.
 void CollectCaptured(const GraphProto& graph, int depth,
                      std::vector<std::string>& names) {
-  if (depth > kMaximumDepth) return;
+  if (depth > kMaxDepth) return;
   std::vector<std::string> used;
   std::set<std::string> own;
   for (const ValueInfoProto& input : graph.input()) own.insert(input.name());
@@ -96,7 +96,7 @@ class UnsupportedOperators {
 
   void Scan(const NodeList& nodes, const Opsets& opsets,
             const std::string& prefix, int depth = 0) {
-    if (depth > kMaximumDepth) return;
+    if (depth > kMaxDepth) return;
     for (int i = 0; i < nodes.size(); ++i) {
       ScanNode(nodes[i], opsets, prefix + NodeLabel(nodes[i], i), depth + 1);
     }

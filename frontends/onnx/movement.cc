@@ -72,9 +72,9 @@ std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
     c.FailUnsupported("shape (input 1): expected a known number of dims");
     return std::nullopt;
   }
-  if (*rank > kMaximumRank) {
+  if (*rank > kMaxRank) {
     c.FailInvalid("shape (input 1): expected at most " +
-                  std::to_string(kMaximumRank) + " dims, found " +
+                  std::to_string(kMaxRank) + " dims, found " +
                   std::to_string(*rank));
     return std::nullopt;
   }
@@ -169,8 +169,7 @@ void UnsqueezeDynamic(NodeContext& c) {
     c.ConstantIntegers(1, "axes");
     return;
   }
-  if (*count > kMaximumRank - x.rank())
-    return c.FailInvalid("axes: too many dims");
+  if (*count > kMaxRank - x.rank()) return c.FailInvalid("axes: too many dims");
   const int rank = x.rank() + static_cast<int>(*count);
   const std::optional<Tensor> axes = ReadDynamicAxes(c, 1, rank);
   if (!axes) return;
@@ -208,7 +207,7 @@ void ImportUnsqueeze(NodeContext& c) {
   if (!c.ok()) return;
   if (!axes) return c.FailInvalid("axes are missing");
   const int rank = x.rank() + static_cast<int>(axes->size());
-  if (rank > kMaximumRank) return c.FailInvalid("axes: too many dims");
+  if (rank > kMaxRank) return c.FailInvalid("axes: too many dims");
   std::vector<int64_t> sorted = c.DistinctAxes(*axes, rank);
   std::sort(sorted.begin(), sorted.end());
   if (c.ok()) c.SetOutput(0, Unsqueeze(x, sorted));
@@ -247,7 +246,7 @@ void ImportExpand(NodeContext& c) {
   const std::optional<Shape> target = c.Sizes(1, "shape");
   if (!target) return;
   const size_t rank = std::max(target->size(), x.shape().size());
-  if (rank > kMaximumRank) return c.FailInvalid("shape: too many dims");
+  if (rank > kMaxRank) return c.FailInvalid("shape: too many dims");
   Shape from(rank - x.shape().size(), Dim(1));
   from.insert(from.end(), x.shape().begin(), x.shape().end());
   Shape to(rank - target->size(), Dim(1));

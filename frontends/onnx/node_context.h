@@ -119,7 +119,7 @@ class NodeContext : public ops::ImportContext {
     return ops::DistinctAxes(builder(), axes, rank);
   }
   // Fails unless the operand is present and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+  bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);
   }

@@ -21,9 +21,9 @@ std::optional<Shape> ShapeAttribute(NodeContext& c) {
     c.FailInvalid("attribute 'shape' is missing");
     return std::nullopt;
   }
-  if (extents->size() > kMaximumRank) {
+  if (extents->size() > kMaxRank) {
     c.FailInvalid("attribute 'shape': expected at most " +
-                  std::to_string(kMaximumRank) + " dims, found " +
+                  std::to_string(kMaxRank) + " dims, found " +
                   std::to_string(extents->size()));
     return std::nullopt;
   }

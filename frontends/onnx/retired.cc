@@ -114,8 +114,8 @@ std::optional<Shape> FillShape(NodeContext& c) {
     c.FailInvalid("shape: expected sizes of 0 or more, found " +
                   dim.ToString());
   }
-  if (shape.size() > kMaximumRank) {
-    c.FailInvalid("expected at most " + std::to_string(kMaximumRank) +
+  if (shape.size() > kMaxRank) {
+    c.FailInvalid("expected at most " + std::to_string(kMaxRank) +
                   " dims, found " + std::to_string(shape.size()));
   }
   if (!c.ok()) return std::nullopt;

@@ -18,7 +18,7 @@ namespace {
 
 // Largest number of elements of a list that is kept element by element. A
 // longer list is kept as a pair.
-constexpr int64_t kMaximumKnownElements = 256;
+constexpr int64_t kMaxKnownElements = 256;
 
 bool CheckSequence(NodeContext& c, int input) {
   if (!c.ok()) return false;
@@ -131,14 +131,14 @@ void ImportConcatFromSequence(NodeContext& c) {
 // Returns the sizes of the parts if their number is known.
 std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
   if (!c.Input(1)) {
-    if (!extent.is_constant() || extent.constant() > kMaximumKnownElements)
+    if (!extent.is_constant() || extent.constant() > kMaxKnownElements)
       return std::nullopt;
     return Shape(static_cast<size_t>(extent.constant()), Dim(1));
   }
   const Tensor split = c.Input(1);
   if (split.rank() == 1) {
     const auto count = split.dim(0).AsConstant();
-    if (!count || *count > kMaximumKnownElements) return std::nullopt;
+    if (!count || *count > kMaxKnownElements) return std::nullopt;
     return c.Sizes(1, "split");
   }
   const auto contents = c.builder().IntegerContents(split.value());
@@ -150,7 +150,7 @@ std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
                   std::to_string(size));
     return std::nullopt;
   }
-  if (extent.constant() / size > kMaximumKnownElements) return std::nullopt;
+  if (extent.constant() / size > kMaxKnownElements) return std::nullopt;
   Shape parts;
   for (int64_t start = 0; start < extent.constant(); start += size)
     parts.push_back(Dim(std::min(size, extent.constant() - start)));

@@ -64,8 +64,8 @@ void ImportSize(NodeContext& c) {
 void ImportConstantOfShape(NodeContext& c) {
   const std::optional<Shape> shape = c.Sizes(0, "shape");
   if (!shape) return;
-  if (shape->size() > kMaximumRank) {
-    return c.FailInvalid("expected at most " + std::to_string(kMaximumRank) +
+  if (shape->size() > kMaxRank) {
+    return c.FailInvalid("expected at most " + std::to_string(kMaxRank) +
                          " dims, found " + std::to_string(shape->size()));
   }
   Tensor value = c.TensorAttribute("value");

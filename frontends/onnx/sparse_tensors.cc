@@ -10,7 +10,7 @@
 namespace ember::onnx {
 namespace {
 
-constexpr int64_t kMaximumBytes = int64_t{1} << 30;
+constexpr int64_t kMaxBytes = int64_t{1} << 30;
 
 Status Invalid(const SparseTensorProto& sparse, const std::string& message) {
   return InvalidArgumentError("sparse tensor '" + sparse.values().name() +
@@ -22,7 +22,7 @@ StatusOr<int64_t> ElementsOf(const SparseTensorProto& sparse,
                              int64_t element_bytes) {
   int64_t elements = 1;
   for (const int64_t dim : sparse.dims()) {
-    if (dim < 0 || (dim > 0 && elements > kMaximumBytes / element_bytes / dim))
+    if (dim < 0 || (dim > 0 && elements > kMaxBytes / element_bytes / dim))
       return Invalid(sparse, "expected dims of up to 1 GB in all, found " +
                                  std::to_string(dim));
     elements *= dim;

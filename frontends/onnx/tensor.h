@@ -10,7 +10,7 @@
 namespace ember::onnx {
 
 using ops::Dim;
-using ops::kMaximumRank;
+using ops::kMaxRank;
 using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;

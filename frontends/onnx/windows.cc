@@ -16,10 +16,10 @@ bool CheckPositive(NodeContext& c, const char* name,
     return false;
   }
   for (int64_t value : values) {
-    if (value >= 1 && value <= kMaximumWindow) continue;
-    c.FailInvalid(
-        std::string("attribute '") + name + "': expected values in [1, " +
-        std::to_string(kMaximumWindow) + "], found " + std::to_string(value));
+    if (value >= 1 && value <= kMaxWindow) continue;
+    c.FailInvalid(std::string("attribute '") + name +
+                  "': expected values in [1, " + std::to_string(kMaxWindow) +
+                  "], found " + std::to_string(value));
     return false;
   }
   return true;
@@ -52,9 +52,9 @@ bool ReadPads(NodeContext& c, Window& window) {
     return false;
   }
   for (int64_t pad : pads) {
-    if (pad >= -kMaximumWindow && pad <= kMaximumWindow) continue;
+    if (pad >= -kMaxWindow && pad <= kMaxWindow) continue;
     c.FailInvalid("attribute 'pads': expected at most " +
-                  std::to_string(kMaximumWindow) + ", found " +
+                  std::to_string(kMaxWindow) + ", found " +
                   std::to_string(pad));
     return false;
   }

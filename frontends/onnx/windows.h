@@ -16,7 +16,7 @@
 
 namespace ember::onnx {
 
-using ops::kMaximumWindow;
+using ops::kMaxWindow;
 using ops::Window;
 
 // Reads the window for spatial extents `spatial` and a kernel. Resolves pads,

@@ -51,7 +51,7 @@ bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
     const Dim full = (spatial[i] - Dim(1)) * stride + Dim(window.Reach(i));
     const Dim excess = full - outputs[i];
     if (excess.is_constant() && excess.constant() < 0) {
-      if (-excess.constant() > kMaximumWindow) {
+      if (-excess.constant() > kMaxWindow) {
         FailInvalid(builder, "output_shape: found an extent of " +
                                  outputs[i].ToString() + " for an input of " +
                                  spatial[i].ToString());

@@ -128,7 +128,7 @@ Tensor DeformConv(const DeformConvOperands& operands,
   DeformShape shape;
   for (const int64_t extent : spec.window.kernel) {
     shape.elements *= extent;
-    if (shape.elements > kMaximumWindow) {
+    if (shape.elements > kMaxWindow) {
       FailUnsupported(x.builder(), "window: expected at most 2^24 elements");
       return x;
     }

@@ -12,9 +12,9 @@ namespace ember::ops {
 namespace {
 
 // Largest depth: each level adds operations to the graph.
-constexpr int64_t kMaximumDepth = 1024;
+constexpr int64_t kMaxDepth = 1024;
 // Largest number of elements of a table of leaves by targets.
-constexpr int64_t kMaximumDense = int64_t{1} << 22;
+constexpr int64_t kMaxDense = int64_t{1} << 22;
 
 // A comparison that distinguishes two children, if the outcomes in `holds` lead
 // to one and all others to the other.
@@ -208,9 +208,9 @@ void Forest::Walk(Tensor x) {
   const std::vector<int64_t> depths = TreeDepths(builder_, table_);
   if (!builder_.status().ok()) return;
   const int64_t depth = *std::max_element(depths.begin(), depths.end());
-  if (depth > kMaximumDepth) {
+  if (depth > kMaxDepth) {
     return FailUnsupported(
-        builder_, "expected trees of at most " + std::to_string(kMaximumDepth) +
+        builder_, "expected trees of at most " + std::to_string(kMaxDepth) +
                       " levels, found " + std::to_string(depth));
   }
   test_ = FindTest(table_);
@@ -337,7 +337,7 @@ Tensor Forest::IsVotedFor(int64_t target) const {
 
 Tensor Forest::Collect(const Votes& votes) const {
   if (by_target_) return CollectByTree(votes);
-  const bool dense = table_.targets <= kMaximumDense / (leaf_count() + 1);
+  const bool dense = table_.targets <= kMaxDense / (leaf_count() + 1);
   return dense ? CollectDense(votes) : CollectSparse(votes);
 }
 

@@ -64,10 +64,10 @@ class ImportContext {
   // Fails unless the operand is present and has a rank in [minimum, maximum].
   // `what`: for example "input 0".
   bool CheckRank(const Tensor& operand, std::string_view what, int minimum,
-                 int maximum = kMaximumRank);
+                 int maximum = kMaxRank);
   // Fails unless the value is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum,
-                  int64_t maximum = kMaximumWindow);
+                  int64_t maximum = kMaxWindow);
   bool CheckPositive(std::string_view what, int64_t value) {
     return CheckRange(what, value, 1);
   }

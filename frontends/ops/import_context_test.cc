@@ -84,7 +84,7 @@ TEST(ImportContext, Ranks) {
   EXPECT_THAT(error(2, 3, 3),
               HasSubstr("input 0: expected rank 3, found [2, 2]"));
   EXPECT_THAT(error(2, 3, 5), HasSubstr("expected rank 3 to 5"));
-  EXPECT_THAT(error(2, 3, kMaximumRank), HasSubstr("expected rank 3 or more"));
+  EXPECT_THAT(error(2, 3, kMaxRank), HasSubstr("expected rank 3 or more"));
   EXPECT_THAT(ErrorOf([](ImportContext& c) {
                 EXPECT_FALSE(c.CheckRank(Tensor(), "input 1", 0));
               }),

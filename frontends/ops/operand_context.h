@@ -58,7 +58,7 @@ class OperandContext : public ImportContext {
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
   // Fails unless the input is present and has a rank in [minimum, maximum].
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+  bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);
   }

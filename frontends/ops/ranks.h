@@ -14,7 +14,7 @@
 namespace ember::ops {
 
 // Returns a text like "expected rank 3 to 5, found [2, 4]"; "" for a rank in
-// [minimum, maximum]. A maximum of kMaximumRank reads as "or more".
+// [minimum, maximum]. A maximum of kMaxRank reads as "or more".
 std::string FindRankFault(const Tensor& x, int minimum, int maximum);
 
 }  // namespace ember::ops

@@ -21,7 +21,7 @@ Tensor InComputeType(Tensor a, const Compute& compute) {
 }  // namespace
 
 const Shape& Tensor::shape() const {
-  static const Shape* const kFailed = new Shape(kMaximumRank, Dim(1));
+  static const Shape* const kFailed = new Shape(kMaxRank, Dim(1));
   return value_ ? value_->shape() : *kFailed;
 }
 

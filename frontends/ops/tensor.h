@@ -6,7 +6,7 @@
 //
 // A Tensor is absent (an optional operand that is not given), failed (the
 // builder has an error, which stays), or a value. A failed tensor has
-// kMaximumRank dims of 1, so that code that reads shapes after an error stays
+// kMaxRank dims of 1, so that code that reads shapes after an error stays
 // in range; its results are never used. Does not own; not thread-safe.
 #ifndef EMBER_FRONTENDS_OPS_TENSOR_H_
 #define EMBER_FRONTENDS_OPS_TENSOR_H_
@@ -26,7 +26,7 @@ using graph::Dim;
 using graph::Shape;
 using tensor::Opcode;
 
-inline constexpr int kMaximumRank = 16;
+inline constexpr int kMaxRank = 16;
 
 // A value of a format that is no tensor. The frontend that has such values
 // defines it (frontends/onnx/sequence.h).

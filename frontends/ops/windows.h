@@ -16,7 +16,7 @@ namespace ember::ops {
 
 // Largest kernel, stride, dilation or pad: far more than any model has, and far
 // below numbers that overflow.
-inline constexpr int64_t kMaximumWindow = int64_t{1} << 24;
+inline constexpr int64_t kMaxWindow = int64_t{1} << 24;
 
 struct Window {
   std::vector<int64_t> kernel;

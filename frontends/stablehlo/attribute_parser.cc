@@ -11,7 +11,7 @@ namespace {
 
 // Largest number of items of one list. No operation has as many dims, and
 // tensors are dense values, not lists.
-constexpr size_t kMaximumList = 1 << 16;
+constexpr size_t kMaxList = 1 << 16;
 
 bool IsWord(const Token& token) { return token.kind == Token::kIdentifier; }
 
@@ -37,22 +37,20 @@ bool IsOurs(std::string_view dialect) {
 }  // namespace
 
 Status AttributeParser::CheckDepth() const {
-  if (depth_ <= kMaximumDepth) return OkStatus();
+  if (depth_ <= kMaxDepth) return OkStatus();
   return ErrorAt(lexer_.Peek(), "expected at most " +
-                                    std::to_string(kMaximumDepth) +
+                                    std::to_string(kMaxDepth) +
                                     " values in each other, found more");
 }
 
 Status AttributeParser::CheckNamed(const Extent& extent) {
   named_size_ += extent.size;
-  if (extent.depth + depth_ <= kMaximumDepth &&
-      named_size_ <= kMaximumNamedSize)
+  if (extent.depth + depth_ <= kMaxDepth && named_size_ <= kMaxNamedSize)
     return OkStatus();
   return ErrorAt(lexer_.Peek(), "expected aliases that stand for at most " +
-                                    std::to_string(kMaximumDepth) +
+                                    std::to_string(kMaxDepth) +
                                     " values in each other and " +
-                                    std::to_string(kMaximumNamedSize) +
-                                    " in all");
+                                    std::to_string(kMaxNamedSize) + " in all");
 }
 
 StatusOr<std::string> AttributeParser::TakeBracket() {
@@ -94,7 +92,7 @@ StatusOr<AttributeList> AttributeParser::ParseAttributes(
   EMBER_RETURN_IF_ERROR(lexer_.Expect(open));
   while (!lexer_.Accept(close)) {
     if (!attributes.empty()) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
-    if (attributes.size() == kMaximumList)
+    if (attributes.size() == kMaxList)
       return lexer_.ExpectedError("fewer attributes");
     const Token name = lexer_.Peek();
     std::string key(name.text);
@@ -188,7 +186,7 @@ StatusOr<Attribute> AttributeParser::ParseArrayOf() {
   if (floats) attribute.kind = Attribute::Kind::kNumbers;
   if (lexer_.Accept(":")) {
     do {
-      if (attribute.integers.size() + attribute.numbers.size() == kMaximumList)
+      if (attribute.integers.size() + attribute.numbers.size() == kMaxList)
         return lexer_.ExpectedError("a shorter array");
       if (lexer_.Peek().Is("true") || lexer_.Peek().Is("false")) {
         attribute.integers.push_back(lexer_.Next().Is("true") ? 1 : 0);
@@ -369,7 +367,7 @@ StatusOr<Attribute> AttributeParser::ParseAttribute() {
     Attribute attribute = Of(Attribute::Kind::kArray);
     while (!lexer_.Accept("]")) {
       if (!attribute.array.empty()) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
-      if (attribute.array.size() == kMaximumList)
+      if (attribute.array.size() == kMaxList)
         return lexer_.ExpectedError("a shorter array");
       EMBER_ASSIGN_OR_RETURN(attribute.array.emplace_back(), ParseAttribute());
     }
@@ -430,7 +428,7 @@ StatusOr<Attribute> AttributeParser::ParseLoose() {
   bool integers = true;
   while (!lexer_.Accept("]")) {
     if (!attribute.array.empty()) EMBER_RETURN_IF_ERROR(lexer_.Expect(","));
-    if (attribute.array.size() == kMaximumList)
+    if (attribute.array.size() == kMaxList)
       return lexer_.ExpectedError("a shorter list");
     EMBER_ASSIGN_OR_RETURN(attribute.array.emplace_back(), ParseLoose());
     integers =

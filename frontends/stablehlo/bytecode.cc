@@ -331,7 +331,7 @@ class BytecodeReader {
 
   // Reads a module or a function.
   Status ReadTop(BytecodeCursor& cursor, int depth) {
-    if (depth > kMaximumDepth) return Damaged("modules in each other");
+    if (depth > kMaxDepth) return Damaged("modules in each other");
     EMBER_ASSIGN_OR_RETURN(const Header header, ReadHeader(cursor));
     const Operation& operation = header.operation;
     const bool is_module = operation.name == "builtin.module";
@@ -407,7 +407,7 @@ class BytecodeReader {
 
   Status ReadRegion(BytecodeCursor& cursor, Scope& scope, Region& region,
                     int depth) {
-    if (depth > kMaximumDepth) return Damaged("regions in each other");
+    if (depth > kMaxDepth) return Damaged("regions in each other");
     const uint64_t blocks = cursor.Varint();
     if (blocks == 0 && cursor.ok()) return OkStatus();
     const uint64_t values = cursor.Count();
@@ -421,7 +421,7 @@ class BytecodeReader {
     // Each value is counted by its region and by those around it, and takes at
     // least one byte. This bounds the sum of the counts.
     region_values_ += values;
-    if (region_values_ > (kMaximumDepth + 1) * bytes_.size())
+    if (region_values_ > (kMaxDepth + 1) * bytes_.size())
       return Damaged("number of values");
     const size_t before = scope.values.size();
     const size_t next = std::exchange(scope.next, before);

@@ -13,7 +13,7 @@ namespace {
 
 // Largest size of one attribute or type with all of its parts. Entries refer to
 // each other by number, so a small file could otherwise expand without bound.
-constexpr int64_t kMaximumSize = 1 << 20;
+constexpr int64_t kMaxSize = 1 << 20;
 
 Type Scalar(std::string_view element) {
   Type type;
@@ -93,9 +93,9 @@ StatusOr<const BytecodeAttributes::Known<T>*> BytecodeAttributes::Find(
   if (number >= table.entries.size())
     return DataLossError(what + ": expected one of " +
                          std::to_string(table.entries.size()));
-  if (depth_ >= kMaximumDepth)
+  if (depth_ >= kMaxDepth)
     return DataLossError(what + ": expected at most " +
-                         std::to_string(kMaximumDepth) + " in each other");
+                         std::to_string(kMaxDepth) + " in each other");
   const EncodedEntry& entry = table.entries[number];
   const Extent extent_before = std::exchange(extent_, Extent());
   const Status status_before = std::exchange(status_, OkStatus());
@@ -111,8 +111,8 @@ StatusOr<const BytecodeAttributes::Known<T>*> BytecodeAttributes::Find(
     known.extent.size += OwnTextSize(known.value);
   const Status status = std::exchange(status_, status_before);
   if (!status.ok()) return status.WithContext(what);
-  if (!cursor.ok() || known.extent.size > kMaximumSize ||
-      known.extent.depth > kMaximumDepth)
+  if (!cursor.ok() || known.extent.size > kMaxSize ||
+      known.extent.depth > kMaxDepth)
     return DataLossError(what + ": damaged");
   return &table.known.emplace(number, std::move(known)).first->second;
 }
@@ -121,10 +121,10 @@ template <typename T>
 StatusOr<T> BytecodeAttributes::Get(Table<T>& table, uint64_t number) {
   EMBER_ASSIGN_OR_RETURN(const Known<T>* known, Find(table, number));
   given_ += known->extent.size;
-  if (given_ > kMaximumNamedSize)
+  if (given_ > kMaxNamedSize)
     return ResourceExhaustedError(
         "bytecode: expected attributes and types of at most " +
-        std::to_string(kMaximumNamedSize) + " values in all");
+        std::to_string(kMaxNamedSize) + " values in all");
   return known->value;
 }
 
@@ -141,14 +141,14 @@ StatusOr<Type> BytecodeAttributes::GetType(uint64_t number) {
 template <typename T>
 T BytecodeAttributes::Next(Table<T>& table, BytecodeCursor& cursor) {
   const uint64_t number = cursor.Varint();
-  if (!cursor.ok() || !status_.ok() || extent_.size > kMaximumSize) return {};
+  if (!cursor.ok() || !status_.ok() || extent_.size > kMaxSize) return {};
   const auto known = Find(table, number);
   if (!known.ok()) {
     Fail(known.status());
     return {};
   }
   extent_.Add((*known)->extent);
-  return extent_.size > kMaximumSize ? T() : (*known)->value;
+  return extent_.size > kMaxSize ? T() : (*known)->value;
 }
 
 std::string BytecodeAttributes::NextString(BytecodeCursor& cursor) {
@@ -246,7 +246,7 @@ Attribute BytecodeAttributes::NextDenseArray(BytecodeCursor& cursor) {
   const std::string& element = attribute.type.element;
   const auto width = static_cast<uint64_t>(ElementBytes(element).value_or(0));
   if (!cursor.ok() || width == 0 || width > 8 || count != blob.size() / width ||
-      count > static_cast<uint64_t>(kMaximumSize)) {
+      count > static_cast<uint64_t>(kMaxSize)) {
     cursor.Fail();
     return attribute;
   }

@@ -124,7 +124,7 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
     std::vector<int64_t> values = c.Integers(name);
     if (values.empty()) values.assign(spatial, 1);
     if (c.CheckLength(values, name, spatial))
-      c.CheckRange(values, name, 1, ops::kMaximumWindow);
+      c.CheckRange(values, name, 1, ops::kMaxWindow);
     return values;
   };
   std::vector<int64_t> strides = list("window_strides");
@@ -136,7 +136,7 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
   const int64_t batches = c.Integer("batch_group_count", 1);
   if (!c.ok() || !c.CheckLength(reversed, "window_reversal", spatial) ||
       !c.CheckLength(padding, "padding", 2 * spatial) ||
-      !c.CheckRange({groups, batches}, "group count", 1, ops::kMaximumWindow))
+      !c.CheckRange({groups, batches}, "group count", 1, ops::kMaxWindow))
     return;
   if (groups > 1 && batches > 1)
     return c.FailInvalid("expected groups of features or of batches, not both");
@@ -177,8 +177,7 @@ void ConvolveWith(OperationContext& c, const std::vector<int64_t>& padding) {
     pads_here = pads_here || x_dilation[i] > 1 || padding[2 * i] < 0 ||
                 padding[2 * i + 1] < 0;
   }
-  if (!c.CheckRange(padding, "padding", -ops::kMaximumWindow,
-                    ops::kMaximumWindow))
+  if (!c.CheckRange(padding, "padding", -ops::kMaxWindow, ops::kMaxWindow))
     return;
   if (pads_here) x = PadAll(c, x, x.Like(0), spec);
   ops::ConvSpec conv{.window = ops::WindowOf({}),

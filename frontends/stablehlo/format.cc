@@ -9,19 +9,19 @@ namespace {
 
 // Limits of the search for the first function, which follows comments and
 // aliases.
-constexpr int kMaximumTokens = 20'000;
-constexpr size_t kMaximumBytes = size_t{1} << 20;
+constexpr int kMaxTokens = 20'000;
+constexpr size_t kMaxBytes = size_t{1} << 20;
 
 // True for bytecode, and for MLIR's text that begins with a module or a
 // function.
 bool Sniff(std::string_view contents) {
   if (IsBytecode(contents)) return true;
-  const std::string_view front = contents.substr(0, kMaximumBytes);
+  const std::string_view front = contents.substr(0, kMaxBytes);
   if (front.find('\0') != std::string_view::npos) return false;
   MlirLexer lexer(front);
   if (lexer.AtEnd()) return false;
   if (lexer.Peek().Is("{-#")) return true;
-  for (int i = 0; i < kMaximumTokens && !lexer.AtEnd(); ++i) {
+  for (int i = 0; i < kMaxTokens && !lexer.AtEnd(); ++i) {
     const Token token = lexer.Next();
     if (token.kind == Token::kString)
       return token.text == "\"builtin.module\"" ||

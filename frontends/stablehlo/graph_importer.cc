@@ -11,13 +11,13 @@ namespace ember::stablehlo {
 namespace {
 
 // Largest nesting depth of calls and regions.
-constexpr int kMaximumScopes = 200;
+constexpr int kMaxScopes = 200;
 // Largest number of operations, each counted as often as it is inlined. Calls
 // of calls could otherwise expand a small file without bound.
-constexpr int64_t kMaximumOperations = 2'000'000;
+constexpr int64_t kMaxOperations = 2'000'000;
 // Largest number of operands and attributes of all operations; one operation
 // may have very many.
-constexpr int64_t kMaximumOperands = int64_t{1} << 24;
+constexpr int64_t kMaxOperands = int64_t{1} << 24;
 
 bool IsEnd(const Operation& operation) {
   return operation.name == "stablehlo.return" ||
@@ -284,7 +284,7 @@ StatusOr<std::vector<frontends::ModelInput>> GraphImporter::Inputs() const {
     input.name = names.Take(input.name);
     const auto dtype = DTypeOf(type.element);
     if (!type.is_tensor() || !dtype ||
-        type.dims.size() > static_cast<size_t>(kMaximumRank))
+        type.dims.size() > static_cast<size_t>(kMaxRank))
       return UnimplementedError("argument '" + OnOneLine(input.name) +
                                 "': unsupported type " + TypeText(type));
     input.dtype = *dtype;
@@ -374,9 +374,9 @@ StatusOr<Imported> GraphImporter::Operand(int value, Scope& scope) {
 
 Status GraphImporter::TakeOperands(int64_t count) {
   imported_operands_ += count;
-  if (imported_operands_ <= kMaximumOperands) return OkStatus();
+  if (imported_operands_ <= kMaxOperands) return OkStatus();
   return ResourceExhaustedError(
-      "expected operations with at most " + std::to_string(kMaximumOperands) +
+      "expected operations with at most " + std::to_string(kMaxOperands) +
       " operands, members of tuples and attributes, with all calls inlined, "
       "found more");
 }
@@ -387,9 +387,9 @@ std::vector<Imported> GraphImporter::RunRegion(const Region& region,
   graph::GraphBuilder& builder = *scope.builder;
   if (!builder.status().ok()) return {};
   const auto run = [&]() -> StatusOr<std::vector<Imported>> {
-    if (scope.depth > kMaximumScopes)
+    if (scope.depth > kMaxScopes)
       return InvalidArgumentError("expected at most " +
-                                  std::to_string(kMaximumScopes) +
+                                  std::to_string(kMaxScopes) +
                                   " calls and regions in each other");
     if (arguments.size() != region.arguments.size())
       return InvalidArgumentError(
@@ -486,9 +486,9 @@ Status GraphImporter::CheckLifted(const OperatorRow& row,
 
 Status GraphImporter::ImportOperation(const Operation& operation,
                                       Scope& scope) {
-  if (steps_.begun() == kMaximumOperations)
+  if (steps_.begun() == kMaxOperations)
     return ResourceExhaustedError(
-        "expected at most " + std::to_string(kMaximumOperations) +
+        "expected at most " + std::to_string(kMaxOperations) +
         " operations with all calls inlined, found more");
   graph::GraphBuilder& builder = *scope.builder;
   builder.SetOrigin(operation.name + " (" + std::to_string(operation.line) +

@@ -35,7 +35,7 @@
 namespace ember::stablehlo {
 
 // Largest nesting depth of types, attributes and regions.
-inline constexpr int kMaximumDepth = 48;
+inline constexpr int kMaxDepth = 48;
 
 // The value of '?' among dims.
 inline constexpr int64_t kDynamic = -1;
@@ -200,7 +200,7 @@ Extent ExtentOf(const Attribute& attribute);
 int64_t OwnTextSize(const Type& type);
 int64_t OwnTextSize(const Attribute& attribute);
 // Largest total size of the expanded aliases of one file.
-inline constexpr int64_t kMaximumNamedSize = 1 << 22;
+inline constexpr int64_t kMaxNamedSize = 1 << 22;
 
 std::string PrintModule(const Module& module);
 

@@ -99,7 +99,7 @@ void ImportConstant(OperationContext& c) {
     return c.SetResult(c.Scalar(
         value->number, DTypeOf(value->type.element).value_or(DType::kF32)));
   if (value->kind != Attribute::Kind::kElements || !value->type.is_tensor() ||
-      value->type.dims.size() > static_cast<size_t>(kMaximumRank))
+      value->type.dims.size() > static_cast<size_t>(kMaxRank))
     return c.FailInvalid(
         "attribute 'value': expected elements of at most 16 dims");
   const std::string_view element = value->type.element;

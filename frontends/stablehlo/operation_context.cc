@@ -10,7 +10,7 @@ namespace ember::stablehlo {
 namespace {
 
 // Largest number of integers of an attribute; windows and dims have far fewer.
-constexpr int64_t kMaximumList = 1 << 16;
+constexpr int64_t kMaxList = 1 << 16;
 
 // Returns false if the attribute has no integers.
 bool AppendIntegers(const Attribute& attribute, std::vector<int64_t>& values) {
@@ -29,7 +29,7 @@ bool AppendIntegers(const Attribute& attribute, std::vector<int64_t>& values) {
       return true;
     case Attribute::Kind::kElements: {
       const std::vector<int64_t> more =
-          IntegersOf(*attribute.elements, attribute.type, kMaximumList);
+          IntegersOf(*attribute.elements, attribute.type, kMaxList);
       values.insert(values.end(), more.begin(), more.end());
       const auto count = ElementCountOf(attribute.type);
       return count.ok() && *count == static_cast<int64_t>(more.size());
@@ -75,7 +75,7 @@ Shape OperationContext::ResultShape(int index) const {
     }
     shape.push_back(Dim(dim));
   }
-  if (!type.is_tensor() || shape.size() > static_cast<size_t>(kMaximumRank))
+  if (!type.is_tensor() || shape.size() > static_cast<size_t>(kMaxRank))
     FailUnsupported("expected a tensor of at most 16 dims, found " +
                     OnOneLine(ToString(type).substr(0, 80)));
   return shape;

@@ -7,7 +7,7 @@ namespace ember::stablehlo {
 namespace {
 
 // Largest number of results under one name.
-constexpr int64_t kMaximumResults = 1 << 16;
+constexpr int64_t kMaxResults = 1 << 16;
 constexpr size_t kShownType = 200;  // Bytes of a type that a message shows.
 
 // Returns the present name, with its dialect.
@@ -48,7 +48,7 @@ StatusOr<int> OperationParser::ParseOperand() {
       lexer_.Peek().name()[0] <= '9') {
     numbered = true;
     for (const char c : lexer_.Peek().name()) {
-      if (c < '0' || c > '9' || number > kMaximumResults)
+      if (c < '0' || c > '9' || number > kMaxResults)
         return lexer_.ExpectedError("the number of a result");
       number = number * 10 + (c - '0');
     }
@@ -117,8 +117,8 @@ Status OperationParser::ParseOperations(Region& region) {
 
 Status OperationParser::ParseRegion(
     Region& region, std::span<const std::pair<Token, Type>> arguments) {
-  if (scopes_.size() > static_cast<size_t>(kMaximumDepth))
-    return lexer_.ExpectedError("at most " + std::to_string(kMaximumDepth) +
+  if (scopes_.size() > static_cast<size_t>(kMaxDepth))
+    return lexer_.ExpectedError("at most " + std::to_string(kMaxDepth) +
                                 " regions in each other");
   scopes_.emplace_back();
   for (const auto& [name, type] : arguments) {
@@ -141,7 +141,7 @@ StatusOr<Operation> OperationParser::ParseOperation() {
       if (lexer_.Accept(":")) {
         EMBER_ASSIGN_OR_RETURN(const int64_t count,
                                attributes_.ParseInteger("a number of results"));
-        if (count < 1 || count > kMaximumResults)
+        if (count < 1 || count > kMaxResults)
           return ErrorAt(name.token, "expected 1 or more results");
         name.count = static_cast<int>(count);
       }

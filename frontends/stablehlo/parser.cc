@@ -21,7 +21,7 @@ class ModuleParser {
  private:
   // Parses a module, a function, an alias or a section of resources.
   Status ParseTop(int depth) {
-    if (depth > kMaximumDepth)
+    if (depth > kMaxDepth)
       return lexer_.ExpectedError("fewer modules in each other");
     const Token token = lexer_.Peek();
     if (IsSigil(token, '#') || IsSigil(token, '!'))

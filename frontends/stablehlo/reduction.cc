@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 40;
 // Largest number of elements of a window that are combined one by one.
-constexpr int64_t kMaximumWindow = 4096;
+constexpr int64_t kMaxWindow = 4096;
 
 // Returns the graph's combiner for a standard one; empty if there is none.
 std::string GraphCombiner(std::string_view combiner, DType dtype) {
@@ -325,9 +325,9 @@ void ImportReduceWindow(OperationContext& c) {
   if (!combiner.empty())
     return c.SetResult(StandardWindow(c, reduced.operands[0], reduced.starts[0],
                                       combiner, spec));
-  if (spec.count > kMaximumWindow)
+  if (spec.count > kMaxWindow)
     return c.FailUnsupported("window_dimensions: expected at most " +
-                             std::to_string(kMaximumWindow) +
+                             std::to_string(kMaxWindow) +
                              " elements in a window that this region combines");
   std::vector<Tensor> padded, results;
   for (size_t i = 0; i < count; ++i)
@@ -357,9 +357,9 @@ void ImportSelectAndScatter(OperationContext& c) {
   if (choose == nullptr || scatter == nullptr || !c.ok() ||
       !ReadWindow(c, x.rank(), spec))
     return;
-  if (spec.count > kMaximumWindow)
+  if (spec.count > kMaxWindow)
     return c.FailUnsupported("window_dimensions: expected at most " +
-                             std::to_string(kMaximumWindow) + " elements");
+                             std::to_string(kMaxWindow) + " elements");
   const std::string_view combiner = CombinerOf(*scatter);
   if (combiner != "add" || x.dtype() == DType::kBool)
     return c.FailUnsupported("expected a scatter region that adds");

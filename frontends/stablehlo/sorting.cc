@@ -11,7 +11,7 @@ namespace {
 
 // Largest number of pairs. A comparator that is not a single comparison of keys
 // is evaluated for all pairs.
-constexpr int64_t kMaximumPairs = 4096;
+constexpr int64_t kMaxPairs = 4096;
 
 // The order of a comparator that compares one key of each side.
 struct KeyOrder {
@@ -222,11 +222,11 @@ void ImportSort(OperationContext& c) {
     source = OrderByKey(c, KeyOf(c, *region, *order, operands), along, *order);
   } else {
     const auto extent = operands[0].dim(along).AsConstant();
-    if (!extent || *extent > kMaximumPairs)
+    if (!extent || *extent > kMaxPairs)
       return c.FailUnsupported(
           "a comparator that is not one comparison of a key: expected at "
           "most " +
-          std::to_string(kMaximumPairs) + " elements, found " +
+          std::to_string(kMaxPairs) + " elements, found " +
           operands[0].dim(along).ToString());
     source = OrderByPairs(c, *region, operands, along);
   }

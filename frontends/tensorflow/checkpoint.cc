@@ -12,7 +12,7 @@
 namespace ember::tensorflow {
 namespace {
 
-constexpr int kMaximumShards = 1 << 12;
+constexpr int kMaxShards = 1 << 12;
 
 std::string ShardName(const std::string& prefix, int shard, int count) {
   char text[64];
@@ -42,8 +42,8 @@ Status Checkpoint::Read(const std::string& prefix) {
     return DataLossError("expected the header of a checkpoint, found none");
   if (header.endianness() != 0)
     return UnimplementedError("expected little-endian numbers, found big");
-  if (header.num_shards() < 0 || header.num_shards() > kMaximumShards) {
-    return DataLossError("expected 0 to " + std::to_string(kMaximumShards) +
+  if (header.num_shards() < 0 || header.num_shards() > kMaxShards) {
+    return DataLossError("expected 0 to " + std::to_string(kMaxShards) +
                          " files of data, found " +
                          std::to_string(header.num_shards()));
   }

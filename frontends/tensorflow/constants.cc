@@ -18,7 +18,7 @@ using ops::Tensor;
 
 // Largest number of bytes of a tensor that is given as a list of several
 // values, the last of which is repeated.
-constexpr int64_t kMaximumFilledBytes = int64_t{1} << 28;
+constexpr int64_t kMaxFilledBytes = int64_t{1} << 28;
 
 Status WrongCount(int64_t expected, int64_t found) {
   return DataLossError("constant: expected " + std::to_string(expected) +
@@ -34,7 +34,7 @@ StatusOr<ConstantData> Filled(const List& values, int64_t count, int stride = 1,
   const int64_t given = values.size() / stride;
   if (given > count || values.size() % stride != 0)
     return WrongCount(count, given);
-  if (count > kMaximumFilledBytes / static_cast<int64_t>(sizeof(To)))
+  if (count > kMaxFilledBytes / static_cast<int64_t>(sizeof(To)))
     return ResourceExhaustedError("constant: expected at most 256 MB");
   std::vector<uint8_t> bytes(static_cast<size_t>(count) * sizeof(To));
   for (int64_t i = 0; i < count && given > 0; ++i) {
@@ -155,7 +155,7 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
     if (__builtin_mul_overflow(count, dim, &count))
       return DataLossError("constant: expected a size of 63 bits");
   }
-  if (dims.size() > static_cast<size_t>(ops::kMaximumRank)) {
+  if (dims.size() > static_cast<size_t>(ops::kMaxRank)) {
     return DataLossError("constant: expected at most 16 dims, found " +
                          std::to_string(dims.size()));
   }

@@ -75,7 +75,7 @@ void ImportMatrixDiagPart(OperatorContext& c) {
 }
 // Operands: (diagonal, k, rows, columns, padding).
 void ImportMatrixDiagV2(OperatorContext& c) {
-  if (!c.CheckRank(0, 1, kMaximumRank - 1)) return;
+  if (!c.CheckRank(0, 1, kMaxRank - 1)) return;
   const auto k = OneDiagonal(c, 1);
   const auto rows = c.ConstantIntegers(2, "num_rows");
   const auto columns = c.ConstantIntegers(3, "num_cols");
@@ -117,7 +117,7 @@ void ImportMatrixSetDiagV2(OperatorContext& c) {
 // [n…] to [n…, n…]: elements whose two index parts are equal come from x; the
 // others are 0.
 void ImportDiag(OperatorContext& c) {
-  if (!c.CheckRank(0, 1, kMaximumRank / 2)) return;
+  if (!c.CheckRank(0, 1, kMaxRank / 2)) return;
   const Tensor x = c.Input(0);
   const Dim count = ElementCount(x.shape());
   const Tensor eye =

@@ -109,7 +109,7 @@ Status GraphImporter::ImportMerge(int number, Scope& scope) {
         Value(Tensor(scope.builder, scope.builder->Scalar(live, DType::kI32)))};
     return OkStatus();
   }
-  if (scope.depth >= kMaximumDepth)
+  if (scope.depth >= kMaxDepth)
     return InvalidArgumentError("expected at most 64 branches in each other");
   const std::vector<int> merges = MergesBeside(number, choice.predicate, scope);
   EMBER_ASSIGN_OR_RETURN(const Value predicate,
@@ -184,7 +184,7 @@ Status GraphImporter::ImportFrame(int number, Scope& scope) {
   };
   if (frame.condition < 0 || frame.merges.empty())
     return DataLossError("expected a loop with a condition, found none");
-  if (scope.depth >= kMaximumDepth)
+  if (scope.depth >= kMaxDepth)
     return InvalidArgumentError("expected at most 64 loops in each other");
   Loop loop;
   // Sources of the values after an iteration.

@@ -105,9 +105,9 @@ StatusOr<GraphImporter::Scope> GraphImporter::Inner(
 StatusOr<GraphImporter::Scope> GraphImporter::Inner(
     Scope& scope, std::string_view function, const AttributeMap& attributes,
     Region* region) {
-  if (scope.depth >= kMaximumDepth) {
+  if (scope.depth >= kMaxDepth) {
     return InvalidArgumentError("expected at most " +
-                                std::to_string(kMaximumDepth) +
+                                std::to_string(kMaxDepth) +
                                 " functions in each other, found more");
   }
   Scope inner;
@@ -418,9 +418,9 @@ Status GraphImporter::ImportCase(const Node& node, Scope& scope,
   const int count = branches == nullptr || !branches->has_list()
                         ? 0
                         : branches->list().func_size();
-  if (count < 1 || count > kMaximumDepth - scope.depth) {
+  if (count < 1 || count > kMaxDepth - scope.depth) {
     return InvalidArgumentError("attribute 'branches': expected 1 to " +
-                                std::to_string(kMaximumDepth - scope.depth) +
+                                std::to_string(kMaxDepth - scope.depth) +
                                 " functions, found " + std::to_string(count));
   }
   EMBER_ASSIGN_OR_RETURN(const Tensor index, TensorOperand(node, 0, scope));

@@ -191,10 +191,10 @@ StatusOr<Value> GraphImporter::Lookup(Source source, Scope& scope) {
 }
 
 Status GraphImporter::Evaluate(int root, Scope& scope) {
-  if (evaluations_ >= kMaximumEvaluations) {
+  if (evaluations_ >= kMaxEvaluations) {
     return ResourceExhaustedError(
         "node '" + OriginOf(scope.body->nodes[static_cast<size_t>(root)]) +
-        "': expected at most " + std::to_string(kMaximumEvaluations) +
+        "': expected at most " + std::to_string(kMaxEvaluations) +
         " branches and functions that are in each other or need each other's "
         "results");
   }
@@ -339,16 +339,16 @@ StatusOr<std::vector<Value>> GraphImporter::Operands(const Node& node,
 
 Status GraphImporter::ImportNode(int number, Scope& scope) {
   const Node& node = scope.body->nodes[static_cast<size_t>(number)];
-  if (steps_.begun() >= kMaximumImports) {
+  if (steps_.begun() >= kMaxImports) {
     return ResourceExhaustedError("expected at most " +
-                                  std::to_string(kMaximumImports) +
+                                  std::to_string(kMaxImports) +
                                   " nodes, each call of a function counted");
   }
   imported_operands_ +=
       static_cast<int64_t>(node.inputs.size() + node.controls.size());
-  if (imported_operands_ > kMaximumOperands) {
+  if (imported_operands_ > kMaxOperands) {
     return ResourceExhaustedError("expected nodes with at most " +
-                                  std::to_string(kMaximumOperands) +
+                                  std::to_string(kMaxOperands) +
                                   " inputs, each call of a function counted");
   }
   EMBER_RETURN_IF_ERROR(steps_.Begin(node.op));

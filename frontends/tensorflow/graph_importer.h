@@ -34,16 +34,16 @@
 namespace ember::tensorflow {
 
 // Largest nesting depth of functions, loops and branches.
-inline constexpr int kMaximumDepth = 64;
+inline constexpr int kMaxDepth = 64;
 // Largest nesting depth of evaluations. They nest when branches in functions
 // use values from around them.
-inline constexpr int kMaximumEvaluations = 256;
+inline constexpr int kMaxEvaluations = 256;
 // Largest number of imported nodes, counted at each call of a function and in
 // each round of finding a loop's shapes. It bounds the work that a small file
 // can cause.
-inline constexpr int64_t kMaximumImports = 1 << 22;
+inline constexpr int64_t kMaxImports = 1 << 22;
 // Largest number of inputs of all imported nodes, as a node may have very many.
-inline constexpr int64_t kMaximumOperands = int64_t{1} << 26;
+inline constexpr int64_t kMaxOperands = int64_t{1} << 26;
 
 class GraphImporter {
  public:

@@ -85,8 +85,8 @@ bool SetPadding(OperatorContext& c, const Shape& spatial, bool first,
   }
   for (int i = 0; i < rank; ++i) {
     const size_t at = 2 * static_cast<size_t>(i + (first ? 2 : 1));
-    if (all[at] < 0 || all[at + 1] < 0 || all[at] > ops::kMaximumWindow ||
-        all[at + 1] > ops::kMaximumWindow) {
+    if (all[at] < 0 || all[at + 1] < 0 || all[at] > ops::kMaxWindow ||
+        all[at + 1] > ops::kMaxWindow) {
       c.FailInvalid(
           "attribute 'explicit_paddings': expected values of at "
           "least 0");

@@ -211,10 +211,10 @@ Status Model::Index() {
     nodes += function.node_def_size() + function.signature().input_arg_size();
     functions_.emplace(function.signature().name(), &function);
   }
-  if (nodes > kMaximumNodes) {
+  if (nodes > kMaxNodes) {
     return ResourceExhaustedError("expected at most " +
-                                  std::to_string(kMaximumNodes) +
-                                  " nodes, found " + std::to_string(nodes));
+                                  std::to_string(kMaxNodes) + " nodes, found " +
+                                  std::to_string(nodes));
   }
   BodyReader reader(*this, main_);
   EMBER_RETURN_IF_ERROR(reader.AddNodes(root_->node()));

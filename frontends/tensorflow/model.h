@@ -64,7 +64,7 @@ struct Body {
 class Model {
  public:
   // Largest number of nodes of a file, all functions together.
-  static constexpr int kMaximumNodes = 1 << 20;
+  static constexpr int kMaxNodes = 1 << 20;
 
   static StatusOr<std::shared_ptr<const Model>> Open(const std::string& path);
   // Reads a model from memory. `folder`: where the variables of a SavedModel

@@ -14,7 +14,7 @@ namespace {
 
 // Largest nesting depth of messages: deeper than any model's, shallow enough
 // for the stack.
-constexpr int kMaximumDepth = 100;
+constexpr int kMaxDepth = 100;
 
 // One field of a message: its number, its kind, and the contents of a field of
 // kind 2. TakeField returns nullopt if there is none.
@@ -127,7 +127,7 @@ Status ParseText(google::protobuf::io::ZeroCopyInputStream& stream,
   parser.RecordErrorsTo(&error);
   parser.AllowUnknownField(true);
   parser.AllowPartialMessage(true);
-  parser.SetRecursionLimit(kMaximumDepth);
+  parser.SetRecursionLimit(kMaxDepth);
   if (parser.Parse(&stream, &message)) return OkStatus();
   return DataLossError(
       "text of a TensorFlow graph: " +

@@ -10,7 +10,7 @@ namespace ember::tensorflow {
 namespace {
 
 // Largest number of outputs of a split and similar operators.
-constexpr int64_t kMaximumOutputs = 1 << 16;
+constexpr int64_t kMaxOutputs = 1 << 16;
 
 }  // namespace
 
@@ -61,8 +61,8 @@ Tensor OperatorContext::Input(int index) const {
 }
 
 void OperatorContext::SetOutputCount(int64_t count) {
-  if (count < 1 || count > kMaximumOutputs) {
-    return FailInvalid("expected 1 to " + std::to_string(kMaximumOutputs) +
+  if (count < 1 || count > kMaxOutputs) {
+    return FailInvalid("expected 1 to " + std::to_string(kMaxOutputs) +
                        " results, found " + std::to_string(count));
   }
   outputs_.resize(static_cast<size_t>(count));

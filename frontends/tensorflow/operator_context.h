@@ -34,7 +34,7 @@ using tf_common::Concat;
 using tf_common::Dim;
 using tf_common::DimScalar;
 using tf_common::IotaVector;
-using tf_common::kMaximumRank;
+using tf_common::kMaxRank;
 using tf_common::LargerOf;
 using tf_common::Opcode;
 using tf_common::Shape;

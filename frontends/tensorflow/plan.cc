@@ -11,8 +11,8 @@ namespace ember::tensorflow {
 namespace {
 
 // largest nesting depth of one node's conditions
-constexpr size_t kMaximumConditions = 32;
-constexpr int kMaximumFrameDepth = 32;
+constexpr size_t kMaxConditions = 32;
+constexpr int kMaxFrameDepth = 32;
 
 class Planner {
  public:
@@ -102,7 +102,7 @@ class Planner {
       const AttrValue* name = FindAttribute(node, "frame_name");
       if (name == nullptr || node.inputs.size() != 1)
         return DataLossError("expected one input and a frame's name");
-      if (depth >= kMaximumFrameDepth)
+      if (depth >= kMaxFrameDepth)
         return UnimplementedError("loops more than 32 deep in each other");
       const auto [entry, added] = frames_.emplace(
           std::pair(frame, name->s()), static_cast<int>(plan_.frames.size()));
@@ -164,7 +164,7 @@ class Planner {
     }
     for (const int control : node.controls)
       join(plan_.conditions[static_cast<size_t>(control)]);
-    if (all.size() > kMaximumConditions)
+    if (all.size() > kMaxConditions)
       return UnimplementedError("conditions more than 32 deep in each other");
     plan_.conditions[static_cast<size_t>(number)] = std::move(all);
     return OkStatus();

@@ -137,7 +137,7 @@ void ImportSparseSegmentSqrtN(OperatorContext& c) {
 // Counts each number below the size. Operands: (x, size, weights).
 void ImportBincount(OperatorContext& c) {
   const bool dense = c.node().op == "DenseBincount";
-  if (!c.CheckRank(0, 0, dense ? 2 : kMaximumRank)) return;
+  if (!c.CheckRank(0, 0, dense ? 2 : kMaxRank)) return;
   const auto size = c.Sizes(1, "size");
   if (!size || size->size() != 1) return;
   Tensor x = Cast(c.Input(0), DType::kI64);

@@ -20,7 +20,7 @@ constexpr size_t kFooterBytes = 48;
 // Largest ratio of a table's size to its file's. Compression and shared parts
 // of keys make a table larger than its file; this is far more than any
 // checkpoint needs.
-constexpr int64_t kMostExpansion = 64;
+constexpr int64_t kMaxExpansion = 64;
 // trailer of a block: compression, checksum
 constexpr size_t kTrailerBytes = 5;
 
@@ -59,8 +59,8 @@ class TableReader {
   explicit TableReader(Bytes bytes)
       : bytes_(bytes),
         limit_(std::min<int64_t>(
-            kMaximumTableBytes,
-            kMostExpansion * static_cast<int64_t>(bytes.size()) + (1 << 20))) {}
+            kMaxTableBytes,
+            kMaxExpansion * static_cast<int64_t>(bytes.size()) + (1 << 20))) {}
 
   StatusOr<Entries> Read() {
     if (bytes_.size() < kFooterBytes) {

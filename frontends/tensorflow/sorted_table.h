@@ -23,7 +23,7 @@ namespace ember::tensorflow {
 // Largest number of bytes of all blocks, keys and values together, far more
 // than any index of a checkpoint has. The size is also limited to a multiple of
 // the file's size.
-inline constexpr int64_t kMaximumTableBytes = int64_t{1} << 30;
+inline constexpr int64_t kMaxTableBytes = int64_t{1} << 30;
 
 StatusOr<std::map<std::string, std::string, std::less<>>> ReadSortedTable(
     std::span<const uint8_t> bytes);

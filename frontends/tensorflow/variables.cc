@@ -24,7 +24,7 @@ bool IsAssignment(const Node& node) {
 }  // namespace
 
 bool GraphImporter::FunctionHasEffects(const std::string& name, int depth) {
-  if (depth > kMaximumDepth) return true;
+  if (depth > kMaxDepth) return true;
   const auto known = function_effects_.find(name);
   if (known != function_effects_.end()) return known->second;
   const StatusOr<const Body*> body = model_->Function(name);

@@ -127,7 +127,7 @@ void ImportSparseToDense(OperatorBase& c) {
 }
 
 void ImportOneHot(OperatorBase& c, int64_t given) {
-  if (!c.CheckRank(0, 0, kMaximumRank - 1)) return;
+  if (!c.CheckRank(0, 0, kMaxRank - 1)) return;
   const auto depth = c.Sizes(1, "depth");
   if (!depth) return;
   if (depth->size() != 1) return c.FailInvalid("depth: expected one value");
@@ -250,7 +250,7 @@ void ImportUnsortedSegmentMin(OperatorBase& c) {
 }
 
 void ImportMatrixDiag(OperatorBase& c) {
-  if (!c.CheckRank(0, 1, kMaximumRank - 1)) return;
+  if (!c.CheckRank(0, 1, kMaxRank - 1)) return;
   const Tensor x = c.Input(0);
   const int rank = x.rank() + 1;
   const Dim extent = x.dim(-1);
@@ -302,7 +302,7 @@ void ImportDynamicUpdateSlice(OperatorBase& c) {
 
 // Number of boundaries that are not above each element.
 void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries) {
-  if (!c.CheckRank(0, 0, kMaximumRank - 1)) return;
+  if (!c.CheckRank(0, 0, kMaxRank - 1)) return;
   const Tensor x = Cast(c.Input(0), DType::kF32);
   if (boundaries.empty()) {
     return c.SetOutput(0, Broadcast(c.Scalar(0, DType::kI32), x.shape()));

@@ -132,7 +132,7 @@ void ImportSqueeze(OperatorBase& c, const std::vector<int64_t>& given) {
 }
 
 void ImportExpandDims(OperatorBase& c) {
-  if (!c.CheckRank(0, 0, kMaximumRank - 1)) return;
+  if (!c.CheckRank(0, 0, kMaxRank - 1)) return;
   const auto axis = c.ConstantIntegers(1, "axis");
   if (!axis) return;
   if (axis->size() != 1) return c.FailInvalid("axis: expected one value");
@@ -159,7 +159,7 @@ void ImportTranspose(OperatorBase& c) {
 void ImportPack(OperatorBase& c, int64_t axis) {
   std::vector<Tensor> parts;
   for (int i = 0; i < c.input_count(); ++i) {
-    if (!c.CheckRank(i, 0, kMaximumRank - 1)) return;
+    if (!c.CheckRank(i, 0, kMaxRank - 1)) return;
     const int rank = c.Input(i).rank() + 1;
     parts.push_back(Unsqueeze(c.Input(i), {c.Axis(axis, rank)}));
   }
@@ -244,7 +244,7 @@ void ImportMirrorPad(OperatorBase& c, bool symmetric) {
 }
 
 void ImportTile(OperatorBase& c) {
-  if (!c.CheckRank(0, 1, kMaximumRank / 2)) return;
+  if (!c.CheckRank(0, 1, kMaxRank / 2)) return;
   const Tensor x = c.Input(0);
   const auto times = c.Sizes(1, "multiples");
   if (!times) return;
@@ -343,7 +343,7 @@ void ImportSpaceToBatchNd(OperatorBase& c, double zero) {
     split.push_back(x.dim(i));
     joined.push_back(x.dim(i));
   }
-  if (split.size() > kMaximumRank)
+  if (split.size() > kMaxRank)
     return c.FailUnsupported("blocks in more than half of 16 dims");
   offsets.insert(offsets.end(), rest.begin(), rest.end());
   c.SetOutput(0, Reshape(Transpose(Reshape(x, split), offsets), joined));
@@ -366,7 +366,7 @@ void ImportBatchToSpaceNd(OperatorBase& c) {
   if (!batch) return;
   split.push_back(*batch);
   for (int i = 1; i < x.rank(); ++i) split.push_back(x.dim(i));
-  if (split.size() > kMaximumRank)
+  if (split.size() > kMaxRank)
     return c.FailUnsupported("blocks in more than half of 16 dims");
   std::vector<int64_t> order{count};
   joined.push_back(*batch);

@@ -36,7 +36,7 @@ using ops::Concat;
 using ops::Dim;
 using ops::DimScalar;
 using ops::IotaVector;
-using ops::kMaximumRank;
+using ops::kMaxRank;
 using ops::LargerOf;
 using ops::Opcode;
 using ops::Shape;
@@ -72,7 +72,7 @@ class OperatorBase : public ops::ImportContext {
                                                      std::string_view what) {
     return ImportContext::ConstantNumbers(Input(input), Named(input, what));
   }
-  bool CheckRank(int input, int minimum, int maximum = kMaximumRank) {
+  bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);
   }

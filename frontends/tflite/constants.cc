@@ -9,7 +9,7 @@ namespace ember::tflite {
 namespace {
 
 // Largest size of a sparse tensor once it is dense.
-constexpr int64_t kMaximumDenseBytes = int64_t{1} << 31;
+constexpr int64_t kMaxDenseBytes = int64_t{1} << 31;
 
 int64_t Count(const schema::Tensor& tensor) {
   int64_t count = 1;
@@ -104,7 +104,7 @@ class SparseReader {
     }
     // There is data, but a tensor without elements has no place for it.
     if (count == 0) return Malformed();
-    if (count > kMaximumDenseBytes / static_cast<int64_t>(width_)) {
+    if (count > kMaxDenseBytes / static_cast<int64_t>(width_)) {
       return ResourceExhaustedError(
           "sparse tensor: expected at most 2 GB once it is dense");
     }

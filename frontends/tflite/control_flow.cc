@@ -38,9 +38,9 @@ StatusOr<int> GraphImporter::Subgraph(int64_t number) const {
 
 StatusOr<GraphImporter::Scope> GraphImporter::Inner(Scope& scope, int subgraph,
                                                     Region* region) {
-  if (scope.depth >= kMaximumCallDepth) {
+  if (scope.depth >= kMaxCallDepth) {
     return InvalidArgumentError("expected at most " +
-                                std::to_string(kMaximumCallDepth) +
+                                std::to_string(kMaxCallDepth) +
                                 " subgraphs in each other, found more");
   }
   Scope inner;
@@ -89,7 +89,7 @@ StatusOr<Tensor> GraphImporter::Variable(const std::string& resource,
 }
 
 bool GraphImporter::Assigns(int subgraph, int depth) const {
-  if (depth > kMaximumCallDepth) return true;
+  if (depth > kMaxCallDepth) return true;
   // Each subgraph is examined once, as many operators may call it.
   const auto known = assigns_.find(subgraph);
   if (known != assigns_.end()) return known->second;

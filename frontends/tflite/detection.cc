@@ -22,7 +22,7 @@ using tf_common::FilledUp;
 using tf_common::KeptBoxes;
 
 // Largest size of custom options; real ones are far smaller.
-constexpr size_t kMostOptionBytes = 1 << 14;
+constexpr size_t kMaxOptionBytes = 1 << 14;
 
 struct PostProcessOptions {
   int64_t most = 0, most_classes = 1, classes = 0, most_per_class = 100;
@@ -35,9 +35,9 @@ std::optional<PostProcessOptions> ReadOptions(OperatorContext& c) {
   const auto bytes = c.model().CustomOptions(c.op());
   // The size bounds the verifier's work: it visits each element of each vector,
   // and vectors may overlap.
-  if (bytes.size() > kMostOptionBytes) {
+  if (bytes.size() > kMaxOptionBytes) {
     c.FailInvalid("custom options: expected at most " +
-                  std::to_string(kMostOptionBytes) + " bytes, found " +
+                  std::to_string(kMaxOptionBytes) + " bytes, found " +
                   std::to_string(bytes.size()));
     return std::nullopt;
   }

@@ -224,9 +224,9 @@ StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
 
 Status GraphImporter::TakeOperands(int64_t count) {
   imported_operands_ += count;
-  if (imported_operands_ <= kMaximumOperands) return OkStatus();
+  if (imported_operands_ <= kMaxOperands) return OkStatus();
   return ResourceExhaustedError(
-      "expected operators with at most " + std::to_string(kMaximumOperands) +
+      "expected operators with at most " + std::to_string(kMaxOperands) +
       " operands and results and scales of them, each call of a subgraph "
       "counted");
 }
@@ -246,9 +246,9 @@ Status GraphImporter::ImportOperators(Scope& scope) {
 }
 
 Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
-  if (++imported_operators_ > kMaximumOperators) {
+  if (++imported_operators_ > kMaxOperators) {
     return ResourceExhaustedError(
-        "expected at most " + std::to_string(kMaximumOperators) +
+        "expected at most " + std::to_string(kMaxOperators) +
         " operators, each call of a subgraph counted");
   }
   EMBER_RETURN_IF_ERROR(steps_.Begin(model_->NameOf(op)));

@@ -31,13 +31,13 @@
 namespace ember::tflite {
 
 // Largest call depth of subgraphs; recursion without end fails here.
-inline constexpr int kMaximumCallDepth = 32;
+inline constexpr int kMaxCallDepth = 32;
 // Largest number of operators, where each call of a subgraph counts its
 // operators anew. A small file could otherwise expand without bound.
-inline constexpr int kMaximumOperators = 1 << 20;
+inline constexpr int kMaxOperators = 1 << 20;
 // Largest number of operands and results of all operators, with the scales of
 // each. One operator may have very many, and a tensor may be used very often.
-inline constexpr int64_t kMaximumOperands = int64_t{1} << 26;
+inline constexpr int64_t kMaxOperands = int64_t{1} << 26;
 
 class GraphImporter {
  public:

@@ -23,10 +23,10 @@ using metadata_schema::AssociatedFileType;
 constexpr std::string_view kParsed = "TFLITE_METADATA";
 // Limits of the verifier: nesting of the metadata's tables, and their number.
 // Real models are far below.
-constexpr uint32_t kMaximumDepth = 32, kMaximumTables = 1 << 16;
+constexpr uint32_t kMaxDepth = 32, kMaxTables = 1 << 16;
 // Largest number of items of one list that are read, because vectors may name
 // one table many times.
-constexpr uint32_t kMostItems = 4096;
+constexpr uint32_t kMaxItems = 4096;
 
 // Removes the zero bytes that buffers are padded with.
 std::string_view WithoutPadding(std::string_view text) {
@@ -38,7 +38,7 @@ template <typename T, typename Function>
 void ForEach(const flatbuffers::Vector<flatbuffers::Offset<T>>* items,
              Function&& function) {
   const uint32_t count =
-      items == nullptr ? 0 : std::min(items->size(), kMostItems);
+      items == nullptr ? 0 : std::min(items->size(), kMaxItems);
   for (uint32_t i = 0; i < count; ++i) function(*items->Get(i), i);
 }
 
@@ -89,7 +89,7 @@ class Reader {
     const graph::ConstantData aligned =
         frontends::AlignedData(bytes, 8, model_.owner());
     flatbuffers::Verifier verifier(aligned.bytes.data(), aligned.bytes.size(),
-                                   kMaximumDepth, kMaximumTables);
+                                   kMaxDepth, kMaxTables);
     if (!metadata_schema::VerifyModelMetadataBuffer(verifier)) {
       metadata_.LeaveOut(kParsed, "expected metadata (M001), found " +
                                       std::to_string(bytes.size()) +
@@ -205,7 +205,7 @@ class Reader {
                   const flatbuffers::Vector<float>* numbers) {
     std::string text;
     const uint32_t count =
-        numbers == nullptr ? 0 : std::min(numbers->size(), kMostItems);
+        numbers == nullptr ? 0 : std::min(numbers->size(), kMaxItems);
     for (uint32_t i = 0; i < count; ++i)
       text += (i == 0 ? "" : " ") + frontends::NumberText(numbers->Get(i));
     metadata_.Add(name, text);

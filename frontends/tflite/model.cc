@@ -12,8 +12,8 @@ namespace {
 
 // Limits of the verifier, which bound the work that a small file can cause.
 // Real models are far below.
-constexpr uint32_t kMaximumDepth = 64, kMaximumTables = 10'000'000;
-constexpr int kMaximumRank = 16;
+constexpr uint32_t kMaxDepth = 64, kMaxTables = 10'000'000;
+constexpr int kMaxRank = 16;
 // Bytes that a table is charged, whatever its contents.
 constexpr uint64_t kTableBytes = 64;
 // Offsets up to 1 mean that the data is in the FlatBuffer.
@@ -148,8 +148,7 @@ StatusOr<std::shared_ptr<const Model>> Model::Read(
   // In a larger file only weights lie behind the FlatBuffer.
   const size_t size =
       std::min(bytes.size(), size_t{FLATBUFFERS_MAX_BUFFER_SIZE - 1});
-  flatbuffers::Verifier verifier(bytes.data(), size, kMaximumDepth,
-                                 kMaximumTables);
+  flatbuffers::Verifier verifier(bytes.data(), size, kMaxDepth, kMaxTables);
   if (!schema::VerifyModelBuffer(verifier)) {
     return Malformed("expected a TensorFlow Lite model, found " + found +
                      " whose tables do not verify");
@@ -235,9 +234,8 @@ Status Model::CheckTensor(const schema::Tensor& tensor) const {
   const auto signature = SpanOf(tensor.shape_signature());
   const std::string name = "tensor " + Quoted(NameOfTensor(tensor));
   const std::optional<int64_t> count = ElementCount(shape);
-  if (shape.size() > kMaximumRank || !count) {
-    return Malformed(name + ": expected at most " +
-                     std::to_string(kMaximumRank) +
+  if (shape.size() > kMaxRank || !count) {
+    return Malformed(name + ": expected at most " + std::to_string(kMaxRank) +
                      " dims, none negative, whose product is 64 bits");
   }
   const bool open = std::any_of(signature.begin(), signature.end(),

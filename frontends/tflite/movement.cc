@@ -102,7 +102,7 @@ void ImportRange(OperatorContext& c) { tf_common::ImportRange(c); }
 // Inserts zeros (or a value) between the elements: each element is put into a
 // block of its own.
 void ImportDilate(OperatorContext& c) {
-  if (!c.CheckRank(0, 1, kMaximumRank / 2)) return;
+  if (!c.CheckRank(0, 1, kMaxRank / 2)) return;
   const Tensor x = c.Input(0);
   const auto dilations = c.ConstantIntegers(1, "dilations");
   if (!dilations) return;

@@ -21,7 +21,7 @@ constexpr std::string_view kOldProgram = "serialized_exported_program.json";
 StatusOr<nlohmann::json> ReadJson(const archive::ZipArchive& archive,
                                   const std::string& name) {
   EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
-                         archive.Read(name, frontends::kMaximumJsonText));
+                         archive.Read(name, frontends::kMaxJsonText));
   return frontends::ParseJsonText(
       {reinterpret_cast<const char*>(contents.bytes.data()),
        contents.bytes.size()},
@@ -191,11 +191,11 @@ StatusOr<StoredTensor> ExportedFile::FindPayload(const Folder& folder,
   }
   const size_t rank = payload.meta->sizes.size();
   if (rank != payload.meta->strides.size() ||
-      rank > static_cast<size_t>(ops::kMaximumRank)) {
-    return DataLossError(
-        "expected at most " + std::to_string(ops::kMaximumRank) +
-        " dims with a stride each, found " + std::to_string(rank) + " and " +
-        std::to_string(payload.meta->strides.size()));
+      rank > static_cast<size_t>(ops::kMaxRank)) {
+    return DataLossError("expected at most " + std::to_string(ops::kMaxRank) +
+                         " dims with a stride each, found " +
+                         std::to_string(rank) + " and " +
+                         std::to_string(payload.meta->strides.size()));
   }
   std::vector<int64_t> dims;
   std::vector<int64_t> strides;

@@ -9,8 +9,8 @@
 namespace ember::torch_export {
 namespace {
 
-constexpr size_t kMostText = 4096;
-constexpr int kMostPower = 8;
+constexpr size_t kMaxText = 4096;
+constexpr int kMaxPower = 8;
 
 bool IsNamed(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -58,7 +58,7 @@ StatusOr<std::string> Translated(std::string_view text) {
       const int power = rest.size() > 2 ? rest[2] - '0' : 0;
       const bool is_more = rest.size() > 3 && IsNamed(rest[3]);
       const bool is_of_name = !name.empty() && result.ends_with(name);
-      if (!is_of_name || power < 1 || power > kMostPower || is_more)
+      if (!is_of_name || power < 1 || power > kMaxPower || is_more)
         return unknown(rest.substr(0, 4));
       for (int k = 1; k < power; ++k) result += "*" + name;
       i += 3;
@@ -78,10 +78,10 @@ StatusOr<std::string> Translated(std::string_view text) {
 }  // namespace
 
 StatusOr<graph::Dim> ParseExtent(std::string_view text) {
-  if (text.size() > kMostText) {
-    return UnimplementedError(
-        "an extent: expected at most " + std::to_string(kMostText) +
-        " characters, found " + std::to_string(text.size()));
+  if (text.size() > kMaxText) {
+    return UnimplementedError("an extent: expected at most " +
+                              std::to_string(kMaxText) + " characters, found " +
+                              std::to_string(text.size()));
   }
   EMBER_ASSIGN_OR_RETURN(const std::string translated, Translated(text));
   StatusOr<graph::Dim> dim = graph::ParseDim(translated);

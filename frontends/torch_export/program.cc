@@ -12,10 +12,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostGraphs = 32;  // nested graphs
-constexpr int kMostLists = 8;    // nested lists of arguments
-constexpr int kMostTrees = 32;   // nested trees of results
-constexpr size_t kMostNodes = size_t{1} << 20;
+constexpr int kMaxGraphs = 32;  // nested graphs
+constexpr int kMaxLists = 8;    // nested lists of arguments
+constexpr int kMaxTrees = 32;   // nested trees of results
+constexpr size_t kMaxNodes = size_t{1} << 20;
 // Bounds from here on mean infinity: older writers use Python's largest
 // integers.
 constexpr int64_t kUnlimited = int64_t{1} << 62;
@@ -49,8 +49,8 @@ struct Tagged {
 bool AddLeafNames(const Json& spec, const std::string& name, int depth,
                   std::vector<std::string>& names) {
   if (!spec.is_object() || !spec.contains("type") ||
-      !spec.contains("children_spec") || depth > kMostTrees ||
-      names.size() > kMostNodes)
+      !spec.contains("children_spec") || depth > kMaxTrees ||
+      names.size() > kMaxNodes)
     return false;
   const Json& children = spec["children_spec"];
   if (!children.is_array()) return false;
@@ -271,8 +271,8 @@ class Reader {
 
   Argument ReadTagged(const Tagged& one, int depth) {
     using Kind = Argument::Kind;
-    if (depth > kMostLists) {
-      Fail("expected at most " + std::to_string(kMostLists) +
+    if (depth > kMaxLists) {
+      Fail("expected at most " + std::to_string(kMaxLists) +
            " lists within each other, found more");
       return {};
     }
@@ -362,8 +362,8 @@ class Reader {
 
   Graph ReadGraph(const Json& json) {
     Graph graph;
-    if (++depth_ > kMostGraphs) {
-      Fail("expected at most " + std::to_string(kMostGraphs) +
+    if (++depth_ > kMaxGraphs) {
+      Fail("expected at most " + std::to_string(kMaxGraphs) +
            " graphs within each other, found more");
       return graph;
     }
@@ -372,8 +372,8 @@ class Reader {
       graph.inputs.push_back(ReadArgument(item));
     for (const Json& item : List(json, "nodes")) {
       if (!error_.ok()) break;
-      if (++nodes_ > kMostNodes) {
-        Fail("expected at most " + std::to_string(kMostNodes) +
+      if (++nodes_ > kMaxNodes) {
+        Fail("expected at most " + std::to_string(kMaxNodes) +
              " nodes, found more");
       }
       graph.nodes.push_back(ReadNode(item));

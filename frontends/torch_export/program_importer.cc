@@ -102,9 +102,9 @@ StatusOr<std::vector<frontends::ModelInput>> ProgramImporter::Inputs() const {
       if (!dim.ok()) return dim.status().WithContext(InputText(input.name));
       input.dims->push_back(*std::move(dim));
     }
-    if (input.dims->size() > static_cast<size_t>(ops::kMaximumRank)) {
+    if (input.dims->size() > static_cast<size_t>(ops::kMaxRank)) {
       return UnimplementedError(InputText(input.name) + ": expected at most " +
-                                std::to_string(ops::kMaximumRank) +
+                                std::to_string(ops::kMaxRank) +
                                 " dims, found " +
                                 std::to_string(input.dims->size()));
     }

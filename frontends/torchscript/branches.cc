@@ -22,7 +22,7 @@ struct Interpreter::Branch {
 // whose writes are taken back.
 Value Interpreter::Frozen(const Value& value, int depth) {
   if (value.is_tensor()) return machine_.NewTensor(machine_.Read(*value.cell));
-  if (!value.is_sequence() || depth > kMostListDepth || !machine_.ok())
+  if (!value.is_sequence() || depth > kMaxListDepth || !machine_.ok())
     return value;
   std::vector<Value> items;
   for (const Value& item : value.list->items)

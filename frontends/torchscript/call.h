@@ -33,7 +33,7 @@ using ops::ApplyAll;
 using ops::ComputeType;
 using ops::Concat;
 using ops::IotaVector;
-using ops::kMaximumRank;
+using ops::kMaxRank;
 using ops::LargerOf;
 using ops::Opcode;
 using ops::SmallerOf;
@@ -105,7 +105,7 @@ class Call {
     return {&builder(), builder().Scalar(value, dtype)};
   }
   bool CheckRank(std::string_view name, const Tensor& x, int minimum,
-                 int maximum = kMaximumRank);
+                 int maximum = kMaxRank);
   // Returns indices as i64. If they are an input of the model that was taken to
   // be a float, the import is tried again with i64.
   Tensor Indices(std::string_view name);

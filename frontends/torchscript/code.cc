@@ -9,7 +9,7 @@ namespace ember::torchscript {
 namespace {
 
 // Largest size of a file, far more than any model's.
-constexpr uint64_t kMostText = uint64_t{1} << 26;
+constexpr uint64_t kMaxText = uint64_t{1} << 26;
 
 // "a.b.c" → "a.b", "c".
 std::pair<std::string_view, std::string_view> SplitName(std::string_view name) {
@@ -29,7 +29,7 @@ StatusOr<const SourceFile*> CodeLibrary::FindFile(std::string_view module) {
   std::unique_ptr<const SourceFile> parsed;
   if (archive_.Has(path)) {
     EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
-                           archive_.Read(path, kMostText));
+                           archive_.Read(path, kMaxText));
     StatusOr<SourceFile> file =
         ParseSource({reinterpret_cast<const char*>(contents.bytes.data()),
                      contents.bytes.size()});

@@ -27,10 +27,10 @@ bool CheckWindow(Call& c, const ops::Window& window,
     const auto at = static_cast<size_t>(i);
     const bool is_fine = window.kernel[at] > 0 && window.strides[at] > 0 &&
                          window.dilations[at] > 0 && padding[at] >= 0 &&
-                         window.kernel[at] <= ops::kMaximumWindow &&
-                         window.strides[at] <= ops::kMaximumWindow &&
-                         window.dilations[at] <= ops::kMaximumWindow &&
-                         padding[at] <= ops::kMaximumWindow;
+                         window.kernel[at] <= ops::kMaxWindow &&
+                         window.strides[at] <= ops::kMaxWindow &&
+                         window.dilations[at] <= ops::kMaxWindow &&
+                         padding[at] <= ops::kMaxWindow;
     if (is_fine) continue;
     c.FailInvalid(
         "expected a kernel, stride and dilation of 1 or more and a padding of "
@@ -162,7 +162,7 @@ Tensor DeformConv2d(Call& c) {
       (mask && !c.CheckRank("mask", mask, 4, 4)))
     return layer.x;
   if (!layer.is_batched || spec.offset_groups < 1 ||
-      spec.offset_groups > ops::kMaximumWindow) {
+      spec.offset_groups > ops::kMaxWindow) {
     c.FailInvalid(
         "expected an input of rank 4, and offset_groups of 1 to 2^24");
     return layer.x;

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr size_t kMostItems = 1'000'000;
+constexpr size_t kMaxItems = 1'000'000;
 
 // Compares values like torch: numbers by value, texts, lists item by item.
 // nullopt if the result is only known at run time.
@@ -207,9 +207,9 @@ List* Changed(Call& c) {
     return nullptr;
   }
   if (!c.machine().MayChange(self.list->level, "list")) return nullptr;
-  if (self.list->items.size() > kMostItems) {
-    c.FailUnsupported("expected lists of at most " +
-                      std::to_string(kMostItems) + " items");
+  if (self.list->items.size() > kMaxItems) {
+    c.FailUnsupported("expected lists of at most " + std::to_string(kMaxItems) +
+                      " items");
     return nullptr;
   }
   return self.list;
@@ -264,7 +264,7 @@ Value SetItem(Call& c) {
     const std::optional<size_t> at = FindKey(*self.dict, key);
     if (at)
       self.dict->items[*at].second = value;
-    else if (self.dict->items.size() < kMostItems)
+    else if (self.dict->items.size() < kMaxItems)
       self.dict->items.emplace_back(key, value);
     return Value::None();
   }
@@ -287,9 +287,9 @@ Value CopyList(Call& c) {
 Value Concatenate(Call& c) {
   std::vector<Value> items = c.value("a").list->items;
   const std::vector<Value>& more = c.value("b").list->items;
-  if (items.size() + more.size() > kMostItems) {
-    c.FailUnsupported("expected lists of at most " +
-                      std::to_string(kMostItems) + " items");
+  if (items.size() + more.size() > kMaxItems) {
+    c.FailUnsupported("expected lists of at most " + std::to_string(kMaxItems) +
+                      " items");
     return {};
   }
   items.insert(items.end(), more.begin(), more.end());
@@ -299,9 +299,9 @@ Value Concatenate(Call& c) {
 Value RepeatList(Call& c) {
   const std::vector<Value>& items = c.value("l").list->items;
   const int64_t times = c.integer("n");
-  if (times > 0 && items.size() > kMostItems / static_cast<size_t>(times)) {
-    c.FailUnsupported("expected lists of at most " +
-                      std::to_string(kMostItems) + " items");
+  if (times > 0 && items.size() > kMaxItems / static_cast<size_t>(times)) {
+    c.FailUnsupported("expected lists of at most " + std::to_string(kMaxItems) +
+                      " items");
     return {};
   }
   std::vector<Value> repeated;

@@ -10,12 +10,12 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr int64_t kMostItems = 1 << 24;
+constexpr int64_t kMaxItems = 1 << 24;
 
 Tensor Filled(Call& c, const Tensor& value, const Shape& shape) {
   if (!c.ok()) return value;
-  if (shape.size() > static_cast<size_t>(kMaximumRank)) {
-    c.FailUnsupported("expected at most " + std::to_string(kMaximumRank) +
+  if (shape.size() > static_cast<size_t>(kMaxRank)) {
+    c.FailUnsupported("expected at most " + std::to_string(kMaxRank) +
                       " dims, found " + std::to_string(shape.size()));
     return value;
   }
@@ -148,8 +148,8 @@ bool Collect(Call& c, const Value& value, size_t depth, Shape& shape,
     numbers.push_back(value);
     return depth == shape.size();
   }
-  if (!value.is_sequence() || depth >= static_cast<size_t>(kMaximumRank) ||
-      numbers.size() > static_cast<size_t>(kMostItems))
+  if (!value.is_sequence() || depth >= static_cast<size_t>(kMaxRank) ||
+      numbers.size() > static_cast<size_t>(kMaxItems))
     return false;
   const Dim size(static_cast<int64_t>(value.list->items.size()));
   if (shape.size() == depth) {
@@ -236,8 +236,8 @@ Value Meshgrid(Call& c) {
   const std::vector<Tensor> vectors = c.tensors("tensors");
   const bool by_columns = c.text("indexing") == "xy";
   const int rank = static_cast<int>(vectors.size());
-  if (rank > kMaximumRank)
-    c.FailUnsupported("expected at most " + std::to_string(kMaximumRank) +
+  if (rank > kMaxRank)
+    c.FailUnsupported("expected at most " + std::to_string(kMaxRank) +
                       " tensors");
   if (!c.ok()) return {};
   // Indexing "xy" swaps the first two axes.

@@ -14,7 +14,7 @@ namespace {
 
 // Largest number of imports. Each may find inputs whose type must be another
 // one, because an operator refused the assumed type.
-constexpr int kMostTries = 32;
+constexpr int kMaxTries = 32;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ StatusOr<graph::Graph> ImportModelBytes(std::span<const uint8_t> bytes,
       ModelImporter importer(*file, options, dtypes, steps);
       StatusOr<graph::Graph> graph = importer.Import();
       if (graph.ok()) graph->set_metadata(file->Metadata());
-      if (graph.ok() || i == kMostTries) return graph;
+      if (graph.ok() || i == kMaxTries) return graph;
       bool is_news = false;
       for (const auto& [input, dtype] : importer.wanted())
         is_news |= dtypes.emplace(input, dtype).second;

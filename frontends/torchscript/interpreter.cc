@@ -37,8 +37,8 @@ Value Interpreter::CallFunction(const Function& function,
                                 const std::vector<Argument>& arguments) {
   const Level level(*this);
   if (!level.ok()) return {};
-  if (calls_ >= kMostCalls) {
-    machine_.FailUnsupported("expected at most " + std::to_string(kMostCalls) +
+  if (calls_ >= kMaxCalls) {
+    machine_.FailUnsupported("expected at most " + std::to_string(kMaxCalls) +
                              " calls within calls");
     return {};
   }

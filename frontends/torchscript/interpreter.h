@@ -7,8 +7,8 @@
 //   Value result = interpreter.CallMethod(net, "forward", {x});
 //
 // Files, threads and randomness are not available: a model can only name
-// operators of the table and its own code. The work is bounded: kMostSteps
-// statements and expressions, kMostCalls nested calls.
+// operators of the table and its own code. The work is bounded: kMaxSteps
+// statements and expressions, kMaxCalls nested calls.
 //
 // Errors stay in the machine, and name the object and line that caused them.
 // Not thread-safe.
@@ -38,10 +38,10 @@ struct InterpreterOptions {
 
 class Interpreter {
  public:
-  static constexpr int64_t kMostSteps = 2'000'000;
-  static constexpr int kMostCalls = 60;
+  static constexpr int64_t kMaxSteps = 2'000'000;
+  static constexpr int kMaxCalls = 60;
   // depth of expressions, blocks and calls
-  static constexpr int kMostDepth = 500;
+  static constexpr int kMaxDepth = 500;
 
   Interpreter(Machine& machine, CodeLibrary& code, InterpreterOptions options)
       : machine_(machine),
@@ -71,7 +71,7 @@ class Interpreter {
   // Increases the depth by one during its lifetime; false if that is too deep.
   class Level;
 
-  // Counts a step. False, with an error, if there are more than kMostSteps.
+  // Counts a step. False, with an error, if there are more than kMaxSteps.
   bool CountStep();
   Value CallFunction(const Function& function, const std::string& where,
                      const std::vector<Argument>& arguments);

@@ -12,9 +12,9 @@ namespace ember::torchscript {
 class Interpreter::Level {
  public:
   explicit Level(Interpreter& interpreter) : interpreter_(interpreter) {
-    if (++interpreter_.depth_ > kMostDepth) {
+    if (++interpreter_.depth_ > kMaxDepth) {
       interpreter_.machine_.FailUnsupported(
-          "expected at most " + std::to_string(kMostDepth) +
+          "expected at most " + std::to_string(kMaxDepth) +
           " levels of calls, blocks and expressions");
     }
   }

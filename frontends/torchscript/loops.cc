@@ -134,9 +134,9 @@ class Interpreter::Loop {
   void Flatten(const Value& value, std::vector<graph::Value*>& flat,
                const std::string& name, int depth = 0) {
     if (!machine_.Charge(1)) return;
-    if (depth > kMostListDepth) {
+    if (depth > kMaxListDepth) {
       machine_.FailUnsupported("expected lists that are at most " +
-                               std::to_string(kMostListDepth) +
+                               std::to_string(kMaxListDepth) +
                                " deep to be carried by a loop of unknown "
                                "length, found '" +
                                OnOneLine(name) + "'");
@@ -159,7 +159,7 @@ class Interpreter::Loop {
   // Returns a value like `pattern` that is made of other tensors and numbers.
   Value Unflatten(const Value& pattern, const std::vector<graph::Value*>& flat,
                   size_t& next, int depth = 0) {
-    if (depth > kMostListDepth || !machine_.Charge(1)) return pattern;
+    if (depth > kMaxListDepth || !machine_.Charge(1)) return pattern;
     if (pattern.is_tensor() || pattern.is_number()) {
       if (next >= flat.size()) return {};
       const Tensor tensor(&machine_.builder(), flat[next++]);

@@ -9,7 +9,7 @@ namespace ember::torchscript {
 namespace {
 
 // Largest chain of views of views, each of which is read through the next.
-constexpr int kMostViews = 200;
+constexpr int kMaxViews = 200;
 
 std::string DescribeTensor(const Tensor& tensor) {
   return tensor.value() == nullptr
@@ -169,7 +169,7 @@ Value Machine::NewView(Cell& base, std::function<Tensor(Tensor)> read,
   cell.read = std::move(read);
   cell.write = std::move(write);
   cell.views = base.views + 1;
-  if (cell.views > kMostViews) cell.write = nullptr;
+  if (cell.views > kMaxViews) cell.write = nullptr;
   return value;
 }
 
@@ -217,8 +217,8 @@ Tensor Machine::Read(Cell& cell) {
   Cell* at = &cell;
   for (; at->base != nullptr && at->stamp != at->root->stamp; at = at->base)
     stale.push_back(at);
-  if (stale.size() > static_cast<size_t>(kMostViews)) {
-    FailUnsupported("expected at most " + std::to_string(kMostViews) +
+  if (stale.size() > static_cast<size_t>(kMaxViews)) {
+    FailUnsupported("expected at most " + std::to_string(kMaxViews) +
                     " views of views of a tensor that is written to");
     return {&builder(), nullptr};
   }

@@ -37,7 +37,7 @@ struct Journal {
 // Largest nesting depth of lists. Lists may contain each other, and may be
 // contained many times; so code that walks through them must also charge for
 // the items that it visits.
-inline constexpr int kMostListDepth = 32;
+inline constexpr int kMaxListDepth = 32;
 
 class Machine {
  public:

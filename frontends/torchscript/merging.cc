@@ -43,7 +43,7 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
             " or " + OnOneLine(Describe(otherwise)) + ", as the run decides");
     return node;
   };
-  if (depth > kMostListDepth || !machine.Charge(1)) return conflict();
+  if (depth > kMaxListDepth || !machine.Charge(1)) return conflict();
   // A value that no path reads can be any value of the other's type.
   for (const bool is_then : {true, false}) {
     const Value& given = is_then ? otherwise : then;

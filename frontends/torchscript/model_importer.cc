@@ -81,13 +81,13 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
                               std::vector<NamedTensor>& results) {
   std::string own = name;
   if (IsChosenName(expression)) own = expression->text;
-  constexpr int kMostItems = 1'000'000;
+  constexpr int kMaxItems = 1'000'000;
   if (depth > 8)
     return UnimplementedError("results: expected at most 8 levels of tuples");
   // Lists may contain each other, and be contained many times.
-  if (++flattened_ > kMostItems) {
+  if (++flattened_ > kMaxItems) {
     return UnimplementedError("results: expected at most " +
-                              std::to_string(kMostItems) + " items");
+                              std::to_string(kMaxItems) + " items");
   }
   if (value.is_none() || value.is(Kind::kString) || value.is(Kind::kDevice))
     return OkStatus();

@@ -13,7 +13,7 @@ namespace {
 using Kind = PickleValue::Kind;
 
 // Largest nesting depth of objects, lists and so on.
-constexpr int kMostDepth = 200;
+constexpr int kMaxDepth = 200;
 }  // namespace
 
 ModuleFile::ModuleFile(archive::ZipArchive archive, std::string prefix)
@@ -139,9 +139,9 @@ class ModuleLoader {
   StatusOr<Value> Convert(const PickleValue& value, const std::string& path) {
     const auto known = known_.find(&value);
     if (known != known_.end()) return known->second;
-    if (++depth_ > kMostDepth) {
+    if (++depth_ > kMaxDepth) {
       return UnimplementedError("'" + OnOneLine(path) + "': expected at most " +
-                                std::to_string(kMostDepth) +
+                                std::to_string(kMaxDepth) +
                                 " levels of objects");
     }
     StatusOr<Value> made = Make(value, path);

@@ -75,8 +75,8 @@ class PickleReader {
   }
 
   PickleValue* Make(Kind kind) {
-    if (pickle_.values_.size() >= Pickle::kMostValues)
-      Fail("expected at most " + std::to_string(Pickle::kMostValues) +
+    if (pickle_.values_.size() >= Pickle::kMaxValues)
+      Fail("expected at most " + std::to_string(Pickle::kMaxValues) +
            " values, found more");
     // After an error no further values are kept.
     if (!error_.empty()) return &nothing_;
@@ -172,8 +172,8 @@ class PickleReader {
     }
     // The limit is needed, as one tuple may be the arguments of many calls.
     copied_ += arguments->items.size();
-    if (copied_ > Pickle::kMostValues) {
-      Fail("expected at most " + std::to_string(Pickle::kMostValues) +
+    if (copied_ > Pickle::kMaxValues) {
+      Fail("expected at most " + std::to_string(Pickle::kMaxValues) +
            " arguments of calls, found more");
       return;
     }

@@ -9,7 +9,7 @@
 // A memoized value may be an item of several others, even of itself; so code
 // that follows items must limit its depth. Protocols 0 to 5 are read as far as
 // PyTorch writes them, and so are plain data of Python's own pickler. Integers
-// have at most 64 bits. There are at most kMostValues values.
+// have at most 64 bits. There are at most kMaxValues values.
 //
 // Source: the comments of CPython's Lib/pickletools.py.
 //
@@ -57,7 +57,7 @@ struct PickleValue {
 
 class Pickle {
  public:
-  static constexpr size_t kMostValues = size_t{1} << 22;
+  static constexpr size_t kMaxValues = size_t{1} << 22;
 
   static StatusOr<Pickle> Read(std::span<const uint8_t> bytes);
 

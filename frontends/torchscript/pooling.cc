@@ -29,10 +29,9 @@ bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
   for (size_t i = 0; i < count; ++i) {
     if (window.kernel[i] < 1 || window.strides[i] < 1 ||
         window.dilations[i] < 1 || padding[i] < 0 ||
-        window.kernel[i] > ops::kMaximumWindow ||
-        window.strides[i] > ops::kMaximumWindow ||
-        window.dilations[i] > ops::kMaximumWindow ||
-        padding[i] > ops::kMaximumWindow) {
+        window.kernel[i] > ops::kMaxWindow ||
+        window.strides[i] > ops::kMaxWindow ||
+        window.dilations[i] > ops::kMaxWindow || padding[i] > ops::kMaxWindow) {
       c.FailInvalid(
           "expected a kernel, stride and dilation of 1 or more and a padding "
           "of 0 or more, each at most 2^24");

@@ -16,9 +16,9 @@ void Interpreter::Execute(const std::vector<Statement>& block, Frame& frame) {
 }
 
 bool Interpreter::CountStep() {
-  if (++steps_ <= kMostSteps) return true;
+  if (++steps_ <= kMaxSteps) return true;
   machine_.Fail(ResourceExhaustedError(
-      "code: expected at most " + std::to_string(kMostSteps) +
+      "code: expected at most " + std::to_string(kMaxSteps) +
       " statements and expressions with loops unrolled, found more"));
   return false;
 }

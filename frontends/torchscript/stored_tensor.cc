@@ -12,7 +12,7 @@ namespace {
 
 using Kind = PickleValue::Kind;
 
-constexpr uint64_t kMostPickle = uint64_t{1} << 28;
+constexpr uint64_t kMaxPickle = uint64_t{1} << 28;
 
 std::optional<DType> DTypeOfStorage(std::string_view name) {
   static constexpr std::pair<std::string_view, DType> kNames[] = {
@@ -36,10 +36,10 @@ StatusOr<std::vector<int64_t>> Extents(const PickleValue& value,
   std::vector<int64_t> extents;
   if (value.kind != Kind::kTuple && value.kind != Kind::kList)
     return DataLossError(std::string(what) + " of a tensor: expected a tuple");
-  if (value.items.size() > static_cast<size_t>(ops::kMaximumRank)) {
-    return UnimplementedError(
-        "a tensor: expected at most " + std::to_string(ops::kMaximumRank) +
-        " dims, found " + std::to_string(value.items.size()));
+  if (value.items.size() > static_cast<size_t>(ops::kMaxRank)) {
+    return UnimplementedError("a tensor: expected at most " +
+                              std::to_string(ops::kMaxRank) + " dims, found " +
+                              std::to_string(value.items.size()));
   }
   for (const PickleValue* item : value.items) {
     if (item->kind != Kind::kInteger || item->integer < 0) {
@@ -88,7 +88,7 @@ std::string KeyOf(const StoredTensor& stored) {
 StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
                                              const std::string& name) {
   EMBER_ASSIGN_OR_RETURN(const archive::ZipContents contents,
-                         archive.Read(name, kMostPickle));
+                         archive.Read(name, kMaxPickle));
   StatusOr<Pickle> pickle = Pickle::Read(contents.bytes);
   if (!pickle.ok()) return pickle.status().WithContext(OnOneLine(name));
   return std::make_unique<Pickle>(*std::move(pickle));

@@ -104,8 +104,8 @@ class Parser {
   class Deeper {
    public:
     explicit Deeper(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kMostNesting) {
-        parser_.Fail("at most " + std::to_string(kMostNesting) +
+      if (++parser_.depth_ > kMaxNesting) {
+        parser_.Fail("at most " + std::to_string(kMaxNesting) +
                      " levels of nesting");
       }
     }
@@ -125,8 +125,8 @@ class Parser {
   }
   void Adopt(Expression& parent, Expression part) {
     parent.depth = std::max(parent.depth, part.depth + 1);
-    if (parent.depth > kMostNesting)
-      Fail("at most " + std::to_string(kMostNesting) + " levels of nesting");
+    if (parent.depth > kMaxNesting)
+      Fail("at most " + std::to_string(kMaxNesting) + " levels of nesting");
     parent.parts.push_back(std::move(part));
   }
 

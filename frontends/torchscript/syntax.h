@@ -6,7 +6,7 @@
 //       ParseSource("def f(x: Tensor) -> Tensor:\n  return torch.relu(x)\n"));
 //   file.functions.at("f").body[0].kind == Statement::Kind::kReturn;
 //
-// Trees are at most kMostNesting deep, so that code may walk them by recursion.
+// Trees are at most kMaxNesting deep, so that code may walk them by recursion.
 // Errors are one line with the line of the text. Thread-safe.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_SYNTAX_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_SYNTAX_H_
@@ -22,7 +22,7 @@
 
 namespace ember::torchscript {
 
-inline constexpr int kMostNesting = 200;
+inline constexpr int kMaxNesting = 200;
 
 struct Expression {
   enum class Kind : uint8_t {

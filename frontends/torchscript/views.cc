@@ -40,8 +40,8 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
 }  // namespace
 
 bool CheckNewRank(Call& c, size_t rank) {
-  if (rank <= static_cast<size_t>(kMaximumRank)) return c.ok();
-  c.FailUnsupported("expected at most " + std::to_string(kMaximumRank) +
+  if (rank <= static_cast<size_t>(kMaxRank)) return c.ok();
+  c.FailUnsupported("expected at most " + std::to_string(kMaxRank) +
                     " dims, found " + std::to_string(rank));
   return false;
 }

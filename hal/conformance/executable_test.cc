@@ -116,7 +116,7 @@ TEST_F(Conformance, HoldsItsLimits) {
                              {buffer.get(), 0, kCount * 4}};
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_GE(limits.chunks[i], 65535);
-    EXPECT_LE(limits.chunks[i], DeviceLimits::kMostChunks);
+    EXPECT_LE(limits.chunks[i], DeviceLimits::kMaxChunks);
     DispatchArguments arguments = {.bindings = all, .parameters = parameters};
     arguments.chunks[i] = limits.chunks[i] + 1;
     const Status status = list->Dispatch(*executable, arguments);

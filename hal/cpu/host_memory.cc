@@ -23,7 +23,7 @@ constexpr uint64_t kLargePage = uint64_t{2} << 20;
 // A multiple of the small page of every system.
 constexpr uint64_t kSmallPage = uint64_t{64} << 10;
 // The end of a block gets a large page of its own if it fills nearly all of it.
-constexpr uint64_t kMostWaste = kLargePage / 8;
+constexpr uint64_t kMaxWaste = kLargePage / 8;
 // Offset of a buffer in its block. It differs from the start of a large page,
 // where mapped files begin: tensors at the same place of their large pages may
 // evict each other from a cache. Without the offset ShuffleNet took 1.05 times
@@ -42,7 +42,7 @@ class LargeBlock {
  public:
   // True if so many bytes fill a large page, or nearly.
   static bool Suits(int64_t bytes) {
-    return static_cast<uint64_t>(bytes) + kBegin >= kLargePage - kMostWaste;
+    return static_cast<uint64_t>(bytes) + kBegin >= kLargePage - kMaxWaste;
   }
   // Returns null if the system has no memory left.
   static void* Map(int64_t bytes) {
@@ -73,7 +73,7 @@ class LargeBlock {
   static uint64_t SizeFor(int64_t bytes) {
     const uint64_t least = static_cast<uint64_t>(bytes) + kBegin;
     const uint64_t size = RoundUp(least, kLargePage);
-    if (size - least <= kMostWaste) return size;
+    if (size - least <= kMaxWaste) return size;
     return RoundUp(least, kSmallPage);
   }
 };

@@ -27,7 +27,7 @@ std::string_view FirstLine(std::string_view log) {
 
 // Largest number of bytes of a kernel's arguments, by NVIDIA's "CUDA C++
 // Programming Guide"; a larger number needs a driver of CUDA 12.1.
-constexpr int64_t kMostArgumentBytes = 4096;
+constexpr int64_t kMaxArgumentBytes = 4096;
 
 // Arguments are pointers and numbers, then tensor maps.
 Status CheckArguments(const ExecutableDefinition& definition) {
@@ -38,9 +38,9 @@ Status CheckArguments(const ExecutableDefinition& definition) {
       maps == 0 ? numbers
                 : RoundUp(numbers, int64_t{alignof(CUtensorMap)}) +
                       maps * static_cast<int64_t>(sizeof(CUtensorMap));
-  if (bytes <= kMostArgumentBytes) return OkStatus();
+  if (bytes <= kMaxArgumentBytes) return OkStatus();
   return ResourceExhaustedError(Concat(
-      {"expected at most ", kMostArgumentBytes, " bytes of arguments, found ",
+      {"expected at most ", kMaxArgumentBytes, " bytes of arguments, found ",
        bytes, " of ", definition.binding_count, " bindings, ",
        definition.parameter_count, " parameters and ", maps, " tensor maps"}));
 }

@@ -10,10 +10,10 @@ namespace {
 
 // Limits from the 4 KiB of a kernel's arguments: numbers of 8 bytes, half of
 // which are for bindings. Tensor maps leave room for fewer (executable.cc).
-constexpr int kMostBindings = 256;
-constexpr int kMostParameters = 256;
+constexpr int kMaxBindings = 256;
+constexpr int kMaxParameters = 256;
 // A map has 128 bytes.
-constexpr int kMostMaps = 16;
+constexpr int kMaxMaps = 16;
 // Kernels load vectors of up to this number of bytes.
 constexpr int64_t kBindingAlignment = 16;
 // The oldest architecture for which today's compilers of LLVM and NVIDIA make
@@ -39,11 +39,11 @@ DeviceLimits DeviceProperties::Limits() const {
   DeviceLimits limits;
   limits.shares_memory = false;
   limits.binding_alignment = kBindingAlignment;
-  limits.binding_count = kMostBindings;
-  limits.parameter_count = kMostParameters;
-  limits.map_count = has_tensor_maps ? kMostMaps : 0;
+  limits.binding_count = kMaxBindings;
+  limits.parameter_count = kMaxParameters;
+  limits.map_count = has_tensor_maps ? kMaxMaps : 0;
   for (size_t i = 0; i < limits.chunks.size(); ++i)
-    limits.chunks[i] = std::min(grid_dims[i], DeviceLimits::kMostChunks);
+    limits.chunks[i] = std::min(grid_dims[i], DeviceLimits::kMaxChunks);
   return limits;
 }
 

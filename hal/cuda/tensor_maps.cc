@@ -12,9 +12,9 @@ namespace {
 
 // Requirements of cuTensorMapEncodeTiled.
 constexpr int64_t kAlignment = 16;  // for addresses, strides and rows of a box
-constexpr int64_t kMostExtent = int64_t{1} << 32;
-constexpr int64_t kMostStride = (int64_t{1} << 40) - 1;
-constexpr int64_t kMostBox = 256;
+constexpr int64_t kMaxExtent = int64_t{1} << 32;
+constexpr int64_t kMaxStride = (int64_t{1} << 40) - 1;
+constexpr int64_t kMaxBox = 256;
 constexpr int64_t kSwizzledBytes = 128;  // largest row of a swizzled box
 
 Status Refuse(size_t map, std::string_view expected, int64_t found) {
@@ -29,14 +29,14 @@ Status CheckMap(size_t number, const BoxMap& map, int binding_count) {
   if (map.element_bytes < 1 || map.element_bytes > 8 ||
       !std::has_single_bit(static_cast<unsigned>(map.element_bytes)))
     return Refuse(number, "elements of 1, 2, 4 or 8 bytes", map.element_bytes);
-  if (map.dims < 1 || map.dims > BoxMap::kMostDims)
+  if (map.dims < 1 || map.dims > BoxMap::kMaxDims)
     return Refuse(number, "1 to 5 dims", map.dims);
   for (int i = 0; i < map.dims; ++i) {
-    if (map.box[i] < 1 || map.box[i] > kMostBox)
+    if (map.box[i] < 1 || map.box[i] > kMaxBox)
       return Refuse(number, "a box of 1 to 256 elements in each dim",
                     map.box[i]);
   }
-  std::array<bool, BoxMap::kMostDims> is_there = {};
+  std::array<bool, BoxMap::kMaxDims> is_there = {};
   for (int i = 0; i < map.dims; ++i) {
     const uint32_t dim = map.order[i];
     if (dim >= static_cast<uint32_t>(map.dims) || is_there[dim])
@@ -73,23 +73,23 @@ CUtensorMapDataType TypeOf(int element_bytes) {
 // (FlashAttention 3 has maps of rows, heads and batches in that order, with
 // heads inside of rows).
 struct Geometry {
-  std::array<uint64_t, BoxMap::kMostDims> extents = {};
+  std::array<uint64_t, BoxMap::kMaxDims> extents = {};
   // without the innermost dim's
-  std::array<uint64_t, BoxMap::kMostDims> strides = {};
-  std::array<uint32_t, BoxMap::kMostDims> box = {};
+  std::array<uint64_t, BoxMap::kMaxDims> strides = {};
+  std::array<uint32_t, BoxMap::kMaxDims> box = {};
 };
 
 StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
                               const BufferRange& binding,
                               std::span<const int64_t> extents) {
-  std::array<uint64_t, BoxMap::kMostDims> strides = {};  // one per dim
+  std::array<uint64_t, BoxMap::kMaxDims> strides = {};  // one per dim
   int64_t bytes = map.element_bytes;  // bytes of all dims further inside
   for (int dim = map.dims - 1; dim >= 0; --dim) {
     const int64_t extent = extents[static_cast<size_t>(dim)];
-    if (extent < 1 || extent > kMostExtent)
+    if (extent < 1 || extent > kMaxExtent)
       return Refuse(number, "extents from 1 to 2^32", extent);
     const bool is_innermost = dim == map.dims - 1;
-    if (!is_innermost && (bytes % kAlignment != 0 || bytes > kMostStride))
+    if (!is_innermost && (bytes % kAlignment != 0 || bytes > kMaxStride))
       return Refuse(number, "strides of a multiple of 16 bytes and below 2^40",
                     bytes);
     strides[dim] = static_cast<uint64_t>(bytes);
@@ -122,8 +122,8 @@ Status CheckMaps(std::span<const BoxMap> maps, int binding_count) {
 StatusOr<std::vector<CUtensorMap>> EncodeMaps(
     Context& context, std::span<const BoxMap> maps,
     std::span<const BufferRange> bindings, std::span<const int64_t> extents) {
-  constexpr std::array<uint32_t, BoxMap::kMostDims> kAllElements = {1, 1, 1, 1,
-                                                                    1};
+  constexpr std::array<uint32_t, BoxMap::kMaxDims> kAllElements = {1, 1, 1, 1,
+                                                                   1};
   std::vector<CUtensorMap> encoded(maps.size());
   const Context::Current current(context);
   EMBER_RETURN_IF_ERROR(current.status());

@@ -28,10 +28,10 @@ class FillBytes {
  public:
   static StatusOr<std::unique_ptr<FillBytes>> Create(Context& context,
                                                      DeviceMemory& memory);
-  static constexpr int64_t kMostBytes = 3;
+  static constexpr int64_t kMaxBytes = 3;
 
   VkBuffer buffer() const { return buffer_->handle(); }
-  // Returns the offset of kMostBytes bytes of that value.
+  // Returns the offset of kMaxBytes bytes of that value.
   static VkDeviceSize OffsetOf(uint8_t value) {
     return VkDeviceSize{4} * value;
   }

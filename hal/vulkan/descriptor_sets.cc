@@ -8,14 +8,14 @@ namespace {
 // Lists of one dispatch are as common as lists of a whole model, so pools start
 // small.
 constexpr uint32_t kFirstSets = 4;
-constexpr uint32_t kMostSets = 256;
+constexpr uint32_t kMaxSets = 256;
 constexpr uint32_t kDescriptorsPerSet = 4;
 
 }  // namespace
 
 Status DescriptorSets::AddPool(uint32_t descriptors) {
   const uint32_t sets =
-      std::min(kMostSets, kFirstSets << std::min<size_t>(pools_.size(), 8));
+      std::min(kMaxSets, kFirstSets << std::min<size_t>(pools_.size(), 8));
   // Each kind of descriptor may fill the whole pool.
   const uint32_t count = std::max(sets * kDescriptorsPerSet, descriptors);
   const VkDescriptorPoolSize sizes[] = {

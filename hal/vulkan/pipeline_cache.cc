@@ -63,7 +63,7 @@ PipelineCache::PipelineCache(Context& context, const std::string& folder)
     if (opened.ok()) {
       folder_.emplace(*std::move(opened));
       contents = Unpack(context.physical().properties(),
-                        folder_->Use(file_name_, kMostBytes).value_or(""));
+                        folder_->Use(file_name_, kMaxBytes).value_or(""));
     }
   }
   Make(contents);
@@ -114,7 +114,7 @@ void PipelineCache::Save() {
   if (header.hash == saved_hash_) return;
   std::memcpy(file.data(), &header, sizeof header);
   // A file that is too large is removed: the next process starts without it.
-  if (static_cast<int64_t>(file.size()) > kMostBytes) {
+  if (static_cast<int64_t>(file.size()) > kMaxBytes) {
     folder_->Remove(file_name_);
     return;
   }
@@ -131,7 +131,7 @@ void PipelineCache::RemoveOldFiles() {
   int64_t total = 0;
   for (const PrivateFolder::File& file : files) {
     total += file.bytes;
-    if (total > kMostBytes && file.name != file_name_)
+    if (total > kMaxBytes && file.name != file_name_)
       folder_->Remove(file.name);
   }
 }

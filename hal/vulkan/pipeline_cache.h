@@ -38,7 +38,7 @@ class PipelineCache {
 
   // Largest size of all files of the folder; beyond it the files that were not
   // used for the longest time are removed.
-  static constexpr int64_t kMostBytes = int64_t{128} << 20;
+  static constexpr int64_t kMaxBytes = int64_t{128} << 20;
 
  private:
   void Make(const std::string& contents);

@@ -51,7 +51,7 @@ DeviceLimits LimitsOf(const PhysicalDevice& physical, bool separate_memory) {
       static_cast<int>(limits.maxPushConstantsSize / kParameterBytes);
   for (size_t i = 0; i < result.chunks.size(); ++i) {
     result.chunks[i] = std::min<int64_t>(limits.maxComputeWorkGroupCount[i],
-                                         DeviceLimits::kMostChunks);
+                                         DeviceLimits::kMaxChunks);
   }
   return result;
 }

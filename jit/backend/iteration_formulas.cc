@@ -17,11 +17,11 @@ using loops::Statement;
 using tensor::Node;
 using tensor::Opcode;
 
-// Sums and multiples of parameters up to kMostParameter, by factors up to
-// kMostFactor, do not wrap. A call with larger ones counts as one of very many
+// Sums and multiples of parameters up to kMaxParameter, by factors up to
+// kMaxFactor, do not wrap. A call with larger ones counts as one of very many
 // iterations.
-constexpr int64_t kMostParameter = int64_t{1} << 40;
-constexpr int64_t kMostFactor = int64_t{1} << 16;
+constexpr int64_t kMaxParameter = int64_t{1} << 40;
+constexpr int64_t kMaxFactor = int64_t{1} << 16;
 
 // Formulas of the lowest and highest value; empty: not known.
 struct Range {
@@ -52,18 +52,18 @@ class Counter {
   uint32_t AtLeast(uint32_t value, int64_t least) {
     return Apply(Opcode::kMaximum, value, Constant(least));
   }
-  // These combine counts, which are at most kMostIterations: neither wraps.
+  // These combine counts, which are at most kMaxIterations: neither wraps.
   uint32_t Sum(uint32_t a, uint32_t b) {
-    return AtMost(Apply(Opcode::kAdd, a, b), kMostIterations);
+    return AtMost(Apply(Opcode::kAdd, a, b), kMaxIterations);
   }
   uint32_t Product(uint32_t a, uint32_t b) {
-    return AtMost(Apply(Opcode::kMultiply, a, b), kMostIterations);
+    return AtMost(Apply(Opcode::kMultiply, a, b), kMaxIterations);
   }
   uint32_t WithinLimits(uint32_t parameter, uint32_t count) {
-    const uint32_t many = Constant(kMostIterations);
+    const uint32_t many = Constant(kMaxIterations);
     const uint32_t small =
-        formulas_.IfLess(parameter, Constant(-kMostParameter), many, count);
-    return formulas_.IfLess(Constant(kMostParameter), parameter, many, small);
+        formulas_.IfLess(parameter, Constant(-kMaxParameter), many, count);
+    return formulas_.IfLess(Constant(kMaxParameter), parameter, many, small);
   }
 
   // The same counts as in jit/loops/iterations.cc.
@@ -95,8 +95,8 @@ class Counter {
   uint32_t Times(NodeId variable) {
     const std::optional<uint32_t> extent =
         RangeOf(loops::ExtentOf(nest_.pool, variable)).high;
-    if (!extent) return Constant(kMostIterations);
-    return AtMost(AtLeast(*extent, 0), kMostIterations);
+    if (!extent) return Constant(kMaxIterations);
+    return AtMost(AtLeast(*extent, 0), kMaxIterations);
   }
 
   // True if the value depends on the call only.
@@ -129,10 +129,10 @@ class Counter {
 
   Range Noted(const Node& node, Range range) {
     const tensor::Interval noted = node.range;
-    if (noted.low > -kMostParameter)
+    if (noted.low > -kMaxParameter)
       range.low =
           range.low ? AtLeast(*range.low, noted.low) : Constant(noted.low);
-    if (noted.high < kMostParameter)
+    if (noted.high < kMaxParameter)
       range.high =
           range.high ? AtMost(*range.high, noted.high) : Constant(noted.high);
     return range;
@@ -208,7 +208,7 @@ class Counter {
   }
 
   Range Multiple(const Range& range, int64_t factor) {
-    if (std::abs(factor) > kMostFactor) return {};
+    if (std::abs(factor) > kMaxFactor) return {};
     const std::optional<uint32_t> by = Constant(factor);
     const auto low = Both(Opcode::kMultiply, range.low, by);
     const auto high = Both(Opcode::kMultiply, range.high, by);

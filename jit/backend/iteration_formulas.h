@@ -7,11 +7,11 @@
 //   AddIterations(nest, image);
 //   image.iterations[phase];   // the number of a formula
 //
-// The formulas are upper bounds, of at most kMostIterations. If extents of
+// The formulas are upper bounds, of at most kMaxIterations. If extents of
 // loops depend on constants and parameters only, they give what MostIterations
 // counts. If extents depend on variables of other loops, the formulas follow
 // from the ranges of those by sums, differences, multiples, minima and the
-// like; other forms count as kMostIterations. Thread-safe.
+// like; other forms count as kMaxIterations. Thread-safe.
 #ifndef EMBER_JIT_BACKEND_ITERATION_FORMULAS_H_
 #define EMBER_JIT_BACKEND_ITERATION_FORMULAS_H_
 
@@ -22,7 +22,7 @@
 
 namespace ember::jit {
 
-inline constexpr int64_t kMostIterations = int64_t{1} << 31;
+inline constexpr int64_t kMaxIterations = int64_t{1} << 31;
 
 // image: DescribeNest of the nest. Adds to its formulas.
 void AddIterations(const loops::LoopNest& nest, vm::KernelImage& image);

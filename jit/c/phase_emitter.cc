@@ -16,7 +16,7 @@ using loops::Statement;
 namespace {
 
 // Largest number of lines; compilers for small processors still accept it.
-constexpr int64_t kMostLines = 30000;
+constexpr int64_t kMaxLines = 30000;
 
 class PhaseEmitter {
  public:
@@ -61,9 +61,9 @@ StatusOr<std::string> PhaseEmitter::Run(const loops::Phase& phase,
 void PhaseEmitter::EmitBlock(const Block& block) {
   for (const Statement& statement : block) {
     if (!error_.ok()) return;
-    if (c_.lines() > kMostLines) {
+    if (c_.lines() > kMaxLines) {
       error_ = Decline(DeclineReason::kTooLarge,
-                       Concat({"more than ", kMostLines, " lines"}));
+                       Concat({"more than ", kMaxLines, " lines"}));
       return;
     }
     expressions_.BeginStatement();

@@ -15,15 +15,15 @@ namespace ember::jit::c {
 namespace {
 
 // C compilers distinguish names by at least this many characters.
-constexpr size_t kMostCharacters = 31;
+constexpr size_t kMaxCharacters = 31;
 
 std::string PrefixOf(const loops::LoopNest& nest) {
   char hash[17];
   std::snprintf(
       hash, sizeof(hash), "%016llx",
       static_cast<unsigned long long>(HashString(loops::ToText(nest))));
-  return Concat({"ember_", Identifier(nest.name).substr(0, kMostCharacters),
-                 "_", hash, "_"});
+  return Concat({"ember_", Identifier(nest.name).substr(0, kMaxCharacters), "_",
+                 hash, "_"});
 }
 
 Status EmitPhases(const loops::LoopNest& nest,

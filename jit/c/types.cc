@@ -11,11 +11,11 @@ namespace ember::jit::c {
 namespace {
 
 // C computes literals up to this exactly without a suffix.
-constexpr int64_t kMostPlain = INT32_MAX;
+constexpr int64_t kMaxPlain = INT32_MAX;
 
 std::string IntegerLiteral(int64_t value) {
   if (value == INT64_MIN) return "(-INT64_C(9223372036854775807) - 1)";
-  if (value >= -kMostPlain && value <= kMostPlain) return std::to_string(value);
+  if (value >= -kMaxPlain && value <= kMaxPlain) return std::to_string(value);
   return value < 0 ? Concat({"-INT64_C(", -value, ")"})
                    : Concat({"INT64_C(", value, ")"});
 }
@@ -100,7 +100,7 @@ std::string LiteralOf(DType type, uint64_t bits) {
 }
 
 std::string SizeLiteral(int64_t value) {
-  if (value >= 0 && value <= kMostPlain) return std::to_string(value);
+  if (value >= 0 && value <= kMaxPlain) return std::to_string(value);
   return Concat({"(size_t)", IntegerLiteral(value)});
 }
 

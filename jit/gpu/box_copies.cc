@@ -62,7 +62,7 @@ class Finder {
     const loops::Buffer& from = nest_.buffers[copy_.from];
     const loops::Buffer& to = nest_.buffers[copy_.to];
     const size_t rank = from.extents.size();
-    if (rank == 0 || rank > vm::kMostBoxDims || from.type != to.type)
+    if (rank == 0 || rank > vm::kMaxBoxDims || from.type != to.type)
       return false;
     from_indices_ = std::span<const NodeId>(value.operands).first(rank);
     if (is_pad) {
@@ -152,7 +152,7 @@ class Finder {
     if (panel_count > 1 && rows != panels_.rows) return false;
     for (const auto& dim : copy_.dims) {
       const int64_t extent = dim ? piece[*dim] : 1;
-      if (extent < 1 || extent > vm::kMostBoxExtent) return false;
+      if (extent < 1 || extent > vm::kMaxBoxExtent) return false;
       copy_.box.push_back(static_cast<uint32_t>(extent));
     }
     AddPieces(piece, rows * kPanelRowBytes);

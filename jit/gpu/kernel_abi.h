@@ -18,8 +18,8 @@
 namespace ember::jit::gpu {
 
 // Limits that the code relies on, and how it reports that a check failed.
-inline constexpr int64_t kMostExtent = vm::kMostDeviceExtent;
-inline constexpr int64_t kMostElements = vm::kMostDeviceElements;
+inline constexpr int64_t kMaxExtent = vm::kMaxDeviceExtent;
+inline constexpr int64_t kMaxElements = vm::kMaxDeviceElements;
 using vm::CheckRecord;
 
 // One entry point.

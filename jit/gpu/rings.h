@@ -31,7 +31,7 @@ namespace ember::jit::gpu {
 // All bits are set where the slot is not known. A buffer that is not a ring has
 // one slot.
 using Slots = uint8_t;
-static_assert(loops::kMostSlots <= 8);
+static_assert(loops::kMaxSlots <= 8);
 
 constexpr Slots AllSlots(int count) {
   return static_cast<Slots>((1 << count) - 1);

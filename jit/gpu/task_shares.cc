@@ -25,7 +25,7 @@ namespace {
 
 // Largest number of tasks whose iterations are counted: each count evaluates an
 // expression.
-constexpr int64_t kMostTasks = 1 << 14;
+constexpr int64_t kMaxTasks = 1 << 14;
 
 // Evaluates an integer expression of one variable.
 class Turns {
@@ -79,7 +79,7 @@ class Turns {
 bool HaveEqualShares(const tensor::ExpressionPool& pool, NodeId turns,
                      NodeId task, int64_t workgroups) {
   const auto tasks = pool.IntegerConstant(loops::ExtentOf(pool, task));
-  if (!tasks || *tasks > kMostTasks || workgroups < 1) return false;
+  if (!tasks || *tasks > kMaxTasks || workgroups < 1) return false;
   Turns turns_of(pool, turns, task);
   std::vector<int64_t> shares(static_cast<size_t>(workgroups));
   int64_t all = 0;

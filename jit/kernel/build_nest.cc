@@ -26,14 +26,14 @@ namespace {
 // Limits of a dispatch. Schedules, lowering, code generation and LLVM walk
 // expressions by recursion, and some passes take n^2 time. Larger dispatches,
 // which no model has, are left to tier 0.
-constexpr size_t kMostInstructions = 8192;
-constexpr int kMostDepth = 512;
+constexpr size_t kMaxInstructions = 8192;
+constexpr int kMaxDepth = 512;
 
 Status CheckSize(const tensor::Dispatch& dispatch) {
-  if (dispatch.instructions.size() > kMostInstructions) {
+  if (dispatch.instructions.size() > kMaxInstructions) {
     return Decline(
         DeclineReason::kTooLarge,
-        Concat({"expected at most ", kMostInstructions, " instructions, found ",
+        Concat({"expected at most ", kMaxInstructions, " instructions, found ",
                 dispatch.instructions.size()}));
   }
   std::vector<int> depths;
@@ -42,9 +42,9 @@ Status CheckSize(const tensor::Dispatch& dispatch) {
     dispatch.ForEachOperand(instruction, [&](tensor::Register operand) {
       depth = std::max(depth, depths[operand] + 1);
     });
-    if (depth > kMostDepth) {
+    if (depth > kMaxDepth) {
       return Decline(DeclineReason::kTooLarge,
-                     Concat({"expected at most ", kMostDepth,
+                     Concat({"expected at most ", kMaxDepth,
                              " instructions that use each other"}));
     }
     depths.push_back(depth);
@@ -69,8 +69,8 @@ Status CheckIndexTerms(const schedule::Computation& computation) {
       seen[id] = true;
       const tensor::Node& node = pool[id];
       const std::optional<int64_t> constant = pool.IntegerConstant(id);
-      if (constant && (*constant < -tensor::kMaximumExtent ||
-                       *constant > tensor::kMaximumExtent)) {
+      if (constant &&
+          (*constant < -tensor::kMaxExtent || *constant > tensor::kMaxExtent)) {
         return Decline(DeclineReason::kIndexTerm, std::to_string(*constant));
       }
       const bool is_load = node.opcode == tensor::Opcode::kLoad ||

@@ -158,7 +158,7 @@ TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
       for (const loops::Phase& phase : *list) {
         const int64_t counted =
             std::min(loops::MostIterations(*nest, phase.body, parameters),
-                     kMostIterations);
+                     kMaxIterations);
         const int64_t said = layout->phase_iterations[number++];
         ASSERT_GE(said, counted)
             << "replay with EMBER_SEED=" << seed << loops::ToText(*nest);

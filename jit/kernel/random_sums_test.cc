@@ -26,7 +26,7 @@ namespace {
 
 using tensor::RandomChoices;
 
-constexpr int64_t kMostPoints = 4'000'000;
+constexpr int64_t kMaxPoints = 4'000'000;
 
 struct RandomSum {
   std::string text;
@@ -171,7 +171,7 @@ TEST(RandomSumsTest, WithinTheBound) {
     const RandomSum sum = Maker(seed).Make();
     SCOPED_TRACE("replay with EMBER_SEED=" + std::to_string(seed) + "\n" +
                  sum.text);
-    if (sum.terms * sum.results > kMostPoints * 2) continue;
+    if (sum.terms * sum.results > kMaxPoints * 2) continue;
     const auto dispatch = tensor::Parse(sum.text);
     ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
     ASSERT_TRUE(tensor::Verify(*dispatch).ok());

@@ -36,7 +36,7 @@ namespace ember::jit {
 namespace {
 
 // Larger inputs do not fit in memory together with other programs.
-constexpr int64_t kMostElements = int64_t{160} << 20;
+constexpr int64_t kMaxElements = int64_t{160} << 20;
 
 // The terms of a sum, and their layout in memory. In the text, N is the length
 // of the sum and C the number of columns. If there are two axes, the length is
@@ -243,7 +243,7 @@ bool IsTried(const Case& c) {
   // A sum of f32 that adds a million numbers near 125 one by one is wrong.
   const bool is_telling = c.columns == 16 && !c.layout->is_matrix &&
                           c.values == Values::kNear125 && c.type == DType::kF32;
-  const int64_t most = Prints()     ? kMostElements
+  const int64_t most = Prints()     ? kMaxElements
                        : is_telling ? int64_t{16} << 20
                                     : int64_t{2} << 20;
   const int64_t most_products = Prints() ? int64_t{1} << 29 : int64_t{1} << 26;

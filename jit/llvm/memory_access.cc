@@ -43,9 +43,9 @@ bool AreNotNegative(const LinearIndex& index) {
   return index.constant >= 0 && std::ranges::all_of(index.uniform, is_known);
 }
 
-constexpr uint64_t kMaximumLanes = 64;
+constexpr uint64_t kMaxLanes = 64;
 // The largest alignment that any access needs.
-constexpr uint64_t kMostAlignment = 128;
+constexpr uint64_t kMaxAlignment = 128;
 
 }  // namespace
 
@@ -159,7 +159,7 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
     uint64_t elements = 1;
     for (size_t dim = FirstDim(number); dim < buffer.extents.size(); ++dim)
       elements *= static_cast<uint64_t>(RegisterExtent(number, dim));
-    elements += kMaximumLanes;  // a vector may start at the last element
+    elements += kMaxLanes;  // a vector may start at the last element
     llvm::AllocaInst* memory =
         b_.CreateAlloca(llvm::ArrayType::get(ElementOf(number), elements),
                         nullptr, buffer.name);
@@ -315,7 +315,7 @@ uint64_t MemoryAccess::FindAlignment(uint32_t buffer,
       static_cast<uint64_t>(DTypeByteSize(nest_.buffers[buffer].type));
   const uint64_t pointer = uint64_t{1}
                            << std::min(zeros_of(PointerOf(buffer)), 63u);
-  return std::min(llvm::MinAlign(elements * bytes, pointer), kMostAlignment);
+  return std::min(llvm::MinAlign(elements * bytes, pointer), kMaxAlignment);
 }
 
 bool MemoryAccess::HasAllLanes(uint32_t buffer, size_t dim,

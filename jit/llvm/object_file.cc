@@ -27,7 +27,7 @@ namespace ember::jit {
 namespace {
 
 // Largest size that ARMv7's linkers can still place within 32 bits.
-constexpr uint64_t kMostBytes32 = uint64_t{1} << 30;
+constexpr uint64_t kMaxBytes32 = uint64_t{1} << 30;
 constexpr unsigned kFieldBytes = 8;
 
 llvm::StringRef TextOf(std::span<const uint8_t> bytes) {
@@ -101,9 +101,9 @@ class ObjectWriter {
         triple_, *context_, std::move(backend), std::move(writer),
         std::move(emitter), *subtarget_));
     const uint64_t bytes = library_.data_size + library_.code_size;
-    if (triple_.isArch32Bit() && bytes > kMostBytes32) {
+    if (triple_.isArch32Bit() && bytes > kMaxBytes32) {
       return InvalidArgumentError(
-          Concat({"object file: expected at most ", kMostBytes32,
+          Concat({"object file: expected at most ", kMaxBytes32,
                   " bytes of kernels and packed weights, found ", bytes}));
     }
     return OkStatus();

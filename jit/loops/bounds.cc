@@ -17,8 +17,8 @@ using tensor::LinearTerm;
 using tensor::Node;
 using tensor::Opcode;
 
-constexpr int kMaximumSteps = 2000;
-constexpr int kMaximumDepth = 6;
+constexpr int kMaxSteps = 2000;
+constexpr int kMaxDepth = 6;
 
 // Returns an exclusive upper bound of the node that holds in every iteration,
 // or nullopt. The node must be a loop's variable, or a chain of its quotients
@@ -57,7 +57,7 @@ class Prover {
   bool IsNotNegative(const std::optional<LinearSum>& sum) {
     if (!sum) return false;
     steps_ = 0;
-    for (int depth = 0; depth <= kMaximumDepth; ++depth) {
+    for (int depth = 0; depth <= kMaxDepth; ++depth) {
       if (Prove(*sum, depth)) return true;
     }
     return false;
@@ -68,7 +68,7 @@ class Prover {
   bool Prove(const LinearSum& goal, int depth) {
     const std::optional<int64_t> least = facts_.LowerBound(goal);
     if (least && *least >= 0) return true;
-    if (depth == 0 || ++steps_ > kMaximumSteps) return false;
+    if (depth == 0 || ++steps_ > kMaxSteps) return false;
     for (const LinearTerm& term : goal.terms) {
       if (ProveWithout(goal, term, depth)) return true;
     }

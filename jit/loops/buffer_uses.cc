@@ -14,7 +14,7 @@ using tensor::Opcode;
 
 template <typename Visitor>
 void ForEachStore(const Block& block, int depth, Visitor&& visit) {
-  if (depth > kMaximumNesting) return;
+  if (depth > kMaxNesting) return;
   for (const Statement& statement : block) {
     if (statement.kind == Statement::Kind::kStore) {
       for (const Store& store : statement.stores) visit(store);
@@ -27,7 +27,7 @@ void ForEachStore(const Block& block, int depth, Visitor&& visit) {
 template <typename Visitor>
 void ForEachAccess(const LoopNest& nest, const Block& block, int depth,
                    Visitor&& visit) {
-  if (depth > kMaximumNesting) return;
+  if (depth > kMaxNesting) return;
   for (const Statement& statement : block) {
     ForEachAccess(nest, statement.body, depth + 1, visit);
     if (statement.kind == Statement::Kind::kFor) continue;
@@ -43,7 +43,7 @@ void ForEachAccess(const LoopNest& nest, const Block& block, int depth,
 
 void FindBuffersOfInvocations(const LoopNest& nest, const Block& block,
                               int depth, std::vector<bool>& found) {
-  if (depth > kMaximumNesting) return;
+  if (depth > kMaxNesting) return;
   for (const Statement& statement : block) {
     if (!IsInvocationLoop(statement)) {
       FindBuffersOfInvocations(nest, statement.body, depth + 1, found);

@@ -28,7 +28,7 @@ using tensor::StoreElement;
 using tensor::Update;
 
 // Buffers of the nest larger than this are refused before they are allocated.
-constexpr int64_t kMaximumBytes = int64_t{1} << 32;
+constexpr int64_t kMaxBytes = int64_t{1} << 32;
 
 // One value for each lane that runs a statement.
 using Values = std::vector<uint64_t>;
@@ -130,7 +130,7 @@ class Evaluator {
         continue;
       }
       const int64_t bytes = ElementCount(i) * DTypeByteSize(buffer.type);
-      if (bytes > kMaximumBytes) {
+      if (bytes > kMaxBytes) {
         return ResourceExhaustedError(
             Concat({"buffer %", buffer.name, " of ", bytes, " bytes"}));
       }
@@ -150,12 +150,12 @@ class Evaluator {
       Values value;
       EMBER_RETURN_IF_ERROR(Evaluate(node, NoLoops(), value));
       const int64_t extent = static_cast<int64_t>(value[0]);
-      if (extent < 0 || extent > tensor::kMaximumExtent ||
+      if (extent < 0 || extent > tensor::kMaxExtent ||
           __builtin_mul_overflow(count, std::max<int64_t>(extent, 1), &count)) {
-        return InvalidArgumentError(Concat(
-            {"buffer %", buffer.name, ": expected extents in 0..",
-             tensor::kMaximumExtent, " and a size of 63 bits, found extent ",
-             extents.size(), " of ", extent}));
+        return InvalidArgumentError(
+            Concat({"buffer %", buffer.name, ": expected extents in 0..",
+                    tensor::kMaxExtent, " and a size of 63 bits, found extent ",
+                    extents.size(), " of ", extent}));
       }
       extents.push_back(extent);
     }

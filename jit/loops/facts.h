@@ -43,7 +43,7 @@ namespace ember::loops {
 // The limits of the contract above. A test may assume tighter ones.
 struct FactLimits {
   // Largest extent of an input or output.
-  int64_t extent = tensor::kMaximumExtent;
+  int64_t extent = tensor::kMaxExtent;
   int64_t elements = int64_t{1} << 62;
 };
 

@@ -54,7 +54,7 @@ enum class MemoryScope : uint8_t {
 
 // Largest number of elements of a register buffer. Where each invocation has
 // its own registers, those of one invocation count.
-inline constexpr int64_t kMaximumRegisterElements = 4096;
+inline constexpr int64_t kMaxRegisterElements = 4096;
 
 struct Buffer {
   std::string name;  // without '%'; unique in the nest
@@ -164,7 +164,7 @@ struct Statement;
 using Block = std::vector<Statement>;
 
 // Statements are nested in each other at most this deep.
-inline constexpr int kMaximumNesting = 200;
+inline constexpr int kMaxNesting = 200;
 
 struct Statement {
   enum class Kind : uint8_t { kFor, kIf, kStore, kCheck, kPrefetch, kAwait };
@@ -211,12 +211,12 @@ struct Statement {
 };
 
 // Largest number of groups that an await may leave in flight.
-inline constexpr int64_t kMostGroups = 15;
+inline constexpr int64_t kMaxGroups = 15;
 
 // Largest number of slots of a ring: a kTask buffer for multi-buffering, whose
 // first extent is the number of slots and whose first index follows the
 // iterations of a loop.
-inline constexpr int64_t kMostSlots = 8;
+inline constexpr int64_t kMaxSlots = 8;
 
 struct Phase {
   NodeId task = 0;  // an Axis node; its extent is the number of tasks

@@ -277,7 +277,7 @@ std::optional<MatrixType> ParseMatrixType(std::string_view text) {
     const char* const last = text.data() + end;
     const auto read = std::from_chars(text.data(), last, *sizes[i]);
     if (read.ec != std::errc() || read.ptr != last || *sizes[i] < 1 ||
-        *sizes[i] > kMaximumMatrixExtent) {
+        *sizes[i] > kMaxMatrixExtent) {
       return std::nullopt;
     }
     text.remove_prefix(end + 1);

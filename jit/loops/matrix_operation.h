@@ -60,7 +60,7 @@ namespace ember::loops {
 inline constexpr int64_t kMatrixAlignment = 16;
 
 // Largest extent of a matrix loop.
-inline constexpr int64_t kMaximumMatrixExtent = 256;
+inline constexpr int64_t kMaxMatrixExtent = 256;
 
 // A matrix in memory. Its first element has index 0 for the variables of the
 // loops.

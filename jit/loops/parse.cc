@@ -158,10 +158,9 @@ class NestParser {
 
   // '{' statements '}'. Its lets are known only within it.
   Status ParseBlock(Block& block) {
-    if (++nesting_ > kMaximumNesting) {
-      return ErrorAt(lexer_.Peek(),
-                     Concat({"expected at most ", kMaximumNesting,
-                             " statements in each other"}));
+    if (++nesting_ > kMaxNesting) {
+      return ErrorAt(lexer_.Peek(), Concat({"expected at most ", kMaxNesting,
+                                            " statements in each other"}));
     }
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
     const auto outer = names_.sigils;

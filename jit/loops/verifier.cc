@@ -30,9 +30,9 @@ using tensor::Opcode;
 using tensor::TypeFault;
 using tensor::Update;
 
-constexpr int64_t kMaximumUnroll = 4096;
-constexpr int64_t kMaximumLanes = 64;
-constexpr int64_t kMaximumInvocations = int64_t{1} << 20;
+constexpr int64_t kMaxUnroll = 4096;
+constexpr int64_t kMaxLanes = 64;
+constexpr int64_t kMaxInvocations = int64_t{1} << 20;
 
 // The kinds of loops that bind a variable.
 enum class Binder : uint8_t {
@@ -188,14 +188,13 @@ class Verifier {
       case Binder::kSerial:
         break;
       case Binder::kUnrolled:
-        return CheckConstantExtent(extent, kMaximumUnroll, "an unrolled");
+        return CheckConstantExtent(extent, kMaxUnroll, "an unrolled");
       case Binder::kVector:
-        return CheckConstantExtent(extent, kMaximumLanes, "a vector");
+        return CheckConstantExtent(extent, kMaxLanes, "a vector");
       case Binder::kInvocation:
-        return CheckConstantExtent(extent, kMaximumInvocations,
-                                   "an invocation");
+        return CheckConstantExtent(extent, kMaxInvocations, "an invocation");
       case Binder::kMatrix:
-        return CheckConstantExtent(extent, kMaximumMatrixExtent, "a matrix");
+        return CheckConstantExtent(extent, kMaxMatrixExtent, "a matrix");
     }
     return OkStatus();
   }
@@ -211,9 +210,9 @@ class Verifier {
   // --- statements ---
 
   Status CheckBlock(const Block& block) {
-    if (++nesting_ > kMaximumNesting) {
+    if (++nesting_ > kMaxNesting) {
       return Error(Concat(
-          {"expected at most ", kMaximumNesting, " statements in each other"}));
+          {"expected at most ", kMaxNesting, " statements in each other"}));
     }
     for (const Statement& statement : block) {
       EMBER_RETURN_IF_ERROR(CheckStatement(statement));
@@ -320,9 +319,9 @@ class Verifier {
           "await: expected no loop over invocations and no vector loop around "
           "it");
     }
-    if (await.groups >= 0 && await.groups <= kMostGroups) return OkStatus();
+    if (await.groups >= 0 && await.groups <= kMaxGroups) return OkStatus();
     return Error(Concat({"await: expected a number of groups in 0..",
-                         kMostGroups, ", found ", await.groups}));
+                         kMaxGroups, ", found ", await.groups}));
   }
 
   Status CheckAsync(const Store& store) const {

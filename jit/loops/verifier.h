@@ -37,7 +37,7 @@
 //               an invocation loop, and a matrix loop is an unrolled one, of
 //               1..256
 //   bounds      every load and store is provably in bounds (Pad needs no proof)
-//   nesting     kMaximumNesting
+//   nesting     kMaxNesting
 //
 // Proofs of bounds use these facts about integers that are not u64
 // (jit/loops/facts.h, jit/loops/bounds.h):

@@ -22,8 +22,7 @@ using tensor::TypeFault;
 
 // Largest number of elements of all invocations together. Elements per
 // invocation are counted later, where accesses are known.
-constexpr int64_t kMaximumElements =
-    kMaximumRegisterElements * kMaximumRegisterElements;
+constexpr int64_t kMaxElements = kMaxRegisterElements * kMaxRegisterElements;
 
 Status Error(std::string message) {
   return InvalidArgumentError(std::move(message));
@@ -86,10 +85,9 @@ Status CheckExtents(const LoopNest& nest, const Buffer& buffer) {
     if (buffer.scope != MemoryScope::kRegister) continue;
     const int64_t constant = nest.pool.IntegerConstant(extent).value_or(0);
     elements = CheckedMultiply(elements, constant).value_or(0);
-    if (constant >= 1 && elements >= 1 && elements <= kMaximumElements)
-      continue;
+    if (constant >= 1 && elements >= 1 && elements <= kMaxElements) continue;
     return Error(Concat({"expected constant extents and at most ",
-                         kMaximumRegisterElements, " elements in registers"}));
+                         kMaxRegisterElements, " elements in registers"}));
   }
   return OkStatus();
 }
@@ -218,10 +216,10 @@ Status CheckRegisterCounts(const LoopNest& nest,
     int64_t elements = 1;
     for (size_t d = per_invocation[i] ? 1 : 0; d < buffer.extents.size(); ++d)
       elements *= nest.pool.IntegerConstant(buffer.extents[d]).value_or(1);
-    if (elements <= kMaximumRegisterElements) continue;
+    if (elements <= kMaxRegisterElements) continue;
     return InvalidArgumentError(Concat(
         {"buffer %", buffer.name, ": expected constant extents and at most ",
-         kMaximumRegisterElements, " elements in registers"}));
+         kMaxRegisterElements, " elements in registers"}));
   }
   return OkStatus();
 }

@@ -75,7 +75,7 @@ TEST(VerifierTest, NestingIsBounded) {
   StatusOr<LoopNest> nest = Parse(WithBody("if true { }"));
   ASSERT_TRUE(nest.ok());
   Block* block = &nest->phases[0].body;
-  for (int i = 0; i < kMaximumNesting + 1; ++i) {
+  for (int i = 0; i < kMaxNesting + 1; ++i) {
     block = &(*block)[0].body;
     Statement inner;
     inner.kind = Statement::Kind::kIf;

@@ -8,7 +8,7 @@ namespace ember::jit {
 namespace {
 
 // Largest number of boxes: each is compared with all others.
-constexpr size_t kMostBoxes = 64;
+constexpr size_t kMaxBoxes = 64;
 
 // A range of indices per dim, from low (included) to high (excluded).
 struct Box {
@@ -64,7 +64,7 @@ bool StoresEveryElement(const tensor::Dispatch& dispatch,
       const tensor::StageAnalysis analysis(dispatch, stage, header);
       std::optional<Box> box = BoxOf(analysis, store);
       if (!box.has_value()) continue;
-      if (boxes.size() == kMostBoxes) return false;
+      if (boxes.size() == kMaxBoxes) return false;
       const bool is_new = std::ranges::none_of(
           boxes, [&](const Box& other) { return other.Overlaps(*box); });
       if (!is_new) continue;

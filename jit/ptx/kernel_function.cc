@@ -30,7 +30,7 @@ constexpr uint64_t kBindingAlignment = 16;
 // for two blocks (gpu_row_tile.cc) if its sums are few.
 int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
                           const Target& target) {
-  constexpr int64_t kMostSumsOfTwo = 64;
+  constexpr int64_t kMaxSumsOfTwo = 64;
   int64_t products = 0, sums = 0;  // registers of a thread
   for (size_t i = 0; i < plan.places.size(); ++i) {
     if (plan.places[i].kind != PhasePlan::Kind::kMatrices) continue;
@@ -43,7 +43,7 @@ int64_t BlocksOfProcessor(const loops::LoopNest& nest, const PhasePlan& plan,
   if (products == 0) return 0;
   const bool has_room = 2 * plan.shared_bytes <= target.shared_bytes;
   if (!plan.HasPanels()) return has_room ? 2 : 1;
-  return has_room && products > 1 && sums <= kMostSumsOfTwo ? 2 : 0;
+  return has_room && products > 1 && sums <= kMaxSumsOfTwo ? 2 : 0;
 }
 
 // Adds tensor maps as arguments by value, which have an address. In the

@@ -552,10 +552,10 @@ StatusOr<PhaseCode> EmitPhase(const loops::LoopNest& nest,
                            " bytes of a workgroup's memory, where there are ",
                            target.shared_bytes}));
   }
-  if (const int64_t bytes = ArgumentBytes(layout); bytes > kMostArgumentBytes) {
+  if (const int64_t bytes = ArgumentBytes(layout); bytes > kMaxArgumentBytes) {
     return Decline(DeclineReason::kDeviceLimit,
                    Concat({bytes, " bytes of arguments, where there are ",
-                           kMostArgumentBytes}));
+                           kMaxArgumentBytes}));
   }
   const int64_t invocations =
       plan.invocations + (plan.HasProducerWarp() ? target.subgroup_size : 0);

@@ -40,9 +40,9 @@ struct Layout {
 
 Layout LayOut(const loops::LoopNest& nest, const gpu::PhasePlan& plan);
 
-// Bytes of the kernel's arguments; drivers accept kMostArgumentBytes.
+// Bytes of the kernel's arguments; drivers accept kMaxArgumentBytes.
 int64_t ArgumentBytes(const Layout& layout);
-inline constexpr int64_t kMostArgumentBytes = 4096;
+inline constexpr int64_t kMaxArgumentBytes = 4096;
 
 // The constructor's operands must outlive the object. shared: the workgroup's
 // memory; null if the phase has none.

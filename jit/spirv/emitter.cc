@@ -39,10 +39,10 @@ Status CheckTypes(const ModuleBuilder& module, const Target& target) {
 // Legalises the nest with the facts about extents and tasks on the device.
 void LegaliseFor(const Target& target, loops::LoopNest& nest) {
   loops::Facts facts(
-      nest, {.extent = gpu::kMostExtent, .elements = gpu::kMostElements});
+      nest, {.extent = gpu::kMaxExtent, .elements = gpu::kMaxElements});
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
     for (const loops::Phase& phase : *phases)
-      facts.AssumeRange(phase.task, {0, gpu::kMostExtent - 1});
+      facts.AssumeRange(phase.task, {0, gpu::kMaxExtent - 1});
   }
   legalise::Legalise(OperationsOf(target), nest,
                      [&](tensor::NodeId id) { return facts.RangeOf(id); });

@@ -53,7 +53,7 @@ class PhaseEmitter {
         words_(words),
         module_(module),
         facts_(nest,
-               {.extent = gpu::kMostExtent, .elements = gpu::kMostElements}),
+               {.extent = gpu::kMaxExtent, .elements = gpu::kMaxElements}),
         c_(module),
         arithmetic_(c_, target, error_),
         memory_(nest, plan_, c_, arithmetic_.conversions(), target, code_,
@@ -154,7 +154,7 @@ StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,
 }
 
 void PhaseEmitter::EmitTask() {
-  facts_.AssumeRange(phase_.task, {0, gpu::kMostExtent - 1});
+  facts_.AssumeRange(phase_.task, {0, gpu::kMaxExtent - 1});
   expressions_.EnterEntry();
   Value workgroup;
   {
@@ -175,7 +175,7 @@ void PhaseEmitter::EmitTask() {
     task = c_.Add(task, expressions_.PushedWord(static_cast<uint32_t>(
                             2 * nest_.parameters.size())));
   }
-  // The value is at most gpu::kMostExtent.
+  // The value is at most gpu::kMaxExtent.
   const Value tasks =
       expressions_.EmitIndex(loops::ExtentOf(nest_.pool, phase_.task));
   c_.If(c_.Less(task, tasks, true), [&] {

@@ -16,7 +16,7 @@ namespace ember::jit {
 namespace {
 
 // Largest size of a message; code and its texts are far smaller.
-constexpr uint32_t kMostBytes = uint32_t{1} << 28;
+constexpr uint32_t kMaxBytes = uint32_t{1} << 28;
 // Longest time to wait for a receiver whose buffer stays full.
 constexpr int kSendPatienceMs = 20'000;
 
@@ -129,7 +129,7 @@ StatusOr<std::string> ReadGreeting(std::string_view body) {
 }
 
 Status Connection::Send(const Message& message) {
-  if (message.body.size() > kMostBytes)
+  if (message.body.size() > kMaxBytes)
     return ResourceExhaustedError("message: expected at most 256 MB");
   const Header header = {static_cast<uint32_t>(message.kind),
                          static_cast<uint32_t>(message.body.size())};
@@ -169,7 +169,7 @@ StatusOr<Message> Connection::Receive(std::chrono::milliseconds patience) {
   Header header;
   EMBER_RETURN_IF_ERROR(read(reinterpret_cast<char*>(&header), sizeof header));
   if (header.kind > static_cast<uint32_t>(MessageKind::kAnswer) ||
-      header.bytes > kMostBytes) {
+      header.bytes > kMaxBytes) {
     return Damaged("message");
   }
   Message message{static_cast<MessageKind>(header.kind), {}};

@@ -17,7 +17,7 @@ namespace {
 
 // Largest number of workers that may end before they begin a job: another job
 // may be the reason, but not that often.
-constexpr int kMostLosses = 8;
+constexpr int kMaxLosses = 8;
 
 Status Stopped() { return CancelledError("nobody waits for this kernel"); }
 
@@ -179,7 +179,7 @@ StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
   const std::string body = WriteJob(job);
   int deaths = 0, losses = 0;
   Status last;
-  while (deaths < options_.most_deaths && losses < kMostLosses) {
+  while (deaths < options_.most_deaths && losses < kMaxLosses) {
     StatusOr<std::unique_ptr<Line>> line = TakeLine();
     if (is_stopped()) return Stopped();
     if (!line.ok()) {

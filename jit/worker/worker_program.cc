@@ -109,9 +109,9 @@ int RunWorker(int argc, char** argv,
   }
   fcntl(kListener, F_SETFD, FD_CLOEXEC);
   StepBack();
-  constexpr unsigned kMostThreads = 4;
+  constexpr unsigned kMaxThreads = 4;
   options.threads = static_cast<int>(
-      std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMostThreads));
+      std::clamp(std::thread::hardware_concurrency() / 4, 1U, kMaxThreads));
   auto compiler = LoadLlvmCompiler();
   if (!compiler.ok()) return 1;
   const std::unique_ptr<ObjectCompiler> used = wrap(*std::move(compiler));

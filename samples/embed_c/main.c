@@ -39,8 +39,8 @@ static size_t ElementBytes(EmberType type) {
  * it after the runs. NULL: there was an error, which is printed. */
 static void* SetInput(EmberSession* session, const EmberModule* module,
                       int32_t index) {
-  enum { kMostDims = 8 };
-  int64_t dims[kMostDims];
+  enum { kMaxDims = 8 };
+  int64_t dims[kMaxDims];
   EmberTensorInfo info;
   EmberTensor tensor;
   size_t count = 1;
@@ -48,7 +48,7 @@ static void* SetInput(EmberSession* session, const EmberModule* module,
   int32_t d;
   size_t i;
   if (ember->module_input_info(module, index, &info) != EMBER_OK ||
-      info.rank > kMostDims) {
+      info.rank > kMaxDims) {
     Fail("input");
     return NULL;
   }

@@ -11,7 +11,7 @@
 
 #include "image.h"
 
-enum { kMostClasses = 1 << 20, kMostSide = 1 << 12 };
+enum { kMaxClasses = 1 << 20, kMaxSide = 1 << 12 };
 
 typedef struct Arguments {
   const char* model;
@@ -73,11 +73,11 @@ static int ParseArguments(int argc, char** argv, Arguments* arguments) {
     if (strncmp(a, "--labels=", 9) == 0) {
       arguments->labels = a + 9;
     } else if (strncmp(a, "--top=", 6) == 0) {
-      ok = ParseNumber(a + 6, 1, kMostClasses, &arguments->top);
+      ok = ParseNumber(a + 6, 1, kMaxClasses, &arguments->top);
     } else if (strncmp(a, "--threads=", 10) == 0) {
       ok = ParseNumber(a + 10, 1, 1024, &arguments->threads);
     } else if (strncmp(a, "--expect=", 9) == 0) {
-      ok = ParseNumber(a + 9, 0, kMostClasses, &arguments->expected);
+      ok = ParseNumber(a + 9, 0, kMaxClasses, &arguments->expected);
     } else if (strcmp(a, "--softmax") == 0) {
       arguments->softmax = 1;
     } else if (strncmp(a, "--mean=", 7) == 0) {
@@ -123,7 +123,7 @@ static const char* FindLayout(const EmberTensorInfo* info, Layout* layout) {
   width = layout->dims[layout->channels_last ? 2 : 3];
   if (layout->dims[0] != 1 || (channels != 1 && channels != 3))
     return "expected an input for one image of one or three channels";
-  if (height < 1 || height > kMostSide || width < 1 || width > kMostSide)
+  if (height < 1 || height > kMaxSide || width < 1 || width > kMaxSide)
     return "expected a fixed height and width of 1 to 4096";
   layout->channels = (int)channels;
   layout->height = (int)height;
@@ -187,7 +187,7 @@ static int PrintTop(const Arguments* arguments, const EmberTensor* result) {
   float largest, sum = 0;
   int i, n, failed = 0;
   if (result->type != EMBER_F32 || result->byte_size == 0 ||
-      result->byte_size / sizeof(float) > kMostClasses) {
+      result->byte_size / sizeof(float) > kMaxClasses) {
     return Fail(arguments->model, "expected a result of f32 scores");
   }
   if (arguments->labels != NULL) {

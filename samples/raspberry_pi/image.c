@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { kMostPixelsPerSide = 1 << 14 };
+enum { kMaxPixelsPerSide = 1 << 14 };
 
 /* A number of the header, after white space and comments; -1: there is none. */
 static int ReadNumber(FILE* file) {
@@ -34,8 +34,8 @@ static const char* ReadPixels(FILE* file, Image* image) {
   image->width = ReadNumber(file);
   image->height = ReadNumber(file);
   shades = ReadNumber(file);
-  if (image->width < 1 || image->width > kMostPixelsPerSide ||
-      image->height < 1 || image->height > kMostPixelsPerSide) {
+  if (image->width < 1 || image->width > kMaxPixelsPerSide ||
+      image->height < 1 || image->height > kMaxPixelsPerSide) {
     return "expected a width and height of 1 to 16384";
   }
   if (shades != 255) return "expected 255 shades";

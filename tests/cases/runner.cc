@@ -14,7 +14,7 @@ namespace ember::cases {
 namespace {
 
 // Results of more elements stand in the file as a hash.
-constexpr int64_t kMostElementsInFile = 48;
+constexpr int64_t kMaxElementsInFile = 48;
 
 bool IsSubject(const Section& section) {
   return section.keyword == "dispatch" || section.keyword == "loops" ||
@@ -43,7 +43,7 @@ bool IsExpectation(const std::string& line,
 // What stands in the file. A hash is of exact results only: of others the
 // definition may have another last digit with another library of functions.
 std::vector<std::string> LinesOf(const RunResults& results) {
-  if (results.calls == 1 && results.elements <= kMostElementsInFile)
+  if (results.calls == 1 && results.elements <= kMaxElementsInFile)
     return results.lines;
   if (results.tolerance > 0) return {};
   return {Concat({"results = ", HashText(results.hash)})};

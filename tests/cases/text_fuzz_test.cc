@@ -24,8 +24,8 @@ namespace ember::cases {
 namespace {
 
 // More is slow to schedule and finds nothing else.
-constexpr size_t kMostInstructions = 200;
-constexpr size_t kMostLines = 40;
+constexpr size_t kMaxInstructions = 200;
+constexpr size_t kMaxLines = 40;
 
 void RunNest(std::string_view text) {
   const StatusOr<loops::LoopNest> nest = loops::Parse(text);
@@ -48,12 +48,12 @@ StatusOr<tensor::Dispatch> DispatchOf(std::string_view text) {
 }
 
 void RunSchedule(const tensor::Dispatch& dispatch, std::string_view text) {
-  if (dispatch.instructions.size() > kMostInstructions) return;
+  if (dispatch.instructions.size() > kMaxInstructions) return;
   schedule::Schedule schedule(schedule::Disassemble(dispatch, {}));
   // Each line by itself, so that what stands behind a wrong one is tried, too.
   size_t lines = 0;
   for (const std::string& line : SplitLines(text)) {
-    if (++lines > kMostLines) break;
+    if (++lines > kMaxLines) break;
     (void)schedule::Apply(line, schedule).ok();
   }
   const StatusOr<loops::LoopNest> nest = schedule::Lower(schedule);

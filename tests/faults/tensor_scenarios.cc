@@ -27,7 +27,7 @@ namespace {
 
 using vm::Tensor;
 
-constexpr int64_t kDepth = 256, kWidth = 128, kMostRows = 256;
+constexpr int64_t kDepth = 256, kWidth = 128, kMaxRows = 256;
 
 constexpr std::string_view kProgram = R"(
 dispatch @product<N>(%x: f32[N, 256], %w: f32[256, 128]) -> (%y: f32[N, 128]) {
@@ -222,8 +222,8 @@ class SessionScenario : public Scenario {
   std::shared_ptr<jit::Jit> jit_;
   vm::SessionOptions options_;
   std::unique_ptr<vm::Session> session_;
-  int64_t rows_ = kMostRows;
-  std::vector<Tensor> inputs_ = {Rows(kMostRows)};
+  int64_t rows_ = kMaxRows;
+  std::vector<Tensor> inputs_ = {Rows(kMaxRows)};
   std::vector<Tensor> results_;
   bool has_results_ = false;
 };
@@ -251,7 +251,7 @@ class ApiScenario final : public Scenario {
       EMBER_RETURN_IF_ERROR(
           Check(api_->session_create(module_, &options, &session_)));
     }
-    const int64_t dims[] = {kMostRows, kDepth};
+    const int64_t dims[] = {kMaxRows, kDepth};
     const EmberTensor tensor = {EMBER_F32, 2, dims, input_.data,
                                 static_cast<size_t>(input_.byte_size)};
     EMBER_RETURN_IF_ERROR(Check(api_->session_set_input(session_, 0, &tensor)));
@@ -264,7 +264,7 @@ class ApiScenario final : public Scenario {
   }
   Status RunAgain() override {
     EMBER_RETURN_IF_ERROR(Run());
-    return CheckRows(found_, kMostRows);
+    return CheckRows(found_, kMaxRows);
   }
 
  private:
@@ -280,7 +280,7 @@ class ApiScenario final : public Scenario {
   const EmberApi* const api_ = ember_get_api(EMBER_API_VERSION);
   EmberModule* module_ = nullptr;
   EmberSession* session_ = nullptr;
-  const Tensor input_ = Rows(kMostRows);
+  const Tensor input_ = Rows(kMaxRows);
   std::span<const float> found_;
 };
 

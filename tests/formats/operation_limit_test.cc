@@ -98,13 +98,13 @@ TEST(OperationLimit, IsTheErrorOfEverySampleWhereItIsTooSmall) {
 TEST(OperationLimit, IsTheErrorOfTheModelsBelowAFolder) {
   const char* const folder = std::getenv("EMBER_MODELS");
   if (folder == nullptr) GTEST_SKIP() << "EMBER_MODELS names no folder";
-  constexpr uintmax_t kMaximumBytes = 200'000;
+  constexpr uintmax_t kMaxBytes = 200'000;
   constexpr int64_t kDense = 200;
   std::vector<std::string> paths;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file() && entry.path().extension() == ".onnx" &&
-        entry.file_size() <= kMaximumBytes)
+        entry.file_size() <= kMaxBytes)
       paths.push_back(entry.path().string());
   }
   std::sort(paths.begin(), paths.end());

@@ -20,7 +20,7 @@ namespace ember::tests {
 namespace {
 
 constexpr int64_t kNone = -1;
-constexpr int64_t kMostNoted = 64;
+constexpr int64_t kMaxNoted = 64;
 
 // What a worker says while it runs, in memory that it shares with its
 // supervisor.
@@ -33,7 +33,7 @@ struct Progress {
   struct {
     std::atomic<int64_t> number;
     std::atomic<ChildOutcome> outcome;
-  } noted[kMostNoted];
+  } noted[kMaxNoted];
 };
 
 class SharedProgress {
@@ -74,7 +74,7 @@ void RunCases(const CaseRange& range, const SupervisedOptions& options,
     const ChildOutcome outcome = run(number);
     if (IsFinding(outcome)) {
       const int64_t place = progress->noted_count.fetch_add(1);
-      if (place < kMostNoted) {
+      if (place < kMaxNoted) {
         progress->noted[place].number.store(number);
         progress->noted[place].outcome.store(outcome);
       }
@@ -176,7 +176,7 @@ SupervisedReport RunSupervised(const CaseRange& range,
     }
     int status = 0;
     const bool hung = Await(process, options.cpu_seconds, progress, status);
-    for (int64_t i = 0; i < std::min(progress->noted_count.load(), kMostNoted);
+    for (int64_t i = 0; i < std::min(progress->noted_count.load(), kMaxNoted);
          ++i)
       find(progress->noted[i].number.load(), progress->noted[i].outcome.load(),
            "the worker went on");

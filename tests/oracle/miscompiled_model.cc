@@ -19,7 +19,7 @@ namespace ember::tests {
 namespace {
 
 // Calls of a dispatch that are kept: loops make many.
-constexpr size_t kMostCalls = 3;
+constexpr size_t kMaxCalls = 3;
 
 bool AreEqual(const std::vector<vm::Tensor>& a,
               const std::vector<vm::Tensor>& b) {
@@ -92,7 +92,7 @@ class MiscompiledModel::Capture final : public vm::KernelProvider {
     Status Run(const vm::KernelCall& call) const override {
       Subject& subject = subjects_[number_];
       const tensor::Dispatch& dispatch = *subject.request.dispatch;
-      if (subject.calls.size() < kMostCalls) {
+      if (subject.calls.size() < kMaxCalls) {
         EMBER_ASSIGN_OR_RETURN(
             tools::CallOperands copy,
             tools::CallOperands::Copy(dispatch, call,

@@ -15,7 +15,7 @@ namespace {
 
 using vm::Tensor;
 
-constexpr int64_t kMostOpenDim = 24;
+constexpr int64_t kMaxOpenDim = 24;
 // A whole model rounds more often than one dispatch.
 constexpr double kToleranceFactor = 20;
 
@@ -33,7 +33,7 @@ StatusOr<std::vector<Tensor>> MakeInputs(const vm::Module& module,
                                          std::mt19937_64& random) {
   std::vector<int64_t> symbols(module.entry().symbols.size());
   for (int64_t& symbol : symbols)
-    symbol = 1 + static_cast<int64_t>(random() % kMostOpenDim);
+    symbol = 1 + static_cast<int64_t>(random() % kMaxOpenDim);
   tools::RandomTensors values(random() | 1);
   std::vector<Tensor> inputs;
   for (const vm::TensorSignature& signature : module.inputs()) {

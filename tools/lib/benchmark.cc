@@ -65,8 +65,8 @@ class Caller {
     const Clock::time_point begin = Clock::now();
     EMBER_RETURN_IF_ERROR(session_.Run(inputs_, &results_));
     last_ms_ = MillisecondsSince(begin);
-    constexpr size_t kMostKept = 1'000'000;
-    if (times_.size() < kMostKept) {
+    constexpr size_t kMaxKept = 1'000'000;
+    if (times_.size() < kMaxKept) {
       times_.push_back(last_ms_);
       waits_.push_back(threads_.milliseconds() - waited);
     }

@@ -98,8 +98,8 @@ void CompileLimits::LimitTime(double seconds, std::string message) {
   watch_ = std::thread([this, seconds, message = std::move(message)] {
     std::unique_lock lock(mutex_);
     // A time that a clock cannot hold is no limit either.
-    constexpr double kMostSeconds = 1e9;
-    if (seconds > kMostSeconds) return;
+    constexpr double kMaxSeconds = 1e9;
+    if (seconds > kMaxSeconds) return;
     const auto end = std::chrono::steady_clock::now() +
                      std::chrono::duration_cast<std::chrono::nanoseconds>(
                          std::chrono::duration<double>(seconds));

@@ -30,10 +30,10 @@ std::string DeviceText(const hal::DeviceDescription& device) {
 
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, int64_t threads, const std::string& cache_folder) {
-  constexpr int64_t kMostThreads = 1024;
-  if (threads > kMostThreads) {
+  constexpr int64_t kMaxThreads = 1024;
+  if (threads > kMaxThreads) {
     return InvalidArgumentError("--threads: expected at most " +
-                                std::to_string(kMostThreads) + ", found " +
+                                std::to_string(kMaxThreads) + ", found " +
                                 std::to_string(threads));
   }
   return hal::CreateDevice(name, {.threads = static_cast<int>(threads),

@@ -127,9 +127,9 @@ class Prejitter {
     const int64_t packed_bytes = BytesOf(packed.buffers);
     // Reading so many more bytes from a disk takes longer than packing the
     // weights.
-    constexpr int64_t kMostGrowth = 2;
+    constexpr int64_t kMaxGrowth = 2;
     if (options_.packed_weights == PackedWeights::kAuto &&
-        packed_bytes > kMostGrowth * BytesOf(request.constant_data)) {
+        packed_bytes > kMaxGrowth * BytesOf(request.constant_data)) {
       packed = {};
     } else {
       row.packed_bytes = packed_bytes;
@@ -178,7 +178,7 @@ vm::NativeSection SectionOf(Prejitted made) {
 
 std::vector<vm::DispatchProfile> HotPart(
     const std::vector<vm::DispatchProfile>& profile, double percent) {
-  constexpr size_t kMostShapes = 8;
+  constexpr size_t kMaxShapes = 8;
   constexpr int64_t kLeastPart = 100;
   double all = 0, taken = 0;
   for (const vm::DispatchProfile& dispatch : profile)
@@ -193,7 +193,7 @@ std::vector<vm::DispatchProfile> HotPart(
     for (const vm::DispatchProfile::Shape& shape : dispatch.shapes) {
       const bool is_worth_it =
           part.shapes.empty() || shape.ns >= ns / kLeastPart;
-      if (is_worth_it && part.shapes.size() < kMostShapes)
+      if (is_worth_it && part.shapes.size() < kMaxShapes)
         part.shapes.push_back(shape);
     }
   }

@@ -15,7 +15,7 @@ namespace ember::tools {
 namespace {
 
 // The evaluator of loop nests takes some hundred nanoseconds per point.
-constexpr double kMostPoints = 2e7;
+constexpr double kMaxPoints = 2e7;
 
 // Keeps the schedule and loop nest of the kernel that is compiled.
 class TextKeeper final : public jit::KernelWrapper {
@@ -48,7 +48,7 @@ StatusOr<std::string> Blame(const Repro& repro, const std::string& nest_text,
                             const std::vector<vm::Tensor>& want) {
   EMBER_ASSIGN_OR_RETURN(const DispatchWork work,
                          WorkOf(repro.dispatch, repro.parameters));
-  if (work.points > kMostPoints)
+  if (work.points > kMaxPoints)
     return std::string("the dispatch is too large to evaluate its loop nest");
   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest, loops::Parse(nest_text));
   EMBER_RETURN_IF_ERROR(loops::Verify(nest));

@@ -14,7 +14,7 @@
 namespace ember::tools {
 namespace {
 
-constexpr int kMostFolders = 10000;
+constexpr int kMaxFolders = 10000;
 constexpr std::string_view kHeader = "ember repro 1";
 
 std::string TensorPath(const std::string& folder, const char* what, size_t i) {
@@ -121,7 +121,7 @@ StatusOr<std::string> NewReproFolder(const std::string& parent,
                                      std::string_view name) {
   std::error_code error;
   std::filesystem::create_directories(parent, error);
-  for (int number = 1; !error && number <= kMostFolders; ++number) {
+  for (int number = 1; !error && number <= kMaxFolders; ++number) {
     std::string folder = parent + "/" + std::string(name);
     if (number > 1) folder += "." + std::to_string(number);
     if (std::filesystem::create_directory(folder, error)) return folder;

@@ -72,8 +72,8 @@ StatusOr<vm::Tensor> ReadStrings(std::string_view text,
   std::vector<std::string> strings = SplitStrings(text);
   // One string fills the tensor. No text is one empty string.
   if (strings.size() == 1) {
-    constexpr size_t kMostRepeated = size_t{1} << 24;
-    if (count > kMostRepeated)
+    constexpr size_t kMaxRepeated = size_t{1} << 24;
+    if (count > kMaxRepeated)
       return ResourceExhaustedError("expected at most 2^24 strings");
     const std::string only = strings[0];
     strings.assign(count, only);

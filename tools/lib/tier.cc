@@ -35,7 +35,7 @@ std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
 
 // Returns "reason: dispatch, dispatch, …", a line for each reason.
 std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
-  constexpr size_t kMostNames = 12;
+  constexpr size_t kMaxNames = 12;
   const std::string slower(
       jit::Decline(jit::DeclineReason::kSlower, "").message());
   std::map<std::string, std::set<std::string>> dispatches;  // by reason
@@ -55,7 +55,7 @@ std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
     text += reason + ": ";
     size_t count = 0;
     for (const std::string& name : names) {
-      if (count == kMostNames) break;
+      if (count == kMaxNames) break;
       text += (count++ == 0 ? "" : ", ") + name;
     }
     if (names.size() > count)
@@ -160,9 +160,9 @@ StatusOr<Tier> OpenTier(
     policy.checks_kernels = tier.oracle != nullptr;
     // Several threads compile only on machines with so many cores that sessions
     // rarely use all of them.
-    constexpr unsigned kMostThreads = 4;
+    constexpr unsigned kMaxThreads = 4;
     options.threads = static_cast<int>(
-        std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMostThreads));
+        std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMaxThreads));
     StatusOr<std::shared_ptr<jit::Jit>> loaded = LoadJit(std::move(options));
     if (!loaded.ok()) {
       std::fprintf(stderr, "tier 0 only: %s\n",

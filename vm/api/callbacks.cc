@@ -106,14 +106,14 @@ StatusOr<HostAllocator> AllocatorOf(const EmberAllocator* given) {
 
 StatusOr<std::unique_ptr<ParallelRunner>> RunnerOf(
     const EmberThreadPool* given) {
-  constexpr int32_t kMostWorkers = 1024;
+  constexpr int32_t kMaxWorkers = 1024;
   if (given == nullptr) return std::unique_ptr<ParallelRunner>();
   EMBER_RETURN_IF_ERROR(
       CheckSize("thread_pool", given->struct_size, sizeof(EmberThreadPool)));
   EMBER_RETURN_IF_ERROR(CheckFunction("thread_pool", given->run != nullptr));
-  if (given->worker_count < 1 || given->worker_count > kMostWorkers) {
+  if (given->worker_count < 1 || given->worker_count > kMaxWorkers) {
     return InvalidArgumentError(
-        "thread_pool: expected 1 to " + std::to_string(kMostWorkers) +
+        "thread_pool: expected 1 to " + std::to_string(kMaxWorkers) +
         " workers, found " + std::to_string(given->worker_count));
   }
   return std::unique_ptr<ParallelRunner>(std::make_unique<GivenRunner>(*given));

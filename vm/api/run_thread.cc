@@ -15,10 +15,10 @@ void Fence::Signal(Status status) {
 const Status* Fence::Wait(double seconds) {
   // A wait of this many seconds or more has no limit, because the clock could
   // not represent its end.
-  constexpr double kMostSeconds = 1e9;
+  constexpr double kMaxSeconds = 1e9;
   std::unique_lock<std::mutex> lock(mutex_);
   const auto ends = [this] { return is_signalled_; };
-  if (!(seconds >= 0 && seconds < kMostSeconds)) {
+  if (!(seconds >= 0 && seconds < kMaxSeconds)) {
     changed_.wait(lock, ends);
   } else if (!changed_.wait_for(lock, std::chrono::duration<double>(seconds),
                                 ends)) {

@@ -27,10 +27,10 @@ StatusOr<EmberSessionOptions> CopyOptions(const EmberSessionOptions* given) {
                 std::min(given->struct_size, sizeof(options)),
                 reinterpret_cast<char*>(&options));
   }
-  constexpr int32_t kMostThreads = 1024;
-  if (options.threads > kMostThreads) {
+  constexpr int32_t kMaxThreads = 1024;
+  if (options.threads > kMaxThreads) {
     return InvalidArgumentError(
-        Concat({"threads: expected at most ", kMostThreads, ", found ",
+        Concat({"threads: expected at most ", kMaxThreads, ", found ",
                 options.threads}));
   }
   if (options.tier < EMBER_TIER_INTERPRETER || options.tier > EMBER_TIER_AUTO) {
@@ -91,10 +91,10 @@ StatusOr<std::shared_ptr<vm::Tiering>> MakeTiering(
   library.place = PlaceOf(options.compile_in, in_background);
   // Several threads compile on machines with many cores, where sessions rarely
   // use all of them.
-  constexpr unsigned kMostThreads = 4;
+  constexpr unsigned kMaxThreads = 4;
   if (in_background) {
     library.threads = static_cast<int>(
-        std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMostThreads));
+        std::clamp(std::thread::hardware_concurrency() / 4, 1u, kMaxThreads));
   }
   std::string message;
   StatusOr<std::shared_ptr<vm::KernelProvider>> provider =

@@ -48,22 +48,22 @@ struct BoxMap {
 // Limits of tensor maps on devices. A call whose buffers break them is refused:
 // extents are from 1 to 2^32; strides of all dims but the last are multiples of
 // 16 bytes and below 2^40; the address is a multiple of 16.
-inline constexpr uint32_t kMostBoxMaps = 16;  // per phase
+inline constexpr uint32_t kMaxBoxMaps = 16;  // per phase
 // Size and alignment of a tensor map as an argument.
 inline constexpr uint64_t kBoxMapBytes = 128;
 inline constexpr uint64_t kBoxMapAlignment = 64;
-inline constexpr uint32_t kMostBoxDims = 5;
-inline constexpr uint32_t kMostBoxExtent = 256;
-inline constexpr int64_t kBoxAlignment = 16;        // also of a row of a box
-inline constexpr int64_t kMostSwizzledBytes = 128;  // largest row
-inline constexpr int64_t kMostBoxStride = (int64_t{1} << 40) - 1;
+inline constexpr uint32_t kMaxBoxDims = 5;
+inline constexpr uint32_t kMaxBoxExtent = 256;
+inline constexpr int64_t kBoxAlignment = 16;       // also of a row of a box
+inline constexpr int64_t kMaxSwizzledBytes = 128;  // largest row
+inline constexpr int64_t kMaxBoxStride = (int64_t{1} << 40) - 1;
 
 // Limits that let the code use 32-bit indices. Extents of buffers of unknown
-// size, and numbers of tasks, are at most kMostDeviceExtent. Elements of each
-// buffer, including its slices, are at most kMostDeviceElements. The launcher
+// size, and numbers of tasks, are at most kMaxDeviceExtent. Elements of each
+// buffer, including its slices, are at most kMaxDeviceElements. The launcher
 // refuses parameters that exceed them.
-inline constexpr int64_t kMostDeviceExtent = int64_t{1} << 30;
-inline constexpr int64_t kMostDeviceElements = INT32_MAX;
+inline constexpr int64_t kMaxDeviceExtent = int64_t{1} << 30;
+inline constexpr int64_t kMaxDeviceElements = INT32_MAX;
 
 // The record of a failed check, as words in memory. The first invocation that
 // changes `flag` from 0 to 1 writes the other fields.

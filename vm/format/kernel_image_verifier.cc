@@ -219,7 +219,7 @@ class Verifier {
                     static_cast<int64_t>(map.box.size()));
     }
     const int64_t bytes = int64_t{map.box.back()} * DTypeByteSize(buffer.type);
-    const bool is_wide = map.is_swizzled && bytes > kMostSwizzledBytes;
+    const bool is_wide = map.is_swizzled && bytes > kMaxSwizzledBytes;
     if (bytes % kBoxAlignment == 0 && !is_wide) return OkStatus();
     return Refuse(what,
                   is_wide ? "at most 128 bytes in a row that is swizzled"
@@ -258,11 +258,11 @@ Status VerifyBox(const DevicePhase& phase, const BoxMap& map,
   }
   if (phase.bindings[map.binding].is_sliced)
     return Refuse(what, "a binding without slices", map.binding);
-  if (map.box.empty() || map.box.size() > kMostBoxDims)
+  if (map.box.empty() || map.box.size() > kMaxBoxDims)
     return Refuse(what, "a box of 1 to 5 dims",
                   static_cast<int64_t>(map.box.size()));
   for (const uint32_t extent : map.box) {
-    if (extent < 1 || extent > kMostBoxExtent)
+    if (extent < 1 || extent > kMaxBoxExtent)
       return Refuse(what, "a box of 1 to 256 elements in each dim", extent);
   }
   return VerifyOrder(map, what);
@@ -296,7 +296,7 @@ Status VerifyDevicePhase(KernelFormat format, const DevicePhase& phase,
                              : "at most 65536 workgroups of a launch",
                   phase.most_workgroups);
   }
-  const uint32_t most_maps = HasTensorMaps(format) ? kMostBoxMaps : 0;
+  const uint32_t most_maps = HasTensorMaps(format) ? kMaxBoxMaps : 0;
   if (phase.boxes.size() > most_maps) {
     return Refuse(what,
                   Concat({"at most ", most_maps, " tensor maps in ",

@@ -12,7 +12,7 @@
 namespace ember::vm {
 namespace {
 
-constexpr uint32_t kMostRows = 64;
+constexpr uint32_t kMaxRows = 64;
 
 // Returns the bytes at the distance that is stored in the field at `field`.
 std::span<const uint8_t> At(const uint8_t* field, uint64_t size) {
@@ -88,7 +88,7 @@ StatusOr<NativeTable> ReadNativeTable(const void* symbol) {
   const size_t least =
       has_pointers ? sizeof(PointerTableRow) : sizeof(NativeTableRow);
   if (header.header_size < sizeof(NativeTableHeader) ||
-      header.row_size < least || header.row_count > kMostRows) {
+      header.row_size < least || header.row_count > kMaxRows) {
     return InvalidArgumentError(
         "native kernels: expected a table with its sizes, found others");
   }

@@ -21,7 +21,7 @@ struct Elf32 {
   using Symbol = Elf32_Sym;
   using Dynamic = Elf32_Dyn;
   static constexpr uint8_t kClass = ELFCLASS32;
-  static constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+  static constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
 };
 struct Elf64 {
   using Header = Elf64_Ehdr;
@@ -30,7 +30,7 @@ struct Elf64 {
   using Symbol = Elf64_Sym;
   using Dynamic = Elf64_Dyn;
   static constexpr uint8_t kClass = ELFCLASS64;
-  static constexpr uint64_t kMostBytes = uint64_t{1} << 46;
+  static constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
 };
 
 struct Machine {
@@ -282,9 +282,9 @@ template <typename Elf>
 Status Write(const NativeLibrary& library, const SharedObjectOptions& options,
              const std::string& path) {
   const uint64_t bytes = library.data_size + library.code_size;
-  if (bytes > Elf::kMostBytes) {
+  if (bytes > Elf::kMaxBytes) {
     return InvalidArgumentError(
-        Concat({path, ": expected at most ", Elf::kMostBytes,
+        Concat({path, ": expected at most ", Elf::kMaxBytes,
                 " bytes of kernels and packed weights, found ", bytes}));
   }
   return SharedObject<Elf>(library, options).Write(path);

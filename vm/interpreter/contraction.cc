@@ -192,7 +192,7 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
         run[height - 1](t);
       }
     }
-    if (++summed == tensor::kMostPlainBlocks && carries_) {
+    if (++summed == tensor::kMaxPlainBlocks && carries_) {
       RunTotals(HostKernels().carry_sum[wide], c, end - begin);
       summed = 0;
     }

@@ -23,13 +23,13 @@ constexpr int64_t kBlockK = 256;
 // streams less often.
 constexpr int64_t kBlockM = 126;
 // Largest number of rows that stay in one block.
-constexpr int64_t kMostBlockM = 224;
+constexpr int64_t kMaxBlockM = 224;
 
 // Limit of m, n and k, and of the products of two of them that are packed,
 // blocked or laid out. Strips run anything larger. So all strides and sizes of
 // a contraction fit in 64 bits, including the rounding of panels, and its forms
-// are within kMaximumReach.
-constexpr int64_t kMostElements = int64_t{1} << 42;
+// are within kMaxReach.
+constexpr int64_t kMaxElements = int64_t{1} << 42;
 
 int64_t Product(const StageAnalysis& analysis, const std::vector<int>& axes) {
   int64_t product = 1;
@@ -137,7 +137,7 @@ std::optional<ContractionAxes> RecogniseContraction(
   if (m < 4 || n < 8 || k < 4 || analysis.SpatialPoints() == 0)
     return std::nullopt;
   // The limits are checked in floating point, because integers could overflow.
-  const auto most = static_cast<double>(kMostElements);
+  const auto most = static_cast<double>(kMaxElements);
   const auto size = [](int64_t a, int64_t b) {
     return static_cast<double>(a) * static_cast<double>(b);
   };
@@ -203,7 +203,7 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
     const int64_t width =
         std::max<int64_t>(ranges[d].high - ranges[d].low + 1, 1);
     if (ranges[d].low >= extents[d] || ranges[d].high < 0 ||
-        __builtin_mul_overflow(size, width, &size) || size > kMostElements) {
+        __builtin_mul_overflow(size, width, &size) || size > kMaxElements) {
       return OkStatus();
     }
   }
@@ -351,7 +351,7 @@ StatusOr<Contraction> Contraction::Make(
 
   EMBER_RETURN_IF_ERROR(c.PlanPadding(analysis, axes, may_copy));
   c.ChooseBlocks(analysis, axes);
-  const int64_t most_rows = c.m_ <= kMostBlockM ? kMostBlockM : kBlockM;
+  const int64_t most_rows = c.m_ <= kMaxBlockM ? kMaxBlockM : kBlockM;
   const int64_t height = c.micro_->rows;
   c.block_m_ = std::min(most_rows / height * height, RoundUp(c.m_, height));
   c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
@@ -403,7 +403,7 @@ StatusOr<Contraction> Contraction::Make(
                      DTypeByteSize(stored) == c.size_ && stored == value_type;
   c.c_stride_m_ = FlatStride(analysis, axes.m, store.offset);
   c.carries_ = c.type_ != DType::kI32 &&
-               DivideRoundingUp(c.k_, c.block_k_) > tensor::kMostPlainBlocks;
+               DivideRoundingUp(c.k_, c.block_k_) > tensor::kMaxPlainBlocks;
   c.direct_ = !c.carries_ && plain &&
               FlatStride(analysis, axes.n, store.offset) == 1 &&
               c.c_stride_m_ >= 0;

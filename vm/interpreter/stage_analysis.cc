@@ -75,7 +75,7 @@ class Analyzer {
 
   StageValue FromConstant(int64_t value) const {
     StageValue v;
-    v.affine = -kMaximumReach <= value && value <= kMaximumReach;
+    v.affine = -kMaxReach <= value && value <= kMaxReach;
     v.form.constant = v.affine ? value : 0;
     v.range = Interval::Of(value);
     return v;
@@ -127,7 +127,7 @@ class Analyzer {
         return false;
       }
     }
-    return reach <= static_cast<uint64_t>(kMaximumReach);
+    return reach <= static_cast<uint64_t>(kMaxReach);
   }
 
   static uint64_t Magnitude(int64_t value) {

@@ -30,9 +30,9 @@ inline constexpr int kMaxAxes = 16;
 // other value, and checked if it is an index. So sums of terms, products with
 // the 8 bytes of an element, and differences to extents all fit in 64 bits, in
 // any order and for any part of a stage, in all code that uses the analysis.
-inline constexpr int64_t kMaximumReach = int64_t{1} << 58;
+inline constexpr int64_t kMaxReach = int64_t{1} << 58;
 
-// constant + sum over axes of coefficients[axis] * axis; within kMaximumReach.
+// constant + sum over axes of coefficients[axis] * axis; within kMaxReach.
 struct Affine {
   int64_t constant = 0;
   int64_t coefficients[kMaxAxes] = {};
@@ -71,7 +71,7 @@ struct Guard {
 struct Access {
   int buffer = 0;
   // Flat offset in elements, without the dynamic indices. It keeps the bound of
-  // all forms: if it might exceed kMaximumReach, all indices are dynamic.
+  // all forms: if it might exceed kMaxReach, all indices are dynamic.
   Affine offset;
   std::vector<DynamicIndex>
       dynamic;  // if not empty, these are checked and add to the offset

@@ -12,7 +12,7 @@ namespace ember::vm {
 namespace {
 
 // Each part is compared with all others, so their number is bounded.
-constexpr size_t kMostParts = 64;
+constexpr size_t kMaxParts = 64;
 
 struct Range {
   int64_t begin = 0;
@@ -29,7 +29,7 @@ std::optional<Range> RangeOf(const StageAnalysis& stage, tensor::Register index,
   if (stage.IsHeader(index)) {
     const auto value = static_cast<int64_t>(stage.header->values[index]);
     // The number comes from the file, so adding 1 could overflow.
-    if (value < 0 || value > tensor::kMaximumExtent) return std::nullopt;
+    if (value < 0 || value > tensor::kMaxExtent) return std::nullopt;
     return Range{value, value + 1};
   }
   const StageValue& value = stage.ValueOf(index);
@@ -120,7 +120,7 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
       const auto is_apart = [&](const Box& part) {
         return AreApart(part, *box);
       };
-      if (parts.size() == kMostParts || !std::ranges::all_of(parts, is_apart))
+      if (parts.size() == kMaxParts || !std::ranges::all_of(parts, is_apart))
         return false;
       left -= ElementsOf(*box);
       parts.push_back(*std::move(box));

@@ -10,12 +10,12 @@ namespace {
 
 // Enough for programs that wait in every iteration of a loop, or for a hundred
 // shapes of a large model.
-constexpr size_t kMostSegments = 1024;
-constexpr int64_t kMostCommands = 64 * 1024;
-constexpr int64_t kMostBytes = int64_t{256} << 20;  // limit of old recordings
+constexpr size_t kMaxSegments = 1024;
+constexpr int64_t kMaxCommands = 64 * 1024;
+constexpr int64_t kMaxBytes = int64_t{256} << 20;  // limit of old recordings
 // Largest number of touches that are compared. For more, a barrier costs less
 // than a search for conflicts.
-constexpr size_t kMostTouches = 256;
+constexpr size_t kMaxTouches = 256;
 
 int64_t ThreadNs() {
   timespec time{};
@@ -178,7 +178,7 @@ Status CommandStream::StartRecording() {
 Status CommandStream::PutBarrier(Segment& segment,
                                  const StreamCommand& command) {
   const auto is_write = [&](size_t i) { return i >= command.input_count; };
-  bool conflicts = touches_.size() > kMostTouches;
+  bool conflicts = touches_.size() > kMaxTouches;
   for (size_t i = 0; i < command.ranges.size() && !conflicts; ++i) {
     for (const Touch& touch : touches_) {
       if ((touch.is_write || is_write(i)) &&
@@ -293,8 +293,8 @@ void CommandStream::DropOldSegments() {
     bytes += segment->device_bytes;
   }
   while (segments_.size() > 1 &&
-         (segments_.size() > kMostSegments || commands > kMostCommands ||
-          bytes > kMostBytes)) {
+         (segments_.size() > kMaxSegments || commands > kMaxCommands ||
+          bytes > kMaxBytes)) {
     const auto oldest = std::ranges::min_element(
         segments_, {}, [](const auto& segment) { return segment->last_use; });
     commands -= static_cast<int64_t>((*oldest)->entries.size());

@@ -19,7 +19,7 @@ constexpr int64_t kChunksPerWorker = 4;
 // A call of more points than this is split into more pieces, each of a few
 // milliseconds. A run can be stopped between two pieces.
 constexpr int64_t kPointsPerChunk = int64_t{1} << 24;
-constexpr int64_t kMostChunks = int64_t{1} << 20;
+constexpr int64_t kMaxChunks = int64_t{1} << 20;
 
 // Temporaries of a call that needs at most this many bytes are on the stack.
 // Taking a block and giving it back, each under a lock, took a tenth of a small
@@ -288,9 +288,9 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
     const PhaseFunction run = definition_.functions[i];
     const int64_t tasks = layout.phase_tasks[i];
     const int64_t chunks = std::min(
-        tasks, std::max<int64_t>(
-                   workers == 1 ? 1 : workers * kChunksPerWorker,
-                   std::min(call.points / kPointsPerChunk, kMostChunks)));
+        tasks,
+        std::max<int64_t>(workers == 1 ? 1 : workers * kChunksPerWorker,
+                          std::min(call.points / kPointsPerChunk, kMaxChunks)));
     const auto run_chunk = [&](int64_t chunk, int worker) {
       const size_t w = static_cast<size_t>(worker);
       if (run(call.parameters.data(), pointers.data() + count * w,

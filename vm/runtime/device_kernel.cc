@@ -227,14 +227,14 @@ StatusOr<DeviceKernel::Executables> DeviceKernel::Load(PhaseRange range) const {
 Status DeviceKernel::CheckLayout(const KernelLayout& layout) const {
   const KernelImage& image = definition_.image;
   for (const int64_t tasks : layout.phase_tasks) {
-    if (tasks > kMostDeviceExtent) return OverLimit(Concat({tasks, " tasks"}));
+    if (tasks > kMaxDeviceExtent) return OverLimit(Concat({tasks, " tasks"}));
   }
   for (size_t i = 0; i < image.buffers.size(); ++i) {
     const KernelBuffer& buffer = image.buffers[i];
     const int64_t elements = layout.bytes[i] / DTypeByteSize(buffer.type);
-    bool is_over = elements > kMostDeviceElements;
+    bool is_over = elements > kMaxDeviceElements;
     for (const int64_t extent : layout.extents[i])
-      is_over |= extent > kMostDeviceExtent;
+      is_over |= extent > kMaxDeviceExtent;
     const bool is_bound = buffer.scope != KernelScope::kTask &&
                           buffer.scope != KernelScope::kRegister;
     is_over |= is_bound && layout.bytes[i] > limits_.binding_bytes;
@@ -267,7 +267,7 @@ Status DeviceKernel::CheckIterations(PhaseRange range,
 // alignment.
 Status DeviceKernel::CheckBoxes(PhaseRange range,
                                 const KernelLayout& layout) const {
-  static_assert(kMostDeviceElements * 8 <= kMostBoxStride);
+  static_assert(kMaxDeviceElements * 8 <= kMaxBoxStride);
   const KernelImage& image = definition_.image;
   for (size_t i = range.begin; i < range.end; ++i) {
     if (layout.phase_tasks[i] <= 0) continue;
@@ -490,7 +490,7 @@ Status DeviceKernel::RecordPhases(
       const int64_t bytes = layout.bytes[binding.buffer];
       if (!binding.is_sliced || bytes == 0) continue;
       const int64_t most =
-          std::min({kSliceBytes, limits_.binding_bytes, kMostDeviceElements});
+          std::min({kSliceBytes, limits_.binding_bytes, kMaxDeviceElements});
       at_once = std::min(at_once, std::max<int64_t>(most / bytes, 1));
       if (bytes > limits_.binding_bytes)
         return OverLimit(Concat({"temporary of ", bytes, " bytes"}));
@@ -524,7 +524,7 @@ Status DeviceKernel::RecordPhases(
       if (phase.most_workgroups != 0)
         groups = std::min<int64_t>(groups, phase.most_workgroups);
       const int64_t most =
-          std::min(limits_.chunks[0], hal::DeviceLimits::kMostChunks);
+          std::min(limits_.chunks[0], hal::DeviceLimits::kMaxChunks);
       const int64_t rows = DivideRoundingUp(groups, most);
       if (rows > limits_.chunks[1])
         return OverLimit(Concat({groups, " workgroups"}));

@@ -11,13 +11,13 @@ namespace ember::vm {
 
 HostDispatchRunner::CheckTime HostDispatchRunner::WhenToCheck(SiteState& site) {
   // Number of shape classes with which a kernel for all shapes is checked.
-  constexpr int kMostClasses = 8;
+  constexpr int kMaxClasses = 8;
   PlanEntry& entry = *site.entry;
   if (entry.is_checked) return CheckTime::kNever;
   // Checks by all sessions count.
   const KernelSlot::Checks checks =
       site.slot->ChecksOf(entry.kernel, entry.parameters);
-  entry.is_checked = checks.has_these || checks.count >= kMostClasses;
+  entry.is_checked = checks.has_these || checks.count >= kMaxClasses;
   if (entry.is_checked) return CheckTime::kNever;
   // After an inconclusive check the next call is checked, because the first
   // call of each run may be inconclusive, too.
@@ -57,7 +57,7 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
 void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
                                const Status& want) {
   // Number of inconclusive checks after which the kernel is accepted.
-  constexpr int kMostChecks = 4;
+  constexpr int kMaxChecks = 4;
   PlanEntry& entry = *site.entry;
   const Kernel& kernel = *entry.kernel;
   KernelJudge& judge = *tiering().judge();
@@ -105,7 +105,7 @@ void HostDispatchRunner::Check(SiteState& site, KernelCheck& check,
     site.slot->Withdraw(&kernel, std::move(verdict.wrong));
     return ChooseKernel(site);
   }
-  if (verdict.tells_little && ++entry.checks < kMostChecks) return;
+  if (verdict.tells_little && ++entry.checks < kMaxChecks) return;
   site.slot->NoteChecked(&kernel, entry.parameters);
   entry.is_checked = true;
 }

@@ -11,7 +11,7 @@ namespace ember::vm {
 namespace {
 
 // Limit of temporaries; more is refused before it is allocated.
-constexpr int64_t kMaximumBytes = int64_t{1} << 36;
+constexpr int64_t kMaxBytes = int64_t{1} << 36;
 
 std::vector<uint64_t> Evaluate(std::span<const tensor::Instruction> formulas,
                                std::span<const int64_t> parameters) {
@@ -46,7 +46,7 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
     const auto tasks = static_cast<int64_t>(values[phase]);
     layout.phase_tasks.push_back(tasks);
     // Code generation relies on this bound for the ranges of variables.
-    if (tasks <= tensor::kMaximumExtent) continue;
+    if (tasks <= tensor::kMaxExtent) continue;
     return ResourceExhaustedError(
         Concat({"dispatch @", image.dispatch, ": ", tasks, " tasks"}));
   }
@@ -61,7 +61,7 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
       // The plan has checked the extents of the dispatch's own buffers.
       const bool overflows =
           __builtin_mul_overflow(bytes, extents.back(), &bytes);
-      if (overflows || bytes > kMaximumBytes) bytes = kMaximumBytes + 1;
+      if (overflows || bytes > kMaxBytes) bytes = kMaxBytes + 1;
     }
     layout.bytes.push_back(bytes);
     int64_t* const total =
@@ -70,7 +70,7 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
                                              : nullptr;
     layout.offsets.push_back(total == nullptr ? 0 : *total);
     if (total == nullptr) continue;
-    if (bytes > kMaximumBytes - *total) {
+    if (bytes > kMaxBytes - *total) {
       return ResourceExhaustedError(
           Concat({"dispatch @", image.dispatch, ": temporary %", buffer.name,
                   " of ", bytes, " bytes"}));

@@ -89,9 +89,9 @@ KernelSlot::Checks KernelSlot::ChecksOf(
 void KernelSlot::NoteUnchecked(std::string reason) {
   // Reasons name sizes, and each iteration of a loop may have other sizes, so
   // their number is limited.
-  constexpr size_t kMostReasons = 64;
+  constexpr size_t kMaxReasons = 64;
   std::lock_guard<std::mutex> lock(mutex_);
-  if (decline_reasons_.size() >= kMostReasons) return;
+  if (decline_reasons_.size() >= kMaxReasons) return;
   if (std::ranges::find(decline_reasons_, reason) == decline_reasons_.end())
     decline_reasons_.push_back(std::move(reason));
 }

@@ -10,7 +10,7 @@ namespace ember::vm {
 namespace {
 
 // Largest number of overlay files; a device has a handful of targets.
-constexpr size_t kMostFiles = 64;
+constexpr size_t kMaxFiles = 64;
 
 struct Close {
   void operator()(DIR* folder) const { closedir(folder); }
@@ -39,7 +39,7 @@ std::vector<std::string> FindOverlayFiles(const std::string& module_path) {
       files.push_back(module_path.substr(0, name_begin) + std::string(name));
   }
   std::ranges::sort(files);
-  if (files.size() > kMostFiles) files.resize(kMostFiles);
+  if (files.size() > kMaxFiles) files.resize(kMaxFiles);
   return files;
 }
 

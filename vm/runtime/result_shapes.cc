@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kLongestText = 100;
 // Largest number of instructions and operands of calls that are evaluated, some
 // milliseconds. Extents beyond it are unknown.
-constexpr int64_t kMostSteps = int64_t{1} << 20;
+constexpr int64_t kMaxSteps = int64_t{1} << 20;
 
 // The precedence of the outermost operator of a text.
 enum class Binding : uint8_t { kSum, kProduct, kWhole };
@@ -194,7 +194,7 @@ void Walker::CallLibrary(const ProgramInstruction& in) {
 Status Walker::Walk() {
   int64_t steps = 0;
   for (size_t pc = 0; pc < program_.instructions.size();) {
-    if (++steps > kMostSteps) return OkStatus();
+    if (++steps > kMaxSteps) return OkStatus();
     const size_t index = pc++;
     const ProgramInstruction& in = program_.instructions[index];
     switch (in.opcode) {

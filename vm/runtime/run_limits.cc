@@ -29,8 +29,8 @@ void RunLimits::Start() {
   int64_t deadline = 0;
   // Larger values have no deadline either, because int64 nanoseconds could not
   // represent it.
-  constexpr double kMostSeconds = 1e9;
-  if (max_seconds_ > 0 && max_seconds_ < kMostSeconds)
+  constexpr double kMaxSeconds = 1e9;
+  if (max_seconds_ > 0 && max_seconds_ < kMaxSeconds)
     deadline = SteadyNanoseconds() + static_cast<int64_t>(max_seconds_ * 1e9);
   interrupt_.Start(deadline, max_seconds_);
   if (begins_cancelled_ != nullptr && begins_cancelled_->load())

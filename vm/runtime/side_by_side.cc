@@ -8,10 +8,10 @@
 namespace ember::vm {
 namespace {
 
-constexpr size_t kMostCalls = 8;  // limit of a batch
+constexpr size_t kMaxCalls = 8;  // limit of a batch
 // Largest number of buffers of a call: each is compared with each of the
 // others'.
-constexpr size_t kMostBuffers = 64;
+constexpr size_t kMaxBuffers = 64;
 // Runs each way until a batch is decided, and the smaller number that is enough
 // if running together is clearly slower.
 constexpr int64_t kSamples = 8;
@@ -21,7 +21,7 @@ constexpr int64_t kMuchSlower = 110;
 constexpr int64_t kFaster = 97;
 // Limit of tries: running together may have become impossible since the batch
 // was found.
-constexpr int64_t kMostTries = 4 * kSamples;
+constexpr int64_t kMaxTries = 4 * kSamples;
 // Tries may take one part in this many of a run's time.
 constexpr int64_t kTriedShare = 10;
 
@@ -37,7 +37,7 @@ SideBySide::SideBySide(ParallelRunner& runner, size_t site_count, Clock clock)
       clock_(clock),
       is_seen_(site_count),
       batch_of_site_(site_count, -1),
-      kept_(kMostCalls) {}
+      kept_(kMaxCalls) {}
 
 int SideBySide::batch_count() const {
   return static_cast<int>(
@@ -72,7 +72,7 @@ void SideBySide::EndRun() {
 Status SideBySide::Call(size_t site, const KernelCall& call,
                         const Kernel& kernel, std::span<const int64_t> bytes,
                         size_t input_count) {
-  if (call.buffers.size() > kMostBuffers) {
+  if (call.buffers.size() > kMaxBuffers) {
     EMBER_RETURN_IF_ERROR(Synchronize());
     return RunOnHost(kernel, call);
   }
@@ -194,7 +194,7 @@ void SideBySide::FormBatches() {
   for (size_t first = 0; first < seen_.size();) {
     std::vector<size_t> sites;
     size_t end = first;
-    for (; end < seen_.size() && sites.size() < kMostCalls; ++end) {
+    for (; end < seen_.size() && sites.size() < kMaxCalls; ++end) {
       const KeptCall& call = seen_[end];
       const auto conflicts = [&](const KeptCall& other) {
         return other.site == call.site || Conflict(other, call);
@@ -256,7 +256,7 @@ void SideBySide::Decide(Batch& batch) {
     batch.is_together = true;
     return;
   }
-  if (!is_measured && !is_much_slower && batch.tries < kMostTries) return;
+  if (!is_measured && !is_much_slower && batch.tries < kMaxTries) return;
   batch.verdict = Verdict::kApart;
   batch.is_together = false;
   const std::vector<size_t> sites = batch.sites;  // AddBatch moves batches

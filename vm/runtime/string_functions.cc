@@ -30,12 +30,12 @@ constexpr int64_t kHandleSize = sizeof(int64_t);
 
 // Longest pattern. RE2's memory while it parses a pattern has no limit: three
 // bytes may take up to 31 KB.
-constexpr size_t kMostPatternBytes = 4096;
+constexpr size_t kMaxPatternBytes = 4096;
 // Limit of a compiled pattern's memory.
 constexpr int64_t kPatternMemory = int64_t{2} << 20;
 // Limit of the work on one string, which cannot be interrupted: its bytes times
 // the states of a pattern.
-constexpr int64_t kMostMatchSteps = int64_t{1} << 32;
+constexpr int64_t kMaxMatchSteps = int64_t{1} << 32;
 
 // Operands are read and written element by element, because another thread may
 // change the memory meanwhile.
@@ -295,7 +295,7 @@ class Strings final : public StringSupport {
     EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
     EMBER_ASSIGN_OR_RETURN(const std::string_view pattern,
                            table_.Get(call.integers[1]));
-    EMBER_RETURN_IF_ERROR(Expect(pattern.size() <= kMostPatternBytes,
+    EMBER_RETURN_IF_ERROR(Expect(pattern.size() <= kMaxPatternBytes,
                                  "a regular expression of at most 4096 bytes",
                                  static_cast<int64_t>(pattern.size())));
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
@@ -318,7 +318,7 @@ class Strings final : public StringSupport {
           const std::string_view text,
           Text(call, HandleAt(call.memory[0], i), /*times=*/states));
       EMBER_RETURN_IF_ERROR(Expect(
-          static_cast<int64_t>(text.size()) <= kMostMatchSteps / states,
+          static_cast<int64_t>(text.size()) <= kMaxMatchSteps / states,
           "strings of fewer bytes for a regular expression of so many states",
           static_cast<int64_t>(text.size())));
       call.memory[1].data[i] = RE2::FullMatch(

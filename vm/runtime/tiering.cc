@@ -35,7 +35,7 @@ Tiering::Options Tiering::Eager(int max_tier) {
   return {.least_ns = 0,
           .tier1_calls = 0,
           .tier2_calls = 0,
-          .most_specialised = kMostEager,
+          .most_specialised = kMaxEager,
           .max_tier = max_tier,
           .keeps_slow_kernels = true,
           .checks_kernels = false};

@@ -93,9 +93,9 @@ class Tiering : public DispatchRunnerSource {
   // Options for a provider that compiles within the request: every site
   // requests a kernel of tier max_tier before its first call. Kernels are used
   // without checks, because the caller does not want calls of tier 0. A site
-  // that has run kMostEager shape classes will probably run more (a value that
+  // that has run kMaxEager shape classes will probably run more (a value that
   // grows in a loop), so further classes get the kernel for all shapes.
-  static constexpr int kMostEager = 64;
+  static constexpr int kMaxEager = 64;
   static Options Eager(int max_tier);
 
   Tiering(std::shared_ptr<const Module> module,

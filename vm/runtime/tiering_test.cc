@@ -190,7 +190,7 @@ TEST_F(TieringTest, EagerAsksBeforeTheFirstCall) {
 
 TEST_F(TieringTest, EagerStopsWhereShapesHaveNoEnd) {
   StartWith(Tiering::Eager(2));
-  constexpr int kOwn = Tiering::kMostEager;
+  constexpr int kOwn = Tiering::kMaxEager;
   for (int64_t n = 1; n <= 3 * kOwn; ++n) Run(n);
   ASSERT_EQ(provider_->requests.size(), static_cast<size_t>(kOwn) + 1);
   EXPECT_EQ(provider_->requests.back().tier, 1);

@@ -26,7 +26,7 @@ void GridRunner::Multiply(GridThread* seen, uint32_t packed,
   const WarpProduct product = WarpProduct::Unpack(packed);
   const size_t count = product.RegistersOfA() + product.RegistersOfB() +
                        product.RegistersOfSum();
-  EMBER_CHECK(count <= kMostOperands)
+  EMBER_CHECK(count <= kMaxOperands)
       << "a product of " << count << " registers";
   Thread& thread = runner.threads_[number];
   const uint32_t turn = thread.meetings % 2;

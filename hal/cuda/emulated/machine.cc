@@ -18,7 +18,7 @@ constexpr EmulatedKind kKinds[] = {
 };
 constexpr std::string_view kDefaultKind = "sm_80";
 // Largest memory of a host on which a device is emulated.
-constexpr size_t kMostBytes = size_t{1} << 36;
+constexpr size_t kMaxBytes = size_t{1} << 36;
 constexpr size_t kAlignment = 256;
 
 }  // namespace
@@ -84,7 +84,7 @@ void Machine::End(CUcontext context) {
 
 CUresult Machine::Allocate(size_t bytes, bool is_host, uint8_t** memory) {
   if (bytes == 0) return kInvalidValue;
-  if (bytes > kMostBytes) return kOutOfMemory;
+  if (bytes > kMaxBytes) return kOutOfMemory;
   Allocation allocation;
   allocation.memory.reset(new (std::nothrow) uint8_t[bytes + kAlignment]);
   if (allocation.memory == nullptr) return kOutOfMemory;

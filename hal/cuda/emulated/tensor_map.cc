@@ -12,9 +12,9 @@ namespace {
 constexpr uint64_t kMapAlignment = 64;
 // alignment of addresses, strides and rows of a box
 constexpr uint64_t kAlignment = 16;
-constexpr uint64_t kMostExtent = uint64_t{1} << 32;
-constexpr uint64_t kMostStride = uint64_t{1} << 40;  // strides are below it
-constexpr uint32_t kMostBox = 256;
+constexpr uint64_t kMaxExtent = uint64_t{1} << 32;
+constexpr uint64_t kMaxStride = uint64_t{1} << 40;  // strides are below it
+constexpr uint32_t kMaxBox = 256;
 constexpr uint64_t kSwizzledBytes = 128;  // largest row of a swizzled box
 
 // Returns 0 for unknown types.
@@ -41,7 +41,7 @@ uint64_t AddressOf(const void* pointer) {
 // elements do not overlap. CUDA's driver does not require this, but our maps
 // have it.
 bool HasRoom(const TensorMap& map) {
-  std::array<uint32_t, TensorMap::kMostDims> dims = {};
+  std::array<uint32_t, TensorMap::kMaxDims> dims = {};
   uint32_t count = 0;
   for (uint32_t i = 0; i < map.rank; ++i) {
     if (i == 0 || map.extents[i] > 1) dims[count++] = i;
@@ -68,7 +68,7 @@ CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
                          CUtensorMapL2promotion promotion,
                          CUtensorMapFloatOOBfill fill) {
   if (bytes == nullptr || AddressOf(bytes) % kMapAlignment != 0 || rank < 1 ||
-      rank > TensorMap::kMostDims || ElementBytes(type) == 0 ||
+      rank > TensorMap::kMaxDims || ElementBytes(type) == 0 ||
       address == nullptr || AddressOf(address) % kAlignment != 0 ||
       interleave != kTensorMapInterleaveNone ||
       (swizzle != kTensorMapSwizzleNone && swizzle != kTensorMapSwizzle128) ||
@@ -88,13 +88,13 @@ CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
     map.extents[i] = extents[i];
     map.box[i] = box[i];
     map.strides[i] = i == 0 ? map.element_bytes : strides[i - 1];
-    if (extents[i] < 1 || extents[i] > kMostExtent || box[i] < 1 ||
-        box[i] > kMostBox)
+    if (extents[i] < 1 || extents[i] > kMaxExtent || box[i] < 1 ||
+        box[i] > kMaxBox)
       return kInvalidValue;
     // CUDA allows other strides too; the grid copies all elements of a box.
     if (element_strides[i] != 1) return kInvalidValue;
     if (i > 0 &&
-        (map.strides[i] % kAlignment != 0 || map.strides[i] >= kMostStride))
+        (map.strides[i] % kAlignment != 0 || map.strides[i] >= kMaxStride))
       return kInvalidValue;
   }
   if (!HasRoom(map)) return kInvalidValue;

@@ -24,12 +24,12 @@ namespace ember::hal::cuda {
 // Dims come innermost first. Those from `rank` on have an extent and a box of 1
 // and a stride of 0.
 struct TensorMap {
-  static constexpr uint32_t kMostDims = 5;
+  static constexpr uint32_t kMaxDims = 5;
 
-  uint64_t address = 0;                          // address of the first element
-  std::array<uint64_t, kMostDims> extents = {};  // elements
-  std::array<uint64_t, kMostDims> strides = {};  // bytes between neighbours
-  std::array<uint32_t, kMostDims> box = {};      // elements that are copied
+  uint64_t address = 0;                         // address of the first element
+  std::array<uint64_t, kMaxDims> extents = {};  // elements
+  std::array<uint64_t, kMaxDims> strides = {};  // bytes between neighbours
+  std::array<uint32_t, kMaxDims> box = {};      // elements that are copied
   uint32_t element_bytes = 0;
   uint32_t rank = 0;
   // CU_TENSOR_MAP_SWIZZLE_128B; otherwise rows of the box are not swizzled.

@@ -43,8 +43,8 @@ struct WarpProduct {
 // Factors of f32 are multiplied as tf32: their low 13 bits are ignored.
 
 // A lane's operands: registers of a, of b, of the sum, one after another.
-inline constexpr size_t kMostOperands = 10;
-using WarpOperands = std::array<uint32_t, kMostOperands>;
+inline constexpr size_t kMaxOperands = 10;
+using WarpOperands = std::array<uint32_t, kMaxOperands>;
 
 // Computes the lane's registers of the result from the operands of all 32
 // lanes. Float products are exact and the sum is rounded once, which is within

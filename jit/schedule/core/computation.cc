@@ -55,7 +55,7 @@ class Disassembler {
                      ? BufferRole::kOutput
                      : BufferRole::kTemporary;
     for (Register extent : buffer.extents) {
-      result_.pool.Refine(nodes_[extent], {0, tensor::kMaximumExtent});
+      result_.pool.Refine(nodes_[extent], {0, tensor::kMaxExtent});
       added.extents.push_back(nodes_[extent]);
     }
     result_.buffers.push_back(std::move(added));
@@ -142,7 +142,7 @@ class Disassembler {
 }  // namespace
 
 ComputationAxis Computation::MakeAxis(std::string axis_name, NodeId extent) {
-  pool.Refine(extent, {0, tensor::kMaximumExtent});
+  pool.Refine(extent, {0, tensor::kMaxExtent});
   ComputationAxis axis;
   axis.name = std::move(axis_name);
   axis.extent = extent;

@@ -18,9 +18,9 @@ namespace {
 using tensor::ExpressionPool;
 using tensor::Opcode;
 
-constexpr int64_t kMaximumUnrolled = 4096;
-constexpr int64_t kMaximumLanes = 64;
-constexpr int64_t kMaximumInvocations = int64_t{1} << 20;
+constexpr int64_t kMaxUnrolled = 4096;
+constexpr int64_t kMaxLanes = 64;
+constexpr int64_t kMaxInvocations = int64_t{1} << 20;
 
 // Returns the largest extent of a loop with the mark. nullopt: any extent is
 // allowed, even one that is not constant.
@@ -31,14 +31,14 @@ std::optional<int64_t> LargestExtent(LoopMark mark) {
       break;
     case LoopMark::kUnrolled:
     case LoopMark::kDot:
-      return kMaximumUnrolled;
+      return kMaxUnrolled;
     case LoopMark::kVector:
-      return kMaximumLanes;
+      return kMaxLanes;
     case LoopMark::kInvocation:
     case LoopMark::kSubgroup:
-      return kMaximumInvocations;
+      return kMaxInvocations;
     case LoopMark::kMatrix:
-      return loops::kMaximumMatrixExtent;
+      return loops::kMaxMatrixExtent;
   }
   return std::nullopt;
 }

@@ -27,10 +27,10 @@ namespace ember::schedule {
 namespace {
 
 // Largest number of rows that a group with products runs together.
-constexpr int64_t kMostRows = 32;
+constexpr int64_t kMaxRows = 32;
 // Largest and smallest number of elements in a block of a softmax's rows. A
 // block keeps scores, powers, and both operands of 32 rows in near caches.
-constexpr int64_t kMostBlock = 1024;
+constexpr int64_t kMaxBlock = 1024;
 constexpr int64_t kLeastBlock = 128;
 // Buffers of a softmax's row: scores, scaled scores, powers and weights.
 constexpr int64_t kRowBuffers = 4;
@@ -87,7 +87,7 @@ class Chooser {
     const int64_t room =
         std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
     if (row_bytes * kRowsOfProduct <= room) return "";
-    int64_t block = kMostBlock;
+    int64_t block = kMaxBlock;
     while (block >= kLeastBlock && softmax->length % block != 0) --block;
     const std::string fold = product + ".sums";
     if (block < kLeastBlock || !writer_.Try("online_softmax %" + product + " " +
@@ -371,14 +371,14 @@ class Chooser {
       const int64_t rows = RowsOfProductInside(cpu_, shape, group.depth);
       // Tiles that do not divide the rows are padded in each block.
       const int64_t both = std::lcm(tile, rows);
-      tile = both <= kMostRows ? both : std::max(tile, rows);
+      tile = both <= kMaxRows ? both : std::max(tile, rows);
     }
     const StageShape root(c, writer_.StageOf(group.root));
     const int64_t extent = root.LikelyExtent(group.depth - 1);
     int64_t others = 1;
     for (int a = 0; a + 1 < group.depth; ++a) others *= root.LikelyExtent(a);
     int64_t best = tile;
-    for (int64_t rows = tile; rows <= kMostRows; rows += tile) {
+    for (int64_t rows = tile; rows <= kMaxRows; rows += tile) {
       const int64_t tasks = others * DivideRoundingUp(extent, rows);
       if (is_large && tasks < kTasksPerCore * cpu_.cores) break;
       const bool fits = rows * row_bytes <= cpu_.l2_bytes / 4;

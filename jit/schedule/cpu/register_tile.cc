@@ -25,7 +25,7 @@ constexpr double kStoreCycles = 2;
 constexpr double kGuardedCycles = 4;
 // Cycles per partial vector, without mask registers (Zen 3: 18 and more).
 constexpr double kMaskedCycles = 16;
-constexpr int64_t kMostVectors = 6;
+constexpr int64_t kMaxVectors = 6;
 // Cycles per piece of an operand (depthwise convolution of 112x112x96, Zen 3:
 // 28, 15, 9 and 3 pieces per row of results take 4.6, 4.4, 1.6 and 1 times the
 // time). The second applies if most of the operand stays in the second cache.
@@ -38,7 +38,7 @@ constexpr double kNearCopiedLineCycles = 10;
 constexpr double kAskCycles = 3;
 
 // Largest number of multiply-adds of a sum that is unrolled completely.
-constexpr int64_t kMostWrittenOut = 256;
+constexpr int64_t kMaxWrittenOut = 256;
 // Costs of unrolled sums, for which the processor works ahead on the next tile:
 // cycles per addition that waits for the previous one, per load, per piece of
 // an operand and per test for padding (depthwise convolutions of 3x3, Zen 3:
@@ -100,7 +100,7 @@ class TileChooser {
       if (u >= 0 && u < fixed_ - 1) continue;
       if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
       const int64_t most_vectors =
-          has_broadcast_ ? kMostVectors : cpu_.vector_registers;
+          has_broadcast_ ? kMaxVectors : cpu_.vector_registers;
       for (int64_t vectors = 1; vectors <= most_vectors; ++vectors) {
         for (int64_t rows = 1; rows <= (u < 0 ? 1 : 28); ++rows) {
           RegisterTile tile{u, v, rows, vectors, lanes};
@@ -170,8 +170,8 @@ class TileChooser {
     double count = static_cast<double>(tile.rows * tile.vectors);
     for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
       count *=
-          static_cast<double>(shape_.Extent(a).value_or(kMostWrittenOut + 1));
-    return count <= kMostWrittenOut;
+          static_cast<double>(shape_.Extent(a).value_or(kMaxWrittenOut + 1));
+    return count <= kMaxWrittenOut;
   }
 
   // Returns how many values of each axis a tile covers: the whole sum, and

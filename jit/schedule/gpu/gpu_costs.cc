@@ -19,7 +19,7 @@ constexpr double kCacheBytes = 32 << 20;
 // its first slices.
 constexpr double kLoadsOfPhase = 3;
 constexpr double kLoadsOfTile = 1;
-constexpr double kMostResident = 32;
+constexpr double kMaxResident = 32;
 // Assumed number of invocations per processor, if the number of processors is
 // not known.
 constexpr double kInvocationsOfProcessor = 1024;
@@ -95,7 +95,7 @@ double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
 
 double ResidentWorkgroups(const jit::GpuModel& gpu, double invocations,
                           double registers, double shared_bytes) {
-  double most = kMostResident;
+  double most = kMaxResident;
   if (gpu.processor_registers != 0)
     most = std::min(most, gpu.InvocationsWith(registers) / invocations);
   if (shared_bytes > 0) {

@@ -28,7 +28,7 @@ constexpr int64_t kBanksOfRow = 8;
 constexpr int64_t kSlotsOfTurn = 2;
 // Largest number of matrix products that are unrolled together with the steps
 // of the sum.
-constexpr int64_t kMostWrittenOut = 128;
+constexpr int64_t kMaxWrittenOut = 128;
 
 using Names = std::vector<std::string>;
 
@@ -371,7 +371,7 @@ class MatrixScheduler {
     const int64_t written = plan_.row_tile.matrices *
                             plan_.column_tile.matrices *
                             (plan_.slice / plan_.type.depth);
-    if (written <= kMostWrittenOut) writer_.Do("unroll" + at + step);
+    if (written <= kMaxWrittenOut) writer_.Do("unroll" + at + step);
     writer_.Do("unroll" + at + of_rows.count);
     writer_.Do("unroll" + at + of_columns.count);
     CopyFactors(product, slice);

@@ -23,15 +23,15 @@ using tensor::Opcode;
 // cost of waiting for a slice that is not in registers yet.
 constexpr double kWait = 64;
 // Largest ratio of padded to real sizes: emptier matrices do not pay.
-constexpr double kMostPadding = 2.5;
-constexpr int64_t kMostSubgroups = 8;
+constexpr double kMaxPadding = 2.5;
+constexpr int64_t kMaxSubgroups = 8;
 // Largest number of registers of an invocation for sums and factors. It needs
 // others, too, and may have at most 255.
-constexpr int64_t kMostRegisters = 192;
+constexpr int64_t kMaxRegisters = 192;
 // The same for wide products, whose sums may not be moved while instructions
 // run: enough for the sums of 256 columns. With a few more, ptxas spilt
 // addresses of convolutions.
-constexpr double kMostWideRegisters = 132;
+constexpr double kMaxWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
 // Speed of instructions of several subgroups, relative to others.
 constexpr double kWideSpeed = 2;
@@ -155,7 +155,7 @@ class MatrixTileChooser {
     const double padded = Padding(plan.rows, plan.type.rows) *
                           Padding(plan.columns, plan.type.columns) *
                           Padding(plan.steps, plan.type.depth);
-    return padded <= kMostPadding;
+    return padded <= kMaxPadding;
   }
 
   double Padding(int axis, int64_t size) const {
@@ -180,7 +180,7 @@ class MatrixTileChooser {
           const int64_t alike = columns == 1 ? line * rows : rows;
           if (alike % plan.subgroups_together != 0) continue;
           const int64_t most = std::min(
-              kMostSubgroups, gpu_.max_invocations / gpu_.subgroup_size);
+              kMaxSubgroups, gpu_.max_invocations / gpu_.subgroup_size);
           if (limits_.subgroups != 0 && plan.Subgroups() != limits_.subgroups &&
               (!plan.IsWide() || plan.Subgroups() > limits_.subgroups)) {
             continue;
@@ -244,7 +244,7 @@ class MatrixTileChooser {
   int64_t MostRegisters(int64_t invocations, int64_t workgroups) const {
     if (gpu_.processor_registers == 0) return gpu_.registers;
     return std::clamp(gpu_.ShareOfRegisters(workgroups * invocations),
-                      gpu_.registers, kMostRegisters);
+                      gpu_.registers, kMaxRegisters);
   }
 
   // Returns how many workgroups a processor should run at once; 0: the tile
@@ -252,7 +252,7 @@ class MatrixTileChooser {
   int64_t Workgroups(const MatrixPlan& plan) const {
     const double registers = Registers(plan);
     const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
-    if (plan.IsWide() && registers > kMostWideRegisters) return 0;
+    if (plan.IsWide() && registers > kMaxWideRegisters) return 0;
     for (const int64_t workgroups : {2, 1}) {
       if (workgroups == 1 && !plan.IsWide()) continue;
       if (registers <=
@@ -270,7 +270,7 @@ class MatrixTileChooser {
     if (workgroups == 0) return false;
     if (plan.row_tile.matrices * plan.type.rows * plan.column_tile.matrices *
             plan.type.columns >
-        loops::kMaximumRegisterElements) {
+        loops::kMaxRegisterElements) {
       return false;
     }
     const int64_t rows = plan.RowsOfTile() * plan.line_tile;

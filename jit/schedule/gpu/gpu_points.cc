@@ -21,10 +21,10 @@ namespace {
 // part of the stage that the point needs: one part for each of the points.
 bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
                    const StageShape& root) {
-  constexpr int64_t kMostOfPoint = 8192;
+  constexpr int64_t kMaxOfPoint = 8192;
   const int64_t points = root.LikelyPoints(0, root.spatial_count());
   const int64_t part = stage.LikelyPoints() / points;
-  return part <= kMostOfPoint &&
+  return part <= kMaxOfPoint &&
          (points >= gpu.busy_invocations || part < 16 * gpu.subgroup_size);
 }
 

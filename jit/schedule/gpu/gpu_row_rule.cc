@@ -24,14 +24,14 @@ namespace ember::schedule {
 namespace {
 
 // Largest number of a row's elements that an invocation has in registers.
-constexpr int64_t kMostInRegisters = 8;
+constexpr int64_t kMaxInRegisters = 8;
 // Largest number of bytes of a row that an invocation with its own row keeps in
 // memory.
 constexpr int64_t kOwnBytes = 512;
 constexpr int64_t kOwnBytesOfCpu = 16 << 10;
 // Largest number of iterations of a reduction in one invocation; longer ones
 // are split.
-constexpr int64_t kMostIterations = 8192;
+constexpr int64_t kMaxIterations = 8192;
 // Smallest number of iterations of an invocation that is worth another phase.
 constexpr int64_t kFewestIterations = 16;
 constexpr int64_t kMany = int64_t{1} << 40;
@@ -110,7 +110,7 @@ class RowChooser {
   }
 
   bool IsRowOfInvocation() const {
-    if (length_ > kMostIterations || group_.depth == 0) return false;
+    if (length_ > kMaxIterations || group_.depth == 0) return false;
     int64_t bytes = 0;
     for (const std::string& member : group_.members) {
       const int64_t points = PointsInRow(member);
@@ -169,13 +169,13 @@ class RowChooser {
         gpu_.max_invocations,
         gpu_.is_cpu_like ? gpu_.workgroup_size : 2 * gpu_.workgroup_size);
     for (int64_t n = unit; n <= most; n += unit) {
-      if (length_ % n != 0 || length_ / n > kMostInRegisters) continue;
+      if (length_ % n != 0 || length_ / n > kMaxInRegisters) continue;
       invocations_ = n;
       return;
     }
     invocations_ = std::min(unit, gpu_.max_invocations);
     // On a CPU a workgroup runs on one thread, so more invocations do not help.
-    const int64_t enough = gpu_.is_cpu_like ? kMostIterations : 4;
+    const int64_t enough = gpu_.is_cpu_like ? kMaxIterations : 4;
     while (invocations_ * 2 <= most && invocations_ * enough < length_)
       invocations_ *= 2;
   }
@@ -242,7 +242,7 @@ class RowChooser {
     writer_.Do("reorder %" + name + " " + item + " " + step);
     writer_.Do("bind %" + name + " " + item);
     if (extent && *extent % invocations_ == 0 &&
-        *extent / invocations_ <= kMostInRegisters) {
+        *extent / invocations_ <= kMaxInRegisters) {
       writer_.Do("unroll %" + name + " " + step);
     }
   }
@@ -287,8 +287,8 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const std::string& name,
     const int64_t busy = points * std::min(together, combined);
     const int64_t wanted = DivideRoundingUp(gpu.busy_invocations, busy);
     const int64_t worth = combined / (together * kFewestIterations);
-    const int64_t needed = (combined + together * kMostIterations - 1) /
-                           (together * kMostIterations);
+    const int64_t needed = (combined + together * kMaxIterations - 1) /
+                           (together * kMaxIterations);
     parts = std::max(std::min(wanted, worth), needed);
     // Doubling the number of busy invocations is not worth another phase.
     if (parts < (needed > 1 ? 2 : 4)) return false;

@@ -10,10 +10,10 @@ namespace {
 constexpr int64_t kLanes = 4;
 // Largest length of a run, used if possible: as many narrow floats as one load
 // or store can move.
-constexpr int64_t kMostOfRun = 8;
+constexpr int64_t kMaxOfRun = 8;
 // Largest number of elements of a part, which share the registers with other
 // values.
-constexpr int64_t kMostOfPart = 16;
+constexpr int64_t kMaxOfPart = 16;
 
 // Splits a loop over a run into one over vectors and one over their lanes.
 std::vector<std::string> SplitRun(const std::string& stage,
@@ -35,8 +35,8 @@ int64_t PartsOfRow(int64_t columns, int64_t invocations) {
 
 std::optional<RowRuns> RunsOfRow(int64_t columns, int64_t invocations) {
   const int64_t parts = PartsOfRow(columns, invocations);
-  if (columns / parts > kMostOfPart) return std::nullopt;
-  for (int64_t run = kMostOfRun; run >= kLanes; run /= 2) {
+  if (columns / parts > kMaxOfPart) return std::nullopt;
+  for (int64_t run = kMaxOfRun; run >= kLanes; run /= 2) {
     if (columns % (parts * run) == 0) return RowRuns{parts, run};
   }
   return std::nullopt;

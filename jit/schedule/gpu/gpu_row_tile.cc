@@ -24,19 +24,19 @@ constexpr int64_t kLanes = 4;
 constexpr int64_t kRowPaddingBytes = 16;
 // Largest number of parts of a row that each reader of the whole row combines
 // itself.
-constexpr int64_t kMostInlined = 4;
+constexpr int64_t kMaxInlined = 4;
 // Workgroups with more rows need more than half of a processor's registers.
-constexpr int64_t kMostRowsOfTwo = 64;
+constexpr int64_t kMaxRowsOfTwo = 64;
 // Largest number of results of an invocation, all of one row: sums, with one
 // total and one maximum.
-constexpr int64_t kMostFolded = 32;
+constexpr int64_t kMaxFolded = 32;
 // Assumed number of invocations per processor, if the number of processors is
 // not known.
 constexpr int64_t kInvocationsOfProcessor = 2048;
 // Largest number of operand elements that may be read per element that stays in
 // the workgroup. Each tile reads operands again, mostly from caches; in return,
 // the results between the products need no memory.
-constexpr int64_t kMostOperands = 4;
+constexpr int64_t kMaxOperands = 4;
 
 class RowTileScheduler {
  public:
@@ -76,7 +76,7 @@ class RowTileScheduler {
       if (IsProduct(member) ? !ScheduleProduct(member) : !ScheduleOther(member))
         return false;
     }
-    return writer_.status().ok() && operands_ <= kMostOperands * Kept() &&
+    return writer_.status().ok() && operands_ <= kMaxOperands * Kept() &&
            SharedBytes() <= gpu_.shared_bytes && FoldFits();
   }
 
@@ -88,7 +88,7 @@ class RowTileScheduler {
   }
 
   bool IsAlone() const {
-    return Tiles() <= Processors() || rows_ > kMostRowsOfTwo ||
+    return Tiles() <= Processors() || rows_ > kMaxRowsOfTwo ||
            2 * SharedBytes() > gpu_.shared_bytes;
   }
 
@@ -218,7 +218,7 @@ class RowTileScheduler {
     const auto fits = [&](const std::string& name) {
       const int64_t together = Invocations() / rows_;
       return !IsFold(name) || (ColumnsOf(name) % together == 0 &&
-                               ColumnsOf(name) / together <= kMostFolded);
+                               ColumnsOf(name) / together <= kMaxFolded);
     };
     return fits(group_.root) && std::ranges::all_of(group_.members, fits);
   }
@@ -533,7 +533,7 @@ class RowTileScheduler {
         if (of_block_.contains(member)) of_block_.insert(members.back());
         // Inlining it saves waiting for an invocation that combines parts for
         // all others.
-        if (parts <= kMostInlined && writer_.Try("inline %" + member)) {
+        if (parts <= kMaxInlined && writer_.Try("inline %" + member)) {
           of_block_.erase(member);
           continue;
         }

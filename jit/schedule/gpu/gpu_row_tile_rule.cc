@@ -26,7 +26,7 @@ namespace {
 // Alignment of buffers in a workgroup's memory.
 constexpr int64_t kSharedAlignment = 16;
 constexpr int64_t kFewestRows = 16;
-constexpr int64_t kMostRows = 128;
+constexpr int64_t kMaxRows = 128;
 // Numbers of a row's elements that a fold may combine at once.
 constexpr int64_t kBlockChoices[] = {0, 128, 64};  // 0: the whole row
 
@@ -126,7 +126,7 @@ std::vector<RowTile> TilesFor(const Schedule& schedule, const std::string& root,
                          schedule.computation().FindStage(root));
   const int64_t extent = shape.LikelyExtent(axis);
   std::vector<RowTile> tiles;
-  for (int64_t rows = kMostRows; rows >= kFewestRows; rows /= 2) {
+  for (int64_t rows = kMaxRows; rows >= kFewestRows; rows /= 2) {
     if (rows > RoundUp(extent, kFewestRows)) continue;
     for (const bool is_wide : {true, false}) {
       if ((is_wide ? models.wide : models.narrow).matrices.empty()) continue;

@@ -23,7 +23,7 @@ namespace ember::schedule {
 namespace {
 
 // Largest number of parts: one invocation adds up the parts of a result.
-constexpr int64_t kMostParts = 64;
+constexpr int64_t kMaxParts = 64;
 // Smallest number of steps of a part: that of the shortest slice
 // (gpu_tiles.cc).
 constexpr int64_t kShortestPart = 8;
@@ -32,7 +32,7 @@ constexpr int64_t kShortestPart = 8;
 constexpr int64_t kInvocationsOfBusy = 16;
 
 // Largest number of places at which results may be cut in two.
-constexpr int64_t kMostCuts = 20;
+constexpr int64_t kMaxCuts = 20;
 // Smallest fraction of the time that parts have to save, compared with whole
 // sums, because the model is not more exact.
 constexpr double kLeastSaved = 0.1;
@@ -116,7 +116,7 @@ class SumScheduler {
     for (int a = shape.spatial_count(); a < shape.axis_count(); ++a) {
       const int64_t extent = shape.Extent(a).value_or(1);
       const std::string& name = shape.stage().axes[static_cast<size_t>(a)].name;
-      for (int64_t count = 2; count <= std::min(extent, kMostParts); ++count) {
+      for (int64_t count = 2; count <= std::min(extent, kMaxParts); ++count) {
         if (extent % count != 0) continue;
         const int64_t steps =
             shape.LikelyPoints(shape.spatial_count(), shape.axis_count()) /
@@ -154,7 +154,7 @@ class SumScheduler {
       const double terms = static_cast<double>(
           sum.LikelyPoints(sum.spatial_count(), sum.axis_count()));
       ranges *= std::ceil(tile->tiles.count * terms / ranges /
-                          static_cast<double>(tensor::kMostMatrixTerms));
+                          static_cast<double>(tensor::kMaxMatrixTerms));
     }
     std::string operands;
     const auto add = [&](const ProductCost::Along& along) {
@@ -285,7 +285,7 @@ class SumScheduler {
   };
   std::optional<WholeTiles> BestCut(Way way, int64_t extent,
                                     int64_t size) const {
-    const int64_t step = size * DivideRoundingUp(extent, size * kMostCuts);
+    const int64_t step = size * DivideRoundingUp(extent, size * kMaxCuts);
     std::vector<WholeTiles> cuts;
     for (way.whole = step; way.whole < extent; way.whole += step) {
       Schedule trial = schedule_;

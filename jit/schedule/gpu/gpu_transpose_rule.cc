@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kWordBytes = 4;
 // Largest number of an invocation's elements whose loop is unrolled.
-constexpr int64_t kMostWrittenOut = 16;
+constexpr int64_t kMaxWrittenOut = 16;
 
 // For each buffer that is read across neighbours, the stages that read it so.
 using Across = std::map<std::string, std::set<std::string>>;
@@ -155,7 +155,7 @@ class Transposer {
                     std::max(2 * gpu_.workgroup_size, gpu_.subgroup_size));
   }
   bool IsWrittenOut() const {
-    return Side() * Side() <= kMostWrittenOut * Threads();
+    return Side() * Side() <= kMaxWrittenOut * Threads();
   }
 
   void Copy(const std::string& reader, const std::string& buffer,

@@ -25,7 +25,7 @@ using tensor::Opcode;
 constexpr int64_t kVectorBytes = 16;
 constexpr int64_t kWidestElement = 4;
 // Largest number of unrolled instructions, counted over all lanes.
-constexpr int64_t kMostInstructions = 1600;
+constexpr int64_t kMaxInstructions = 1600;
 
 // True if vectors of `lanes` neighbours along the axis begin at multiples of
 // `lanes` in a buffer with these extents, whenever the axis' value is such a
@@ -166,7 +166,7 @@ int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& c,
   const int64_t points = shape.LikelyPoints(0, shape.spatial_count());
   for (int64_t lanes = kVectorBytes / bytes; lanes > 1; lanes /= 2) {
     if (points >= lanes * gpu.busy_invocations &&
-        instructions * lanes <= kMostInstructions &&
+        instructions * lanes <= kMaxInstructions &&
         std::ranges::all_of(*along, [&](int stage) {
           return FitVectors(c, StageShape(c, stage), own, lanes);
         })) {

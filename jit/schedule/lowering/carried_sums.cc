@@ -16,7 +16,7 @@ namespace {
 using loops::Block;
 using loops::Statement;
 using loops::Store;
-using tensor::kMostPlainBlocks;
+using tensor::kMaxPlainBlocks;
 using tensor::kSumBlock;
 using tensor::Opcode;
 
@@ -38,7 +38,7 @@ class Carrier {
     }
     FindTurns();
     if (turns_.empty()) return result;
-    is_compensated_ = blocks_ > kMostPlainBlocks;
+    is_compensated_ = blocks_ > kMaxPlainBlocks;
     total_ = AddBuffer(".total");
     if (is_compensated_) rest_ = AddBuffer(".rest");
     result.buffers.push_back(total_);
@@ -129,7 +129,7 @@ class Carrier {
         blocks = std::min(blocks, most);
       }
     }
-    blocks_ = is_open ? kMostPlainBlocks + 1 : blocks;
+    blocks_ = is_open ? kMaxPlainBlocks + 1 : blocks;
   }
 
   // Returns the number of iterations that have no more terms than a block, at
@@ -267,7 +267,7 @@ Status CheckSum(const Computation& computation, const StageLoops& loops,
       if (__builtin_mul_overflow(terms, extent.value_or(1), &terms))
         terms = INT64_MAX;
     }
-    return check(terms, tensor::kMostMatrixTerms, "terms in matrices");
+    return check(terms, tensor::kMaxMatrixTerms, "terms in matrices");
   }
   if (accumulators.bound < 0) return OkStatus();
   const NodeId extent = loops.extents[loops.plan->order[accumulators.bound]];

@@ -56,7 +56,7 @@ CarriedSums CarrySums(const Computation& computation, const StageLoops& loops,
 
 // Returns kFailedPrecondition if a float sum cannot keep its bound.
 // Accumulators of matrices are not carried and may add up at most
-// tensor::kMostMatrixTerms terms. The sum over invocations is one sum again, of
+// tensor::kMaxMatrixTerms terms. The sum over invocations is one sum again, of
 // more terms than any device has invocations.
 Status CheckSum(const Computation& computation, const StageLoops& loops,
                 const Accumulators& accumulators, const loops::LoopNest& nest);

@@ -31,11 +31,11 @@ Status HoldInMatrices(std::string_view stage, uint32_t number,
   int64_t elements = 1;
   for (NodeId extent : std::span(buffer.extents).subspan(1))
     elements *= nest.pool.IntegerConstant(extent).value_or(0);
-  if (elements > 0 && elements <= loops::kMaximumRegisterElements)
+  if (elements > 0 && elements <= loops::kMaxRegisterElements)
     return OkStatus();
-  return FailedPreconditionError(Concat(
-      {"%", stage, ": expected at most ", loops::kMaximumRegisterElements,
-       " elements in matrices of a subgroup, found ", elements}));
+  return FailedPreconditionError(
+      Concat({"%", stage, ": expected at most ", loops::kMaxRegisterElements,
+              " elements in matrices of a subgroup, found ", elements}));
 }
 
 }  // namespace ember::schedule

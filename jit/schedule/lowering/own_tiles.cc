@@ -25,7 +25,7 @@ using tensor::NodeId;
 using tensor::Opcode;
 
 // Largest number of points of loops for which indices are evaluated.
-constexpr int64_t kMaximumPoints = int64_t{1} << 16;
+constexpr int64_t kMaxPoints = int64_t{1} << 16;
 
 // Evaluates index expressions at many points.
 class Table {
@@ -171,7 +171,7 @@ class Owner {
     for (NodeId variable : *variables) {
       const std::optional<int64_t> extent =
           nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, variable));
-      if (!extent || *extent < 1 || points > kMaximumPoints / *extent)
+      if (!extent || *extent < 1 || points > kMaxPoints / *extent)
         return std::nullopt;
       points *= *extent;
       extents.push_back(*extent);

@@ -29,7 +29,7 @@ constexpr int64_t kLeastBytes = int64_t{256} << 10;
 constexpr int64_t kLineBytes = 64;
 // Largest number of lines per step of the innermost loop. If that loop is
 // unrolled, a step is several steps of the sum.
-constexpr int64_t kMostLines = 4;
+constexpr int64_t kMaxLines = 4;
 
 class Planner {
  public:
@@ -150,7 +150,7 @@ class Planner {
     }
     const int64_t share = DivideRoundingUp(*size, steps);
     const int64_t lines = DivideRoundingUp(share * bytes, kLineBytes);
-    if (lines > kMostLines) return {};
+    if (lines > kMaxLines) return {};
     NodeId offset = Make(Opcode::kMultiply, step, nest_.pool.Integer(share));
     if (steps * share > *size + *size / 4)
       offset = Make(Opcode::kMinimum, offset, nest_.pool.Integer(*size));

@@ -19,7 +19,7 @@ using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
 
-constexpr int64_t kMaximumElements = 4096;
+constexpr int64_t kMaxElements = 4096;
 
 class Promoter {
  public:
@@ -62,9 +62,9 @@ class Promoter {
           nest_.pool.IntegerConstant(extents[d]);
       if (!constant) return false;
       if (d == 0 && places_[number].own) continue;
-      if (*constant > kMaximumElements) return false;
+      if (*constant > kMaxElements) return false;
       count *= *constant;
-      if (count > kMaximumElements) return false;
+      if (count > kMaxElements) return false;
     }
     return true;
   }
@@ -144,7 +144,7 @@ class Promoter {
     }
     if (indices.empty()) return;
     const int64_t last = nest_.pool[indices.back()].range.high;
-    if (last >= kMaximumElements) candidates_[buffer] = false;
+    if (last >= kMaxElements) candidates_[buffer] = false;
     last_index_[buffer] = std::max(last_index_[buffer], last);
   }
 

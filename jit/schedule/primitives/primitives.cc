@@ -185,7 +185,7 @@ StatusOr<int64_t> NumberOperand(const PrimitiveCall& call, size_t index) {
   const auto [end, error] =
       std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size() || number < 1 ||
-      number > tensor::kMaximumExtent) {
+      number > tensor::kMaxExtent) {
     return InvalidArgumentError("expected a factor of 1 or more, found '" +
                                 word + "'");
   }

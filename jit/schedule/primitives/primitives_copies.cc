@@ -247,7 +247,7 @@ std::optional<LayoutDim> ParseLayoutDim(std::string_view word) {
       *at == '/' ? LayoutDim::Part::kQuotient : LayoutDim::Part::kRemainder;
   const auto parsed = std::from_chars(at + 1, end, result.factor);
   if (parsed.ec != std::errc() || parsed.ptr != end || result.factor < 1 ||
-      result.factor > tensor::kMaximumExtent) {
+      result.factor > tensor::kMaxExtent) {
     return std::nullopt;
   }
   return result;

@@ -202,10 +202,9 @@ Status ReadAsync(const PrimitiveCall& call, StagePlan& plan) {
   EMBER_RETURN_IF_ERROR(read_word(kSpare, "spare", plan.has_spare));
   EMBER_ASSIGN_OR_RETURN(plan.slots, NumberOperand(call, 2));
   const int64_t fewest = plan.has_spare ? kFewestWithSpare : kFewestSlots;
-  if (plan.slots >= fewest && plan.slots <= loops::kMostSlots)
-    return OkStatus();
+  if (plan.slots >= fewest && plan.slots <= loops::kMaxSlots) return OkStatus();
   return FailedPreconditionError("expected " + std::to_string(fewest) + " to " +
-                                 std::to_string(loops::kMostSlots) +
+                                 std::to_string(loops::kMaxSlots) +
                                  " slots, found " + std::to_string(plan.slots));
 }
 

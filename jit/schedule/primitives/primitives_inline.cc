@@ -19,17 +19,17 @@ using tensor::Node;
 using tensor::Opcode;
 
 // Largest number of elements that an inlined expression may combine.
-constexpr int64_t kMostElements = 16;
+constexpr int64_t kMaxElements = 16;
 
 // Returns the number of elements that a point combines; 1 if it combines
-// nothing, nullopt if there are more than kMostElements.
+// nothing, nullopt if there are more than kMaxElements.
 std::optional<int64_t> ElementsOf(const Computation& c,
                                   const ComputationStage& stage) {
   int64_t elements = 1;
   for (size_t a = static_cast<size_t>(stage.spatial_count);
        a < stage.axes.size(); ++a) {
     const auto extent = c.pool.IntegerConstant(stage.axes[a].extent);
-    if (!extent || *extent < 1 || *extent > kMostElements / elements)
+    if (!extent || *extent < 1 || *extent > kMaxElements / elements)
       return std::nullopt;
     elements *= *extent;
   }
@@ -114,7 +114,7 @@ Status CheckInlined(const Schedule& schedule, int number) {
   }
   if (!ElementsOf(c, stage)) {
     return FailedPreconditionError("expected at most " +
-                                   std::to_string(kMostElements) +
+                                   std::to_string(kMaxElements) +
                                    " elements for each point");
   }
   if (!AccessesAreSafe(c, number)) {

@@ -59,9 +59,9 @@ class MatrixChecker {
                                    : "combines nothing, as steps do"));
       }
       if (loop.origin != Loop::Origin::kInner || loop.factor < 2 ||
-          loop.factor > loops::kMaximumMatrixExtent) {
+          loop.factor > loops::kMaxMatrixExtent) {
         return Refused(name + "is not the inner one of a split into 2 to " +
-                       std::to_string(loops::kMaximumMatrixExtent));
+                       std::to_string(loops::kMaxMatrixExtent));
       }
     }
     return OkStatus();

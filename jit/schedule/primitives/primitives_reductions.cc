@@ -37,7 +37,7 @@ StatusOr<int64_t> ParseFactor(std::string_view word, size_t& at) {
   const auto [end, error] =
       std::from_chars(word.data() + begin, word.data() + at, factor);
   if (error != std::errc() || end != word.data() + at || factor < 1 ||
-      factor > tensor::kMaximumExtent) {
+      factor > tensor::kMaxExtent) {
     return InvalidArgumentError("expected a factor of 1 or more, found '" +
                                 std::string(word.substr(begin, at - begin)) +
                                 "'");
@@ -77,7 +77,7 @@ StatusOr<Part> ParsePart(const ComputationStage& stage,
   part.kind = Part::Kind::kRemainder;
   EMBER_ASSIGN_OR_RETURN(part.factor, ParseFactor(word, at));
   if (!is_run || at != word.size() ||
-      part.factor > tensor::kMaximumExtent / part.run) {
+      part.factor > tensor::kMaxExtent / part.run) {
     return InvalidArgumentError("expected k, k/n, k%n or k/n%m, found '" +
                                 word + "'");
   }

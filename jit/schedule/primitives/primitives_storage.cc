@@ -9,16 +9,16 @@ namespace {
 
 // Largest padding in elements: it moves rows by a few banks, without making
 // them many times as long.
-constexpr int64_t kMostPadding = 64;
+constexpr int64_t kMaxPadding = 64;
 
 }  // namespace
 
 Status PadRows(Schedule& schedule, const PrimitiveCall& call) {
   EMBER_ASSIGN_OR_RETURN(const int stage, StageOperand(schedule, call, 0));
   EMBER_ASSIGN_OR_RETURN(const int64_t elements, NumberOperand(call, 1));
-  if (elements > kMostPadding) {
+  if (elements > kMaxPadding) {
     return FailedPreconditionError(
-        "expected rows at most " + std::to_string(kMostPadding) +
+        "expected rows at most " + std::to_string(kMaxPadding) +
         " elements further apart, found " + std::to_string(elements));
   }
   const Computation& c = schedule.computation();

@@ -43,9 +43,9 @@ using tensor::Opcode;
 
 // Limits on the number of tiles, and of slices of all tiles: pieces are counted
 // one by one.
-constexpr int64_t kMostTiles = int64_t{1} << 20;
-constexpr int64_t kMostSlices = int64_t{1} << 40;
-constexpr int64_t kMostRanges = int64_t{1} << 16;
+constexpr int64_t kMaxTiles = int64_t{1} << 20;
+constexpr int64_t kMaxSlices = int64_t{1} << 40;
+constexpr int64_t kMaxRanges = int64_t{1} << 16;
 
 // "k/8": an axis, and a size.
 struct AxisAndSize {
@@ -67,7 +67,7 @@ StatusOr<AxisAndSize> ParseAxisAndSize(const ComputationStage& stage,
   const auto [at, error] = std::from_chars(
       word.data() + std::min(slash + 1, word.size()), last, parsed.size);
   if (parsed.axis == end || error != std::errc() || at != last ||
-      parsed.size < 1 || parsed.size > tensor::kMaximumExtent) {
+      parsed.size < 1 || parsed.size > tensor::kMaxExtent) {
     return InvalidArgumentError(std::string("expected ") +
                                 (begin == 0 ? "i/n with an axis i of the points"
                                             : "k/n with a reduction k") +
@@ -131,13 +131,13 @@ StatusOr<Shares> ParseShares(const Computation& c,
     const int64_t extent = std::max<int64_t>(extent_of(a), 0);
     shares.sizes[a] = std::min(shares.sizes[a], std::max<int64_t>(extent, 1));
     shares.tiles.push_back(DivideRoundingUp(extent, shares.sizes[a]));
-    if (shares.tiles.back() > kMostTiles) shares.tiles.back() = 0;
+    if (shares.tiles.back() > kMaxTiles) shares.tiles.back() = 0;
     shares.tile_count *= shares.tiles.back();
-    if (shares.tile_count > kMostTiles) shares.tile_count = 0;
+    if (shares.tile_count > kMaxTiles) shares.tile_count = 0;
   }
   if (shares.tile_count == 0 || shares.slices == 0 ||
-      shares.slices > kMostSlices / shares.tile_count ||
-      shares.ranges > kMostRanges) {
+      shares.slices > kMaxSlices / shares.tile_count ||
+      shares.ranges > kMaxRanges) {
     return FailedPreconditionError(
         "expected constant extents, not of 0, and not too many tiles, slices "
         "or ranges");

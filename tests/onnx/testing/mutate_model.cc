@@ -39,7 +39,7 @@ constexpr float kFloats[] = {0,
                              std::numeric_limits<float>::quiet_NaN()};
 
 // Graphs that nest deeper than this are left as they are.
-constexpr int kMaximumDepth = 12;
+constexpr int kMaxDepth = 12;
 
 // One change. Its pointers into the model are good for one only.
 class Mutator {
@@ -122,7 +122,7 @@ class Mutator {
     for (const std::string& name : node.output()) names_.push_back(name);
     for (AttributeProto& attribute : *node.mutable_attribute()) {
       if (attribute.has_t()) tensors_.push_back(attribute.mutable_t());
-      if (attribute.has_g() && depth < kMaximumDepth)
+      if (attribute.has_g() && depth < kMaxDepth)
         Collect(*attribute.mutable_g(), depth + 1);
     }
   }

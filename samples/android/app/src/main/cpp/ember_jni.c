@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kMostDims = 32 };
+enum { kMaxDims = 32 };
 
 typedef struct Model {
   EmberModule* module;
@@ -130,10 +130,10 @@ METHOD(jstring, inputName)
 }
 
 static jlongArray LongArray(JNIEnv* env, const int64_t* dims, int32_t rank) {
-  jlong values[kMostDims];
+  jlong values[kMaxDims];
   jlongArray array;
   int32_t d;
-  if (rank > kMostDims) {
+  if (rank > kMaxDims) {
     Throw(env, "expected at most 32 dims");
     return NULL;
   }
@@ -160,12 +160,12 @@ METHOD(void, setInput)
   Model* model = ModelOf(handle);
   EmberTensorInfo info;
   EmberTensor tensor;
-  jlong values[kMostDims];
-  int64_t extents[kMostDims];
+  jlong values[kMaxDims];
+  int64_t extents[kMaxDims];
   const jsize rank = (*env)->GetArrayLength(env, dims);
   jsize d;
   (void)type;
-  if (rank > kMostDims) {
+  if (rank > kMaxDims) {
     Throw(env, "expected at most 32 dims");
     return;
   }
