@@ -16,7 +16,7 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
         srcs = ["coverage_page.cc"],
         hdrs = hdrs,
         deps = deps + ["//tests/coverage:coverage_page"],
-        # The test's library calls CoveragePage() and does not know whose.
+        # The test's library calls CoveragePage() without depending on one.
         alwayslink = True,
     )
 
