@@ -9,7 +9,7 @@
 namespace ember::caffe {
 namespace {
 
-// Above any model's, below what would be a burden.
+// Larger than any model's, and still small enough to compute.
 constexpr int64_t kMaximumBilinearKernel = 1024;
 
 std::string DimsText(const std::vector<int64_t>& dims) {
@@ -29,7 +29,8 @@ Dim ElementCount(const Shape& shape, size_t first, size_t last) {
   return count;
 }
 
-// The same plane for each pair of channels: what interpolates linearly.
+// Returns a constant, or the kernel of bilinear interpolation: the same plane
+// for each pair of channels.
 Tensor LayerContext::Filled(const FillerParameter& filler,
                             const std::vector<int64_t>& dims) {
   if (filler.type() == "constant")
