@@ -27,8 +27,7 @@ void ImportClip(LayerContext& c) {
   c.SetOutput(0, Minimum(Maximum(c.Input(0), p.min()), p.max()));
 }
 
-// With scale_train, training has already scaled, and the layer copies its
-// input.
+// Training with scale_train has already scaled, so the layer copies its input.
 void ImportDropout(LayerContext& c) {
   const DropoutParameter& p = c.layer().dropout_param();
   const Tensor x = c.Input(0);

@@ -199,8 +199,8 @@ void ImportSpp(LayerContext& c) {
   c.SetOutput(0, Concat(levels, 1));
 }
 
-// With a mask from Pooling it inverts the pooling, with zeros elsewhere.
-// Without a mask it repeats each pixel.
+// Inverts a Pooling by its mask, with zeros elsewhere. Without a mask it
+// repeats each pixel.
 void ImportUpsample(LayerContext& c) {
   const UpsampleParameter& p = c.layer().upsample_param();
   if (!c.CheckRank(0, 4, 4)) return;

@@ -5,9 +5,9 @@
 //   text.unknown;   // "line 12: PoolingParameter has no field 'foo'"
 //
 // Fields that only matter in training (learning rates, fillers' spreads,
-// engines …) are skipped by name. Other unknown fields are listed: the caller
-// refuses them if their layers are used, because they may have a meaning in a
-// fork. Errors are one line that names line and column.
+// engines …) are skipped by name. Other unknown fields are listed, because a
+// fork may give them a meaning; the importer refuses a net that has any. Errors
+// are one line that names line and column.
 #ifndef EMBER_FRONTENDS_CAFFE_PROTOTXT_H_
 #define EMBER_FRONTENDS_CAFFE_PROTOTXT_H_
 

@@ -13,7 +13,7 @@
 
 namespace ember::caffe2 {
 
-// what: the name of this net in errors.
+// `what` is the name of this net in errors.
 StatusOr<NetDef> ReadNet(std::string_view contents, std::string_view what);
 
 // True if all of `contents` consists of a net's fields, and has operators.

@@ -123,7 +123,7 @@ void ImportTopK(OperatorContext& c) {
   c.SetOutput(1, results[1]);
 }
 
-// Computes one number for each pair of rows of two matrices.
+// Computes one number per row: the product of that row in both matrices.
 void ImportDotProduct(OperatorContext& c) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const Tensor x = c.Input(0) * c.Input(1);

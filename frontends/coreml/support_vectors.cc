@@ -145,8 +145,8 @@ StatusOr<Tensor> PairScores(ModelContext& context, const ProtobufView& machine,
   return Contract(kernels, weights, "nv,vp->np") - Vector(context.builder, rho);
 }
 
-// With two classes the probabilities are p of the pair and 1 - p; with more
-// they are fitted to those of all pairs.
+// The probabilities of two classes are p of the pair and 1 - p. Those of more
+// classes are fitted to the probabilities of all pairs.
 Tensor Probabilities(ModelContext& context, const ProtobufView& machine,
                      const Tensor& scores, int64_t classes) {
   constexpr double kSmallest = 1e-7;

@@ -272,7 +272,7 @@ void ImportBatchNorm(NodeContext& c) {
   for (int i = 1; i < 5; ++i)
     if (!c.CheckRank(i, 1, 1)) return;
   Tensor scale = 1.0 / Sqrt(Cast(c.Input(4), type) + c.Number("eps", 1e-3));
-  // With fix_gamma, gamma is 1, whatever the file has.
+  // fix_gamma means that gamma is 1, whatever the file has.
   if (!c.Flag("fix_gamma", true)) scale = scale * Cast(c.Input(1), type);
   const Tensor shift = Cast(c.Input(2), type) - Cast(c.Input(3), type) * scale;
   if (!c.ok()) return;

@@ -47,8 +47,8 @@ struct Node {
 struct Symbol {
   std::vector<Node> nodes;
   std::vector<Entry> heads;
-  // Those of the graph's attributes that are texts and integers:
-  // "mxnet_version", "10901".
+  // The graph's attributes that are texts or integers: "mxnet_version",
+  // "10901".
   std::map<std::string, std::string, std::less<>> attributes;
 };
 

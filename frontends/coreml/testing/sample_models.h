@@ -18,7 +18,7 @@ Message DoubleFeature(const std::string& name);
 Message StringFeature(const std::string& name);
 Message Description(const std::vector<Message>& inputs,
                     const std::vector<Message>& outputs);
-// A model of a kind (model.h: ModelField).
+// A model of a kind (coreml/model.h: ModelField).
 Message ModelOf(const Message& description, uint64_t kind,
                 const Message& parameters);
 // A layer of a network.
