@@ -61,7 +61,7 @@ class ModuleTrier {
 
  private:
   explicit ModuleTrier(const ModuleTrierOptions& options);
-  // `tiering` is not used at tier 0.
+  // `tiering` is null at tier 0.
   Status Run(const std::shared_ptr<const vm::Module>& module, uint64_t seed,
              const std::shared_ptr<hal::Device>& device,
              std::shared_ptr<vm::Tiering> tiering,
