@@ -123,7 +123,7 @@ TEST(Layers, BatchNormAndItsForks) {
   ExpectNumbers(RunLayer(R"(type: "BatchNorm" batch_norm_param { eps: 0.01 })",
                          {x}, {mean, variance, factor}),
                 {y});
-  // With a scale factor of 0 the statistics count as 0.
+  // A scale factor of 0 makes the statistics 0.
   Numbers zero = x;
   for (double& value : zero.values) value /= std::sqrt(1e-5);
   ExpectNumbers(

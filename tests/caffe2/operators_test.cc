@@ -210,7 +210,7 @@ TEST(Caffe2Operators, Pooling) {
   const std::string window = Int("kernel_h", 1) + Int("kernel_w", 3) +
                              Int("stride_h", 1) + Int("stride_w", 2);
   ExpectNumbers(Op("MaxPool", window).Input(x).Run(), {F32({1, 1, 1, 1}, {3})});
-  // As in Caffe, there is one more window if a part of the image is left.
+  // There is one more window if a part of the image is left, as in Caffe.
   ExpectNumbers(Op("MaxPool", window + Int("legacy_pad", 3)).Input(x).Run(),
                 {F32({1, 1, 1, 2}, {3, 5})});
   ExpectNumbers(Op("AveragePool", window + Int("legacy_pad", 3)).Input(x).Run(),

@@ -74,7 +74,7 @@ std::string ErrorOf(const std::string& model) {
 }
 
 TEST(Branches, BothWays) {
-  // Z has a value before the branch, and only one side changes it.
+  // The value z exists before the branch, and only one side changes it.
   const std::string model =
       ModelOfLayers({Copy("x", "z"), Above("x", 2, "c"),
                      Branch("c", {AddTo("x", 10, "a")},
@@ -108,7 +108,7 @@ TEST(Loops, AKnownNumberOfTimes) {
   ExpectResult(counted, {1, 0}, 1);
 }
 
-// While (y > 0) y = y - 3, with at most `most` iterations; 0: no limit.
+// while (y > 0) y = y - 3, with at most `most` iterations; 0: no limit.
 std::string Countdown(int64_t most) {
   const Message loop = Message()
                            .Integer(1, most)

@@ -56,7 +56,7 @@ int64_t CountPoints(
   return points;
 }
 
-// Noexcept hides the handlers of the test framework: an exception ends the
+// `noexcept` hides the handlers of the test framework: an exception ends the
 // process, as in a program without exceptions.
 Outcome TryPoint(const FaultPlan& plan, int64_t number,
                  Scenario& scenario) noexcept {

@@ -40,7 +40,7 @@ struct Options {
 struct Counts {
   int64_t kills = 0, ended_before = 0, in_a_write = 0, beside_another = 0;
   int64_t damaged = 0, without_secret = 0, small = 0;
-  int64_t loaded = 0, kernels = 0;  // of the runs after kills
+  int64_t loaded = 0, kernels = 0;  // counted in the runs after kills
 };
 
 class Killer {

@@ -43,7 +43,7 @@ Floats Noise(int64_t count, int seed) {
   return values;
 }
 
-// Q is [queries, heads * size], k and v are [keys, heads * size], for one
+// `q` is [queries, heads * size], k and v are [keys, heads * size], for one
 // batch. `bias` is added to the score of head, query and key.
 struct Problem {
   int heads, size, queries, keys;

@@ -152,7 +152,7 @@ TEST(ContribContraction, ActivationsOfFusedOperators) {
               HasSubstr("activation 'Snake' is not supported"));
 }
 
-// Of sixteen columns the first two are 1 and -2 times the scale, the others 0.
+// The first two of sixteen columns are 1 and -2 times the scale, the others 0.
 TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   struct Case {
     int bits;

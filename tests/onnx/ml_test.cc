@@ -290,7 +290,7 @@ TEST(Tables, LabelEncoderOfManyKeys) {
 }
 
 TEST(Tables, LabelEncoderOfFloats) {
-  // Of equal keys the last one counts; NaN is a key.
+  // The last one of equal keys counts; NaN is a key.
   MlNode node("LabelEncoder", 4);
   node.Set("keys_floats", Floats{1, kNan, -0.0, 2.5, 7, 8, 9, 1})
       .Set("values_int64s", Ints{1, 2, 3, 4, 5, 6, 7, 8})

@@ -88,7 +88,7 @@ tools::Comparison CompareResults(const vm::Tensor& got,
 constexpr std::string_view kFlatFunctions[] = {
     "Atan", "Cos", "Erf", "Sigmoid", "Sin", "Softmax", "Tanh"};
 
-// X times a factor from 0 to 1 that is flat at both ends. Where it is nearly 0
+// x times a factor from 0 to 1 that is flat at both ends. Where it is nearly 0
 // engines compute it as 1 + (nearly -1), so that units of x's last place are
 // left, or nothing.
 constexpr std::string_view kFlatFactors[] = {"BiasGelu", "FastGelu", "Gelu",

@@ -342,8 +342,8 @@ bool Resize(Builder& b, const Recipe& recipe) {
   const std::string mode =
       b.random().Pick(std::vector<std::string>{"nearest", "linear", "cubic"});
   const std::string transform = b.random().Pick(*kTransforms);
-  // With aligned corners the extents times the scales matter, which ONNX
-  // Runtime truncates to whole numbers.
+  // Aligned corners multiply extents by scales, and ONNX Runtime truncates the
+  // products to whole numbers.
   const auto scale = [&] {
     return transform == "align_corners"
                ? static_cast<double>(b.random().Between(1, 3))

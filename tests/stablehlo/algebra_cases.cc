@@ -138,7 +138,7 @@ void AddFactors(std::vector<OperatorCase>& cases) {
              "false, transpose_a = #stablehlo<transpose TRANSPOSE>"),
        {lower, F32({3, 1}, {14, 23, 18})},
        {F32({3, 1}, {1, 2, 3})}});
-  // X [1 . .; 2 1 .; 3 5 1] = b; the diagonal counts as ones.
+  // x [1 . .; 2 1 .; 3 5 1] = b; the diagonal counts as ones.
   cases.push_back({solve("left_side = false, lower = true, unit_diagonal = "
                          "true, transpose_a = #stablehlo<transpose "
                          "NO_TRANSPOSE>"),

@@ -254,7 +254,7 @@ TEST(Version1, CondsInARow) {
       << deep.ToString();
 }
 
-// While (i < n) { total = total + row[i]; i = i + 1 }: the rows are in a
+// while (i < n) { total = total + row[i]; i = i + 1 }: the rows are in a
 // TensorArray, and another TensorArray is written.
 TEST(Version1, WhileWithTensorArrays) {
   GraphMaker graph;

@@ -92,7 +92,7 @@ TEST(Import, LoopsThatTheRunCounts) {
                 {F32({2}, {200, 2})});
 }
 
-// Map and scan over an open axis.
+// Tests map and scan over an open axis.
 TEST(Import, ScansAndMaps) {
   GraphText add;
   add.TensorInput("total", DType::kF32, {"2"});
@@ -174,7 +174,8 @@ TEST(Import, WhatIsWrittenInPlaceIsStateToo) {
   p.Node("aten.mul_.Tensor", {T("x"), Int(3)}, "mul_");
   p.Node("aten.add.Tensor", {T("x"), T("b_count")}, "add");
   p.Output("add");
-  // X becomes x * 3. The buffer is zeros at first, so it needs no flag.
+  // The input x becomes x * 3. The buffer is zeros at first, so it needs no
+  // flag.
   ExpectNumbers(RunArchive(p.Archive(), {F32({2}, {1, 2}), F32({2}, {5, 5})}),
                 {F32({2}, {9, 12}), F32({2}, {3, 6}), F32({2}, {6, 6})});
 }
